@@ -1,0 +1,1 @@
+package graft.hypervisors.libvirt;
