@@ -1,0 +1,151 @@
+package graft.remoting.api;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The parsed description: every function in file order. */
+public final class Description {
+  /** The version of the record format; part of the hash that both ends compare. */
+  static final int WIRE_VERSION = 1;
+
+  private static final Pattern LINE =
+      Pattern.compile(
+          "(?<class>local|async|sync|none|data)(?<flags>( custom| session)*) (?<symbol>\\w+)"
+              + "(\\((?<parameters>.*)\\))?"
+              + "( since (?<name>\\w+) (?<version>\\d+))?"
+              + "( (?<suffix>ptsz|ptds) (?<suffixVersion>\\d+))?");
+
+  private final List<Function> functions;
+
+  private Description(List<Function> functions) {
+    this.functions = List.copyOf(functions);
+  }
+
+  /** Reads the description that comes with this module. */
+  public static Description load() {
+    try (InputStream in = Description.class.getResourceAsStream("driver.api")) {
+      if (in == null) {
+        throw new IllegalStateException("driver.api is missing from the class path");
+      }
+      return parse(
+          new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8)).lines().toList());
+    } catch (IOException e) {
+      throw new IllegalStateException("driver.api cannot be read", e);
+    }
+  }
+
+  /**
+   * Reads a description.
+   *
+   * @throws IllegalArgumentException naming the first line that is wrong
+   */
+  public static Description parse(List<String> lines) {
+    List<Function> functions = new ArrayList<>();
+    Set<String> seen = new HashSet<>();
+    int number = 0;
+    for (String line : lines) {
+      number++;
+      if (line.isBlank() || line.startsWith("#")) {
+        continue;
+      }
+      try {
+        Function function = parseLine(number, line.strip());
+        if (!seen.add(function.symbol())) {
+          throw new IllegalArgumentException(function.symbol() + " is described twice");
+        }
+        functions.add(function);
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException("driver.api:" + number + ": " + e.getMessage(), e);
+      }
+    }
+    return new Description(functions);
+  }
+
+  private static Function parseLine(int number, String line) {
+    Matcher m = LINE.matcher(line);
+    if (!m.matches()) {
+      throw new IllegalArgumentException("not a function line: " + line);
+    }
+    List<Parameter> parameters = new ArrayList<>();
+    String list = m.group("parameters");
+    if (list != null && !list.isBlank()) {
+      for (String parameter : list.split(",", -1)) {
+        parameters.add(Parameter.parse(parameter));
+      }
+    }
+    Function function =
+        new Function(
+            number,
+            Function.ServiceClass.valueOf(m.group("class").toUpperCase(Locale.ROOT)),
+            m.group("flags").contains("custom"),
+            m.group("flags").contains("session"),
+            m.group("symbol"),
+            List.copyOf(parameters),
+            m.group("name") == null
+                ? Optional.empty()
+                : Optional.of(
+                    new Function.Lookup(m.group("name"), Integer.parseInt(m.group("version")))),
+            m.group("suffix") == null
+                ? Optional.empty()
+                : Optional.of(
+                    new Function.PerThread(
+                        m.group("suffix"), Integer.parseInt(m.group("suffixVersion")))));
+    check(function);
+    return function;
+  }
+
+  private static void check(Function f) {
+    for (Parameter p : f.parameters()) {
+      if (p.isArray()
+          && !p.count().matches("\\d+")
+          && f.parameters().stream().noneMatch(q -> q.name().equals(p.count()))) {
+        throw new IllegalArgumentException(p.name() + " is counted by an unknown " + p.count());
+      }
+      if (f.onWire() && p.type().kind() == Type.Kind.POINTER) {
+        throw new IllegalArgumentException(p.name() + " is a raw pointer: it cannot travel");
+      }
+      if (f.serviceClass() == Function.ServiceClass.ASYNC && p.isOut()) {
+        throw new IllegalArgumentException(p.name() + " is a result: the function cannot be async");
+      }
+    }
+  }
+
+  /** All functions in file order. */
+  public List<Function> functions() {
+    return functions;
+  }
+
+  /** The functions that travel; the index in this list is the wire id. */
+  public List<Function> wire() {
+    return functions.stream().filter(Function::onWire).toList();
+  }
+
+  /** Client and server compare this at connect: it changes when anything on the wire does. */
+  public long hash() {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update((byte) WIRE_VERSION);
+      for (Function f : wire()) {
+        digest.update(f.wireSignature().getBytes(StandardCharsets.UTF_8));
+      }
+      return ByteBuffer.wrap(digest.digest()).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java runtime has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package graft.remoting.api;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * One function of the description.
+ *
+ * @param line its line in the description, for messages
+ * @param serviceClass who answers it
+ * @param custom whether the client's stub is written by hand
+ * @param session whether the server's session executes it, instead of the device
+ * @param symbol the exported C symbol
+ * @param parameters in order
+ * @param lookup the name and version under which {@code cuGetProcAddress} finds it
+ * @param perThread its per-thread-default-stream variant
+ */
+public record Function(
+    int line,
+    ServiceClass serviceClass,
+    boolean custom,
+    boolean session,
+    String symbol,
+    List<Parameter> parameters,
+    Optional<Lookup> lookup,
+    Optional<PerThread> perThread) {
+  /** Who answers a function, and whether the program waits for it. */
+  public enum ServiceClass {
+    /** The client, from its own state. */
+    LOCAL,
+    /** The server; not waited for. */
+    ASYNC,
+    /** The server; the program waits for the reply. */
+    SYNC,
+    /** Nobody: the exported stub answers CUDA_ERROR_NOT_SUPPORTED. */
+    NONE,
+    /** An exported name without a function. */
+    DATA
+  }
+
+  /**
+   * Name without suffix, and the lowest CUDA version (1000 * major + 10 * minor) that gets this
+   * variant.
+   */
+  public record Lookup(String name, int version) {}
+
+  /** Suffix ({@code ptsz} or {@code ptds}) and the lowest CUDA version that knows the variant. */
+  public record PerThread(String suffix, int version) {}
+
+  /** True if the function travels: it has a wire id. */
+  boolean onWire() {
+    return serviceClass == ServiceClass.ASYNC || serviceClass == ServiceClass.SYNC;
+  }
+
+  /** True for Graft's own calls, which no program sees. */
+  boolean internal() {
+    return symbol.startsWith("graft");
+  }
+
+  /** True if the device has the function: it is part of {@code CudaDevice}. */
+  boolean onDevice() {
+    return !internal() && serviceClass != ServiceClass.NONE && serviceClass != ServiceClass.DATA;
+  }
+
+  boolean waits() {
+    return serviceClass == ServiceClass.SYNC;
+  }
+
+  Optional<Parameter> bulk() {
+    return parameters.stream().filter(Parameter::isBulk).findFirst();
+  }
+
+  /** The parameters as C declares them, {@code void} if there are none. */
+  String declareC() {
+    return parameters.isEmpty()
+        ? "void"
+        : parameters.stream()
+            .map(p -> p.isBulk() ? "const void *" + p.name() : p.declareC())
+            .collect(Collectors.joining(", "));
+  }
+
+  /** What both ends must agree on: class, symbol and parameters. */
+  String wireSignature() {
+    return serviceClass
+        + " "
+        + symbol
+        + parameters.stream()
+            .map(p -> p.direction() + " " + p.type().name() + "[" + p.count() + "]")
+            .collect(Collectors.joining(",", "(", ")"));
+  }
+}

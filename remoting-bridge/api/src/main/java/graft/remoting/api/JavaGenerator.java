@@ -1,0 +1,336 @@
+package graft.remoting.api;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * Writes the Java side: the device interface, its native binding, the session's interface and the
+ * dispatcher.
+ */
+final class JavaGenerator {
+  private static final String HEADER = "// Generated from driver.api. Do not edit.\n";
+
+  private final Description description;
+
+  JavaGenerator(Description description) {
+    this.description = description;
+  }
+
+  private List<Function> device() {
+    return description.functions().stream().filter(Function::onDevice).toList();
+  }
+
+  private static String declare(Function f) {
+    return f.parameters().stream()
+        .map(p -> p.java() + " " + p.name())
+        .collect(Collectors.joining(", "));
+  }
+
+  private static String names(Function f) {
+    return f.parameters().stream().map(Parameter::name).collect(Collectors.joining(", "));
+  }
+
+  /**
+   * {@code graft.remoting.device.CudaDevice}: one method a driver function, with the C interface's
+   * raw types.
+   */
+  String cudaDevice() {
+    StringBuilder out = new StringBuilder(HEADER);
+    out.append("package graft.remoting.device;\n\n");
+    out.append(
+        "/**\n * A CUDA driver: one method for each function under its exported symbol, as the C interface\n");
+    out.append(
+        " * has it. Pointers, handles, sizes and device pointers are longs (addresses in this process), the\n");
+    out.append(
+        " * result is a CUresult. What a device lacks answers CUDA_ERROR_NOT_SUPPORTED.\n */\n");
+    out.append("public interface CudaDevice {\n");
+    for (Function f : device()) {
+      out.append("\n  default int ")
+          .append(f.symbol())
+          .append("(")
+          .append(declare(f))
+          .append(") {\n");
+      out.append("    return CudaResult.NOT_SUPPORTED;\n  }\n");
+    }
+    return out.append("}\n").toString();
+  }
+
+  /** {@code ForwardingDevice}: passes every call on, for decorators. */
+  String forwardingDevice() {
+    StringBuilder out = new StringBuilder(HEADER);
+    out.append("package graft.remoting.device;\n\n");
+    out.append(
+        "/** Passes every call to another device; a decorator overrides what it changes. */\n");
+    out.append("public abstract class ForwardingDevice implements CudaDevice {\n");
+    out.append("  protected final CudaDevice next;\n\n");
+    out.append("  protected ForwardingDevice(CudaDevice next) {\n    this.next = next;\n  }\n");
+    for (Function f : device()) {
+      out.append("\n  @Override\n  public int ")
+          .append(f.symbol())
+          .append("(")
+          .append(declare(f))
+          .append(") {\n");
+      out.append("    return next.")
+          .append(f.symbol())
+          .append("(")
+          .append(names(f))
+          .append(");\n  }\n");
+    }
+    return out.append("}\n").toString();
+  }
+
+  /**
+   * {@code graft.remoting.server.NativeCuda}: the same functions as native methods for JNA's direct
+   * mapping.
+   */
+  String nativeCuda() {
+    StringBuilder out = new StringBuilder(HEADER);
+    out.append("package graft.remoting.server;\n\n");
+    out.append("/** The driver's functions as native methods; NativeDevice binds them. */\n");
+    out.append("final class NativeCuda {\n  private NativeCuda() {}\n");
+    for (Function f : device()) {
+      out.append("\n  static native int ")
+          .append(f.symbol())
+          .append("(")
+          .append(declare(f))
+          .append(");\n");
+    }
+    return out.append("}\n").toString();
+  }
+
+  /**
+   * {@code graft.remoting.server.NativeCalls}: CudaDevice over NativeCuda; a missing symbol answers
+   * NOT_SUPPORTED.
+   */
+  String nativeCalls() {
+    StringBuilder out = new StringBuilder(HEADER);
+    out.append("package graft.remoting.server;\n\nimport graft.remoting.device.CudaDevice;\n");
+    out.append(
+        "import graft.remoting.device.CudaResult;\nimport java.util.function.Predicate;\n\n");
+    out.append("/** The real driver behind the device interface, function by function. */\n");
+    out.append("abstract class NativeCalls implements CudaDevice {\n");
+    int index = 0;
+    out.append("  private final boolean[] present;\n\n");
+    out.append(
+        "  /**\n   * Binds the functions that are there.\n   *\n   * @param present tells whether the driver exports a symbol\n   */\n");
+    out.append(
+        "  NativeCalls(Predicate<String> present) {\n    this.present = new boolean[SYMBOLS.length];\n");
+    out.append(
+        "    for (int i = 0; i < SYMBOLS.length; i++) {\n      this.present[i] = present.test(SYMBOLS[i]);\n    }\n  }\n\n");
+    out.append("  static final String[] SYMBOLS = {\n");
+    for (Function f : device()) {
+      out.append("    \"").append(f.symbol()).append("\",\n");
+    }
+    out.append("  };\n");
+    for (Function f : device()) {
+      out.append("\n  @Override\n  public int ")
+          .append(f.symbol())
+          .append("(")
+          .append(declare(f))
+          .append(") {\n");
+      out.append("    return present[")
+          .append(index++)
+          .append("] ? NativeCuda.")
+          .append(f.symbol())
+          .append("(");
+      out.append(names(f)).append(") : CudaResult.NOT_SUPPORTED;\n  }\n");
+    }
+    return out.append("}\n").toString();
+  }
+
+  /** {@code graft.remoting.server.SessionCalls}: what the session itself executes. */
+  String sessionCalls() {
+    StringBuilder out = new StringBuilder(HEADER);
+    out.append("package graft.remoting.server;\n\n");
+    out.append(
+        "/**\n * The calls that the session executes instead of passing them to the device. Handles are the\n");
+    out.append(
+        " * device's; result parameters are addresses in the reply, 0 if not wanted. Bulk data is read from the\n");
+    out.append(" * call's channel. A method that replies later returns Call.DEFERRED.\n */\n");
+    out.append("interface SessionCalls {\n");
+    for (Function f : description.wire()) {
+      if (f.session()) {
+        String list =
+            f.parameters().stream()
+                .filter(p -> !p.isBulk())
+                .map(p -> ", " + p.java() + " " + p.name())
+                .collect(Collectors.joining());
+        out.append("\n  int ").append(f.symbol()).append("(Call call").append(list).append(");\n");
+      }
+    }
+    return out.append("}\n").toString();
+  }
+
+  /** {@code graft.remoting.server.Dispatcher}: decodes a record, calls, encodes the results. */
+  String dispatcher() {
+    List<Function> wire = description.wire();
+    StringBuilder out = new StringBuilder(HEADER);
+    out.append("package graft.remoting.server;\n\nimport graft.remoting.api.HandleKind;\n");
+    out.append("import graft.remoting.device.CudaDevice;\n\n");
+    out.append("/** Decodes records, calls the device or the session, encodes results. */\n");
+    out.append("final class Dispatcher extends DispatcherBase {\n");
+    out.append("  static final long API_HASH = ").append(description.hash()).append("L;\n");
+    out.append("  static final int FUNCTIONS = ").append(wire.size()).append(";\n\n");
+    out.append("  private static final String[] NAMES = {\n");
+    for (Function f : wire) {
+      out.append("    \"").append(f.symbol()).append("\",\n");
+    }
+    out.append("  };\n\n  /** The symbol of a wire id. */\n  static String name(int function) {\n");
+    out.append(
+        "    return function < 0 || function >= FUNCTIONS ? \"function \" + function : NAMES[function];\n  }\n\n");
+    out.append("  Dispatcher(CudaDevice device, HandleTable handles, SessionCalls session) {\n");
+    out.append("    super(device, handles, session);\n  }\n\n");
+    out.append(
+        "  @Override\n  int execute(int function, Call call) {\n    return switch (function) {\n");
+    for (int i = 0; i < wire.size(); i++) {
+      out.append("      case ")
+          .append(i)
+          .append(" -> ")
+          .append(wire.get(i).symbol())
+          .append("(call);\n");
+    }
+    out.append(
+        "      default -> throw new ProtocolException(\"unknown function \" + function);\n    };\n  }\n");
+    for (Function f : wire) {
+      out.append(decoder(f));
+    }
+    return out.append("}\n").toString();
+  }
+
+  private static String decoder(Function f) {
+    StringBuilder out = new StringBuilder();
+    out.append("\n  private int ").append(f.symbol()).append("(Call call) {\n");
+    StringBuilder checks = new StringBuilder();
+    StringBuilder after = new StringBuilder();
+    // Results are laid out after the whole request is read, since their counts may follow them.
+    StringBuilder results = new StringBuilder();
+    for (Parameter p : f.parameters()) {
+      String n = p.name();
+      Type t = p.type();
+      if (p.isBulk()) {
+        continue;
+      }
+      switch (p.direction()) {
+        case VALUE ->
+            out.append("    ")
+                .append(p.java())
+                .append(" ")
+                .append(n)
+                .append(" = ")
+                .append(read(t))
+                .append(";\n");
+        case DEL -> {
+          out.append("    long ").append(n).append("Id = next();\n");
+          out.append("    long ")
+              .append(n)
+              .append(" = handle(HandleKind.")
+              .append(t.handleConstant())
+              .append(", ")
+              .append(n)
+              .append("Id);\n");
+          after
+              .append("    handles.remove(HandleKind.")
+              .append(t.handleConstant())
+              .append(", ")
+              .append(n)
+              .append("Id);\n");
+        }
+        case NEW -> {
+          out.append("    long ").append(n).append("Id = next();\n");
+          out.append("    long ").append(n).append(" = scratch(8);\n");
+          after
+              .append("    if (result == 0) {\n      handles.put(HandleKind.")
+              .append(t.handleConstant())
+              .append(", ")
+              .append(n)
+              .append("Id, peek(")
+              .append(n)
+              .append("));\n    }\n");
+        }
+        case IN -> {
+          out.append("    long ").append(n).append(" = block();\n");
+          if (p.isArray()) {
+            out.append("    long ").append(n).append("Bytes = blockBytes;\n");
+            checks
+                .append("    expect(\"")
+                .append(n)
+                .append("\", ")
+                .append(n)
+                .append("Bytes, (long) ")
+                .append(p.count())
+                .append(" * ")
+                .append(t.size())
+                .append(");\n");
+            if (t.isHandle()) {
+              out.append("    resolve(HandleKind.")
+                  .append(t.handleConstant())
+                  .append(", ")
+                  .append(n)
+                  .append(", blockBytes);\n");
+            }
+          } else {
+            out.append("    expect(\"")
+                .append(n)
+                .append("\", blockBytes, ")
+                .append(t.size())
+                .append(");\n");
+          }
+        }
+        case OUT -> {
+          out.append("    boolean ").append(n).append("Wanted = next() != 0;\n");
+          String size =
+              p.isArray() ? "(long) " + p.count() + " * " + t.size() : Integer.toString(t.size());
+          results
+              .append("    long ")
+              .append(n)
+              .append(" = result(")
+              .append(n)
+              .append("Wanted, ")
+              .append(size)
+              .append(");\n");
+          if (t.isHandle()) {
+            after
+                .append("    intern(HandleKind.")
+                .append(t.handleConstant())
+                .append(", ")
+                .append(n)
+                .append(", ")
+                .append(p.isArray() ? p.count() : "1")
+                .append(", result);\n");
+          }
+        }
+      }
+    }
+    out.append(checks).append(results).append("    endOfRequest();\n");
+    String args =
+        f.parameters().stream()
+            .filter(p -> !p.isBulk())
+            .map(Parameter::name)
+            .collect(Collectors.joining(", "));
+    String target =
+        f.session()
+            ? "session." + f.symbol() + "(call" + (args.isEmpty() ? "" : ", " + args) + ")"
+            : "device." + f.symbol() + "(" + args + ")";
+    if (after.isEmpty()) {
+      out.append("    return ").append(target).append(";\n");
+    } else {
+      out.append("    int result = ")
+          .append(target)
+          .append(";\n")
+          .append(after)
+          .append("    return result;\n");
+    }
+    return out.append("  }\n").toString();
+  }
+
+  private static String read(Type t) {
+    return switch (t.kind()) {
+      case HANDLE -> "handle(HandleKind." + t.handleConstant() + ", next())";
+      case STRING -> "text()";
+      default ->
+          t.isFloat()
+              ? "Float.intBitsToFloat((int) next())"
+              : t.java().equals("int") ? "(int) next()" : "next()";
+    };
+  }
+}
