@@ -178,7 +178,7 @@ final class JavaGenerator {
     out.append("  };\n\n  /** The symbol of a wire id. */\n  static String name(int function) {\n");
     out.append(
         "    return function < 0 || function >= FUNCTIONS ? \"function \" + function : NAMES[function];\n  }\n\n");
-    out.append("  Dispatcher(CudaDevice device, HandleTable handles, SessionCalls session) {\n");
+    out.append("  Dispatcher(CudaDevice device, HandleTables handles, SessionCalls session) {\n");
     out.append("    super(device, handles, session);\n  }\n\n");
     out.append(
         "  @Override\n  int execute(int function, Call call) {\n    return switch (function) {\n");
