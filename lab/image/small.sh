@@ -31,26 +31,31 @@ modules="virtio_pci virtio_console virtio_net virtio_rng virtio_blk vmw_vsock_vi
 
 say() { echo "small.sh: $*" >&2; }
 
-# Downloads a package and unpacks it under $work/root.
-unpack() {
-  local deb
-  (cd "$work/debs" && apt-get -q -o APT::Sandbox::User=root download "$@" >&2)
-  for deb in "$work"/debs/*.deb; do
-    dpkg-deb -x "$deb" "$work/root"
-    dpkg-deb -W --showformat='${Package} ${Version}\n' "$deb" >>"$work/manifest"
-    rm "$deb"
-  done
+# Downloads every package into $work/debs; the arguments are options for apt.
+download() {
+  kernel=$(apt-cache "$@" depends --important linux-image-cloud-amd64 2>/dev/null |
+    awk '$1 == "Depends:" {print $2; exit}')
+  [ -n "$kernel" ] || return 1
+  say "downloading $kernel and $(grep -cv '^#' "$here/packages") more packages"
+  # shellcheck disable=SC2046 # one word a package
+  (cd "$work/debs" && apt-get -q -o APT::Sandbox::User=root "$@" download "$kernel" $(grep -v '^#' "$here/packages") >&2)
 }
 
-mkdir -p "$work/debs" "$work/root" "$work/image"
-kernel=$(apt-cache depends --important linux-image-cloud-amd64 | awk '$1 == "Depends:" {print $2; exit}')
-if [ -z "$kernel" ]; then
-  say "apt knows no linux-image-cloud-amd64: run apt-get update, or add a Debian 12 source"
-  exit 1
+mkdir -p "$work/debs" "$work/root" "$work/image" "$work/lists/partial"
+if ! download; then
+  # The machine's package lists are missing or old: fetch lists of our own, for which no root is needed.
+  say "fetching package lists"
+  own_lists=(-o "Dir::State::Lists=$work/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
+  apt-get -q -o APT::Sandbox::User=root "${own_lists[@]}" update >&2
+  download "${own_lists[@]}" || {
+    say "the packages cannot be had: apt needs a Debian 12 source"
+    exit 1
+  }
 fi
-say "downloading $kernel and $(grep -cv '^#' "$here/packages") more packages"
-# shellcheck disable=SC2046 # one word a package
-unpack "$kernel" $(grep -v '^#' "$here/packages")
+for deb in "$work"/debs/*.deb; do
+  dpkg-deb -x "$deb" "$work/root"
+  dpkg-deb -W --showformat='${Package} ${Version}\n' "$deb" >>"$work/manifest"
+done
 root=$work/root image=$work/image
 
 cd "$image"

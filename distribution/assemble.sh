@@ -1,0 +1,68 @@
+#!/bin/bash
+# Puts the distribution together: target/graft, the folder from which ./graft runs, and of it
+# target/graft-linux-x86_64.tar.gz. Called by Maven, after lib/*.jar are there.
+#
+#   assemble.sh JAVA_HOME FOLDER_ONLY
+#
+#   bin/graft        the launcher          lib/client/    the client for guests, graft-verify
+#   runtime/         Java, only what Graft needs          lib/image/     the recipes of guest images
+#   lib/*.jar        Graft and its libraries              lib/launcher/  what the launcher reads
+#   examples/        descriptors and programs             playbooks/
+set -euo pipefail
+java_home=$1 folder_only=$2
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+home=$root/target/graft
+
+# What `jdeps` and the tests show to be used: XML for domains, logging and jdk.unsupported by JNA,
+# management for a process's own memory.
+modules=java.base,java.logging,java.management,java.xml,jdk.unsupported
+
+# Replaces the folder $2 by a copy of $1, if that exists.
+copy() {
+  rm -rf "$2"
+  [ ! -e "$1" ] || cp -a "$1" "$2"
+}
+
+made_from="$modules $("$java_home/bin/java" -version 2>&1 | tr '\n' ' ')"
+if [ "$(cat "$home/runtime/made-from" 2>/dev/null)" != "$made_from" ]; then
+  rm -rf "$home/runtime"
+  "$java_home/bin/jlink" --add-modules "$modules" --output "$home/runtime" \
+    --strip-debug --no-header-files --no-man-pages --compress=2
+  "$home/runtime/bin/java" -Xshare:dump >/dev/null
+  echo "$made_from" >"$home/runtime/made-from"
+fi
+
+mkdir -p "$home/bin" "$home/lib/client" "$home/lib/launcher"
+install -m 755 "$root/graft" "$home/bin/graft"
+install -m 644 "$root"/distribution/launcher/* "$home/lib/launcher/"
+options=$root/provisioner/src/main/launcher/java-options
+[ ! -f "$options" ] || install -m 644 "$options" "$home/lib/launcher/java-options"
+copy "$root/lab/image" "$home/lib/image"
+copy "$root/playbooks" "$home/playbooks"
+install -m 644 "$root/LICENSE" "$root/README.md" "$home/"
+
+# The client, and the programs of the examples: gcc and make suffice.
+for library in "$root"/remoting-bridge/client/target/lib/lib*.so*; do
+  [ ! -e "$library" ] || cp -a "$library" "$home/lib/client/"
+done
+make -s -C "$root/examples/programs"
+install -m 755 "$root/examples/built/graft-verify" "$home/lib/client/"
+mkdir -p "$home/examples/built"
+for file in "$root"/examples/*; do
+  case $file in
+    */built) ;;
+    *) copy "$file" "$home/examples/${file##*/}" ;;
+  esac
+done
+for program in graft-verify vectorAdd vectorAddDrv; do
+  install -m 755 "$root/examples/built/$program" "$home/examples/built/"
+done
+
+# A class archive belongs to the jars that it was made from.
+rm -f "$home/lib/graft.jsa"
+touch "$home/built"
+
+[ "$folder_only" = false ] || exit 0
+tar -C "$root/target" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 \
+  --exclude=graft/built --exclude=graft/examples/built/guest \
+  -cf - graft | gzip -9n >"$root/target/graft-linux-x86_64.tar.gz"

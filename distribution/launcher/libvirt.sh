@@ -1,0 +1,74 @@
+# Sees to it that a libvirt daemon answers, and stops at the end what it started. Read by ready.sh.
+#
+# Several runs may overlap: each holds a shared lock, and the last one stops what the first one started, unless
+# guests are still running.
+
+ready_libvirt() {
+  uri=qemu:///system
+  [ "$(id -u)" = 0 ] || answers || uri=qemu:///session
+  mkdir -p "$run"
+  exec 9>"$run/libvirt.lock"
+  flock 9
+  if ! answers; then
+    say "starting libvirt ($uri)"
+    if [ "$uri" = qemu:///system ] && [ -d /run/systemd/system ]; then start_by_systemd; else start_daemons; fi
+  fi
+  trap release_libvirt EXIT
+  flock -s 9
+}
+
+# A session's daemon would start by being asked, and stay for two minutes.
+answers() { LIBVIRT_AUTOSTART=0 timeout 30 virsh -q -c "$uri" uri >/dev/null 2>&1 9>&-; }
+
+start_by_systemd() {
+  systemctl start libvirtd || give_up "systemctl start libvirtd failed: see journalctl -u libvirtd"
+  echo systemd >"$run/libvirt.started"
+  answers || give_up "libvirtd runs, but $uri does not answer: try virsh -c $uri uri"
+}
+
+start_daemons() {
+  : >"$run/libvirt.started"
+  local daemon
+  for daemon in virtlogd libvirtd; do
+    if "$daemon" -d -p "$run/$daemon.pid" 2>"$run/$daemon.err" 9>&-; then
+      echo "$daemon" >>"$run/libvirt.started"
+    elif [ "$daemon" = libvirtd ]; then
+      cat "$run/$daemon.err" >&2
+      give_up "$daemon did not start"
+    fi
+  done
+  local tries
+  for tries in {1..50}; do
+    ! answers || return 0
+    sleep 0.2
+  done
+  give_up "libvirtd runs, but $uri does not answer: try virsh -c $uri uri"
+}
+
+release_libvirt() {
+  [ -f "$run/libvirt.started" ] && flock -n 9 || return 0
+  if [ -n "$(virsh -q -c "$uri" list --name 2>/dev/null)" ]; then
+    say "libvirt goes on: guests are running"
+    return 0
+  fi
+  local daemon
+  tac "$run/libvirt.started" | while read -r daemon; do
+    if [ "$daemon" = systemd ]; then
+      systemctl -q stop libvirtd
+    else
+      stop_daemon "$run/$daemon.pid"
+    fi
+  done
+  rm -f "$run/libvirt.started" "$run"/*.err
+}
+
+# Ends the daemon whose process number is in that file and waits until it is gone.
+stop_daemon() {
+  local number tries
+  number=$(cat "$1" 2>/dev/null) && kill "$number" 2>/dev/null || return 0
+  for tries in {1..100}; do
+    kill -0 "$number" 2>/dev/null || break
+    sleep 0.1
+  done
+  rm -f "$1"
+}

@@ -1,0 +1,60 @@
+# Installs the Debian packages that are missing. Read by ready.sh.
+
+missing=() reasons=()
+
+# need FOUND PACKAGE WHY: FOUND is a program, or a file if it begins with a slash.
+need() {
+  case $1 in
+    /*) [ ! -e "$1" ] || return 0 ;;
+    *) ! command -v "$1" >/dev/null || return 0 ;;
+  esac
+  missing+=("$2")
+  reasons+=("$(printf '  %-24s %s' "$2" "$3")")
+}
+
+need_packages() {
+  if [ -n "$root" ]; then
+    need javac openjdk-17-jdk-headless "Graft is written in Java 17"
+    need mvn maven "builds Graft"
+    need gcc gcc "builds the client and the example programs"
+    need /usr/include/stdio.h libc6-dev "the same"
+    need make make "the same"
+  fi
+  if [ "$command" != build ]; then
+    need qemu-system-x86_64 qemu-system-x86 "runs the guests"
+    need qemu-img qemu-utils "makes their disks"
+    need libvirtd libvirt-daemon-system "manages them"
+    need virsh libvirt-clients "shows whether libvirt answers"
+    need cpio cpio "packs the small guest image"
+  fi
+  [ ${#missing[@]} -gt 0 ] || return 0
+  command -v apt-get >/dev/null ||
+    give_up "these Debian packages are needed, and there is no apt-get here: ${missing[*]}"
+
+  say "these packages are missing and will be installed:"
+  printf '%s\n' "${reasons[@]}" >&2
+  local sudo=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || give_up "not root, and no sudo here: install them as root, then try again"
+    sudo=(sudo)
+    if [ "$yes" = false ]; then
+      [ -t 0 ] || give_up "not root: say --yes to have them installed by sudo"
+      read -r -p "graft: install them by sudo apt-get? [Y/n] " answer
+      case $answer in
+        '' | [yY]*) ;;
+        *) give_up "nothing installed" ;;
+      esac
+    fi
+  fi
+  local install=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends)
+  mkdir -p "$cache"
+  # Old or no package lists: fetch them, then try once more.
+  if ! "${install[@]}" install "${missing[@]}" >"$cache/apt.log" 2>&1; then
+    say "fetching package lists"
+    "${install[@]}" update >"$cache/apt.log" 2>&1 &&
+      "${install[@]}" install "${missing[@]}" >>"$cache/apt.log" 2>&1 || {
+      tail -n 20 "$cache/apt.log" >&2
+      give_up "apt-get failed: the whole log is $cache/apt.log"
+    }
+  fi
+}

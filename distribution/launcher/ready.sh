@@ -1,0 +1,78 @@
+#!/bin/bash
+# Makes ready what `graft demo`, `graft test` and `graft build` need, runs them and cleans up.
+#
+#   ready.sh ROOT HOME demo|test|build [--yes] [ARGUMENT...]
+#
+# ROOT is the checkout (empty in the distribution), HOME the folder that distribution/assemble.sh makes.
+# Everything said here goes to stderr; stdout belongs to the command.
+set -euo pipefail
+export LC_ALL=C.UTF-8 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+root=$1 home=$2 command=$3
+shift 3
+launcher=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+yes=false
+arguments=()
+for argument; do
+  case $argument in
+    --yes | -y) yes=true ;;
+    *) arguments+=("$argument") ;;
+  esac
+done
+if [ "$(id -u)" = 0 ]; then
+  cache=/var/cache/graft run=/run/graft
+else
+  cache=${XDG_CACHE_HOME:-$HOME/.cache}/graft run=${XDG_RUNTIME_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}}/graft
+fi
+images=$home/lib/image
+[ -z "$root" ] || images=$root/lab/image
+
+say() { echo "graft: $*" >&2; }
+
+# Says what went wrong and ends: unavailable, as sysexits.h numbers it.
+give_up() {
+  say "$*"
+  exit 69
+}
+
+. "$launcher/packages.sh"
+. "$launcher/build.sh"
+. "$launcher/libvirt.sh"
+. "$launcher/image.sh"
+
+# Runs a command so that Ctrl-C and SIGTERM reach it and it can clean up, whoever got them; gives its exit code.
+run_to_end() {
+  local child code=0
+  set -m # a process group of its own: it gets each signal once
+  "$@" </dev/null &
+  child=$!
+  set +m
+  trap 'kill -INT $child' INT
+  trap 'kill -TERM $child' TERM HUP
+  while kill -0 "$child" 2>/dev/null; do
+    code=0
+    wait "$child" || code=$?
+  done
+  trap - INT TERM HUP
+  return "$code"
+}
+
+if [ "$command" != demo ] && [ -z "$root" ]; then
+  give_up "'$command' needs a checkout of the sources; this is the distribution"
+fi
+need_packages
+[ -z "$root" ] || build_if_newer
+case $command in
+  build) ;;
+  demo)
+    ready_libvirt
+    ready_image
+    run_to_end "$home/bin/graft" demo "${arguments[@]}"
+    ;;
+  test)
+    ready_libvirt
+    ready_image
+    . "$launcher/test.sh"
+    run_tests "${arguments[@]}"
+    ;;
+esac
