@@ -67,7 +67,7 @@ case $command in
   demo)
     ready_libvirt
     ready_image
-    run_to_end "$home/bin/graft" demo "${arguments[@]}"
+    GRAFT_READY=1 run_to_end "$home/bin/graft" demo "${arguments[@]}"
     ;;
   test)
     ready_libvirt
