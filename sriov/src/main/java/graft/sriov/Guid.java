@@ -1,0 +1,90 @@
+package graft.sriov;
+
+import java.util.HexFormat;
+import java.util.regex.Pattern;
+
+/**
+ * An InfiniBand GUID: an EUI-64 that names one node or port (InfiniBand Architecture Specification,
+ * volume 1, 4.1).
+ *
+ * <p>Zero, all ones and group (multicast) identifiers are not GUIDs: drivers report 0 for "never
+ * set", and mlx4 takes all ones as "delete the entry".
+ *
+ * @param value the 64 bits, most significant octet first as it is written
+ */
+public record Guid(long value) implements Comparable<Guid> {
+
+  /** The bit of the first octet that marks a group address (IEEE EUI-64 guidelines). */
+  private static final long GROUP = 0x01L << 56;
+
+  private static final Pattern TEXT =
+      Pattern.compile(
+          "(?:0x)?[0-9a-fA-F]{16}|(?:[0-9a-fA-F]{2}:){7}[0-9a-fA-F]{2}"
+              + "|(?:[0-9a-fA-F]{4}:){3}[0-9a-fA-F]{4}");
+
+  public Guid {
+    if (value == 0) {
+      throw new IllegalArgumentException("the GUID is zero, which means unset");
+    }
+    if (value == -1L) {
+      throw new IllegalArgumentException("the GUID is all ones, which means deleted");
+    }
+    if ((value & GROUP) != 0) {
+      throw new IllegalArgumentException(
+          "the GUID "
+              + colons(value)
+              + " is a multicast identifier (lowest bit of the first octet)");
+    }
+  }
+
+  /**
+   * Reads {@code 0c:42:a1:03:00:16:9f:8e}, {@code 0c42:a103:0016:9f8e} (sysfs) or {@code
+   * 0x0c42a10300169f8e}.
+   *
+   * @throws IllegalArgumentException when it is none of these, zero, all ones or multicast
+   */
+  public static Guid parse(String text) {
+    return new Guid(parseBits(text));
+  }
+
+  /**
+   * The 64 bits of a GUID as a driver prints it, which may be 0 for "unknown".
+   *
+   * @throws IllegalArgumentException when the text has none of the forms of {@link #parse}
+   */
+  public static long parseBits(String text) {
+    String stripped = text.strip();
+    if (!TEXT.matcher(stripped).matches()) {
+      throw new IllegalArgumentException(
+          "not a GUID: '" + text + "' (expected eight octets, such as 0c:42:a1:03:00:16:9f:8e)");
+    }
+    String digits = stripped.startsWith("0x") ? stripped.substring(2) : stripped.replace(":", "");
+    return Long.parseUnsignedLong(digits, 16);
+  }
+
+  /** As sysfs prints it: {@code 0c42:a103:0016:9f8e}. */
+  public String toSysfs() {
+    String hex = HexFormat.of().toHexDigits(value);
+    return String.join(
+        ":", hex.substring(0, 4), hex.substring(4, 8), hex.substring(8, 12), hex.substring(12));
+  }
+
+  @Override
+  public int compareTo(Guid other) {
+    return Long.compareUnsigned(value, other.value);
+  }
+
+  /** As {@code ip link} reads it: {@code 0c:42:a1:03:00:16:9f:8e}. */
+  @Override
+  public String toString() {
+    return colons(value);
+  }
+
+  private static String colons(long value) {
+    byte[] octets = new byte[8];
+    for (int i = 0; i < 8; i++) {
+      octets[i] = (byte) (value >>> (56 - 8 * i));
+    }
+    return HexFormat.ofDelimiter(":").formatHex(octets);
+  }
+}

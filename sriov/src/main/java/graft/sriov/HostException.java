@@ -1,0 +1,39 @@
+package graft.sriov;
+
+/**
+ * Something on the host did not work. Every message says what was tried, on what, why it failed and
+ * what to do next.
+ */
+public class HostException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  private final String subject;
+  private final String next;
+
+  /**
+   * Makes the error.
+   *
+   * @param tried what was tried and how it failed, in one sentence without a full stop
+   * @param subject on what: a PCI address, an interface, a file
+   * @param next what the operator can do about it, in one sentence without a full stop
+   */
+  public HostException(String tried, String subject, String next) {
+    this(tried, subject, next, null);
+  }
+
+  public HostException(String tried, String subject, String next, Throwable cause) {
+    super(subject + ": " + tried + ". " + next + ".", cause);
+    this.subject = subject;
+    this.next = next;
+  }
+
+  /** What it happened on. */
+  public String subject() {
+    return subject;
+  }
+
+  /** What to do about it. */
+  public String next() {
+    return next;
+  }
+}

@@ -1,0 +1,44 @@
+package graft.sriov;
+
+import java.util.HexFormat;
+import java.util.regex.Pattern;
+
+/**
+ * The Ethernet address of one station: 48 bits, neither zero nor a group address.
+ *
+ * @param value the address in the low 48 bits, first octet highest
+ */
+public record MacAddress(long value) {
+  private static final Pattern TEXT = Pattern.compile("(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}");
+
+  public MacAddress {
+    if (value >>> 48 != 0 || value == 0) {
+      throw new IllegalArgumentException("not a MAC address: " + Long.toHexString(value));
+    }
+    if (((value >> 40) & 1) != 0) {
+      throw new IllegalArgumentException("a multicast MAC address: " + Long.toHexString(value));
+    }
+  }
+
+  /** Reads {@code 02:00:00:00:00:01}. */
+  public static MacAddress parse(String text) {
+    if (!TEXT.matcher(text.strip()).matches()) {
+      throw new IllegalArgumentException("not a MAC address: '" + text + "'");
+    }
+    return new MacAddress(Long.parseLong(text.strip().replace(":", ""), 16));
+  }
+
+  /** The six octets in the order in which they are written. */
+  public byte[] octets() {
+    byte[] octets = new byte[6];
+    for (int i = 0; i < 6; i++) {
+      octets[i] = (byte) (value >>> (40 - 8 * i));
+    }
+    return octets;
+  }
+
+  @Override
+  public String toString() {
+    return HexFormat.ofDelimiter(":").formatHex(octets());
+  }
+}

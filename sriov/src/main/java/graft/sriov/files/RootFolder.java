@@ -1,0 +1,109 @@
+package graft.sriov.files;
+
+import graft.sriov.HostException;
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A host's files below a folder: {@code /} for the host that this runs on, any other for a recorded
+ * or mounted one.
+ */
+public final class RootFolder implements Sysfs {
+  private final Path root;
+  private final String prefix;
+  private final AttributeWriter writer = new AttributeWriter();
+
+  public RootFolder(Path root) {
+    this.root = root;
+    String text = root.toString();
+    this.prefix = text.equals("/") ? "" : text;
+  }
+
+  /** The host that this program runs on. */
+  public static RootFolder thisHost() {
+    return new RootFolder(Path.of("/"));
+  }
+
+  /** The folder. */
+  public Path root() {
+    return root;
+  }
+
+  @Override
+  public Optional<String> read(String path) {
+    // A stream and not Files: attributes say that they are 4096 bytes long and are not.
+    try (FileInputStream in = new FileInputStream(prefix + path)) {
+      byte[] bytes = in.readAllBytes();
+      return Optional.of(new String(bytes, StandardCharsets.UTF_8).strip());
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public List<String> list(String path) {
+    String[] names = new File(prefix + path).list();
+    if (names == null) {
+      return List.of();
+    }
+    Arrays.sort(names);
+    return Arrays.asList(names);
+  }
+
+  @Override
+  public Optional<String> readLink(String path) {
+    try {
+      return Optional.of(Files.readSymbolicLink(Path.of(prefix + path)).toString());
+    } catch (IOException | UnsupportedOperationException e) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public boolean exists(String path) {
+    return Files.exists(Path.of(prefix + path), LinkOption.NOFOLLOW_LINKS);
+  }
+
+  @Override
+  public void write(String path, String value, Duration limit) {
+    writer.write(path, prefix + path, value, limit);
+  }
+
+  @Override
+  public void store(String path, String content) {
+    Path file = Path.of(prefix + path);
+    try {
+      Path folder = file.toAbsolutePath().getParent();
+      Files.createDirectories(folder);
+      Path temporary = Files.createTempFile(folder, "." + file.getFileName(), ".tmp");
+      try {
+        Files.writeString(temporary, content);
+        Files.move(
+            temporary, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+      } finally {
+        Files.deleteIfExists(temporary);
+      }
+    } catch (IOException e) {
+      throw new HostException("writing the file failed: " + e, path, "Look at the disk", e);
+    }
+  }
+
+  @Override
+  public void remove(String path) {
+    try {
+      Files.deleteIfExists(Path.of(prefix + path));
+    } catch (IOException e) {
+      throw new HostException("removing the file failed: " + e, path, "Remove it by hand", e);
+    }
+  }
+}

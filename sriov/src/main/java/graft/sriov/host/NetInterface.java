@@ -1,0 +1,24 @@
+package graft.sriov.host;
+
+/**
+ * A network interface of a device.
+ *
+ * @param name such as {@code ibp59s0} or {@code ens1f0}
+ * @param index its number, which netlink uses
+ * @param type the kernel's ARPHRD number: 1 Ethernet, 32 InfiniBand (Linux, if_arp.h)
+ * @param port the port of the device that it belongs to, from 0 ({@code dev_port})
+ * @param address its link-layer address
+ * @param state {@code up}, {@code down}, {@code unknown} ({@code operstate})
+ */
+public record NetInterface(
+    String name, int index, int type, int port, String address, String state) {
+  /** Ethernet, in the kernel's if_arp.h. */
+  public static final int ETHERNET = 1;
+
+  /** IP over InfiniBand, in the kernel's if_arp.h. */
+  public static final int INFINIBAND = 32;
+
+  public boolean infiniband() {
+    return type == INFINIBAND;
+  }
+}

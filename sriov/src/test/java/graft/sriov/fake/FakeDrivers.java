@@ -1,0 +1,163 @@
+package graft.sriov.fake;
+
+import graft.sriov.files.Errno;
+import graft.sriov.files.PciPaths;
+import graft.sriov.files.WriteFailedException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** The drivers: which device each matches, and what binding one does. */
+final class FakeDrivers {
+  private final FakeKernel kernel;
+  private final Map<String, Set<String>> ids = new TreeMap<>();
+
+  FakeDrivers(FakeKernel kernel) {
+    this.kernel = kernel;
+  }
+
+  void load(String driver) {
+    if (ids.putIfAbsent(driver, new TreeSet<>()) != null) {
+      return;
+    }
+    for (String file : new String[] {"bind", "unbind", "new_id", "remove_id"}) {
+      kernel.tree.file(PciPaths.driver(driver, file), "");
+    }
+    kernel.tree.folder("/sys/module/" + driver.replace('-', '_'));
+  }
+
+  /** The driver has the device's identifiers in its table. */
+  void learn(String driver, FakeDevice device) {
+    ids.get(driver).add(id(device));
+  }
+
+  private static String id(FakeDevice device) {
+    return String.format("%04x %04x", device.vendor, device.device);
+  }
+
+  /** pci_match_device: an override names the one driver that matches, whatever its table says. */
+  private boolean matches(String driver, FakeDevice device) {
+    String override = override(device);
+    return override.equals("(null)")
+        ? ids.get(driver).contains(id(device))
+        : override.equals(driver);
+  }
+
+  /** pci_device_can_probe: a VF without autoprobe is only for the driver that it is told. */
+  private boolean canProbe(FakeDevice device) {
+    return !device.isVf()
+        || kernel.autoprobe(device.physicalFunction)
+        || !override(device).equals("(null)");
+  }
+
+  private String override(FakeDevice device) {
+    try {
+      return Files.readString(kernel.tree.path(PciPaths.device(device.address, "driver_override")))
+          .strip();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** bus_rescan_devices_helper: no driver found is no error. */
+  void probe(FakeDevice device) {
+    if (device.driver != null || !canProbe(device)) {
+      return;
+    }
+    for (String driver : ids.keySet()) {
+      if (matches(driver, device)) {
+        attach(driver, device);
+        return;
+      }
+    }
+  }
+
+  /** bind_store of drivers/base/bus.c. */
+  void bind(String path, String driver, FakeDevice device) {
+    String value = device.address.toString();
+    if (device.driver != null) {
+      throw new WriteFailedException(path, value, Errno.EBUSY);
+    }
+    if (!matches(driver, device) || !canProbe(device)) {
+      throw new WriteFailedException(path, value, Errno.ENODEV);
+    }
+    if (driver.equals("vfio-pci") && device.group == null) {
+      throw new WriteFailedException(path, value, Errno.EINVAL);
+    }
+    attach(driver, device);
+  }
+
+  /** unbind_store of drivers/base/bus.c. */
+  void unbind(String path, String driver, FakeDevice device) {
+    if (!driver.equals(device.driver)) {
+      throw new WriteFailedException(path, device.address.toString(), Errno.ENODEV);
+    }
+    detach(device);
+  }
+
+  /** new_id: the driver takes all free devices that it now matches. */
+  void newId(String driver, String value) {
+    ids.get(driver).add(value.toLowerCase(java.util.Locale.ROOT));
+    for (FakeDevice device : kernel.devices().values().toArray(new FakeDevice[0])) {
+      if (device.driver == null && matches(driver, device) && canProbe(device)) {
+        attach(driver, device);
+      }
+    }
+  }
+
+  void removeId(String driver, String value) {
+    ids.get(driver).remove(value.toLowerCase(java.util.Locale.ROOT));
+  }
+
+  void attach(String driver, FakeDevice device) {
+    device.driver = driver;
+    String folder = kernel.realFolder(device);
+    kernel.tree.link(folder + "/driver", PciPaths.DRIVERS + "/" + driver);
+    kernel.tree.link(PciPaths.driver(driver, device.address.toString()), folder);
+    kernel.tree.file(folder + "/enable", "1");
+    kernel.uevent(device, driver);
+    switch (driver) {
+      case "vfio-pci" -> {
+        if (device.group != null) {
+          kernel.tree.file("/dev/vfio/" + device.group, "");
+        }
+      }
+      case "nvidia" -> FakeGpus.attach(kernel, device);
+      case "mlx5_core", "mlx4_core" -> FakeAdapters.attach(kernel, device);
+      default -> {}
+    }
+  }
+
+  void detach(FakeDevice device) {
+    String driver = device.driver;
+    String folder = kernel.realFolder(device);
+    if (device.capable && kernel.numVfs(device) > 0) {
+      kernel.removeVfs(device);
+    }
+    device.driver = null;
+    switch (driver) {
+      case "vfio-pci" -> {
+        boolean last =
+            kernel.devices().values().stream()
+                .noneMatch(
+                    other ->
+                        "vfio-pci".equals(other.driver)
+                            && java.util.Objects.equals(other.group, device.group));
+        if (last && device.group != null) {
+          kernel.tree.delete("/dev/vfio/" + device.group);
+        }
+      }
+      case "nvidia" -> FakeGpus.detach(kernel, device);
+      case "mlx5_core", "mlx4_core" -> FakeAdapters.detach(kernel, device);
+      default -> {}
+    }
+    kernel.tree.delete(folder + "/driver");
+    kernel.tree.delete(PciPaths.driver(driver, device.address.toString()));
+    kernel.tree.file(folder + "/enable", "0");
+    kernel.uevent(device, null);
+  }
+}

@@ -1,0 +1,158 @@
+package graft.sriov.fake;
+
+import graft.sriov.PciAddress;
+import graft.sriov.files.Errno;
+import graft.sriov.files.RootFolder;
+import graft.sriov.files.Sysfs;
+import graft.sriov.files.WriteFailedException;
+import graft.sriov.netlink.VfLinks;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.function.Consumer;
+
+/**
+ * A host in a folder that behaves as Linux 6.x does: writes to {@code bind}, {@code unbind}, {@code
+ * new_id}, {@code drivers_probe}, {@code driver_override}, {@code sriov_numvfs}, {@code
+ * sriov_drivers_autoprobe}, {@code reset_method} and the adapters' GUID files take effect, with the
+ * errors that the kernel gives (drivers/pci/iov.c, drivers/pci/pci-driver.c, drivers/base/bus.c).
+ *
+ * <p>Each write is whole before the next; the fake is not for use by several threads.
+ */
+public final class FakeSysfs implements Sysfs {
+  private final RootFolder reader;
+  private final FakeKernel kernel;
+  private final Faults faults = new Faults();
+  private final List<String> log = new ArrayList<>();
+  private final List<Runnable> late = new ArrayList<>();
+
+  /**
+   * Makes an empty host.
+   *
+   * @param root an empty folder
+   */
+  public FakeSysfs(Path root) {
+    this.reader = new RootFolder(root);
+    this.kernel = new FakeKernel(new Tree(root));
+  }
+
+  /** Adds a device; its driver is loaded if it was not. */
+  public FakeSysfs add(FakeDevice device) {
+    kernel.add(device);
+    return this;
+  }
+
+  /** Loads a driver that binds only to devices whose override names it: vfio-pci. */
+  public FakeSysfs loadDriver(String driver) {
+    kernel.loadDriver(driver);
+    return this;
+  }
+
+  /** Starts a process that has files open. */
+  public FakeSysfs process(int pid, String command, String... open) {
+    kernel.process(pid, command, open);
+    return this;
+  }
+
+  public void kill(int pid) {
+    kernel.tree.delete("/proc/" + pid);
+  }
+
+  /** Any other file of the host. */
+  public FakeSysfs file(String path, String content) {
+    kernel.tree.file(path, content);
+    return this;
+  }
+
+  public FakeSysfs deleteFile(String path) {
+    kernel.tree.delete(path);
+    return this;
+  }
+
+  /** Errors and delays on demand. */
+  public Faults faults() {
+    return faults;
+  }
+
+  /** Netlink on this host's interfaces; its changes count and fail as writes do. */
+  public VfLinks links() {
+    return new FakeLinks(kernel, this);
+  }
+
+  /** What has been written since the start or the last call, as {@code PATH = VALUE}. */
+  public List<String> takeLog() {
+    List<String> taken = List.copyOf(log);
+    log.clear();
+    return taken;
+  }
+
+  /** Lets the writes that hung have their effect now. */
+  public void settle() {
+    List<Runnable> pending = List.copyOf(late);
+    late.clear();
+    pending.forEach(Runnable::run);
+  }
+
+  /** The whole state: every file and link, and what the adapters keep for their VFs. */
+  public SortedMap<String, String> state() {
+    SortedMap<String, String> state = kernel.tree.dump();
+    kernel.addVfSettings(state);
+    return state;
+  }
+
+  public Path root() {
+    return reader.root();
+  }
+
+  @Override
+  public Optional<String> read(String path) {
+    return reader.read(path);
+  }
+
+  @Override
+  public List<String> list(String path) {
+    return reader.list(path);
+  }
+
+  @Override
+  public Optional<String> readLink(String path) {
+    return reader.readLink(path);
+  }
+
+  @Override
+  public boolean exists(String path) {
+    return reader.exists(path);
+  }
+
+  @Override
+  public void write(String path, String value, Duration limit) {
+    if (!Files.exists(kernel.tree.path(path))) {
+      throw new WriteFailedException(path, value, Errno.ENOENT);
+    }
+    change(path, value, limit, target -> kernel.write(target, value));
+  }
+
+  @Override
+  public void store(String path, String content) {
+    change(path, content, Duration.ofDays(2), target -> reader.store(target, content));
+  }
+
+  @Override
+  public void remove(String path) {
+    change(path, "", Duration.ofDays(2), reader::remove);
+  }
+
+  void change(String path, String value, Duration limit, Consumer<String> effect) {
+    log.add(path + " = " + value);
+    faults.change(path, value, limit, late, () -> effect.accept(path));
+  }
+
+  /** The device of that address, for tests that look behind the files. */
+  public FakeDevice device(String address) {
+    return kernel.device(PciAddress.parse(address));
+  }
+}
