@@ -1,0 +1,76 @@
+package graft.provisioner.cli;
+
+import graft.provisioner.GraftException;
+import graft.provisioner.bind.Problem;
+import graft.provisioner.descriptor.InvalidDescriptorException;
+import graft.provisioner.json.Json;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/**
+ * Turns exceptions into messages and exit codes: text on standard error, JSON on standard output.
+ */
+final class Errors implements IExecutionExceptionHandler {
+  @Override
+  public int handleExecutionException(Exception e, CommandLine line, ParseResult parsed)
+      throws Exception {
+    if (e instanceof ParameterException usage) {
+      throw usage;
+    }
+    PrintWriter err = line.getErr();
+    int code = ExitCode.FAILED;
+    List<?> details = List.of();
+    if (e instanceof InvalidDescriptorException invalid) {
+      code = ExitCode.DESCRIPTOR;
+      details = invalid.problems().stream().map(Errors::tree).toList();
+      err.println(e.getMessage());
+      int count = invalid.problems().size();
+      err.println(count == 1 ? "1 problem" : count + " problems");
+    } else if (e instanceof GraftException) {
+      err.println(line.getCommandSpec().qualifiedName() + ": " + e.getMessage());
+    } else {
+      err.println(line.getCommandSpec().qualifiedName() + ": internal error: " + e);
+      err.println("  Please report it with the output of the same command with -v.");
+    }
+    Logger log = LoggerFactory.getLogger("graft");
+    log.info("failed", e);
+    err.flush();
+    if (wantsJson(parsed)) {
+      Map<String, Object> tree = new LinkedHashMap<>();
+      tree.put("error", e.getMessage());
+      tree.put("exitCode", code);
+      tree.put("problems", details);
+      line.getOut().println(Json.pretty(tree));
+      line.getOut().flush();
+    }
+    return code;
+  }
+
+  /** A problem as a tree. */
+  static Map<String, Object> tree(Problem problem) {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("file", problem.position().file());
+    tree.put("line", problem.position().line());
+    tree.put("column", problem.position().column());
+    tree.put("message", problem.message());
+    tree.put("hint", problem.hint());
+    return tree;
+  }
+
+  private static boolean wantsJson(ParseResult parsed) {
+    ParseResult last = parsed;
+    while (last.hasSubcommand()) {
+      last = last.subcommand();
+    }
+    return last.hasMatchedOption("--output")
+        && last.matchedOption("--output").getValue() == Output.Format.json;
+  }
+}

@@ -1,0 +1,33 @@
+package graft.provisioner.cli;
+
+/** What the commands' exit codes mean. They are documented in docs/exit-codes.md and --help. */
+final class ExitCode {
+  /** Done, or nothing to do. */
+  static final int OK = 0;
+
+  /** It failed; what was begun has been taken back. */
+  static final int FAILED = 1;
+
+  /** The command line is wrong. */
+  static final int USAGE = 2;
+
+  /** The descriptor is wrong. */
+  static final int DESCRIPTOR = 3;
+
+  /** This host does not fit the descriptor, or lacks something; nothing was changed. */
+  static final int HOST = 4;
+
+  /** Something is left half done: {@code graft apply} goes on, {@code graft undo} takes it back. */
+  static final int PARTIAL = 5;
+
+  /** Another graft works on the same set-up. */
+  static final int BUSY = 6;
+
+  /** The state differs from the descriptor ({@code status}). */
+  static final int DIFFERS = 7;
+
+  /** Interrupted by Ctrl-C. */
+  static final int INTERRUPTED = 130;
+
+  private ExitCode() {}
+}

@@ -1,0 +1,105 @@
+package graft.provisioner.cli;
+
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code graft}: the command line. */
+@Command(
+    name = "graft",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    header = "Gives virtual machines GPUs that they do not own.",
+    synopsisSubcommandLabel = "COMMAND",
+    description = {
+      "",
+      "A descriptor says which guests a host runs and which GPU each of them uses. graft plans and"
+          + " applies it through libvirt, puts the client into the guests, and serves the GPU, so"
+          + " that unmodified CUDA programs run there.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft inspect > lab.yaml        start a descriptor from this host",
+      "  graft validate lab.yaml         check it",
+      "  graft plan lab.yaml             see what would change",
+      "  graft apply lab.yaml            change it",
+      "  graft exec lab.yaml alice -- nvidia-smi",
+      "  graft destroy lab.yaml          take everything away again",
+      "  graft run --device software -- ./vectorAdd",
+      "",
+      "Exit codes:",
+      "  0  done, or nothing to do",
+      "  1  failed; what was begun has been taken back",
+      "  2  the command line is wrong",
+      "  3  the descriptor is wrong",
+      "  4  this host does not fit, or lacks something; nothing was changed",
+      "  5  something is left half done: apply goes on, undo takes it back",
+      "  6  another graft works on the same set-up",
+      "  7  status: the host differs from the descriptor",
+      "  130  interrupted",
+      "  run and exec end with the program's exit code, or 125 if they could not start it.",
+      "",
+      "Environment:",
+      "  GRAFT_STATE_DIR   where state and journals are kept (default /var/lib/graft for root, else"
+          + " ~/.local/state/graft)",
+      "  GRAFT_CLIENT_DIR  where the client libraries are (default: beside this program)"
+    })
+public final class Main implements Runnable {
+  @Spec CommandSpec spec;
+
+  /** Runs a command and ends the process with its exit code. */
+  public static void main(String[] args) {
+    Logging.quiet();
+    System.exit(run(args));
+  }
+
+  /** Runs a command; gives its exit code. */
+  static int run(String... args) {
+    return commandLine(args)
+        .setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8))
+        .setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8))
+        .execute(args);
+  }
+
+  /**
+   * The command line for these arguments. Only the command that is named is loaded: reading the
+   * annotations of all of them takes longer than most of them run.
+   */
+  static CommandLine commandLine(String... args) {
+    Map<String, Supplier<Object>> commands = commands();
+    CommandLine line = new CommandLine(new Main());
+    Supplier<Object> named = args.length == 0 ? null : commands.get(args[0]);
+    if (named != null && !args[0].equals("completion") && !args[0].equals("help")) {
+      line.addSubcommand(args[0], named.get());
+    } else {
+      commands.forEach((name, command) -> line.addSubcommand(name, command.get()));
+    }
+    line.setUsageHelpAutoWidth(true);
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setExecutionExceptionHandler(new Errors());
+    line.setParameterExceptionHandler(new UsageErrors());
+    return line;
+  }
+
+  private static Map<String, Supplier<Object>> commands() {
+    Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
+    commands.put("validate", ValidateCommand::new);
+    commands.put("schema", SchemaCommand::new);
+    commands.put("completion", CompletionCommand::new);
+    commands.put("help", CommandLine.HelpCommand::new);
+    return commands;
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "which command? graft --help lists them");
+  }
+}

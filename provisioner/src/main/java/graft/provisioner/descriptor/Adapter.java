@@ -1,0 +1,33 @@
+package graft.provisioner.descriptor;
+
+import graft.provisioner.bind.Default;
+import graft.provisioner.bind.Doc;
+import graft.provisioner.bind.Key;
+import graft.provisioner.bind.Range;
+import graft.provisioner.values.Name;
+import graft.sriov.Guid;
+import java.util.List;
+import java.util.Optional;
+
+/** One physical function and its virtual functions. */
+@Doc("One physical function and its virtual functions.")
+public record Adapter(
+    @Doc("What guests call it in this descriptor.") Name name,
+    @Doc("The physical function: an RDMA device such as mlx5_0, or a PCI address.")
+        AdapterDevice device,
+    @Default("0") @Range(min = 0, max = 1024) @Doc("How many virtual functions it has.") int vfs,
+    @Default("auto") @Doc("The link layer that its port must have.") LinkLayer link,
+    @Key("guid-base")
+        @Doc("GUIDs of virtual functions that have none of their own are made from this.")
+        Optional<Guid> guidBase,
+    @Default("auto") @Doc("Policy of virtual functions that have none of their own.")
+        VfPolicy policy,
+    @Doc("Virtual functions with settings of their own.") List<VirtualFunction> virtualFunctions) {
+
+  /** The link layers of an RDMA port. */
+  public enum LinkLayer {
+    AUTO,
+    INFINIBAND,
+    ETHERNET
+  }
+}

@@ -1,0 +1,66 @@
+package graft.provisioner.descriptor;
+
+import graft.provisioner.bind.Position;
+import graft.provisioner.bind.Positions;
+import graft.provisioner.bind.Problems;
+import graft.sriov.Guid;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Rules of adapters and their virtual functions. */
+final class FabricRules {
+  private final Positions positions;
+  private final Problems problems;
+  private final Map<Guid, Position> guids = new HashMap<>();
+
+  FabricRules(Positions positions, Problems problems) {
+    this.positions = positions;
+    this.problems = problems;
+  }
+
+  void check(List<Adapter> adapters) {
+    Map<AdapterDevice, Position> devices = new HashMap<>();
+    for (Adapter adapter : adapters) {
+      Position at = positions.of(adapter, "device");
+      Position before = adapter.device() == null ? null : devices.putIfAbsent(adapter.device(), at);
+      if (before != null) {
+        problems.add(at, adapter.device() + " is set up already", "see " + before);
+      }
+      functions(adapter);
+    }
+  }
+
+  private void functions(Adapter adapter) {
+    Set<Integer> indexes = new HashSet<>();
+    for (VirtualFunction vf : adapter.virtualFunctions()) {
+      Position at = positions.of(vf, "index");
+      if (!indexes.add(vf.index())) {
+        problems.add(at, "virtual function " + vf.index() + " has settings already");
+      }
+      if (vf.index() >= adapter.vfs()) {
+        problems.add(
+            at,
+            "there is no virtual function " + vf.index() + ": the adapter has " + adapter.vfs(),
+            "raise 'vfs'");
+      }
+      // One port may have the GUID of its node: that is how single-port adapters come.
+      unique(vf.nodeGuid(), positions.of(vf, "node-guid"));
+      if (!vf.portGuid().equals(vf.nodeGuid())) {
+        unique(vf.portGuid(), positions.of(vf, "port-guid"));
+      }
+    }
+  }
+
+  private void unique(Optional<Guid> guid, Position at) {
+    if (guid.isPresent()) {
+      Position before = guids.putIfAbsent(guid.get(), at);
+      if (before != null) {
+        problems.add(at, "the GUID " + guid.get() + " is given twice", "see " + before);
+      }
+    }
+  }
+}

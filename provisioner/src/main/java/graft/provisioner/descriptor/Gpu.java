@@ -1,0 +1,19 @@
+package graft.provisioner.descriptor;
+
+import graft.provisioner.bind.Default;
+import graft.provisioner.bind.Doc;
+import graft.provisioner.values.MemorySize;
+import graft.provisioner.values.Name;
+import java.util.Optional;
+
+/** A GPU and who owns it. */
+@Doc("A GPU and who owns it.")
+public record Gpu(
+    @Doc("What guests call it in this descriptor.") Name name,
+    @Default("host") @Doc("Who owns it: host, guest:NAME (by passthrough) or node:NAME.")
+        Owner owner,
+    @Default("software")
+        @Doc("What it is: software (no GPU), gpu or gpu:N (as CUDA counts), or a PCI address.")
+        GpuDevice device,
+    @Doc("How much memory the software device has.") Optional<MemorySize> memory,
+    @Default("{}") @Doc("The server beside the GPU.") Server server) {}

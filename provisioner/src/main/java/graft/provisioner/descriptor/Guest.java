@@ -1,0 +1,45 @@
+package graft.provisioner.descriptor;
+
+import graft.provisioner.bind.Default;
+import graft.provisioner.bind.Doc;
+import graft.provisioner.bind.Range;
+import graft.provisioner.values.MemorySize;
+import graft.provisioner.values.Name;
+import java.util.List;
+import java.util.Optional;
+
+/** A guest. It boots a disk image, or a kernel with an initramfs. */
+@Doc("A guest. It boots a disk image, or a kernel with an initramfs.")
+public record Guest(
+    @Doc("Its name, also as libvirt's domain and in the guest as host name.") Name name,
+    @Doc("A qcow2 or raw disk image that it boots; it is never written, the guest gets a copy.")
+        Optional<String> image,
+    @Doc("A kernel that it boots directly, in place of an image.") Optional<Kernel> kernel,
+    @Default("1") @Range(min = 1, max = 4096) @Doc("How many CPUs it has.") int cpus,
+    @Default("512MiB") @Doc("How much memory it has.") MemorySize memory,
+    @Default("{}") @Doc("Where its CPUs and memory lie on the host.") Placement placement,
+    @Doc("More disks.") List<Disk> disks,
+    @Doc("Its network cards. One on a user-mode network if absent.") List<Nic> networks,
+    @Default("{}") @Doc("How it gets what it needs.") Setup setup,
+    @Doc("The GPU that it uses without owning it.") Optional<VGpu> vgpu,
+    @Doc("Devices of the host that it gets for itself.") List<Passthrough> passthrough,
+    @Doc("Virtual functions that it gets for itself.") List<GuestVf> vfs,
+    @Default("bios") @Doc("Its firmware. Large GPUs want uefi.") Firmware firmware,
+    @Default("hvm") @Doc("On Xen: how it is virtualized.") Virtualization virtualization,
+    @Default("false") @Doc("Whether the guest is kept from seeing that it is one.")
+        boolean hideHypervisor,
+    @Default("{}") @Doc("When it counts as ready.") Ready ready) {
+
+  /** What starts the guest's boot loader. */
+  public enum Firmware {
+    BIOS,
+    UEFI
+  }
+
+  /** Xen's kinds of guests. */
+  public enum Virtualization {
+    HVM,
+    PVH,
+    PV
+  }
+}

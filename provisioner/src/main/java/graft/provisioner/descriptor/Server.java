@@ -1,0 +1,16 @@
+package graft.provisioner.descriptor;
+
+import graft.provisioner.bind.Default;
+import graft.provisioner.bind.Doc;
+import graft.provisioner.bind.Range;
+import java.util.Optional;
+
+/** The server beside a GPU. */
+@Doc("The server beside a GPU.")
+public record Server(
+    @Range(min = 1, max = 65535) @Doc("Its TCP port; a free one from 7799 up if absent.")
+        Optional<Integer> port,
+    @Default("1")
+        @Range(min = 0, max = 64)
+        @Doc("How many worker processes are kept ready for new sessions.")
+        int spare) {}

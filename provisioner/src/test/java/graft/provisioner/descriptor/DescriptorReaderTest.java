@@ -1,0 +1,167 @@
+package graft.provisioner.descriptor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import graft.provisioner.bind.Problem;
+import graft.provisioner.values.MemorySize;
+import graft.provisioner.values.Name;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a descriptor may say, and what is said about one that says something else. */
+class DescriptorReaderTest {
+  private static final String GUEST = "guests: [{name: a, image: a.qcow2}]\n";
+
+  @Test
+  void tenMistakesAreTenProblemsEachWithItsPlace() {
+    assertThat(problemsOf(resource("ten-mistakes.yaml")))
+        .extracting(Problem::toString)
+        .containsExactly(
+            "lab.yaml:3:1: unknown key 'hypervizor' in the file (did you mean 'hypervisor'?)",
+            "lab.yaml:6:12: there is no guest named 'nobody' (known: alice)",
+            "lab.yaml:7:13: 'device': '0000:3b:00.9' is not software, gpu, gpu:N or a PCI address"
+                + " (for example software)",
+            "lab.yaml:14:19: there is no virtual function 5: the adapter has 2 (raise 'vfs')",
+            "lab.yaml:14:33: 'node-guid': the GUID 01:00:00:00:00:00:00:01 is a multicast"
+                + " identifier (lowest bit of the first octet)",
+            "lab.yaml:17:11: 'cpus': 'many' is not a whole number",
+            "lab.yaml:18:13: 'memory': '1GB' is not a size in bytes, KiB, MiB, GiB or TiB (for"
+                + " example 512MiB)",
+            "lab.yaml:20:11: there is no GPU named 'gpu1' (did you mean 'gpu0'?)",
+            "lab.yaml:21:11: there are two guests named 'alice' (the first is at lab.yaml:16:11)",
+            "lab.yaml:24:9: a disk has either 'size' or 'source'");
+  }
+
+  @Test
+  void everyKeyIsRead() throws Exception {
+    Descriptor read =
+        DescriptorReader.read(Path.of("e.yaml"), resource("everything.yaml")).descriptor();
+
+    assertThat(read.setupName()).isEqualTo(new Name("everything"));
+    assertThat(read.gpus())
+        .extracting(g -> g.owner().toString())
+        .containsExactly("host", "host", "guest:owner", "node:big");
+    assertThat(read.fabric().orElseThrow().adapters().get(0).virtualFunctions()).hasSize(2);
+    Guest neighbour = read.guest(new Name("neighbour")).orElseThrow();
+    assertThat(neighbour.memory()).isEqualTo(MemorySize.parse("16GiB"));
+    assertThat(neighbour.vfs()).isEmpty();
+    assertThat(neighbour.vgpu().orElseThrow().compute()).contains(50);
+    assertThat(read.guest(new Name("small")).orElseThrow().vgpu().orElseThrow().gpu())
+        .isEqualTo(new Name("soft"));
+  }
+
+  @Test
+  void theFileNamesASetUpThatHasNoName() throws Exception {
+    DescriptorFile file = DescriptorReader.read(Path.of("dir/Demo.yaml"), "graft: 1\n" + GUEST);
+    assertThat(file.descriptor().setupName()).isEqualTo(new Name("demo"));
+  }
+
+  @Test
+  void filesCountFromTheDescriptorsFolder() throws Exception {
+    DescriptorFile file =
+        DescriptorReader.read(Path.of("/etc/graft/lab.yaml"), "graft: 1\n" + GUEST);
+    assertThat(file.resolve("a.qcow2")).isEqualTo(Path.of("/etc/graft/a.qcow2"));
+    assertThat(file.resolve("../a")).isEqualTo(Path.of("/etc/a"));
+    assertThat(file.resolve("/a")).isEqualTo(Path.of("/a"));
+  }
+
+  @Test
+  void brokenYamlIsOneProblemWhereItBreaks() {
+    assertThat(problemsOf("graft: 1\nguests: [\n"))
+        .singleElement()
+        .satisfies(p -> assertThat(p.position().line()).isEqualTo(3))
+        .satisfies(p -> assertThat(p.message()).startsWith("not valid YAML"));
+  }
+
+  @Test
+  void anEmptyFileIsAProblem() {
+    assertThat(problemsOf("")).extracting(Problem::message).containsExactly("the file is empty");
+    assertThat(problemsOf("- a\n"))
+        .extracting(Problem::message)
+        .containsExactly("the file must be a mapping of keys to values");
+  }
+
+  @Test
+  void aKeyWrittenTwiceIsAProblem() {
+    assertThat(problemsOf("graft: 1\ngraft: 1\n"))
+        .extracting(Problem::message)
+        .containsExactly("'graft' is written twice in the file");
+  }
+
+  @Test
+  void aVersionThatIsNotKnownIsRefused() {
+    assertThat(problemsOf("graft: 2\n"))
+        .extracting(Problem::message)
+        .containsExactly("'graft' is 2, not between 1 and 1");
+  }
+
+  @Test
+  void aDeviceIsClaimedOnce() {
+    assertThat(
+            problemsOf(
+                """
+                graft: 1
+                guests:
+                  - {name: a, image: i, passthrough: [{pci: "3b:00.0"}]}
+                  - {name: b, image: i, passthrough: [{pci: "0000:3b:00.0"}]}
+                """))
+        .extracting(Problem::toString)
+        .containsExactly("lab.yaml:4:45: 0000:3b:00.0 is claimed already (see lab.yaml:3:45)");
+  }
+
+  @Test
+  void aGuidIsGivenOnce() {
+    assertThat(
+            problemsOf(
+                """
+                graft: 1
+                fabric:
+                  adapters:
+                    - name: ib0
+                      device: mlx5_0
+                      vfs: 2
+                      virtual-functions:
+                        - {index: 0, port-guid: 0c42a10300160001}
+                        - {index: 1, port-guid: "0c:42:a1:03:00:16:00:01"}
+                """))
+        .extracting(Problem::message)
+        .containsExactly("the GUID 0c:42:a1:03:00:16:00:01 is given twice");
+  }
+
+  @Test
+  void aGuestBootsAnImageOrAKernel() {
+    assertThat(
+            problemsOf(
+                """
+                graft: 1
+                guests:
+                  - {name: a}
+                  - {name: b, image: i, kernel: {image: k}}
+                """))
+        .extracting(Problem::message)
+        .containsExactly(
+            "the guest has nothing to boot", "a guest boots an image or a kernel, not both");
+  }
+
+  private static List<Problem> problemsOf(String text) {
+    InvalidDescriptorException e =
+        catchThrowableOfType(
+            InvalidDescriptorException.class,
+            () -> DescriptorReader.read(Path.of("lab.yaml"), text));
+    assertThat(e).as("problems").isNotNull();
+    return e.problems();
+  }
+
+  private static String resource(String name) {
+    try (InputStream in = DescriptorReaderTest.class.getResourceAsStream("/descriptors/" + name)) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+}
