@@ -1,0 +1,61 @@
+package graft.hypervisors.kvm;
+
+import graft.hypervisors.libvirt.domain.DiskElement;
+import graft.hypervisors.libvirt.domain.DiskSpec;
+import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.HostdevElement;
+import graft.hypervisors.libvirt.domain.InterfaceElement;
+import graft.hypervisors.libvirt.domain.InterfaceSpec;
+import graft.hypervisors.libvirt.domain.SerialElement;
+import graft.hypervisors.libvirt.domain.Xml;
+import org.w3c.dom.Element;
+
+/**
+ * Builds {@code <devices>}.
+ *
+ * @see <a href="https://libvirt.org/formatdomain.html#devices">libvirt</a>
+ */
+final class DevicesElement {
+
+  private DevicesElement() {}
+
+  static Element append(Element domain, DomainSpec spec) {
+    Element devices = Xml.add(domain, "devices");
+    disks(devices, spec);
+    spec.interfaces().forEach(i -> networkInterface(devices, i));
+    spec.serial().ifPresent(serial -> SerialElement.append(devices, serial));
+    spec.channels().forEach(channel -> ChannelElement.append(devices, channel));
+    spec.hostdevs().forEach(hostdev -> HostdevElement.append(devices, hostdev));
+    spec.vsock().ifPresent(vsock -> VsockElement.append(devices, vsock));
+    spec.sharedMemory().forEach(shmem -> ShmemElement.append(devices, shmem));
+    // Passed-through devices pin all memory, and nothing here changes a guest's size.
+    Xml.add(devices, "memballoon").setAttribute("model", "none");
+    random(devices);
+    return devices;
+  }
+
+  private static void disks(Element devices, DomainSpec spec) {
+    int disk = 0;
+    int cdrom = 0;
+    for (DiskSpec one : spec.disks()) {
+      if (one.kind() == DiskSpec.Kind.CDROM) {
+        DiskElement.append(devices, one, "qemu", DeviceName.of("sd", cdrom++), "sata");
+      } else {
+        DiskElement.append(devices, one, "qemu", DeviceName.of("vd", disk++), "virtio");
+      }
+    }
+  }
+
+  private static void networkInterface(Element devices, InterfaceSpec spec) {
+    Element element = InterfaceElement.append(devices, spec, "virtio");
+    // No guest here boots from the network, and the boot ROM costs seconds when emulated.
+    Xml.add(element, "rom").setAttribute("enabled", "no");
+  }
+
+  /** Without it a young guest waits long for randomness before it makes its SSH keys. */
+  private static void random(Element devices) {
+    Element rng = Xml.add(devices, "rng");
+    rng.setAttribute("model", "virtio");
+    Xml.add(rng, "backend", "/dev/urandom").setAttribute("model", "random");
+  }
+}

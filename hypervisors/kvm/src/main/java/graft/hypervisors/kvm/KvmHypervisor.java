@@ -1,0 +1,120 @@
+package graft.hypervisors.kvm;
+
+import graft.hypervisors.libvirt.GuestFeature;
+import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.Hypervisor;
+import graft.hypervisors.libvirt.UnsupportedFeatureException;
+import graft.hypervisors.libvirt.domain.CpuTuneElement;
+import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.GuestMetadata;
+import graft.hypervisors.libvirt.domain.LifecycleElements;
+import graft.hypervisors.libvirt.domain.MemoryElements;
+import graft.hypervisors.libvirt.domain.Xml;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+
+/** QEMU guests, accelerated by KVM where it works and emulated where it does not. */
+public final class KvmHypervisor implements Hypervisor {
+
+  static final String MACHINE = "q35";
+  private static final String OS_TYPE = "hvm";
+
+  private final KvmDevice device;
+
+  public KvmHypervisor() {
+    this(KvmDevice.ofThisMachine());
+  }
+
+  KvmHypervisor(KvmDevice device) {
+    this.device = device;
+  }
+
+  @Override
+  public String name() {
+    return "kvm";
+  }
+
+  @Override
+  public boolean accepts(HostCapabilities host) {
+    return host.hypervisor().equals("QEMU")
+        && host.nativeGuest(OS_TYPE).map(guest -> guest.machines().contains(MACHINE)).orElse(false);
+  }
+
+  /** What will run a guest's instructions on this host. */
+  public Acceleration acceleration(HostCapabilities host) {
+    return obstacle(host).isEmpty() ? Acceleration.KVM : Acceleration.EMULATION;
+  }
+
+  /** Of a remote host only what its libvirt says is known. */
+  private Optional<String> obstacle(HostCapabilities host) {
+    if (!host.offersDomainType(Acceleration.KVM.domainType())) {
+      return Optional.of("libvirt at " + host.uri() + " does not offer KVM");
+    }
+    return host.uri().isLocal() ? device.obstacle(host.uri().isSession()) : Optional.empty();
+  }
+
+  @Override
+  public Set<GuestFeature> features(HostCapabilities host) {
+    Set<GuestFeature> features = EnumSet.allOf(GuestFeature.class);
+    if (acceleration(host) != Acceleration.KVM) {
+      features.remove(GuestFeature.HARDWARE_ACCELERATION);
+    }
+    if (host.uri().isSession()) {
+      // What needs root on the host.
+      features.removeAll(
+          EnumSet.of(
+              GuestFeature.PCI_PASSTHROUGH,
+              GuestFeature.LIBVIRT_NETWORK,
+              GuestFeature.HUGE_PAGES,
+              GuestFeature.LOCKED_MEMORY,
+              GuestFeature.CPU_PINNING,
+              GuestFeature.NUMA_TUNING));
+    }
+    if (!host.iommu()) {
+      features.remove(GuestFeature.PCI_PASSTHROUGH);
+    }
+    return features;
+  }
+
+  @Override
+  public List<String> warnings(HostCapabilities host) {
+    return obstacle(host)
+        .map(reason -> List.of("guests are emulated, some ten times slower: " + reason))
+        .orElse(List.of());
+  }
+
+  @Override
+  public Document domainXml(DomainSpec spec, HostCapabilities host) {
+    Set<GuestFeature> missing = GuestFeature.requiredBy(spec);
+    missing.removeAll(features(host));
+    if (!missing.isEmpty()) {
+      throw new UnsupportedFeatureException(spec.name(), name(), host.uri(), missing);
+    }
+    Acceleration acceleration = acceleration(host);
+    Document document = Xml.newDocument("domain");
+    Element domain = document.getDocumentElement();
+    domain.setAttribute("type", acceleration.domainType());
+    Xml.add(domain, "name", spec.name());
+    spec.uuid().ifPresent(uuid -> Xml.add(domain, "uuid", uuid.toString()));
+    spec.metadata().ifPresent(metadata -> metadata(domain, metadata));
+    MemoryElements.append(domain, spec.memory());
+    spec.memoryBacking().ifPresent(backing -> MemoryBackingElement.append(domain, backing));
+    Xml.add(domain, "vcpu", Integer.toString(spec.cpus()));
+    spec.cpuTune().ifPresent(tune -> CpuTuneElement.append(domain, tune));
+    spec.numaTune().ifPresent(tune -> NumaTuneElement.append(domain, tune));
+    OsElement.append(domain, spec.boot(), host.arch());
+    FeaturesElement.append(domain, acceleration, spec.hideHypervisor());
+    CpuElement.append(domain, acceleration, spec.cpus(), spec.hideHypervisor());
+    LifecycleElements.append(domain, spec.onReboot());
+    DevicesElement.append(domain, spec);
+    return document;
+  }
+
+  private static void metadata(Element domain, GuestMetadata metadata) {
+    Xml.add(domain, "metadata").appendChild(metadata.toElement(domain.getOwnerDocument()));
+  }
+}

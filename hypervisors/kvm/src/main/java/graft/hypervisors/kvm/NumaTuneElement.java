@@ -1,0 +1,23 @@
+package graft.hypervisors.kvm;
+
+import graft.hypervisors.libvirt.domain.NumaTune;
+import graft.hypervisors.libvirt.domain.Xml;
+import org.w3c.dom.Element;
+
+/**
+ * Builds {@code <numatune>}.
+ *
+ * @see <a href="https://libvirt.org/formatdomain.html#numa-node-tuning">libvirt</a>
+ */
+final class NumaTuneElement {
+
+  private NumaTuneElement() {}
+
+  static Element append(Element domain, NumaTune tune) {
+    Element element = Xml.add(domain, "numatune");
+    Element memory = Xml.add(element, "memory");
+    memory.setAttribute("mode", tune.mode().xmlName());
+    memory.setAttribute("nodeset", tune.nodes().toString());
+    return element;
+  }
+}

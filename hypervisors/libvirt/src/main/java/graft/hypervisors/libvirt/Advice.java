@@ -1,0 +1,79 @@
+package graft.hypervisors.libvirt;
+
+/** What to do next, by what libvirt reported. */
+final class Advice {
+
+  private static final String LOG = "look into libvirt's log (journalctl -u libvirtd)";
+
+  private Advice() {}
+
+  /**
+   * Advice on a failed call.
+   *
+   * @param code null when libvirt recorded no error, or one that is unknown here
+   */
+  static String on(LibvirtError.Code code, String reason) {
+    if (reason.contains("Cannot access storage file") || reason.contains("Permission denied")) {
+      return "let the user that runs guests (libvirt-qemu on Debian) read the file and enter every"
+          + " folder above it, or put it under /var/lib/libvirt/images";
+    }
+    if (code == null) {
+      return LOG;
+    }
+    return switch (code) {
+      case NO_DOMAIN, NO_NETWORK, NO_STORAGE_POOL, NO_STORAGE_VOL, NO_NODE_DEVICE ->
+          "check the name, or create it first";
+      case DOM_EXIST, OPERATION_FAILED, NETWORK_EXIST, STORAGE_VOL_EXIST ->
+          reason.contains("already exists") || reason.contains("exists already")
+              ? "choose another name, or destroy and undefine the old one first"
+              : LOG;
+      case XML_ERROR, XML_DETAIL, XML_INVALID_SCHEMA, CONFIG_UNSUPPORTED, ARGUMENT_UNSUPPORTED ->
+          "this libvirt does not take that configuration: correct it, or use a newer libvirt";
+      case OPERATION_INVALID -> "look at its state first: that state does not allow it";
+      case NO_SUPPORT, OPERATION_UNSUPPORTED ->
+          "this hypervisor's libvirt driver cannot do that: do without it";
+      case AUTH_FAILED, AUTH_UNAVAILABLE, OPERATION_DENIED, ACCESS_DENIED ->
+          "use an account that may manage guests (group libvirt), or qemu:///session";
+      case AGENT_UNRESPONSIVE, AGENT_UNSYNCED ->
+          "wait until the guest has booted; it needs the package qemu-guest-agent and the channel"
+              + " org.qemu.guest_agent.0";
+      case RESOURCE_BUSY, OPERATION_TIMEOUT ->
+          "something else works on it: wait for that, or end it";
+      case NO_CONNECT, INVALID_CONN, UNKNOWN_HOST, RPC ->
+          "check that libvirtd still runs, then connect anew";
+      case CPU_INCOMPATIBLE -> "choose a CPU model that this host can give";
+      case DEVICE_MISSING -> "the guest has no such device: look at its XML";
+      default -> LOG;
+    };
+  }
+
+  /** Advice on a connection that could not be opened. */
+  static String onOpen(LibvirtUri uri, String reason) {
+    String daemon = uri.driver().equals("xen") ? "virtxend" : "virtqemud";
+    if (reason.contains("No such file or directory") || reason.contains("Connection refused")) {
+      if (uri.isSession()) {
+        return "install libvirt-daemon: libvirt starts the session daemon itself";
+      }
+      return "start the daemon: systemctl start libvirtd (modular: "
+          + daemon
+          + "), or without systemd: virtlogd -d; libvirtd -d (package libvirt-daemon-system)";
+    }
+    if (reason.contains("Permission denied") || reason.contains("authentication")) {
+      return "join the group that may use it (adduser $USER libvirt, then log in again), run as"
+          + " root, or use qemu:///session";
+    }
+    if (reason.contains("no connection driver")) {
+      return "check the URI's driver; for example qemu:///system, qemu:///session, xen:///system"
+          + " (package libvirt-daemon-driver-"
+          + uri.driver()
+          + ")";
+    }
+    if (!uri.isLocal()) {
+      return "check that 'ssh "
+          + uri.uri().getHost()
+          + "' works without a password and that"
+          + " libvirtd runs there";
+    }
+    return "check that libvirtd runs and has the driver for '" + uri.driver() + "'";
+  }
+}

@@ -1,0 +1,88 @@
+package graft.hypervisors.libvirt;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * A program to be run in a guest by its agent, without a shell and as the agent's user, mostly
+ * root.
+ *
+ * @param program path in the guest, or a name that the agent's PATH finds
+ * @param arguments without the program's own name
+ * @param environment when not empty, the whole environment, PATH too
+ * @param input what the program reads from its standard input; at most {@link #MAX_INPUT} bytes
+ * @param timeout after which it is killed
+ */
+public record AgentCommand(
+    String program,
+    List<String> arguments,
+    SortedMap<String, String> environment,
+    Optional<byte[]> input,
+    Duration timeout) {
+
+  /** One libvirt message holds 4 MiB, and the input travels in one message in Base64. */
+  public static final int MAX_INPUT = 2 << 20;
+
+  private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(30);
+
+  public AgentCommand {
+    arguments = List.copyOf(arguments);
+    environment = Collections.unmodifiableSortedMap(new TreeMap<>(environment));
+    input.ifPresent(
+        bytes -> {
+          if (bytes.length > MAX_INPUT) {
+            throw new IllegalArgumentException(
+                bytes.length
+                    + " bytes of input for "
+                    + program
+                    + " do not fit into one message ("
+                    + MAX_INPUT
+                    + "): write a file first");
+          }
+        });
+    if (timeout.isNegative() || timeout.isZero()) {
+      throw new IllegalArgumentException("the time limit of " + program + " must be positive");
+    }
+  }
+
+  /** A program with arguments, the agent's environment, no input and 30 seconds. */
+  public static AgentCommand of(String program, String... arguments) {
+    return new AgentCommand(
+        program,
+        List.of(arguments),
+        Collections.emptySortedMap(),
+        Optional.empty(),
+        DEFAULT_TIMEOUT);
+  }
+
+  /** A line for the guest's {@code /bin/sh}, the agent's environment, no input and 30 seconds. */
+  public static AgentCommand shell(String line) {
+    return of("/bin/sh", "-c", line);
+  }
+
+  public AgentCommand withEnvironment(Map<String, String> value) {
+    return new AgentCommand(program, arguments, new TreeMap<>(value), input, timeout);
+  }
+
+  public AgentCommand withInput(byte[] value) {
+    return new AgentCommand(program, arguments, environment, Optional.of(value.clone()), timeout);
+  }
+
+  public AgentCommand withTimeout(Duration value) {
+    return new AgentCommand(program, arguments, environment, input, value);
+  }
+
+  /** Program and arguments as one line for people. */
+  public String line() {
+    List<String> words = new ArrayList<>();
+    words.add(program);
+    words.addAll(arguments);
+    return String.join(" ", words);
+  }
+}

@@ -1,0 +1,67 @@
+package graft.hypervisors.libvirt;
+
+import graft.hypervisors.libvirt.HypervisorException.Failure;
+import java.util.Optional;
+import org.libvirt.jna.CString;
+
+/**
+ * One call into libvirt: what it is for, and the check of what it returned. A call that failed
+ * without recording an error is still a failure.
+ *
+ * @param action as in {@code start}
+ * @param target as in {@code guest 'a' at qemu:///system}
+ */
+record Attempt(String action, String target) {
+
+  /** Passes a count or zero through; libvirt says -1 for failure. */
+  int check(int result) {
+    if (result < 0) {
+      throw failure();
+    }
+    return result;
+  }
+
+  /** Passes a pointer through; libvirt says NULL for failure. */
+  <T> T check(T pointer) {
+    if (pointer == null) {
+      throw failure();
+    }
+    return pointer;
+  }
+
+  /** The text, whose native memory is freed. */
+  String text(CString string) {
+    return check(string).toString();
+  }
+
+  /** The last error of this thread; empty when libvirt recorded none. */
+  static Optional<LibvirtError> lastError() {
+    LibvirtExtras extras = LibvirtLibrary.extras();
+    int code = extras.virGetLastErrorCode();
+    if (code == 0) {
+      return Optional.empty();
+    }
+    String message = extras.virGetLastErrorMessage();
+    return Optional.of(
+        new LibvirtError(code, extras.virGetLastErrorDomain(), message == null ? "" : message));
+  }
+
+  /** The exception for the last error of this thread. */
+  HypervisorException failure() {
+    Optional<LibvirtError> error = lastError();
+    String reason =
+        error.map(LibvirtError::message).orElse("the call failed and libvirt recorded no error");
+    LibvirtError.Code code = error.map(e -> LibvirtError.Code.of(e.code())).orElse(null);
+    Failure failure = new Failure(action, target, reason, Advice.on(code, reason), error);
+    if (code == null) {
+      return new HypervisorException(failure, null);
+    }
+    return switch (code) {
+      case NO_DOMAIN, NO_NETWORK, NO_STORAGE_POOL, NO_STORAGE_VOL, NO_NODE_DEVICE ->
+          new NotFoundException(failure);
+      case NO_CONNECT, INVALID_CONN, UNKNOWN_HOST -> new HostUnreachableException(failure, null);
+      case AGENT_UNRESPONSIVE, AGENT_UNSYNCED -> new AgentException(failure, true);
+      default -> new HypervisorException(failure, null);
+    };
+  }
+}

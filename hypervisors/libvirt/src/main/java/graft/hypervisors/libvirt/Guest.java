@@ -1,0 +1,297 @@
+package graft.hypervisors.libvirt;
+
+import com.sun.jna.ptr.IntByReference;
+import com.sun.jna.ptr.PointerByReference;
+import graft.hypervisors.libvirt.domain.GuestMetadata;
+import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.hypervisors.libvirt.domain.Xml;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.libvirt.jna.CString;
+import org.libvirt.jna.DomainPointer;
+import org.libvirt.jna.Libvirt;
+import org.libvirt.jna.virDomainInfo;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+
+/**
+ * A guest of a host. It holds a name and a UUID and nothing native, so it need not be closed; each
+ * method looks the domain up anew and throws {@link NotFoundException} once it is gone, {@link
+ * HypervisorException} for what libvirt refuses.
+ */
+public final class Guest {
+
+  /** virDomainMetadataType: an element in a namespace of our own. */
+  private static final int METADATA_ELEMENT = 2;
+
+  /** virDomainModificationImpact: both faces of the guest, as far as it has them. */
+  private static final int AFFECT_CURRENT = 0;
+
+  private static final int AFFECT_LIVE = 1;
+  private static final int AFFECT_CONFIG = 2;
+
+  /** virDomainXMLFlags: the definition, also while the guest runs. */
+  private static final int XML_INACTIVE = 2;
+
+  private static final int UUID_TEXT_SIZE = 37;
+
+  private final Connection connection;
+  private final String name;
+  private final UUID uuid;
+
+  private Guest(Connection connection, String name, UUID uuid) {
+    this.connection = connection;
+    this.name = name;
+    this.uuid = uuid;
+  }
+
+  /** Reads name and UUID; the pointer stays the caller's. */
+  static Guest of(Connection connection, DomainPointer domain) {
+    Libvirt calls = LibvirtLibrary.calls();
+    Attempt attempt = new Attempt("read the name of", "a guest at " + connection.uri());
+    String name = attempt.check(calls.virDomainGetName(domain));
+    byte[] uuid = new byte[UUID_TEXT_SIZE];
+    attempt.check(calls.virDomainGetUUIDString(domain, uuid));
+    return new Guest(
+        connection,
+        name,
+        UUID.fromString(new String(uuid, 0, UUID_TEXT_SIZE - 1, StandardCharsets.US_ASCII)));
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public UUID uuid() {
+    return uuid;
+  }
+
+  /** Name and host, as it stands in messages. */
+  @Override
+  public String toString() {
+    return connection.target("guest", name);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Guest guest
+        && guest.uuid.equals(uuid)
+        && guest.connection.uri().equals(connection.uri());
+  }
+
+  @Override
+  public int hashCode() {
+    return uuid.hashCode();
+  }
+
+  public GuestState state() {
+    return with(this::state);
+  }
+
+  private GuestState state(DomainPointer domain) {
+    IntByReference state = new IntByReference();
+    attempt("read the state of")
+        .check(LibvirtLibrary.extras().virDomainGetState(domain, state, null, 0));
+    return GuestState.of(state.getValue());
+  }
+
+  ObservedGuest observe(DomainPointer domain) {
+    return new ObservedGuest(
+        this,
+        state(domain),
+        attempt("look at").check(LibvirtLibrary.calls().virDomainIsPersistent(domain)) == 1,
+        metadata(domain));
+  }
+
+  public GuestInfo info() {
+    return with(
+        domain -> {
+          virDomainInfo info = new virDomainInfo();
+          attempt("read the counters of")
+              .check(LibvirtLibrary.calls().virDomainGetInfo(domain, info));
+          return new GuestInfo(
+              GuestState.of(info.state),
+              info.nrVirtCpu,
+              MemorySize.ofKib(info.maxMem.longValue()),
+              MemorySize.ofKib(info.memory.longValue()),
+              Duration.ofNanos(info.cpuTime));
+        });
+  }
+
+  /** Starts it; libvirt returns once the hypervisor runs, long before the guest has booted. */
+  public void start() {
+    run("start", domain -> LibvirtLibrary.calls().virDomainCreateWithFlags(domain, 0));
+  }
+
+  /** Asks the guest's system to power off and returns at once; it may ignore that. */
+  public void shutdown() {
+    run("shut down", domain -> LibvirtLibrary.extras().virDomainShutdownFlags(domain, 0));
+  }
+
+  /**
+   * Ends it at once, as by pulling the plug. A guest without definition is gone then.
+   *
+   * @return false when it was not running
+   */
+  public boolean destroy() {
+    return with(
+        domain -> {
+          if (LibvirtLibrary.extras().virDomainDestroyFlags(domain, 0) >= 0) {
+            return true;
+          }
+          HypervisorException failure = attempt("destroy").failure();
+          if (failure.is(LibvirtError.Code.OPERATION_INVALID)) {
+            return false;
+          }
+          throw failure;
+        });
+  }
+
+  /** Removes its definition together with UEFI variables, saved memory and snapshot records. */
+  public void undefine() {
+    undefine(
+        Set.of(
+            UndefineOption.MANAGED_SAVE,
+            UndefineOption.NVRAM,
+            UndefineOption.SNAPSHOTS_METADATA,
+            UndefineOption.CHECKPOINTS_METADATA));
+  }
+
+  /** Removes its definition and what the options name; a running guest goes on until it ends. */
+  public void undefine(Set<UndefineOption> options) {
+    int bits = UndefineOption.bits(options);
+    run("undefine", domain -> LibvirtLibrary.calls().virDomainUndefineFlags(domain, bits));
+  }
+
+  /** The whole domain XML as libvirt completed it; of a running guest, as it runs. */
+  public Document xml() {
+    return xml(0);
+  }
+
+  /** The domain XML from which the next start will be made. */
+  public Document definitionXml() {
+    return xml(XML_INACTIVE);
+  }
+
+  private Document xml(int flags) {
+    return Xml.parse(
+        with(
+            domain ->
+                attempt("read the XML of")
+                    .text(LibvirtLibrary.calls().virDomainGetXMLDesc(domain, flags))));
+  }
+
+  /** What this project left in the domain; empty for guests of others. */
+  public Optional<GuestMetadata> metadata() {
+    return with(this::metadata);
+  }
+
+  private Optional<GuestMetadata> metadata(DomainPointer domain) {
+    CString xml =
+        LibvirtLibrary.calls()
+            .virDomainGetMetadata(
+                domain, METADATA_ELEMENT, GuestMetadata.NAMESPACE, AFFECT_CURRENT);
+    if (xml == null) {
+      HypervisorException failure = attempt("read the metadata of").failure();
+      // Drivers that keep no metadata at all hold no guest of ours either.
+      if (failure.is(LibvirtError.Code.NO_DOMAIN_METADATA)
+          || failure.is(LibvirtError.Code.NO_SUPPORT)) {
+        return Optional.empty();
+      }
+      throw failure;
+    }
+    return Optional.of(GuestMetadata.fromElement(Xml.parse(xml.toString()).getDocumentElement()));
+  }
+
+  /** Replaces what this project left in the domain, also while it runs. */
+  public void setMetadata(GuestMetadata metadata) {
+    Document document = Xml.newDocument("unused");
+    String xml = Xml.print(metadata.toElement(document));
+    ObservedGuest now = with(this::observe);
+    int flags = (now.state().isActive() ? AFFECT_LIVE : 0) | (now.persistent() ? AFFECT_CONFIG : 0);
+    run(
+        "set the metadata of",
+        domain ->
+            LibvirtLibrary.calls()
+                .virDomainSetMetadata(
+                    domain,
+                    METADATA_ELEMENT,
+                    xml,
+                    GuestMetadata.PREFIX,
+                    GuestMetadata.NAMESPACE,
+                    flags));
+  }
+
+  /** Plugs a device in. */
+  public void attach(Element device, Set<DeviceScope> scopes) {
+    String xml = Xml.print(device);
+    int flags = DeviceScope.bits(scopes);
+    run(
+        "attach a " + device.getTagName() + " to",
+        domain -> LibvirtLibrary.calls().virDomainAttachDeviceFlags(domain, xml, flags));
+  }
+
+  /**
+   * Unplugs a device. On a running guest this asks the guest's system, and the device is gone only
+   * once its element has left {@link #xml}.
+   */
+  public void detach(Element device, Set<DeviceScope> scopes) {
+    String xml = Xml.print(device);
+    int flags = DeviceScope.bits(scopes);
+    run(
+        "detach a " + device.getTagName() + " from",
+        domain -> LibvirtLibrary.calls().virDomainDetachDeviceFlags(domain, xml, flags));
+  }
+
+  /** Addresses of the guest's interfaces, as far as the source knows them. */
+  public List<InterfaceAddresses> addresses(AddressSource source) {
+    return with(
+        domain -> {
+          PointerByReference list = new PointerByReference();
+          int count =
+              attempt("read the addresses of")
+                  .check(
+                      LibvirtLibrary.extras()
+                          .virDomainInterfaceAddresses(domain, list, source.number(), 0));
+          return InterfaceAddresses.take(list, count);
+        });
+  }
+
+  /** The QEMU guest agent in this guest. */
+  public GuestAgent agent() {
+    return new GuestAgent(this);
+  }
+
+  /** The file that its first serial port writes; empty when the port goes elsewhere. */
+  public Optional<ConsoleLog> consoleLog() {
+    return ConsoleLog.of(this, connection.uri(), xml().getDocumentElement());
+  }
+
+  Attempt attempt(String action) {
+    return new Attempt(action, toString());
+  }
+
+  private void run(String action, Function<DomainPointer, Integer> call) {
+    with(domain -> attempt(action).check(call.apply(domain)));
+  }
+
+  /** Looks the domain up, calls, frees. */
+  <T> T with(Function<DomainPointer, T> call) {
+    return connection.with(
+        c -> {
+          Libvirt calls = LibvirtLibrary.calls();
+          DomainPointer domain =
+              attempt("find").check(calls.virDomainLookupByUUIDString(c, uuid.toString()));
+          try {
+            return call.apply(domain);
+          } finally {
+            calls.virDomainFree(domain);
+          }
+        });
+  }
+}

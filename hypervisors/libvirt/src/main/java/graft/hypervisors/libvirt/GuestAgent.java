@@ -1,0 +1,237 @@
+package graft.hypervisors.libvirt;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.OptionalInt;
+
+/**
+ * The QEMU guest agent of one guest. Every method throws {@link AgentException}: {@linkplain
+ * AgentException#unresponsive unresponsive} while no agent answers, else with the agent's refusal.
+ */
+public final class GuestAgent {
+
+  /** For questions that the agent answers from its head. */
+  private static final Duration PROMPT = Duration.ofSeconds(10);
+
+  private static final Duration FILE_OPERATION = Duration.ofSeconds(60);
+
+  /** Base64 of this fits well into one libvirt message of 4 MiB. */
+  private static final int CHUNK = 512 * 1024;
+
+  private static final long FIRST_POLL_MILLIS = 5;
+  private static final long LAST_POLL_MILLIS = 200;
+
+  private final Guest guest;
+  private final AgentChannel channel;
+
+  GuestAgent(Guest guest) {
+    this.guest = guest;
+    this.channel = new AgentChannel(guest);
+  }
+
+  /**
+   * Whether an agent answers within the time; false while the guest boots.
+   *
+   * @throws HypervisorException when waiting would not help: the guest is off, or has no channel
+   *     for an agent
+   */
+  public boolean ping(Duration timeout) {
+    try {
+      channel.ask("ping the agent of", "guest-ping", channel.newArguments(), timeout);
+      return true;
+    } catch (AgentException e) {
+      if (e.unresponsive()) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Runs a program and waits for its end.
+   *
+   * @throws AgentException also when the time is over; the program was killed then
+   */
+  public AgentResult exec(AgentCommand command) {
+    String action = "run '" + command.line() + "' in";
+    ObjectNode arguments = channel.newArguments().put("path", command.program());
+    ArrayNode words = arguments.putArray("arg");
+    command.arguments().forEach(words::add);
+    if (!command.environment().isEmpty()) {
+      ArrayNode environment = arguments.putArray("env");
+      command.environment().forEach((name, value) -> environment.add(name + "=" + value));
+    }
+    command
+        .input()
+        .ifPresent(bytes -> arguments.put("input-data", Base64.getEncoder().encodeToString(bytes)));
+    arguments.put("capture-output", true);
+    long deadline = System.nanoTime() + command.timeout().toNanos();
+    long pid = channel.ask(action, "guest-exec", arguments, PROMPT).path("pid").asLong();
+    return await(action, pid, deadline, command.timeout());
+  }
+
+  private AgentResult await(String action, long pid, long deadline, Duration timeout) {
+    long pause = FIRST_POLL_MILLIS;
+    while (true) {
+      JsonNode status =
+          channel.ask(action, "guest-exec-status", channel.newArguments().put("pid", pid), PROMPT);
+      if (status.path("exited").asBoolean()) {
+        return result(status);
+      }
+      if (System.nanoTime() - deadline >= 0) {
+        throw overdue(action, pid, timeout);
+      }
+      pause(action, pid, pause);
+      pause = Math.min(LAST_POLL_MILLIS, pause + pause / 2);
+    }
+  }
+
+  private static AgentResult result(JsonNode status) {
+    return new AgentResult(
+        number(status, "exitcode"),
+        number(status, "signal"),
+        bytes(status, "out-data"),
+        bytes(status, "err-data"),
+        status.path("out-truncated").asBoolean() || status.path("err-truncated").asBoolean());
+  }
+
+  private static OptionalInt number(JsonNode node, String field) {
+    JsonNode value = node.get(field);
+    return value == null ? OptionalInt.empty() : OptionalInt.of(value.asInt());
+  }
+
+  private static byte[] bytes(JsonNode node, String field) {
+    return Base64.getDecoder().decode(node.path(field).asText(""));
+  }
+
+  private AgentException overdue(String action, long pid, Duration timeout) {
+    String end = kill(pid) ? "it was killed" : "it could not be killed and may still run";
+    return new AgentException(
+        action,
+        guest.toString(),
+        "it did not end within " + timeout.toMillis() / 1000.0 + " s; " + end,
+        "allow more time, or look why it hangs",
+        false);
+  }
+
+  private boolean kill(long pid) {
+    try {
+      ObjectNode arguments = channel.newArguments().put("path", "kill");
+      arguments.putArray("arg").add("-9").add(Long.toString(pid));
+      channel.ask("end process " + pid + " in", "guest-exec", arguments, PROMPT);
+      return true;
+    } catch (HypervisorException e) {
+      return false;
+    }
+  }
+
+  private void pause(String action, long pid, long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new HypervisorException(
+          action,
+          guest.toString(),
+          "interrupted; the program goes on as process " + pid,
+          "end it in the guest if it should not",
+          e);
+    }
+  }
+
+  /** Writes a file, replacing one that is there; a new one gets the agent's umask. */
+  public void writeFile(String path, byte[] content) {
+    try {
+      writeFile(path, new ByteArrayInputStream(content));
+    } catch (IOException e) {
+      throw new AssertionError("an array cannot fail to be read", e);
+    }
+  }
+
+  /**
+   * Writes a file in pieces, replacing one that is there; a new one gets the agent's umask.
+   *
+   * @throws IOException when {@code content} cannot be read
+   */
+  public void writeFile(String path, InputStream content) throws IOException {
+    String action = "write '" + path + "' in";
+    long handle = open(action, path, "w");
+    try {
+      byte[] piece = content.readNBytes(CHUNK);
+      while (piece.length > 0) {
+        write(action, handle, piece);
+        piece = content.readNBytes(CHUNK);
+      }
+    } finally {
+      close(action, handle);
+    }
+  }
+
+  private void write(String action, long handle, byte[] piece) {
+    int done = 0;
+    while (done < piece.length) {
+      byte[] rest = done == 0 ? piece : java.util.Arrays.copyOfRange(piece, done, piece.length);
+      ObjectNode arguments =
+          channel
+              .newArguments()
+              .put("handle", handle)
+              .put("buf-b64", Base64.getEncoder().encodeToString(rest));
+      int count =
+          channel.ask(action, "guest-file-write", arguments, FILE_OPERATION).path("count").asInt();
+      if (count <= 0) {
+        throw channel.refusal(action, "the agent wrote nothing of " + rest.length + " bytes");
+      }
+      done += count;
+    }
+  }
+
+  /** The whole content of a file; for large ones use {@link #readFile(String, OutputStream)}. */
+  public byte[] readFile(String path) {
+    ByteArrayOutputStream content = new ByteArrayOutputStream();
+    try {
+      readFile(path, content);
+    } catch (IOException e) {
+      throw new AssertionError("an array cannot fail to be written", e);
+    }
+    return content.toByteArray();
+  }
+
+  /**
+   * Copies a file in pieces.
+   *
+   * @throws IOException when {@code to} cannot be written
+   */
+  public void readFile(String path, OutputStream to) throws IOException {
+    String action = "read '" + path + "' in";
+    long handle = open(action, path, "r");
+    try {
+      boolean end = false;
+      while (!end) {
+        ObjectNode arguments = channel.newArguments().put("handle", handle).put("count", CHUNK);
+        JsonNode piece = channel.ask(action, "guest-file-read", arguments, FILE_OPERATION);
+        to.write(bytes(piece, "buf-b64"));
+        end = piece.path("eof").asBoolean() || piece.path("count").asInt() == 0;
+      }
+    } finally {
+      close(action, handle);
+    }
+  }
+
+  private long open(String action, String path, String mode) {
+    ObjectNode arguments = channel.newArguments().put("path", path).put("mode", mode);
+    return channel.ask(action, "guest-file-open", arguments, PROMPT).asLong();
+  }
+
+  private void close(String action, long handle) {
+    channel.ask(
+        action, "guest-file-close", channel.newArguments().put("handle", handle), FILE_OPERATION);
+  }
+}

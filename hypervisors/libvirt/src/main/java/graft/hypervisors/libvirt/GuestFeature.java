@@ -1,0 +1,93 @@
+package graft.hypervisors.libvirt;
+
+import graft.hypervisors.libvirt.domain.Boot;
+import graft.hypervisors.libvirt.domain.ChannelSpec;
+import graft.hypervisors.libvirt.domain.DiskSpec;
+import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.InterfaceSpec;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** What a hypervisor may or may not be able to do for a guest; planning checks it. */
+public enum GuestFeature {
+  /** Runs on the CPU itself; without it every instruction is emulated. */
+  HARDWARE_ACCELERATION("hardware acceleration"),
+  GUEST_AGENT("the QEMU guest agent"),
+  SHARED_MEMORY("memory shared with the host"),
+  VSOCK("vsock"),
+  PCI_PASSTHROUGH("PCI passthrough"),
+  HUGE_PAGES("huge pages"),
+  LOCKED_MEMORY("locked memory"),
+  NUMA_TUNING("memory from chosen NUMA nodes"),
+  CPU_PINNING("pinned CPUs"),
+  DIRECT_KERNEL_BOOT("booting a kernel from the host"),
+  UEFI("UEFI"),
+  USER_NETWORK("user-mode network"),
+  LIBVIRT_NETWORK("networks of libvirt"),
+  HOST_BRIDGE("bridges of the host"),
+  CDROM("CD-ROM drives"),
+  CONSOLE_LOG("a console log in a file"),
+  HIDDEN_HYPERVISOR("hiding the hypervisor");
+
+  private final String words;
+
+  GuestFeature(String words) {
+    this.words = words;
+  }
+
+  /** The feature in words for people, to stand after "cannot give". */
+  public String words() {
+    return words;
+  }
+
+  /** What a guest needs of its hypervisor. */
+  public static Set<GuestFeature> requiredBy(DomainSpec spec) {
+    Set<GuestFeature> needs = EnumSet.noneOf(GuestFeature.class);
+    if (spec.boot() instanceof Boot.DirectKernel) {
+      needs.add(DIRECT_KERNEL_BOOT);
+    } else if (spec.boot() instanceof Boot.FromDisk disk && disk.firmware() == Boot.Firmware.UEFI) {
+      needs.add(UEFI);
+    }
+    spec.memoryBacking()
+        .ifPresent(
+            backing -> {
+              if (backing.hugePages().isPresent()) {
+                needs.add(HUGE_PAGES);
+              }
+              if (backing.locked()) {
+                needs.add(LOCKED_MEMORY);
+              }
+              if (backing.shared()) {
+                needs.add(SHARED_MEMORY);
+              }
+            });
+    spec.numaTune().ifPresent(tune -> needs.add(NUMA_TUNING));
+    spec.cpuTune().ifPresent(tune -> needs.add(CPU_PINNING));
+    if (spec.hideHypervisor()) {
+      needs.add(HIDDEN_HYPERVISOR);
+    }
+    spec.interfaces().forEach(i -> needs.add(network(i.source())));
+    if (spec.disks().stream().anyMatch(d -> d.kind() == DiskSpec.Kind.CDROM)) {
+      needs.add(CDROM);
+    }
+    if (!spec.hostdevs().isEmpty()) {
+      needs.add(PCI_PASSTHROUGH);
+    }
+    if (!spec.sharedMemory().isEmpty()) {
+      needs.add(SHARED_MEMORY);
+    }
+    spec.vsock().ifPresent(vsock -> needs.add(VSOCK));
+    spec.serial().ifPresent(serial -> needs.add(CONSOLE_LOG));
+    if (spec.channels().contains(ChannelSpec.GUEST_AGENT)) {
+      needs.add(GUEST_AGENT);
+    }
+    return needs;
+  }
+
+  private static GuestFeature network(InterfaceSpec.Source source) {
+    if (source instanceof InterfaceSpec.UserMode) {
+      return USER_NETWORK;
+    }
+    return source instanceof InterfaceSpec.HostBridge ? HOST_BRIDGE : LIBVIRT_NETWORK;
+  }
+}

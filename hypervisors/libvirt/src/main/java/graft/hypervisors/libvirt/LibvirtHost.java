@@ -1,0 +1,226 @@
+package graft.hypervisors.libvirt;
+
+import com.sun.jna.ptr.LongByReference;
+import com.sun.jna.ptr.PointerByReference;
+import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.hypervisors.libvirt.domain.Xml;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.libvirt.jna.ConnectionPointer;
+import org.libvirt.jna.DomainPointer;
+import org.libvirt.jna.Libvirt;
+import org.libvirt.jna.virNodeInfo;
+import org.w3c.dom.Document;
+
+/**
+ * A host through its libvirt daemon. Methods may be called from several threads. All of them throw
+ * {@link HypervisorException}; once closed, {@link IllegalStateException}.
+ */
+public final class LibvirtHost implements AutoCloseable {
+
+  /** virDomainDefineFlags: check the XML against libvirt's schema. */
+  private static final int DEFINE_VALIDATE = 1;
+
+  private final Connection connection;
+  private HostCapabilities capabilities;
+
+  private LibvirtHost(Connection connection) {
+    this.connection = connection;
+  }
+
+  /**
+   * Connects.
+   *
+   * @throws HostUnreachableException saying which socket was tried and what to start or install
+   */
+  public static LibvirtHost open(LibvirtUri uri) {
+    return new LibvirtHost(Connection.open(uri));
+  }
+
+  /**
+   * Connects.
+   *
+   * @param uri as {@code qemu:///system}
+   * @throws IllegalArgumentException when it is no URI
+   * @throws HostUnreachableException saying which socket was tried and what to start or install
+   */
+  public static LibvirtHost open(String uri) {
+    return open(LibvirtUri.parse(uri));
+  }
+
+  public LibvirtUri uri() {
+    return connection.uri();
+  }
+
+  /**
+   * What the host is and can run. Asked once and kept. The first connection after the daemon
+   * started may wait some ten seconds here while it probes its emulators.
+   */
+  public synchronized HostCapabilities capabilities() {
+    if (capabilities == null) {
+      capabilities = connection.with(this::readCapabilities);
+    }
+    return capabilities;
+  }
+
+  private HostCapabilities readCapabilities(ConnectionPointer c) {
+    Libvirt calls = LibvirtLibrary.calls();
+    Attempt attempt = new Attempt("read the capabilities of", uri().toString());
+    CapabilitiesXml xml = new CapabilitiesXml(attempt.text(calls.virConnectGetCapabilities(c)));
+    virNodeInfo node = new virNodeInfo();
+    attempt.check(calls.virNodeGetInfo(c, node));
+    LongByReference libvirt = new LongByReference();
+    attempt.check(calls.virConnectGetLibVersion(c, libvirt));
+    LongByReference hypervisor = new LongByReference();
+    attempt.check(calls.virConnectGetVersion(c, hypervisor));
+    return new HostCapabilities(
+        uri(),
+        attempt.text(calls.virConnectGetHostname(c)),
+        attempt.check(calls.virConnectGetType(c)),
+        Optional.of(hypervisor.getValue()).filter(v -> v != 0).map(Version::decode),
+        Version.decode(libvirt.getValue()),
+        xml.arch(),
+        node.cpus,
+        MemorySize.ofKib(node.memory.longValue()),
+        xml.numaCells(),
+        xml.iommu(),
+        xml.guests());
+  }
+
+  /** Memory of the host that no guest and no process uses now. */
+  public MemorySize freeMemory() {
+    return connection.with(
+        c -> {
+          long bytes = LibvirtLibrary.calls().virNodeGetFreeMemory(c);
+          if (bytes == 0) {
+            throw new Attempt("read the free memory of", uri().toString()).failure();
+          }
+          return MemorySize.ofBytes(bytes);
+        });
+  }
+
+  /**
+   * libvirt's domain capabilities document for guests of the host's own architecture. Much larger
+   * than {@link #capabilities}, and slow on a daemon that has not probed yet.
+   *
+   * @param domainType libvirt's, as {@code kvm}
+   * @param machine as {@code q35}
+   * @see <a href="https://libvirt.org/formatdomaincaps.html">libvirt: domain capabilities XML</a>
+   */
+  public Document domainCapabilities(String domainType, String machine) {
+    String arch = capabilities().arch();
+    return connection.with(
+        c ->
+            Xml.parse(
+                new Attempt("read the " + domainType + " domain capabilities of", uri().toString())
+                    .text(
+                        LibvirtLibrary.extras()
+                            .virConnectGetDomainCapabilities(
+                                c, null, arch, machine, domainType, 0))));
+  }
+
+  /** All guests, running or not, in the order of their names. */
+  public List<ObservedGuest> guests() {
+    return connection.with(
+        c -> {
+          PointerByReference list = new PointerByReference();
+          int count =
+              new Attempt("list the guests of", uri().toString())
+                  .check(LibvirtLibrary.extras().virConnectListAllDomains(c, list, 0));
+          return NativeList.take(
+                  list,
+                  count,
+                  DomainPointer::new,
+                  this::observe,
+                  LibvirtLibrary.calls()::virDomainFree)
+              .stream()
+              .flatMap(Optional::stream)
+              .sorted(Comparator.comparing(ObservedGuest::name))
+              .toList();
+        });
+  }
+
+  /** Empty when the guest went away between listing and looking. */
+  private Optional<ObservedGuest> observe(DomainPointer domain) {
+    Guest guest = Guest.of(connection, domain);
+    try {
+      return Optional.of(guest.observe(domain));
+    } catch (NotFoundException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** The guest of that name; empty when there is none. */
+  public Optional<Guest> guest(String name) {
+    return connection.with(
+        c -> {
+          DomainPointer domain = LibvirtLibrary.calls().virDomainLookupByName(c, name);
+          if (domain == null) {
+            HypervisorException failure =
+                new Attempt("look up", connection.target("guest", name)).failure();
+            if (failure instanceof NotFoundException) {
+              return Optional.empty();
+            }
+            throw failure;
+          }
+          return Optional.of(take(domain));
+        });
+  }
+
+  /** Defines a guest, checked against libvirt's schema, without starting it. */
+  public Guest define(Document domainXml) {
+    return define(Xml.print(domainXml), true);
+  }
+
+  /**
+   * Defines a guest without starting it. One of the same UUID is redefined, one of the same name
+   * and another UUID is an error.
+   *
+   * @param validate whether libvirt checks the XML against its schema, which finds misspelt
+   *     elements that it would otherwise ignore
+   */
+  public Guest define(String domainXml, boolean validate) {
+    return connection.with(
+        c ->
+            take(
+                new Attempt("define", "a guest at " + uri())
+                    .check(
+                        LibvirtLibrary.extras()
+                            .virDomainDefineXMLFlags(
+                                c, domainXml, validate ? DEFINE_VALIDATE : 0))));
+  }
+
+  private Guest take(DomainPointer domain) {
+    try {
+      return Guest.of(connection, domain);
+    } finally {
+      free(domain);
+    }
+  }
+
+  private static void free(DomainPointer domain) {
+    LibvirtLibrary.calls().virDomainFree(domain);
+  }
+
+  /** libvirt's networks. */
+  public Networks networks() {
+    return new Networks(connection);
+  }
+
+  /** libvirt's storage pools and their volumes. */
+  public StoragePools storagePools() {
+    return new StoragePools(connection);
+  }
+
+  /** The host's devices as libvirt sees them. */
+  public NodeDevices nodeDevices() {
+    return new NodeDevices(connection);
+  }
+
+  /** Closes the connection; guests go on. Never waits for more than two seconds. */
+  @Override
+  public void close() {
+    connection.close();
+  }
+}

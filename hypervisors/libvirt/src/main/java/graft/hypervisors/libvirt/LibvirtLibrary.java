@@ -1,0 +1,80 @@
+package graft.hypervisors.libvirt;
+
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import java.util.Map;
+import java.util.Optional;
+import org.libvirt.jna.Libvirt;
+import org.libvirt.jna.LibvirtQemu;
+
+/** libvirt's shared libraries, loaded at the first connection. */
+final class LibvirtLibrary {
+
+  private static final String NAME = "virt";
+
+  private LibvirtLibrary() {}
+
+  /** libvirt-java's binding. */
+  static Libvirt calls() {
+    return Loaded.CALLS;
+  }
+
+  /** What the binding lacks. */
+  static LibvirtExtras extras() {
+    return Loaded.EXTRAS;
+  }
+
+  /** The QEMU driver's own calls; a library of its own, loaded when an agent is first asked. */
+  static LibvirtQemu qemu() {
+    return LoadedQemu.CALLS;
+  }
+
+  /**
+   * Loads the library and silences it.
+   *
+   * @throws HostUnreachableException when it is not installed
+   */
+  static void load(LibvirtUri uri) {
+    try {
+      Loaded.EXTRAS.virGetLastErrorCode();
+    } catch (LinkageError e) {
+      Throwable root = e;
+      while (root.getCause() != null) {
+        root = root.getCause();
+      }
+      throw new HostUnreachableException(
+          new HypervisorException.Failure(
+              "open",
+              uri.toString(),
+              "libvirt's client library cannot be loaded: " + firstLine(root.getMessage()),
+              "install it: apt-get install libvirt0 (libvirt.so.0, libvirt-qemu.so.0)",
+              Optional.empty()),
+          e);
+    }
+  }
+
+  private static String firstLine(String text) {
+    return text == null ? "no reason given" : text.lines().findFirst().orElse("");
+  }
+
+  private static final class Loaded {
+    static final Libvirt CALLS = Libvirt.INSTANCE;
+    static final LibvirtExtras EXTRAS =
+        Native.load(
+            NAME, LibvirtExtras.class, Map.of(com.sun.jna.Library.OPTION_STRING_ENCODING, "UTF-8"));
+
+    static {
+      CALLS.virInitialize();
+      // libvirt prints every error to stderr unless a handler is set. virResetError takes the
+      // handler's first argument, which is null, and does nothing then: a handler without a
+      // callback into Java, which would be slow to set up and unsafe while the JVM goes down.
+      Pointer quiet = NativeLibrary.getInstance(NAME).getFunction("virResetError");
+      EXTRAS.virSetErrorFunc(null, quiet);
+    }
+  }
+
+  private static final class LoadedQemu {
+    static final LibvirtQemu CALLS = LibvirtQemu.INSTANCE;
+  }
+}

@@ -1,0 +1,113 @@
+package graft.hypervisors.libvirt;
+
+import com.sun.jna.ptr.PointerByReference;
+import graft.hypervisors.libvirt.domain.PciAddress;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.libvirt.jna.DevicePointer;
+import org.libvirt.jna.Libvirt;
+
+/**
+ * The host's PCI functions through libvirt, which works for remote hosts too. Names are libvirt's;
+ * {@link PciAddress#nodeDeviceName} makes them.
+ */
+public final class NodeDevices {
+
+  /** virConnectListAllNodeDeviceFlags. */
+  private static final int LIST_PCI = 1 << 1;
+
+  private final Connection connection;
+
+  NodeDevices(Connection connection) {
+    this.connection = connection;
+  }
+
+  /** All PCI functions in the order of their addresses. */
+  public List<NodeDevice> pci() {
+    return connection.with(
+        c -> {
+          PointerByReference list = new PointerByReference();
+          int count =
+              new Attempt("list the devices of", connection.uri().toString())
+                  .check(LibvirtLibrary.extras().virConnectListAllNodeDevices(c, list, LIST_PCI));
+          return NativeList.take(
+                  list, count, DevicePointer::new, this::read, calls()::virNodeDeviceFree)
+              .stream()
+              .sorted(Comparator.comparing(NodeDevice::address))
+              .toList();
+        });
+  }
+
+  /** The function at that address; empty when there is none. */
+  public Optional<NodeDevice> find(PciAddress address) {
+    try {
+      return Optional.of(with(address, this::read));
+    } catch (NotFoundException e) {
+      return Optional.empty();
+    }
+  }
+
+  private NodeDevice read(DevicePointer device) {
+    return NodeDeviceXml.pci(
+        new Attempt("read the XML of", "a device at " + connection.uri())
+            .text(calls().virNodeDeviceGetXMLDesc(device, 0)));
+  }
+
+  /**
+   * Takes a function from its driver for passthrough, to the driver that suits the hypervisor
+   * (vfio-pci, pciback).
+   */
+  public void detach(PciAddress address) {
+    detach(address, null);
+  }
+
+  /**
+   * Takes a function from its driver for passthrough.
+   *
+   * @param driver libvirt's name, {@code vfio} or {@code xen}; null for the hypervisor's own
+   */
+  public void detach(PciAddress address, String driver) {
+    run(
+        "detach",
+        address,
+        device -> LibvirtLibrary.extras().virNodeDeviceDetachFlags(device, driver, 0));
+  }
+
+  /** Gives a detached function back to the driver that it had. */
+  public void reattach(PciAddress address) {
+    run("reattach", address, device -> calls().virNodeDeviceReAttach(device));
+  }
+
+  /** Resets a function, as far as it can be without its neighbours. */
+  public void reset(PciAddress address) {
+    run("reset", address, device -> calls().virNodeDeviceReset(device));
+  }
+
+  private void run(String action, PciAddress address, Function<DevicePointer, Integer> call) {
+    with(address, device -> attempt(action, address).check(call.apply(device)));
+  }
+
+  private <T> T with(PciAddress address, Function<DevicePointer, T> call) {
+    return connection.with(
+        c -> {
+          DevicePointer device =
+              attempt("find", address)
+                  .check(calls().virNodeDeviceLookupByName(c, address.nodeDeviceName()));
+          try {
+            return call.apply(device);
+          } finally {
+            calls().virNodeDeviceFree(device);
+          }
+        });
+  }
+
+  private Attempt attempt(String action, PciAddress address) {
+    return new Attempt(action, connection.target("PCI device", address.toString()));
+  }
+
+  private static Libvirt calls() {
+    return LibvirtLibrary.calls();
+  }
+}

@@ -1,0 +1,16 @@
+package graft.hypervisors.libvirt.domain;
+
+/**
+ * A virtio port between host and guest; libvirt picks the socket on the host.
+ *
+ * @param name what the guest finds under {@code /dev/virtio-ports}
+ */
+public record ChannelSpec(String name) {
+
+  /** The port that the QEMU guest agent serves. */
+  public static final ChannelSpec GUEST_AGENT = new ChannelSpec("org.qemu.guest_agent.0");
+
+  public ChannelSpec {
+    Checks.name("channel", name);
+  }
+}

@@ -1,0 +1,21 @@
+package graft.hypervisors.libvirt.domain;
+
+import org.w3c.dom.Element;
+
+/**
+ * Builds what direct kernel boot puts into {@code <os>}.
+ *
+ * @see <a href="https://libvirt.org/formatdomain.html#direct-kernel-boot">libvirt</a>
+ */
+public final class DirectKernelElements {
+
+  private DirectKernelElements() {}
+
+  public static void append(Element os, Boot.DirectKernel boot) {
+    Xml.add(os, "kernel", boot.kernel());
+    boot.initrd().ifPresent(path -> Xml.add(os, "initrd", path));
+    if (!boot.commandLine().isEmpty()) {
+      Xml.add(os, "cmdline", boot.commandLine());
+    }
+  }
+}

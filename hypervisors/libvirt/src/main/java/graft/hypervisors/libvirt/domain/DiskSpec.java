@@ -1,0 +1,80 @@
+package graft.hypervisors.libvirt.domain;
+
+import java.util.Locale;
+
+/**
+ * A disk of a guest.
+ *
+ * @param source where its bytes are
+ * @param format how they are laid out
+ * @param kind what the guest sees
+ * @param readOnly whether the guest may not write; always true for a CD-ROM
+ */
+public record DiskSpec(Source source, Format format, Kind kind, boolean readOnly) {
+
+  public DiskSpec {
+    readOnly = readOnly || kind == Kind.CDROM;
+  }
+
+  /** A writable disk in a file of the host. */
+  public static DiskSpec file(String path, Format format) {
+    return new DiskSpec(new ImageFile(path), format, Kind.DISK, false);
+  }
+
+  /** A writable disk in a volume of a storage pool. */
+  public static DiskSpec volume(String pool, String volume, Format format) {
+    return new DiskSpec(new PoolVolume(pool, volume), format, Kind.DISK, false);
+  }
+
+  /** An ISO image in a file of the host, as a seed for cloud-init. */
+  public static DiskSpec cdrom(String path) {
+    return new DiskSpec(new ImageFile(path), Format.RAW, Kind.CDROM, true);
+  }
+
+  /** An ISO image in a volume of a storage pool. */
+  public static DiskSpec cdromVolume(String pool, String volume) {
+    return new DiskSpec(new PoolVolume(pool, volume), Format.RAW, Kind.CDROM, true);
+  }
+
+  /** Where a disk's bytes are. */
+  public sealed interface Source {}
+
+  /** A file on the host that runs libvirt. */
+  public record ImageFile(String path) implements Source {
+    public ImageFile {
+      Checks.absolutePath("disk image", path);
+    }
+  }
+
+  /** A block device of the host that runs libvirt. */
+  public record BlockDevice(String path) implements Source {
+    public BlockDevice {
+      Checks.absolutePath("block device", path);
+    }
+  }
+
+  /** A volume of a storage pool: the only form that also works for a remote host. */
+  public record PoolVolume(String pool, String volume) implements Source {
+    public PoolVolume {
+      Checks.name("storage pool", pool);
+      Checks.name("volume", volume);
+    }
+  }
+
+  /** Disk image formats. */
+  public enum Format {
+    RAW,
+    QCOW2;
+
+    /** libvirt's word for it. */
+    public String xmlName() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** What the guest sees. */
+  public enum Kind {
+    DISK,
+    CDROM
+  }
+}

@@ -1,0 +1,78 @@
+package graft.hypervisors.libvirt.domain;
+
+import java.util.Collections;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+
+/**
+ * The element that this project leaves in a domain's metadata, by which its guests are known.
+ *
+ * @param deployment the descriptor's name
+ * @param properties whatever else is to be found again, for example a hash of the spec
+ */
+public record GuestMetadata(String deployment, SortedMap<String, String> properties) {
+
+  /** XML namespace of the element. */
+  public static final String NAMESPACE = "urn:graft:guest:1";
+
+  /** Prefix under which libvirt stores the namespace. */
+  public static final String PREFIX = "graft";
+
+  private static final String ROOT = "guest";
+  private static final String PROPERTY = "property";
+
+  public GuestMetadata {
+    Checks.name("deployment", deployment);
+    properties = Collections.unmodifiableSortedMap(new TreeMap<>(properties));
+  }
+
+  public static GuestMetadata of(String deployment) {
+    return new GuestMetadata(deployment, Collections.emptySortedMap());
+  }
+
+  public static GuestMetadata of(String deployment, Map<String, String> properties) {
+    return new GuestMetadata(deployment, new TreeMap<>(properties));
+  }
+
+  /** The element, owned by {@code document} but not yet placed in it. */
+  public Element toElement(Document document) {
+    Element root = document.createElementNS(NAMESPACE, PREFIX + ":" + ROOT);
+    root.setAttributeNS("http://www.w3.org/2000/xmlns/", "xmlns:" + PREFIX, NAMESPACE);
+    root.setAttribute("deployment", deployment);
+    properties.forEach(
+        (name, value) -> {
+          Element property = document.createElementNS(NAMESPACE, PREFIX + ":" + PROPERTY);
+          property.setAttribute("name", name);
+          property.setTextContent(value);
+          root.appendChild(property);
+        });
+    return root;
+  }
+
+  /**
+   * Reads the element back; the prefix does not matter, since libvirt may leave it away.
+   *
+   * @throws IllegalArgumentException for any other element
+   */
+  public static GuestMetadata fromElement(Element element) {
+    if (!ROOT.equals(localName(element)) || element.getAttribute("deployment").isEmpty()) {
+      throw new IllegalArgumentException(
+          "metadata of namespace " + NAMESPACE + " is not ours: <" + element.getTagName() + ">");
+    }
+    SortedMap<String, String> properties = new TreeMap<>();
+    for (var n = element.getFirstChild(); n != null; n = n.getNextSibling()) {
+      if (n instanceof Element e && PROPERTY.equals(localName(e))) {
+        properties.put(e.getAttribute("name"), e.getTextContent());
+      }
+    }
+    return new GuestMetadata(element.getAttribute("deployment"), properties);
+  }
+
+  private static String localName(Element element) {
+    String name = element.getTagName();
+    return name.substring(name.indexOf(':') + 1);
+  }
+}

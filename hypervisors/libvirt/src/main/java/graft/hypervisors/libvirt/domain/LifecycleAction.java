@@ -1,0 +1,15 @@
+package graft.hypervisors.libvirt.domain;
+
+import java.util.Locale;
+
+/** What libvirt does when a guest powers off, reboots or crashes. */
+public enum LifecycleAction {
+  DESTROY,
+  RESTART,
+  PRESERVE;
+
+  /** libvirt's word for it. */
+  public String xmlName() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

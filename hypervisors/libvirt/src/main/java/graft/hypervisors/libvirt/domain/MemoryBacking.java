@@ -1,0 +1,21 @@
+package graft.hypervisors.libvirt.domain;
+
+import java.util.Optional;
+
+/**
+ * What lies behind the guest's memory.
+ *
+ * @param hugePages size of the huge pages to use; absent for ordinary pages
+ * @param locked whether it may never be swapped out
+ * @param shared whether other processes of the host may map it
+ */
+public record MemoryBacking(Optional<MemorySize> hugePages, boolean locked, boolean shared) {
+  public MemoryBacking {
+    hugePages.ifPresent(
+        size -> {
+          if (Long.bitCount(size.bytes()) != 1) {
+            throw new IllegalArgumentException("a page of " + size + " is no power of two");
+          }
+        });
+  }
+}

@@ -1,0 +1,19 @@
+package graft.hypervisors.libvirt.domain;
+
+import org.w3c.dom.Element;
+
+/**
+ * Builds {@code <memory>} and {@code <currentMemory>}, which are equal: no ballooning.
+ *
+ * @see <a href="https://libvirt.org/formatdomain.html#memory-allocation">libvirt</a>
+ */
+public final class MemoryElements {
+
+  private MemoryElements() {}
+
+  public static void append(Element domain, MemorySize size) {
+    for (String name : new String[] {"memory", "currentMemory"}) {
+      Xml.add(domain, name, Long.toString(size.kib())).setAttribute("unit", "KiB");
+    }
+  }
+}

@@ -1,0 +1,12 @@
+package graft.hypervisors.libvirt.domain;
+
+/**
+ * The guest's first serial port, written to a file of the host.
+ *
+ * @param logFile path on the host that runs libvirt
+ */
+public record SerialSpec(String logFile) {
+  public SerialSpec {
+    Checks.absolutePath("console log", logFile);
+  }
+}
