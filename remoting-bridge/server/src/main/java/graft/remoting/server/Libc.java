@@ -1,0 +1,101 @@
+package graft.remoting.server;
+
+import com.sun.jna.Native;
+
+/**
+ * The C library's calls that the server needs and Java does not offer: sockets as plain file
+ * descriptors, which can be passed to another process. Bound directly by JNA; pointers are
+ * addresses. Numbers are those of Linux on x86-64 and arm64, which agree.
+ *
+ * <p>A call that returns -1 has failed; {@link Native#getLastError()} on the same thread is its
+ * errno.
+ */
+final class Libc {
+  static final int AF_UNIX = 1;
+  static final int AF_INET = 2;
+  static final int AF_INET6 = 10;
+  static final int SOCK_STREAM = 1;
+  static final int SOCK_SEQPACKET = 5;
+  static final int SOCK_CLOEXEC = 0x80000;
+  static final int SOL_SOCKET = 1;
+  static final int SO_REUSEADDR = 2;
+  static final int SO_SNDBUF = 7;
+  static final int SO_RCVBUF = 8;
+  static final int SO_KEEPALIVE = 9;
+  static final int SO_PEERCRED = 17;
+  static final int SCM_RIGHTS = 1;
+  static final int IPPROTO_TCP = 6;
+  static final int TCP_NODELAY = 1;
+  static final int TCP_KEEPIDLE = 4;
+  static final int TCP_KEEPINTVL = 5;
+  static final int TCP_KEEPCNT = 6;
+  static final int TCP_USER_TIMEOUT = 18;
+  static final int IPPROTO_IPV6 = 41;
+  static final int IPV6_V6ONLY = 26;
+  static final int MSG_DONTWAIT = 0x40;
+  static final int MSG_NOSIGNAL = 0x4000;
+  static final int MSG_MORE = 0x8000;
+  static final int MSG_CTRUNC = 0x8;
+  static final int MSG_TRUNC = 0x20;
+  static final int MSG_CMSG_CLOEXEC = 0x40000000;
+  static final int POLLIN = 0x1;
+  static final int POLLOUT = 0x4;
+  static final int POLLERR = 0x8;
+  static final int POLLHUP = 0x10;
+  static final int POLLRDHUP = 0x2000;
+  static final int SHUT_RDWR = 2;
+
+  static final int EINTR = 4;
+  static final int EAGAIN = 11;
+  static final int EPIPE = 32;
+  static final int EADDRINUSE = 98;
+  static final int ECONNRESET = 104;
+  static final int ECONNREFUSED = 111;
+
+  static {
+    Native.register(Libc.class, "c");
+  }
+
+  private Libc() {}
+
+  static native int socket(int domain, int type, int protocol);
+
+  static native int bind(int fd, long address, int length);
+
+  static native int listen(int fd, int backlog);
+
+  static native int accept4(int fd, long address, long length, int flags);
+
+  static native int connect(int fd, long address, int length);
+
+  static native int getsockname(int fd, long address, long length);
+
+  static native int getsockopt(int fd, int level, int option, long value, long length);
+
+  static native int setsockopt(int fd, int level, int option, long value, int length);
+
+  static native int shutdown(int fd, int how);
+
+  static native int close(int fd);
+
+  static native long recv(int fd, long buffer, long length, int flags);
+
+  static native long send(int fd, long buffer, long length, int flags);
+
+  static native long sendmsg(int fd, long message, int flags);
+
+  static native long recvmsg(int fd, long message, int flags);
+
+  static native int poll(long fds, long count, int timeoutMillis);
+
+  static native void _exit(int status);
+
+  /** The text of an errno, as the C library has it. */
+  static native String strerror(int errno);
+
+  /** What a failed call said, for an exception. */
+  static SystemCallException failure(String what) {
+    int errno = Native.getLastError();
+    return new SystemCallException(what, errno, strerror(errno));
+  }
+}

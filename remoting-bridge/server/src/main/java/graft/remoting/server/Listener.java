@@ -1,0 +1,185 @@
+package graft.remoting.server;
+
+import com.sun.jna.Native;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/** A listening socket. Closing it removes its Unix socket file. */
+final class Listener implements AutoCloseable {
+  private static final int BACKLOG = 128;
+
+  private final NativeSocket socket;
+  private final ListenAddress address;
+  private final SocketFile file;
+
+  private Listener(NativeSocket socket, ListenAddress address, SocketFile file) {
+    this.socket = socket;
+    this.address = address;
+    this.file = file;
+  }
+
+  /**
+   * Listens at {@code address}.
+   *
+   * @throws ServerException when it cannot, with the reason and what to do
+   */
+  static Listener open(ListenAddress address) throws ServerException {
+    return address instanceof ListenAddress.Tcp tcp
+        ? openTcp(tcp)
+        : openUnix(((ListenAddress.Unix) address).path(), Libc.SOCK_STREAM);
+  }
+
+  /** Listens at a Unix socket of the given type; only the owner and group may connect. */
+  static Listener openUnix(Path path, int type) throws ServerException {
+    ListenAddress address = new ListenAddress.Unix(path);
+    SocketFile file = SocketFile.claim(path);
+    NativeSocket socket = null;
+    try {
+      socket = create(Libc.AF_UNIX, type, address);
+      bind(socket, address, memory -> SocketAddress.write(memory, path));
+      Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-rw----"));
+      return listen(socket, address, file);
+    } catch (IOException e) {
+      close(socket);
+      file.close();
+      throw new ServerException("cannot listen at " + address + ": " + e.getMessage(), e);
+    } catch (ServerException e) {
+      close(socket);
+      file.close();
+      throw e;
+    }
+  }
+
+  private static Listener openTcp(ListenAddress.Tcp address) throws ServerException {
+    NativeSocket socket = null;
+    try {
+      InetAddress host = InetAddress.getByName(address.host());
+      boolean v4 = host.getAddress().length == 4;
+      socket = create(v4 ? Libc.AF_INET : Libc.AF_INET6, Libc.SOCK_STREAM, address);
+      socket.option(Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
+      bind(socket, address, memory -> SocketAddress.write(memory, host, address.port()));
+      ListenAddress bound = new ListenAddress.Tcp(address.host(), boundPort(socket));
+      return listen(socket, bound, null);
+    } catch (UnknownHostException e) {
+      close(socket);
+      throw new ServerException(
+          "cannot listen at " + address + ": no such host name; write an address of this machine",
+          e);
+    } catch (IOException e) {
+      close(socket);
+      throw new ServerException("cannot listen at " + address + ": " + e.getMessage(), e);
+    } catch (ServerException e) {
+      close(socket);
+      throw e;
+    }
+  }
+
+  private static void close(NativeSocket socket) {
+    if (socket != null) {
+      socket.close();
+    }
+  }
+
+  private static NativeSocket create(int family, int type, ListenAddress address)
+      throws IOException {
+    int fd = Libc.socket(family, type | Libc.SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+      throw Libc.failure("make a socket for " + address);
+    }
+    return new NativeSocket(fd, address.toString());
+  }
+
+  private interface AddressWriter {
+    int write(long memory);
+  }
+
+  private static void bind(NativeSocket socket, ListenAddress address, AddressWriter writer)
+      throws IOException, ServerException {
+    long memory = NativeMemory.allocate(SocketAddress.CAPACITY);
+    try {
+      int length = writer.write(memory);
+      if (Libc.bind(socket.fd(), memory, length) < 0) {
+        if (Native.getLastError() == Libc.EADDRINUSE) {
+          throw inUse(address, null);
+        }
+        throw Libc.failure("bind");
+      }
+    } finally {
+      NativeMemory.free(memory);
+    }
+  }
+
+  static ServerException inUse(ListenAddress address, Throwable cause) {
+    return new ServerException(
+        "cannot listen at "
+            + address
+            + ": another process listens there; stop it or choose another address",
+        cause);
+  }
+
+  private static int boundPort(NativeSocket socket) throws IOException {
+    long memory = NativeMemory.allocate(SocketAddress.CAPACITY + 8);
+    try {
+      NativeMemory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
+      if (Libc.getsockname(socket.fd(), memory, memory + SocketAddress.CAPACITY) < 0) {
+        throw Libc.failure("ask for the port of " + socket.peer());
+      }
+      return SocketAddress.port(memory);
+    } finally {
+      NativeMemory.free(memory);
+    }
+  }
+
+  private static Listener listen(NativeSocket socket, ListenAddress address, SocketFile file)
+      throws IOException, ServerException {
+    if (Libc.listen(socket.fd(), BACKLOG) < 0) {
+      if (Native.getLastError() == Libc.EADDRINUSE) {
+        throw inUse(address, null);
+      }
+      throw Libc.failure("listen");
+    }
+    return new Listener(socket, address, file);
+  }
+
+  /** Where it listens, with the port that the system chose. */
+  ListenAddress address() {
+    return address;
+  }
+
+  int fd() {
+    return socket.fd();
+  }
+
+  /** The next connection. Waits. */
+  NativeSocket accept() throws IOException {
+    long memory = NativeMemory.allocate(SocketAddress.CAPACITY + 8);
+    try {
+      NativeMemory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
+      int fd =
+          Libc.accept4(socket.fd(), memory, memory + SocketAddress.CAPACITY, Libc.SOCK_CLOEXEC);
+      if (fd < 0) {
+        throw Libc.failure("accept at " + address);
+      }
+      return new NativeSocket(fd, SocketAddress.text(memory));
+    } finally {
+      NativeMemory.free(memory);
+    }
+  }
+
+  /** Wakes whoever waits in {@link #accept}. */
+  void shutdown() {
+    socket.shutdown();
+  }
+
+  @Override
+  public void close() {
+    socket.close();
+    if (file != null) {
+      file.close();
+    }
+  }
+}

@@ -1,0 +1,210 @@
+package graft.remoting.server;
+
+import com.sun.jna.Native;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A socket as a plain file descriptor, so that it can be passed to another process. Reads and
+ * writes take native addresses. Closing is safe from any thread: it shuts the connection down
+ * first, which wakes whoever waits on it.
+ */
+final class NativeSocket implements AutoCloseable {
+  /** A read's answer at the end of the stream. */
+  static final int END = 0;
+
+  /** A read's answer when nothing is there yet. */
+  static final int NOTHING = -1;
+
+  private final AtomicInteger fd;
+  private final String peer;
+
+  /**
+   * Takes over {@code fd}.
+   *
+   * @param peer who is at the other end, for messages
+   */
+  NativeSocket(int fd, String peer) {
+    this.fd = new AtomicInteger(fd);
+    this.peer = peer;
+  }
+
+  int fd() {
+    return fd.get();
+  }
+
+  String peer() {
+    return peer;
+  }
+
+  /** Gives the descriptor away: this object closes nothing any more. */
+  int release() {
+    return fd.getAndSet(-1);
+  }
+
+  /** Up to {@code length} bytes, {@link #END} or {@link #NOTHING}. Never waits. */
+  long tryReceive(long address, long length) throws IOException {
+    return receive(address, length, Libc.MSG_DONTWAIT);
+  }
+
+  /** Up to {@code length} bytes, at least one unless it is {@link #END}. Waits. */
+  long receive(long address, long length) throws IOException {
+    return receive(address, length, 0);
+  }
+
+  private long receive(long address, long length, int flags) throws IOException {
+    while (true) {
+      long count = Libc.recv(fd.get(), address, length, flags);
+      if (count >= 0) {
+        return count;
+      }
+      int errno = Native.getLastError();
+      if (errno == Libc.EAGAIN) {
+        return NOTHING;
+      }
+      if (errno == Libc.ECONNRESET) {
+        return END;
+      }
+      if (errno != Libc.EINTR) {
+        throw Libc.failure("read from " + peer);
+      }
+    }
+  }
+
+  /**
+   * Fills {@code length} bytes before {@code deadline} (nanoTime); false when the stream ends or
+   * time is out.
+   */
+  boolean receiveAll(long address, int length, long deadline) throws IOException {
+    int done = 0;
+    while (done < length) {
+      long count = tryReceive(address + done, length - done);
+      if (count == END) {
+        return false;
+      }
+      if (count > 0) {
+        done += (int) count;
+      } else if (!await(Libc.POLLIN, deadline)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Sends all of it, waiting as long as the peer does not read. */
+  void sendAll(long address, long length, int flags) throws IOException {
+    long done = 0;
+    while (done < length) {
+      long count = Libc.send(fd.get(), address + done, length - done, flags | Libc.MSG_NOSIGNAL);
+      if (count >= 0) {
+        done += count;
+      } else if (Native.getLastError() != Libc.EINTR) {
+        throw Libc.failure("send to " + peer);
+      }
+    }
+  }
+
+  /**
+   * Sends all of it before {@code deadline} (nanoTime); false when the peer does not take it in
+   * time.
+   */
+  boolean sendAll(long address, int length, long deadline) throws IOException {
+    int done = 0;
+    while (done < length) {
+      long count =
+          Libc.send(fd.get(), address + done, length - done, Libc.MSG_NOSIGNAL | Libc.MSG_DONTWAIT);
+      if (count >= 0) {
+        done += (int) count;
+      } else if (Native.getLastError() == Libc.EAGAIN) {
+        if (!await(Libc.POLLOUT, deadline)) {
+          return false;
+        }
+      } else if (Native.getLastError() != Libc.EINTR) {
+        throw Libc.failure("send to " + peer);
+      }
+    }
+    return true;
+  }
+
+  private boolean await(int events, long deadline) throws IOException {
+    long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+    return left > 0 && poll(events, (int) Math.min(left, Integer.MAX_VALUE)) != 0;
+  }
+
+  /**
+   * The events of {@code events} (and error, hang-up) that hold now or within the time; 0 when none
+   * does.
+   */
+  int poll(int events, int timeoutMillis) throws IOException {
+    int[] answers = poll(timeoutMillis, events, fd.get());
+    return answers[0];
+  }
+
+  /**
+   * Waits for {@code events} on any of several descriptors; the events that hold, by descriptor.
+   */
+  static int[] poll(int timeoutMillis, int events, int... fds) throws IOException {
+    long memory = NativeMemory.allocate(8L * fds.length);
+    try {
+      for (int i = 0; i < fds.length; i++) {
+        NativeMemory.putInt(memory + 8L * i, fds[i]);
+        NativeMemory.putShort(memory + 8L * i + 4, (short) events);
+      }
+      int count = Libc.poll(memory, fds.length, timeoutMillis);
+      if (count < 0 && Native.getLastError() != Libc.EINTR) {
+        throw Libc.failure("poll");
+      }
+      int[] answers = new int[fds.length];
+      for (int i = 0; count > 0 && i < fds.length; i++) {
+        answers[i] = NativeMemory.getUnsignedShort(memory + 8L * i + 6);
+      }
+      return answers;
+    } finally {
+      NativeMemory.free(memory);
+    }
+  }
+
+  /** The process id at the other end of a Unix socket. */
+  int peerProcess() throws IOException {
+    long memory = NativeMemory.allocate(16);
+    try {
+      NativeMemory.putInt(memory + 12, 12);
+      if (Libc.getsockopt(fd.get(), Libc.SOL_SOCKET, Libc.SO_PEERCRED, memory, memory + 12) < 0) {
+        throw Libc.failure("ask who is at " + peer);
+      }
+      return NativeMemory.getInt(memory);
+    } finally {
+      NativeMemory.free(memory);
+    }
+  }
+
+  /** Sets an option with an int value. */
+  void option(int level, int option, int value) throws IOException {
+    long memory = NativeMemory.allocate(4);
+    try {
+      NativeMemory.putInt(memory, value);
+      if (Libc.setsockopt(fd.get(), level, option, memory, 4) < 0) {
+        throw Libc.failure("set option " + option + " on " + peer);
+      }
+    } finally {
+      NativeMemory.free(memory);
+    }
+  }
+
+  /** Ends the connection for both ends but keeps the descriptor. Harmless on one that has ended. */
+  void shutdown() {
+    int descriptor = fd.get();
+    if (descriptor >= 0) {
+      Libc.shutdown(descriptor, Libc.SHUT_RDWR);
+    }
+  }
+
+  @Override
+  public void close() {
+    int descriptor = fd.getAndSet(-1);
+    if (descriptor >= 0) {
+      Libc.close(descriptor);
+    }
+  }
+}

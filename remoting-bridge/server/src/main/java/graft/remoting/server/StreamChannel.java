@@ -1,0 +1,224 @@
+package graft.remoting.server;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A {@link Channel} on a stream socket. Reads as much as there is into one buffer, so that many
+ * small records cost one system call; large bulk data goes straight to where it belongs.
+ */
+final class StreamChannel implements Channel {
+  static final int BUFFER = 2 * MAX_RECORD;
+  private static final int REPLY = MAX_RECORD;
+  private static final int DIRECT = 64 * 1024;
+
+  private final NativeSocket socket;
+  private final long spinNanos;
+  private final long buffer = NativeMemory.reserve(BUFFER);
+  private final long reply = NativeMemory.reserve(REPLY);
+  private final ReentrantLock sending = new ReentrantLock();
+  private final AtomicLong bytesIn = new AtomicLong();
+  private final AtomicLong bytesOut = new AtomicLong();
+  private int start;
+  private int end;
+
+  /**
+   * Takes over {@code socket}.
+   *
+   * @param spinMicros how long a read polls before it sleeps
+   */
+  StreamChannel(NativeSocket socket, int spinMicros) {
+    this.socket = socket;
+    this.spinNanos = TimeUnit.MICROSECONDS.toNanos(spinMicros);
+  }
+
+  @Override
+  public long nextRecord() throws IOException, ProtocolException {
+    if (!fill(RECORD_HEADER)) {
+      if (start == end) {
+        return 0;
+      }
+      throw new ProtocolException("the stream ends within a record's header");
+    }
+    int size = NativeMemory.getInt(buffer + start);
+    if (size < RECORD_HEADER || size > MAX_RECORD || (size & 7) != 0) {
+      throw new ProtocolException(
+          "a record of "
+              + Integer.toUnsignedString(size)
+              + " bytes; it must be a multiple of 8 from "
+              + RECORD_HEADER
+              + " to "
+              + MAX_RECORD);
+    }
+    if (!fill(size)) {
+      throw new ProtocolException("the stream ends within a record of " + size + " bytes");
+    }
+    long record = buffer + start;
+    start += size;
+    return record;
+  }
+
+  @Override
+  public boolean hasRecord() throws IOException {
+    if (start != end) {
+      return true;
+    }
+    start = 0;
+    end = 0;
+    return receive(false) > 0;
+  }
+
+  /** Has {@code count} bytes at {@code start}; false when the stream ends before. */
+  private boolean fill(int count) throws IOException {
+    if (start == end) {
+      start = 0;
+      end = 0;
+    }
+    while (end - start < count) {
+      if (start + count > BUFFER) {
+        NativeMemory.copy(buffer + start, buffer, end - start);
+        end -= start;
+        start = 0;
+      }
+      if (receive(true) == NativeSocket.END) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private long receive(boolean wait) throws IOException {
+    long count = receiveTo(buffer + end, BUFFER - end, wait);
+    if (count > 0) {
+      end += (int) count;
+    }
+    return count;
+  }
+
+  private long receiveTo(long address, long length, boolean wait) throws IOException {
+    long count = socket.tryReceive(address, length);
+    if (count == NativeSocket.NOTHING && wait) {
+      count = spin(address, length);
+    }
+    if (count > 0) {
+      bytesIn.lazySet(bytesIn.get() + count);
+    }
+    return count;
+  }
+
+  private long spin(long address, long length) throws IOException {
+    if (spinNanos > 0) {
+      long limit = System.nanoTime() + spinNanos;
+      do {
+        long count = socket.tryReceive(address, length);
+        if (count != NativeSocket.NOTHING) {
+          return count;
+        }
+        Thread.onSpinWait();
+      } while (System.nanoTime() < limit);
+    }
+    return socket.receive(address, length);
+  }
+
+  @Override
+  public void readBulk(long address, long length) throws IOException, ProtocolException {
+    long done = Math.min(length, end - start);
+    NativeMemory.copy(buffer + start, address, done);
+    start += (int) done;
+    while (done < length) {
+      long left = length - done;
+      if (left >= DIRECT) {
+        long count = receiveTo(address + done, left, true);
+        if (count == NativeSocket.END) {
+          throw truncated(done, length);
+        }
+        done += count;
+      } else {
+        if (!fill(1)) {
+          throw truncated(done, length);
+        }
+        long count = Math.min(left, end - start);
+        NativeMemory.copy(buffer + start, address + done, count);
+        start += (int) count;
+        done += count;
+      }
+    }
+  }
+
+  @Override
+  public void skipBulk(long length) throws IOException, ProtocolException {
+    long done = 0;
+    while (done < length) {
+      if (!fill(1)) {
+        throw truncated(done, length);
+      }
+      long count = Math.min(length - done, end - start);
+      start += (int) count;
+      done += count;
+    }
+  }
+
+  private static ProtocolException truncated(long done, long length) {
+    return new ProtocolException(
+        "the stream ends after "
+            + done
+            + " of "
+            + Long.toUnsignedString(length)
+            + " bytes of bulk data");
+  }
+
+  @Override
+  public long replyBuffer() {
+    return reply;
+  }
+
+  @Override
+  public int replyCapacity() {
+    return REPLY;
+  }
+
+  @Override
+  public void send(long address, long length) throws IOException {
+    sending.lock();
+    try {
+      socket.sendAll(address, length, 0);
+      bytesOut.lazySet(bytesOut.get() + length);
+    } finally {
+      sending.unlock();
+    }
+  }
+
+  @Override
+  public void sendBulk(long header, long headerLength, long address, long length)
+      throws IOException {
+    sending.lock();
+    try {
+      socket.sendAll(header, headerLength, length == 0 ? 0 : Libc.MSG_MORE);
+      socket.sendAll(address, length, 0);
+      bytesOut.lazySet(bytesOut.get() + headerLength + length);
+    } finally {
+      sending.unlock();
+    }
+  }
+
+  @Override
+  public long bytesIn() {
+    return bytesIn.get();
+  }
+
+  @Override
+  public long bytesOut() {
+    return bytesOut.get();
+  }
+
+  /**
+   * Ends the connection. The memory goes with the worker's process, since a waiter may still hold
+   * an address in it.
+   */
+  @Override
+  public void close() {
+    socket.close();
+  }
+}
