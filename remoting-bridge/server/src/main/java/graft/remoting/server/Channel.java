@@ -27,7 +27,7 @@ public interface Channel extends AutoCloseable {
    * @throws ProtocolException when the size is not a multiple of 8 from 16 to {@link #MAX_RECORD},
    *     or the stream ends within a record
    */
-  long nextRecord() throws IOException, ProtocolException;
+  long nextRecord() throws IOException;
 
   /**
    * Whether the client has sent more that {@link #nextRecord} or {@link #readBulk} would get
@@ -40,10 +40,10 @@ public interface Channel extends AutoCloseable {
    *
    * @throws ProtocolException when the stream ends before
    */
-  void readBulk(long address, long length) throws IOException, ProtocolException;
+  void readBulk(long address, long length) throws IOException;
 
   /** Reads {@code length} bytes of bulk data and drops them, as a call that was refused has to. */
-  void skipBulk(long length) throws IOException, ProtocolException;
+  void skipBulk(long length) throws IOException;
 
   /**
    * The executor's buffer for building an answer, of {@link #replyCapacity} bytes. Other threads

@@ -40,7 +40,7 @@ public final class HandleTable {
    *
    * @throws InvalidHandleException when there is none
    */
-  public long get(int id) throws InvalidHandleException {
+  public long get(int id) {
     if (id >= 0 && id < first) {
       return id;
     }
@@ -70,7 +70,7 @@ public final class HandleTable {
    *
    * @throws InvalidHandleException when it is out of range or taken
    */
-  public void checkFree(int id) throws InvalidHandleException {
+  public void checkFree(int id) {
     if (id < first || id >= LIMIT || find(id) != 0) {
       throw new InvalidHandleException(kind, id);
     }
@@ -81,7 +81,7 @@ public final class HandleTable {
    *
    * @throws InvalidHandleException when the id is out of range or taken
    */
-  public void put(int id, long handle) throws InvalidHandleException {
+  public void put(int id, long handle) {
     checkFree(id);
     long[] page = pages[id >> PAGE_BITS];
     if (page == null) {
@@ -96,7 +96,7 @@ public final class HandleTable {
    *
    * @throws InvalidHandleException when there is none
    */
-  public long remove(int id) throws InvalidHandleException {
+  public long remove(int id) {
     if (id < first || find(id) == 0) {
       throw new InvalidHandleException(kind, id);
     }

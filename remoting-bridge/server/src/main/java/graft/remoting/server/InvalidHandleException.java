@@ -5,7 +5,7 @@ package graft.remoting.server;
  * CUDA_ERROR_INVALID_HANDLE. Carries no stack, since a program may do it often and it is no fault
  * of ours.
  */
-public final class InvalidHandleException extends Exception {
+public final class InvalidHandleException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   InvalidHandleException(String kind, int id) {

@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import com.sun.jna.Native;
+import graft.remoting.device.Memory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -99,8 +100,8 @@ final class Listener implements AutoCloseable {
 
   private static void bind(NativeSocket socket, ListenAddress address, AddressWriter writer)
       throws IOException, ServerException {
-    long memory = NativeMemory.allocate(SocketAddress.CAPACITY);
-    try {
+    try (Scratch scratch = new Scratch(SocketAddress.CAPACITY)) {
+      long memory = scratch.address();
       int length = writer.write(memory);
       if (Libc.bind(socket.fd(), memory, length) < 0) {
         if (Native.getLastError() == Libc.EADDRINUSE) {
@@ -108,8 +109,6 @@ final class Listener implements AutoCloseable {
         }
         throw Libc.failure("bind");
       }
-    } finally {
-      NativeMemory.free(memory);
     }
   }
 
@@ -122,15 +121,13 @@ final class Listener implements AutoCloseable {
   }
 
   private static int boundPort(NativeSocket socket) throws IOException {
-    long memory = NativeMemory.allocate(SocketAddress.CAPACITY + 8);
-    try {
-      NativeMemory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
+    try (Scratch scratch = new Scratch(SocketAddress.CAPACITY + 8)) {
+      long memory = scratch.address();
+      Memory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
       if (Libc.getsockname(socket.fd(), memory, memory + SocketAddress.CAPACITY) < 0) {
         throw Libc.failure("ask for the port of " + socket.peer());
       }
       return SocketAddress.port(memory);
-    } finally {
-      NativeMemory.free(memory);
     }
   }
 
@@ -156,17 +153,15 @@ final class Listener implements AutoCloseable {
 
   /** The next connection. Waits. */
   NativeSocket accept() throws IOException {
-    long memory = NativeMemory.allocate(SocketAddress.CAPACITY + 8);
-    try {
-      NativeMemory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
+    try (Scratch scratch = new Scratch(SocketAddress.CAPACITY + 8)) {
+      long memory = scratch.address();
+      Memory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
       int fd =
           Libc.accept4(socket.fd(), memory, memory + SocketAddress.CAPACITY, Libc.SOCK_CLOEXEC);
       if (fd < 0) {
         throw Libc.failure("accept at " + address);
       }
       return new NativeSocket(fd, SocketAddress.text(memory));
-    } finally {
-      NativeMemory.free(memory);
     }
   }
 

@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import com.sun.jna.Native;
+import graft.remoting.device.Memory;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -145,11 +146,11 @@ final class NativeSocket implements AutoCloseable {
    * Waits for {@code events} on any of several descriptors; the events that hold, by descriptor.
    */
   static int[] poll(int timeoutMillis, int events, int... fds) throws IOException {
-    long memory = NativeMemory.allocate(8L * fds.length);
-    try {
+    try (Scratch scratch = new Scratch(8L * fds.length)) {
+      long memory = scratch.address();
       for (int i = 0; i < fds.length; i++) {
-        NativeMemory.putInt(memory + 8L * i, fds[i]);
-        NativeMemory.putShort(memory + 8L * i + 4, (short) events);
+        Memory.putInt(memory + 8L * i, fds[i]);
+        Memory.putShort(memory + 8L * i + 4, (short) events);
       }
       int count = Libc.poll(memory, fds.length, timeoutMillis);
       if (count < 0 && Native.getLastError() != Libc.EINTR) {
@@ -157,38 +158,32 @@ final class NativeSocket implements AutoCloseable {
       }
       int[] answers = new int[fds.length];
       for (int i = 0; count > 0 && i < fds.length; i++) {
-        answers[i] = NativeMemory.getUnsignedShort(memory + 8L * i + 6);
+        answers[i] = (Memory.getShort(memory + 8L * i + 6) & 0xFFFF);
       }
       return answers;
-    } finally {
-      NativeMemory.free(memory);
     }
   }
 
   /** The process id at the other end of a Unix socket. */
   int peerProcess() throws IOException {
-    long memory = NativeMemory.allocate(16);
-    try {
-      NativeMemory.putInt(memory + 12, 12);
+    try (Scratch scratch = new Scratch(16)) {
+      long memory = scratch.address();
+      Memory.putInt(memory + 12, 12);
       if (Libc.getsockopt(fd.get(), Libc.SOL_SOCKET, Libc.SO_PEERCRED, memory, memory + 12) < 0) {
         throw Libc.failure("ask who is at " + peer);
       }
-      return NativeMemory.getInt(memory);
-    } finally {
-      NativeMemory.free(memory);
+      return Memory.getInt(memory);
     }
   }
 
   /** Sets an option with an int value. */
   void option(int level, int option, int value) throws IOException {
-    long memory = NativeMemory.allocate(4);
-    try {
-      NativeMemory.putInt(memory, value);
+    try (Scratch scratch = new Scratch(4)) {
+      long memory = scratch.address();
+      Memory.putInt(memory, value);
       if (Libc.setsockopt(fd.get(), level, option, memory, 4) < 0) {
         throw Libc.failure("set option " + option + " on " + peer);
       }
-    } finally {
-      NativeMemory.free(memory);
     }
   }
 

@@ -1,7 +1,7 @@
 package graft.remoting.server;
 
 /** A client sent what the protocol does not allow: its connection ends, nothing else does. */
-public final class ProtocolException extends ServerException {
+public final class ProtocolException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   /** What was sent and what would have been right. */

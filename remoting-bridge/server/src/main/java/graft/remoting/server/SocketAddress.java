@@ -1,5 +1,6 @@
 package graft.remoting.server;
 
+import graft.remoting.device.Memory;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -21,17 +22,21 @@ final class SocketAddress {
 
   /** Writes an internet address; its length. */
   static int write(long memory, InetAddress address, int port) {
-    NativeMemory.fill(memory, CAPACITY, (byte) 0);
-    NativeMemory.putByte(memory + 2, (byte) (port >> 8));
-    NativeMemory.putByte(memory + 3, (byte) port);
+    Memory.fill(memory, CAPACITY, (byte) 0);
+    Memory.putByte(memory + 2, (byte) (port >> 8));
+    Memory.putByte(memory + 3, (byte) port);
     if (address instanceof Inet6Address v6) {
-      NativeMemory.putShort(memory, (short) Libc.AF_INET6);
-      NativeMemory.put(memory + 8, v6.getAddress());
-      NativeMemory.putInt(memory + 24, v6.getScopeId());
+      Memory.putShort(memory, (short) Libc.AF_INET6);
+      Memory.write(memory + 8, v6.getAddress(), 0, v6.getAddress().length);
+      Memory.putInt(memory + 24, v6.getScopeId());
       return 28;
     }
-    NativeMemory.putShort(memory, (short) Libc.AF_INET);
-    NativeMemory.put(memory + 4, ((Inet4Address) address).getAddress());
+    Memory.putShort(memory, (short) Libc.AF_INET);
+    Memory.write(
+        memory + 4,
+        ((Inet4Address) address).getAddress(),
+        0,
+        ((Inet4Address) address).getAddress().length);
     return 16;
   }
 
@@ -46,29 +51,28 @@ final class SocketAddress {
               + MAX_PATH
               + " bytes: choose a shorter one");
     }
-    NativeMemory.fill(memory, CAPACITY, (byte) 0);
-    NativeMemory.putShort(memory, (short) Libc.AF_UNIX);
-    NativeMemory.put(memory + 2, bytes);
+    Memory.fill(memory, CAPACITY, (byte) 0);
+    Memory.putShort(memory, (short) Libc.AF_UNIX);
+    Memory.write(memory + 2, bytes, 0, bytes.length);
     return 2 + bytes.length + 1;
   }
 
   /** The port of an internet address. */
   static int port(long memory) {
-    return (NativeMemory.getByte(memory + 2) & 0xFF) << 8
-        | (NativeMemory.getByte(memory + 3) & 0xFF);
+    return (Memory.getByte(memory + 2) & 0xFF) << 8 | (Memory.getByte(memory + 3) & 0xFF);
   }
 
   /** An address as {@code host:port}, or "local" for a Unix socket's nameless peer. */
   static String text(long memory) {
     try {
-      return switch (NativeMemory.getUnsignedShort(memory)) {
+      return switch ((Memory.getShort(memory) & 0xFFFF)) {
         case Libc.AF_INET ->
-            InetAddress.getByAddress(NativeMemory.bytes(memory + 4, 4)).getHostAddress()
+            InetAddress.getByAddress(Scratch.bytesAt(memory + 4, 4)).getHostAddress()
                 + ":"
                 + port(memory);
         case Libc.AF_INET6 ->
             "["
-                + InetAddress.getByAddress(NativeMemory.bytes(memory + 8, 16)).getHostAddress()
+                + InetAddress.getByAddress(Scratch.bytesAt(memory + 8, 16)).getHostAddress()
                 + "]:"
                 + port(memory);
         default -> "local";

@@ -1,5 +1,6 @@
 package graft.remoting.server;
 
+import graft.remoting.device.Memory;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,8 +17,8 @@ final class StreamChannel implements Channel {
 
   private final NativeSocket socket;
   private final long spinNanos;
-  private final long buffer = NativeMemory.reserve(BUFFER);
-  private final long reply = NativeMemory.reserve(REPLY);
+  private final long buffer = Memory.allocate(BUFFER);
+  private final long reply = Memory.allocate(REPLY);
   private final ReentrantLock sending = new ReentrantLock();
   private final AtomicLong bytesIn = new AtomicLong();
   private final AtomicLong bytesOut = new AtomicLong();
@@ -35,14 +36,14 @@ final class StreamChannel implements Channel {
   }
 
   @Override
-  public long nextRecord() throws IOException, ProtocolException {
+  public long nextRecord() throws IOException {
     if (!fill(RECORD_HEADER)) {
       if (start == end) {
         return 0;
       }
       throw new ProtocolException("the stream ends within a record's header");
     }
-    int size = NativeMemory.getInt(buffer + start);
+    int size = Memory.getInt(buffer + start);
     if (size < RECORD_HEADER || size > MAX_RECORD || (size & 7) != 0) {
       throw new ProtocolException(
           "a record of "
@@ -78,7 +79,7 @@ final class StreamChannel implements Channel {
     }
     while (end - start < count) {
       if (start + count > BUFFER) {
-        NativeMemory.copy(buffer + start, buffer, end - start);
+        Memory.copy(buffer + start, buffer, end - start);
         end -= start;
         start = 0;
       }
@@ -123,9 +124,9 @@ final class StreamChannel implements Channel {
   }
 
   @Override
-  public void readBulk(long address, long length) throws IOException, ProtocolException {
+  public void readBulk(long address, long length) throws IOException {
     long done = Math.min(length, end - start);
-    NativeMemory.copy(buffer + start, address, done);
+    Memory.copy(buffer + start, address, done);
     start += (int) done;
     while (done < length) {
       long left = length - done;
@@ -140,7 +141,7 @@ final class StreamChannel implements Channel {
           throw truncated(done, length);
         }
         long count = Math.min(left, end - start);
-        NativeMemory.copy(buffer + start, address + done, count);
+        Memory.copy(buffer + start, address + done, count);
         start += (int) count;
         done += count;
       }
@@ -148,7 +149,7 @@ final class StreamChannel implements Channel {
   }
 
   @Override
-  public void skipBulk(long length) throws IOException, ProtocolException {
+  public void skipBulk(long length) throws IOException {
     long done = 0;
     while (done < length) {
       if (!fill(1)) {

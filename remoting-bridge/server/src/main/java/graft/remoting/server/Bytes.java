@@ -1,0 +1,37 @@
+package graft.remoting.server;
+
+import java.util.Arrays;
+
+/**
+ * Bytes as a value: equal by content, and shown by their number alone, since they may be a secret.
+ */
+final class Bytes {
+  private final byte[] bytes;
+
+  private Bytes(byte[] bytes) {
+    this.bytes = bytes;
+  }
+
+  static Bytes of(byte[] bytes) {
+    return new Bytes(bytes.clone());
+  }
+
+  byte[] array() {
+    return bytes.clone();
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Bytes that && Arrays.equals(bytes, that.bytes);
+  }
+
+  @Override
+  public int hashCode() {
+    return Arrays.hashCode(bytes);
+  }
+
+  @Override
+  public String toString() {
+    return bytes.length + " bytes";
+  }
+}

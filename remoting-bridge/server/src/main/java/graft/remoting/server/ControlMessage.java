@@ -1,0 +1,98 @@
+package graft.remoting.server;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/** What the server and a worker say to each other over their private socket, one packet each. */
+sealed interface ControlMessage {
+  /** The longest packet. */
+  int MAX = 4096;
+
+  /** From a worker: its device is open, it can take a session. */
+  record Ready(String device) implements ControlMessage {}
+
+  /** From a worker: it cannot work, and why. It exits. */
+  record Failed(String reason) implements ControlMessage {}
+
+  /** From a worker: what its session has used so far. */
+  record Used(long bytesIn, long bytesOut, long calls, long memory) implements ControlMessage {}
+
+  /** From a worker: its session is over. It exits. */
+  record Ended(String reason) implements ControlMessage {}
+
+  /**
+   * To a worker, with the client's descriptor: serve this client, beginning with the WELCOME.
+   *
+   * @param memoryLimit bytes of device memory, 0 for no limit
+   */
+  record StartSession(long id, String name, long memoryLimit, Bytes welcome)
+      implements ControlMessage {}
+
+  /** To a worker, with a descriptor: one more connection of its session. */
+  record AddLane(int lane, Bytes welcome) implements ControlMessage {}
+
+  /** The packet. */
+  default byte[] encode() {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (DataOutputStream out = new DataOutputStream(bytes)) {
+      if (this instanceof Ready ready) {
+        out.writeByte('R');
+        out.writeUTF(ready.device());
+      } else if (this instanceof Failed failed) {
+        out.writeByte('F');
+        out.writeUTF(clip(failed.reason()));
+      } else if (this instanceof Used used) {
+        out.writeByte('U');
+        out.writeLong(used.bytesIn());
+        out.writeLong(used.bytesOut());
+        out.writeLong(used.calls());
+        out.writeLong(used.memory());
+      } else if (this instanceof Ended ended) {
+        out.writeByte('E');
+        out.writeUTF(clip(ended.reason()));
+      } else if (this instanceof StartSession start) {
+        out.writeByte('S');
+        out.writeLong(start.id());
+        out.writeUTF(start.name());
+        out.writeLong(start.memoryLimit());
+        out.write(start.welcome().array());
+      } else if (this instanceof AddLane lane) {
+        out.writeByte('L');
+        out.writeInt(lane.lane());
+        out.write(lane.welcome().array());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return bytes.toByteArray();
+  }
+
+  private static String clip(String text) {
+    return text.length() <= 1000 ? text : text.substring(0, 1000);
+  }
+
+  /** Reads a packet. */
+  static ControlMessage decode(byte[] packet) throws IOException {
+    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(packet))) {
+      byte kind = in.readByte();
+      return switch (kind) {
+        case 'R' -> new Ready(in.readUTF());
+        case 'F' -> new Failed(in.readUTF());
+        case 'U' -> new Used(in.readLong(), in.readLong(), in.readLong(), in.readLong());
+        case 'E' -> new Ended(in.readUTF());
+        case 'S' ->
+            new StartSession(
+                in.readLong(),
+                in.readUTF(),
+                in.readLong(),
+                Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));
+        case 'L' -> new AddLane(in.readInt(), Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));
+        default -> throw new IOException("a control message of kind " + kind);
+      };
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package graft.remoting.server;
+
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+
+/**
+ * What a token allows: one line of the tokens file.
+ *
+ * @param name the guest's name
+ * @param token 32 secret bytes
+ * @param memory the most device memory of one session, in bytes
+ * @param device the device's index at the server
+ */
+record Grant(String name, Bytes token, OptionalLong memory, OptionalInt device) {
+  /** Leaves the secret out, so that no log can show it. */
+  @Override
+  public String toString() {
+    return "Grant[" + name + "]";
+  }
+}

@@ -1,0 +1,115 @@
+package graft.remoting.server;
+
+import graft.remoting.device.Memory;
+import graft.remoting.server.HandshakeMessages.Hello;
+import java.io.IOException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Map;
+
+/**
+ * The server's side of opening a connection: HELLO, CHALLENGE, PROOF; WELCOME is sent by whoever
+ * takes the connection over. Everything has a fixed size and the whole a time limit, so that a
+ * stranger's bytes cost that connection alone.
+ */
+final class Handshake {
+  private final long apiHash;
+  private final TokensFile tokens;
+  private final Duration limit;
+  private final SecureRandom random = new SecureRandom();
+  private final byte[] nobody = new byte[32];
+
+  Handshake(long apiHash, TokensFile tokens, Duration limit) {
+    this.apiHash = apiHash;
+    this.tokens = tokens;
+    this.limit = limit;
+    random.nextBytes(nobody);
+  }
+
+  /**
+   * A client that has proved its token.
+   *
+   * @param serverProof what WELCOME shows it in turn
+   */
+  record Accepted(Hello hello, Grant grant, Bytes serverProof) {}
+
+  /**
+   * Authenticates whoever is at the other end.
+   *
+   * @throws HandshakeException when it gets no session; it has been told nothing yet, or only in
+   *     CHALLENGE
+   */
+  Accepted run(NativeSocket socket) throws IOException, ServerException {
+    long deadline = System.nanoTime() + limit.toNanos();
+    Hello hello = Hello.decode(receive(socket, HandshakeMessages.HELLO, deadline));
+    byte[] serverNonce = new byte[HandshakeMessages.NONCE];
+    random.nextBytes(serverNonce);
+    HandshakeStatus status = check(hello);
+    send(socket, HandshakeMessages.challenge(status, apiHash, serverNonce), deadline);
+    if (status == HandshakeStatus.WRONG_VERSION) {
+      throw new HandshakeException(
+          status,
+          "the client speaks protocol "
+              + Integer.toUnsignedString(hello.version())
+              + ", this server "
+              + HandshakeMessages.VERSION
+              + ": install client and server of one release");
+    }
+    if (status == HandshakeStatus.WRONG_API) {
+      throw new HandshakeException(
+          status,
+          String.format(
+              "the client's API description is %016x, this server's %016x: install client and server of one release",
+              hello.apiHash(), apiHash));
+    }
+    byte[] proof = receive(socket, HandshakeMessages.PROOF, deadline);
+    Map<String, Grant> grants = tokens.read();
+    Grant grant = grants.get(hello.name());
+    // A name that nobody has costs the same work and gets the same answer as a wrong token.
+    byte[] token = grant == null ? nobody : grant.token().array();
+    boolean right =
+        MessageDigest.isEqual(proof, Proofs.client(token, hello, serverNonce)) & grant != null;
+    byte[] serverProof = Proofs.server(token, hello, serverNonce);
+    if (!right) {
+      throw new HandshakeException(
+          HandshakeStatus.REFUSED, "the server does not know this name with this token");
+    }
+    return new Accepted(hello, grant, Bytes.of(serverProof));
+  }
+
+  private HandshakeStatus check(Hello hello) throws HandshakeException {
+    if (hello.magic() != HandshakeMessages.MAGIC) {
+      throw new HandshakeException(HandshakeStatus.MALFORMED, "that is no Graft client");
+    }
+    if (hello.version() != HandshakeMessages.VERSION) {
+      return HandshakeStatus.WRONG_VERSION;
+    }
+    return hello.apiHash() == apiHash ? HandshakeStatus.OK : HandshakeStatus.WRONG_API;
+  }
+
+  private static byte[] receive(NativeSocket socket, int length, long deadline)
+      throws IOException, HandshakeException {
+    try (Scratch scratch = new Scratch(length)) {
+      long memory = scratch.address();
+      if (!socket.receiveAll(memory, length, deadline)) {
+        throw new HandshakeException(
+            HandshakeStatus.MALFORMED, "the connection ended or was silent within the handshake");
+      }
+      return Scratch.bytesAt(memory, length);
+    }
+  }
+
+  /** Sends a handshake message. */
+  static void send(NativeSocket socket, byte[] message, long deadline)
+      throws IOException, HandshakeException {
+    try (Scratch scratch = new Scratch(message.length)) {
+      long memory = scratch.address();
+      Memory.write(memory, message, 0, message.length);
+      if (!socket.sendAll(memory, message.length, deadline)) {
+        throw new HandshakeException(
+            HandshakeStatus.MALFORMED, "the client does not take the server's answer");
+      }
+    }
+  }
+}
