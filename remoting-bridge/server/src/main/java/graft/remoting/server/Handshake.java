@@ -68,10 +68,9 @@ final class Handshake {
     Grant grant = grants.get(hello.name());
     // A name that nobody has costs the same work and gets the same answer as a wrong token.
     byte[] token = grant == null ? nobody : grant.token().array();
-    boolean right =
-        MessageDigest.isEqual(proof, Proofs.client(token, hello, serverNonce)) & grant != null;
+    boolean right = MessageDigest.isEqual(proof, Proofs.client(token, hello, serverNonce));
     byte[] serverProof = Proofs.server(token, hello, serverNonce);
-    if (!right) {
+    if (!right || grant == null) {
       throw new HandshakeException(
           HandshakeStatus.REFUSED, "the server does not know this name with this token");
     }

@@ -43,6 +43,7 @@ final class Libc {
   static final int POLLERR = 0x8;
   static final int POLLHUP = 0x10;
   static final int POLLRDHUP = 0x2000;
+  static final int SHUT_WR = 1;
   static final int SHUT_RDWR = 2;
 
   static final int EINTR = 4;

@@ -142,9 +142,22 @@ final class Listener implements AutoCloseable {
     return new Listener(socket, address, file);
   }
 
+  /** Whether only this machine can reach the address. */
+  static boolean isLoopback(ListenAddress.Tcp address) {
+    try {
+      return InetAddress.getByName(address.host()).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      return false;
+    }
+  }
+
   /** Where it listens, with the port that the system chose. */
   ListenAddress address() {
     return address;
+  }
+
+  boolean isTcp() {
+    return address instanceof ListenAddress.Tcp;
   }
 
   int fd() {
@@ -161,7 +174,7 @@ final class Listener implements AutoCloseable {
       if (fd < 0) {
         throw Libc.failure("accept at " + address);
       }
-      return new NativeSocket(fd, SocketAddress.text(memory));
+      return new NativeSocket(fd, isTcp() ? SocketAddress.text(memory) : address.toString());
     }
   }
 

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A socket as a plain file descriptor, so that it can be passed to another process. Reads and
- * writes take native addresses. Closing is safe from any thread: it shuts the connection down
- * first, which wakes whoever waits on it.
+ * writes take native addresses. The thread that uses it closes it; {@link #shutdown} wakes that
+ * thread from another.
  */
 final class NativeSocket implements AutoCloseable {
   /** A read's answer at the end of the stream. */
@@ -71,6 +71,20 @@ final class NativeSocket implements AutoCloseable {
         throw Libc.failure("read from " + peer);
       }
     }
+  }
+
+  /**
+   * Up to {@code length} bytes before {@code deadline} (nanoTime), {@link #END} or, when time is
+   * out, {@link #NOTHING}.
+   */
+  long receiveSome(long address, long length, long deadline) throws IOException {
+    long count;
+    while ((count = tryReceive(address, length)) == NOTHING) {
+      if (!await(Libc.POLLIN, deadline)) {
+        return NOTHING;
+      }
+    }
+    return count;
   }
 
   /**
@@ -138,19 +152,21 @@ final class NativeSocket implements AutoCloseable {
    * does.
    */
   int poll(int events, int timeoutMillis) throws IOException {
-    int[] answers = poll(timeoutMillis, events, fd.get());
-    return answers[0];
+    return poll(timeoutMillis, new int[] {fd.get()}, new int[] {events})[0];
   }
 
   /**
-   * Waits for {@code events} on any of several descriptors; the events that hold, by descriptor.
+   * Waits for any of {@code events[i]} on any {@code fds[i]}; the events that hold, by descriptor.
+   * Negative descriptors are passed over.
+   *
+   * @param timeoutMillis how long, -1 for ever
    */
-  static int[] poll(int timeoutMillis, int events, int... fds) throws IOException {
+  static int[] poll(int timeoutMillis, int[] fds, int[] events) throws IOException {
     try (Scratch scratch = new Scratch(8L * fds.length)) {
       long memory = scratch.address();
       for (int i = 0; i < fds.length; i++) {
         Memory.putInt(memory + 8L * i, fds[i]);
-        Memory.putShort(memory + 8L * i + 4, (short) events);
+        Memory.putShort(memory + 8L * i + 4, (short) events[i]);
       }
       int count = Libc.poll(memory, fds.length, timeoutMillis);
       if (count < 0 && Native.getLastError() != Libc.EINTR) {
@@ -158,7 +174,7 @@ final class NativeSocket implements AutoCloseable {
       }
       int[] answers = new int[fds.length];
       for (int i = 0; count > 0 && i < fds.length; i++) {
-        answers[i] = (Memory.getShort(memory + 8L * i + 6) & 0xFFFF);
+        answers[i] = Memory.getShort(memory + 8L * i + 6) & 0xFFFF;
       }
       return answers;
     }
@@ -185,6 +201,11 @@ final class NativeSocket implements AutoCloseable {
         throw Libc.failure("set option " + option + " on " + peer);
       }
     }
+  }
+
+  /** Ends our half of the connection; harmless on one that has ended. */
+  void shutdownOutput() {
+    Libc.shutdown(fd.get(), Libc.SHUT_WR);
   }
 
   /** Ends the connection for both ends but keeps the descriptor. Harmless on one that has ended. */

@@ -1,0 +1,25 @@
+package graft.remoting.server;
+
+/**
+ * A kind of device that sessions can have, found with {@link java.util.ServiceLoader} by its {@link
+ * #kind}. Lives in the worker's process only.
+ */
+public interface Backend {
+  /** The kind by which {@link DeviceSpec} names it: {@code software}, {@code cuda}. */
+  String kind();
+
+  /**
+   * Opens the device ahead of any session, including what costs time there, such as a context.
+   *
+   * @return what was opened, for the log
+   * @throws ServerException when there is none, with the reason and what to do
+   */
+  String open() throws ServerException;
+
+  /**
+   * Begins the worker's one session.
+   *
+   * @param memoryLimit bytes of device memory that it may have, 0 for no limit
+   */
+  RecordHandler begin(Channel channel, String name, long memoryLimit) throws ServerException;
+}

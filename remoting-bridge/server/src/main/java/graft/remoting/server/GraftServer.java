@@ -1,0 +1,134 @@
+package graft.remoting.server;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The server beside the GPU. Accepts and authenticates clients and hands each to a worker process
+ * of its own, so that a fault, a crash or a leak ends with that session alone.
+ *
+ * <pre>{@code
+ * ServerConfig config = ServerConfig.builder(Path.of("tokens"), DeviceSpec.parse("cuda"))
+ *     .listen(ListenAddress.parse("tcp://0.0.0.0:7070"))
+ *     .build();
+ * try (GraftServer server = GraftServer.start(config)) { ... }
+ * }</pre>
+ */
+public final class GraftServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(GraftServer.class);
+
+  private final List<AutoCloseable> parts = new ArrayList<>();
+  private final List<ListenAddress> addresses = new ArrayList<>();
+  private Optional<ListenAddress> metricsAddress = Optional.empty();
+  private boolean closed;
+
+  private GraftServer() {}
+
+  /**
+   * Starts a server and waits until it can take a session.
+   *
+   * @throws ServerException when it cannot: an address in use, a tokens file that is missing, wrong
+   *     or open to others, a device that does not open. Nothing is left behind then.
+   */
+  public static GraftServer start(ServerConfig config) throws ServerException {
+    GraftServer server = new GraftServer();
+    try {
+      server.open(config);
+      return server;
+    } catch (ServerException e) {
+      server.close();
+      throw e;
+    }
+  }
+
+  private void open(ServerConfig config) throws ServerException {
+    TokensFile tokens = new TokensFile(config.tokens());
+    tokens.read();
+    List<Listener> listeners = new ArrayList<>();
+    for (ListenAddress address : config.listen()) {
+      Listener listener = Listener.open(address);
+      listeners.add(listener);
+      parts.add(listener);
+      addresses.add(listener.address());
+    }
+    Path folder = runtimeFolder(config.runtimeFolder());
+    Path socket = folder.resolve("workers.sock");
+    ServerMetrics metrics = new ServerMetrics();
+    WorkerCommand command = new WorkerCommand(socket, config.spinMicros(), config.workerOptions());
+    WorkerPool pool = new WorkerPool(command, socket, config.device(), config.spares(), metrics);
+    parts.add(pool);
+    pool.start();
+    if (config.metrics().isPresent()) {
+      MetricsEndpoint endpoint =
+          new MetricsEndpoint(
+              config.metrics().get(), () -> metrics.page(pool.sessions(), pool.readyWorkers()));
+      parts.add(endpoint);
+      metricsAddress = Optional.of(endpoint.address());
+    }
+    Handshake handshake = new Handshake(WireApi.HASH, tokens, config.handshakeLimit());
+    Acceptor acceptor =
+        new Acceptor(
+            listeners,
+            handshake,
+            new SessionGate(config, pool, metrics),
+            metrics,
+            config.maxHandshakes());
+    parts.add(acceptor);
+    acceptor.start();
+    LOG.info("serves {} at {}", config.device(), addresses);
+  }
+
+  private Path runtimeFolder(Optional<Path> wanted) throws ServerException {
+    try {
+      if (wanted.isEmpty()) {
+        Path folder = Files.createTempDirectory("graft-server");
+        parts.add(() -> Files.deleteIfExists(folder));
+        return folder;
+      }
+      Path folder = wanted.get();
+      Files.createDirectories(folder);
+      Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+      return folder;
+    } catch (NoSuchFileException e) {
+      throw new ServerException("cannot make the runtime folder " + e.getFile(), e);
+    } catch (IOException e) {
+      throw new ServerException("cannot make the runtime folder: " + e, e);
+    }
+  }
+
+  /** Where it listens, with the ports that the system chose, in the order of the configuration. */
+  public List<ListenAddress> addresses() {
+    return List.copyOf(addresses);
+  }
+
+  /** Where it shows metrics. */
+  public Optional<ListenAddress> metricsAddress() {
+    return metricsAddress;
+  }
+
+  /**
+   * Stops: no new sessions, all sessions end, all processes and socket files are gone on return.
+   */
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    for (int i = parts.size() - 1; i >= 0; i--) {
+      try {
+        parts.get(i).close();
+      } catch (Exception e) {
+        LOG.warn("while stopping: {}", e.toString());
+      }
+    }
+  }
+}

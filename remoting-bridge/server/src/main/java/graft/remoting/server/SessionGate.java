@@ -1,0 +1,115 @@
+package graft.remoting.server;
+
+import graft.remoting.server.HandshakeMessages.Hello;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Gives an authenticated client a worker, or its further connection to the worker that it has. */
+final class SessionGate {
+  private static final Logger LOG = LoggerFactory.getLogger(SessionGate.class);
+  private static final Duration WORKER_LIMIT = Duration.ofSeconds(30);
+  private static final int ATTEMPTS = 3;
+
+  private final WorkerPool pool;
+  private final DeviceSpec device;
+  private final OptionalLong memory;
+  private final int maxSessions;
+  private final ServerMetrics metrics;
+  private final SecureRandom random = new SecureRandom();
+  private final AtomicInteger entering = new AtomicInteger();
+
+  SessionGate(ServerConfig config, WorkerPool pool, ServerMetrics metrics) {
+    this.pool = pool;
+    this.device = config.device();
+    this.memory = config.memory();
+    this.maxSessions = config.maxSessions();
+    this.metrics = metrics;
+  }
+
+  /**
+   * Hands the connection over; the caller closes its own descriptor afterwards.
+   *
+   * @throws HandshakeException when there is no place for it, with what the client is told
+   */
+  void enter(NativeSocket socket, Handshake.Accepted accepted)
+      throws IOException, HandshakeException {
+    switch (accepted.hello().kind()) {
+      case HandshakeMessages.KIND_SESSION -> {
+        try {
+          if (pool.sessions().size() + entering.incrementAndGet() > maxSessions) {
+            throw new HandshakeException(
+                HandshakeStatus.BUSY, "the server has its " + maxSessions + " sessions: try later");
+          }
+          begin(socket, accepted);
+        } finally {
+          entering.decrementAndGet();
+        }
+      }
+      case HandshakeMessages.KIND_LANE -> join(socket, accepted);
+      default ->
+          throw new HandshakeException(
+              HandshakeStatus.MALFORMED, "a connection of unknown kind " + accepted.hello().kind());
+    }
+  }
+
+  private void begin(NativeSocket socket, Handshake.Accepted accepted) throws HandshakeException {
+    Grant grant = accepted.grant();
+    DeviceSpec wanted =
+        grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
+    long limit = grant.memory().orElse(memory.orElse(0));
+    long id = newId();
+    String reason = "";
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      try {
+        Worker worker = pool.take(wanted, WORKER_LIMIT);
+        ServedSession session = new ServedSession(id, grant.name(), socket.peer(), wanted);
+        Bytes welcome = welcome(id, accepted);
+        worker.start(
+            session,
+            new ControlMessage.StartSession(id, grant.name(), limit, welcome),
+            socket.fd());
+        metrics.sessionStarted();
+        LOG.info("{}", session.startLine());
+        return;
+      } catch (ServerException e) {
+        throw new HandshakeException(HandshakeStatus.NO_WORKER, e.getMessage());
+      } catch (IOException e) {
+        // It died while it was a spare: the next one.
+        reason = e.getMessage();
+      }
+    }
+    throw new HandshakeException(HandshakeStatus.NO_WORKER, reason);
+  }
+
+  private void join(NativeSocket socket, Handshake.Accepted accepted)
+      throws IOException, HandshakeException {
+    Hello hello = accepted.hello();
+    Worker worker = pool.find(hello.sessionId(), accepted.grant().name());
+    if (worker == null) {
+      throw new HandshakeException(
+          HandshakeStatus.NO_SESSION, "the session that this connection is for has ended");
+    }
+    worker
+        .control()
+        .send(
+            new ControlMessage.AddLane(hello.lane(), welcome(hello.sessionId(), accepted)),
+            socket.fd());
+  }
+
+  private static Bytes welcome(long id, Handshake.Accepted accepted) {
+    return Bytes.of(HandshakeMessages.welcome(id, accepted.serverProof().array()));
+  }
+
+  private long newId() {
+    long id;
+    do {
+      id = random.nextLong();
+    } while (id == 0);
+    return id;
+  }
+}

@@ -1,0 +1,93 @@
+package graft.remoting.server;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+
+/**
+ * How a worker's process is started: this Java runtime, this class path, small. Nothing secret is
+ * in its arguments or environment; what a session needs comes over the private socket.
+ */
+final class WorkerCommand {
+  private static final List<String> SMALL =
+      List.of(
+          "-XX:+UseSerialGC",
+          "-XX:-UsePerfData",
+          "-Xms8m",
+          "-Xss512k",
+          "-XX:MinHeapFreeRatio=10",
+          "-XX:MaxHeapFreeRatio=30",
+          "-Xshare:auto");
+
+  private final Path socket;
+  private final int spinMicros;
+  private final List<String> options;
+
+  /**
+   * A command.
+   *
+   * @param socket the private socket, to which workers connect
+   * @param spinMicros how long a worker polls for the next record before it sleeps
+   * @param options further options of the Java runtime
+   */
+  WorkerCommand(Path socket, int spinMicros, List<String> options) {
+    this.socket = socket;
+    this.spinMicros = spinMicros;
+    this.options = List.copyOf(options);
+  }
+
+  /** Starts a process for one device. What it logs goes where the server's log goes. */
+  Process start(DeviceSpec device) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(arguments(device));
+    builder.redirectInput(new File("/dev/null"));
+    builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
+    builder.redirectError(ProcessBuilder.Redirect.INHERIT);
+    showDevice(device, builder.environment());
+    return builder.start();
+  }
+
+  List<String> arguments(DeviceSpec device) {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    arguments.addAll(SMALL);
+    Properties properties = System.getProperties();
+    for (String name : properties.stringPropertyNames()) {
+      if (name.startsWith("org.slf4j.simpleLogger.") || name.startsWith("jna.")) {
+        arguments.add("-D" + name + "=" + properties.getProperty(name));
+      }
+    }
+    arguments.addAll(options);
+    arguments.add("-cp");
+    arguments.add(System.getProperty("java.class.path"));
+    arguments.add(WorkerMain.class.getName());
+    arguments.add(socket.toString());
+    arguments.add(device.toString());
+    arguments.add(Integer.toString(spinMicros));
+    return arguments;
+  }
+
+  /**
+   * Lets the process see only the GPU of the index, which is then its device 0, so that a session
+   * can reach no other. An index counts in the server's own list where it has one.
+   */
+  static void showDevice(DeviceSpec device, Map<String, String> environment) {
+    if (device.index().isEmpty()) {
+      return;
+    }
+    int index = device.index().getAsInt();
+    String visible = environment.get("CUDA_VISIBLE_DEVICES");
+    if (visible == null) {
+      environment.putIfAbsent("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+      environment.put("CUDA_VISIBLE_DEVICES", Integer.toString(index));
+    } else {
+      String[] devices = visible.split(",", -1);
+      // Out of the list: "-1" shows no device, and the worker says that there is none.
+      environment.put(
+          "CUDA_VISIBLE_DEVICES", index < devices.length ? devices[index].strip() : "-1");
+    }
+  }
+}

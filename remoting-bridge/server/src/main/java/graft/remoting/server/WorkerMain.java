@@ -1,0 +1,71 @@
+package graft.remoting.server;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceLoader;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A worker's process: opens its device, says that it is ready, serves one session, exits.
+ * Arguments: the private socket, the device, the microseconds to poll.
+ *
+ * <p>It leaves by {@code _exit}: the driver's own exit handlers would wait for a kernel that never
+ * ends. The system then takes back the GPU context and everything in it.
+ */
+public final class WorkerMain {
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerMain.class);
+
+  private WorkerMain() {}
+
+  /** Runs the worker; does not return. */
+  public static void main(String[] args) {
+    int status = 1;
+    try {
+      run(Path.of(args[0]), DeviceSpec.parse(args[1]), Integer.parseInt(args[2]));
+      status = 0;
+    } catch (IOException e) {
+      // The server has gone; a worker has nobody else to tell.
+      LOG.info("worker {}: {}", ProcessHandle.current().pid(), e.getMessage());
+    } catch (RuntimeException | Error e) {
+      LOG.error("worker {}: {}", ProcessHandle.current().pid(), e.toString(), e);
+    } finally {
+      Libc._exit(status);
+    }
+  }
+
+  private static void run(Path socket, DeviceSpec device, int spinMicros) throws IOException {
+    ControlSocket control = ControlSocket.connect(socket);
+    Backend backend;
+    try {
+      backend = find(device.kind());
+      control.send(new ControlMessage.Ready(backend.open()));
+    } catch (ServerException e) {
+      control.send(new ControlMessage.Failed(e.getMessage()));
+      return;
+    }
+    ControlSocket.Received received = control.receive();
+    if (received == null) {
+      return;
+    }
+    if (!(received.message() instanceof ControlMessage.StartSession start) || received.fd() < 0) {
+      throw new IOException(
+          "a worker's first message must be a session, not " + received.message());
+    }
+    NativeSocket client = new NativeSocket(received.fd(), start.name());
+    new WorkerSession(control, backend, client, start, spinMicros).run();
+  }
+
+  private static Backend find(String kind) throws ServerException {
+    List<String> kinds = new ArrayList<>();
+    for (Backend backend : ServiceLoader.load(Backend.class)) {
+      if (backend.kind().equals(kind)) {
+        return backend;
+      }
+      kinds.add(backend.kind());
+    }
+    throw new ServerException("there is no device of kind '" + kind + "': choose from " + kinds);
+  }
+}

@@ -1,0 +1,139 @@
+package graft.remoting.server;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A session in its worker. The calling thread executes records; a second one watches: it hears the
+ * server, reports what the session uses, and ends the process when the server or the client has
+ * gone while a call is running.
+ */
+final class WorkerSession {
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerSession.class);
+  private static final int REPORT_MILLIS = 1_000;
+
+  /** How long a client that has gone may keep the device busy with what it had sent. */
+  private static final Duration GRACE = Duration.ofSeconds(2);
+
+  private final ControlSocket control;
+  private final Backend backend;
+  private final NativeSocket client;
+  private final ControlMessage.StartSession start;
+  private final int spinMicros;
+  private final Channel channel;
+  private volatile RecordHandler handler;
+  private final AtomicLong calls = new AtomicLong();
+  private ControlMessage.Used reported = new ControlMessage.Used(0, 0, 0, 0);
+
+  WorkerSession(
+      ControlSocket control,
+      Backend backend,
+      NativeSocket client,
+      ControlMessage.StartSession start,
+      int spinMicros) {
+    this.control = control;
+    this.backend = backend;
+    this.client = client;
+    this.start = start;
+    this.spinMicros = spinMicros;
+    this.channel = new StreamChannel(client, spinMicros);
+  }
+
+  /** Serves the session to its end. */
+  void run() throws IOException {
+    String reason;
+    try {
+      RecordHandler records = backend.begin(channel, start.name(), start.memoryLimit());
+      handler = records;
+      Thread watcher = new Thread(null, this::watch, "graft-watch", 256 * 1024);
+      watcher.setDaemon(true);
+      watcher.start();
+      welcome(channel, start.welcome());
+      long record;
+      while ((record = channel.nextRecord()) != 0) {
+        calls.lazySet(calls.get() + 1);
+        records.execute(record);
+      }
+      reason = "the client has gone";
+    } catch (ProtocolException e) {
+      LOG.warn("session of {}: protocol error: {}", start.name(), e.getMessage());
+      reason = "protocol error: " + e.getMessage();
+    } catch (ServerException | IOException e) {
+      reason = e.getMessage();
+    }
+    end(reason);
+  }
+
+  private static void welcome(Channel channel, Bytes message) throws IOException {
+    byte[] bytes = message.array();
+    try (Scratch scratch = Scratch.of(bytes)) {
+      channel.send(scratch.address(), bytes.length);
+    }
+  }
+
+  private synchronized void end(String reason) throws IOException {
+    report();
+    control.send(new ControlMessage.Ended(reason));
+    Libc._exit(0);
+  }
+
+  private synchronized void report() throws IOException {
+    RecordHandler records = handler;
+    ControlMessage.Used used =
+        new ControlMessage.Used(
+            channel.bytesIn(),
+            channel.bytesOut(),
+            calls.get(),
+            records == null ? 0 : records.memory());
+    if (!used.equals(reported)) {
+      reported = used;
+      control.send(used);
+    }
+  }
+
+  private void watch() {
+    long goneAt = 0;
+    try {
+      while (true) {
+        int[] fds = {control.fd(), goneAt == 0 ? client.fd() : -1};
+        int[] answers =
+            NativeSocket.poll(REPORT_MILLIS, fds, new int[] {Libc.POLLIN, Libc.POLLRDHUP});
+        if (answers[0] != 0) {
+          hear();
+        }
+        if (answers[1] != 0) {
+          goneAt = System.nanoTime();
+        }
+        if (goneAt != 0 && System.nanoTime() - goneAt > GRACE.toNanos()) {
+          end("the client has gone while a call was running");
+        }
+        report();
+      }
+    } catch (IOException e) {
+      // The server has gone: so must we.
+      Libc._exit(1);
+    }
+  }
+
+  private void hear() throws IOException {
+    ControlSocket.Received received = control.receive();
+    if (received == null) {
+      Libc._exit(0);
+      return;
+    }
+    if (received.message() instanceof ControlMessage.AddLane lane && received.fd() >= 0) {
+      StreamChannel connection =
+          new StreamChannel(new NativeSocket(received.fd(), start.name()), spinMicros);
+      try {
+        welcome(connection, lane.welcome());
+        handler.addLane(lane.lane(), connection);
+      } catch (IOException e) {
+        LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());
+        connection.close();
+      }
+    }
+  }
+}

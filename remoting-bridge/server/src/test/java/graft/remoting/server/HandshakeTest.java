@@ -1,0 +1,152 @@
+package graft.remoting.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class HandshakeTest {
+  private static final Duration LIMIT = Duration.ofSeconds(1);
+  private static final int MAX_HANDSHAKES = 8;
+
+  @TempDir static Path folder;
+  private static ServerFixture fixture;
+
+  @BeforeAll
+  static void start() throws Exception {
+    fixture =
+        ServerFixture.start(folder, c -> c.handshakeLimit(LIMIT).maxHandshakes(MAX_HANDSHAKES));
+  }
+
+  @AfterAll
+  static void stop() {
+    fixture.close();
+  }
+
+  private static WireClient.Welcome authenticate(String name, byte[] token, long hash)
+      throws IOException {
+    try (WireClient client = WireClient.connect(fixture.address())) {
+      return client.authenticate(name, token, hash, 0, 0, 0);
+    }
+  }
+
+  @Test
+  void theRightTokenIsWelcomeAndTheServerProvesItselfToo() throws Exception {
+    WireClient.Welcome welcome = authenticate("alice", ServerFixture.ALICE, WireApi.HASH);
+    assertThat(welcome.status()).isZero();
+    assertThat(welcome.sessionId()).isNotZero();
+  }
+
+  @Test
+  void aWrongTokenAndAnUnknownNameGetTheSameAnswer() throws Exception {
+    WireClient.Welcome wrong = authenticate("alice", ServerFixture.BOB, WireApi.HASH);
+    WireClient.Welcome unknown = authenticate("mallory", ServerFixture.BOB, WireApi.HASH);
+    assertThat(wrong.status()).isEqualTo(HandshakeStatus.REFUSED.code());
+    assertThat(unknown).isEqualTo(wrong);
+    assertThat(wrong.sessionId()).isZero();
+  }
+
+  @Test
+  void anotherApiDescriptionIsRefusedWithBothHashes() throws Exception {
+    WireClient.Welcome welcome = authenticate("alice", ServerFixture.ALICE, 0xABCDEFL);
+    assertThat(welcome.status()).isEqualTo(HandshakeStatus.WRONG_API.code());
+    assertThat(welcome.message()).contains("0000000000abcdef").contains("one release");
+  }
+
+  @Test
+  void anotherProtocolVersionIsRefused() throws Exception {
+    try (WireClient client = WireClient.connect(fixture.address())) {
+      client.send(
+          WireClient.little(128).putInt(HandshakeMessages.MAGIC).putInt(9).position(128).flip());
+      assertThat(client.receive(64).getInt(4)).isEqualTo(HandshakeStatus.WRONG_VERSION.code());
+      assertThat(client.receive(256).getInt(0)).isEqualTo(HandshakeStatus.WRONG_VERSION.code());
+    }
+  }
+
+  @Test
+  void garbageIsNotAnswered() throws Exception {
+    Random random = new Random(1);
+    for (int i = 0; i < 20; i++) {
+      byte[] garbage = new byte[128 + random.nextInt(2000)];
+      random.nextBytes(garbage);
+      try (WireClient client = WireClient.connect(fixture.address())) {
+        client.send(ByteBuffer.wrap(garbage));
+        assertThatThrownBy(() -> client.receive(1)).isInstanceOf(IOException.class);
+      }
+    }
+    assertServes();
+  }
+
+  @Test
+  void aTruncatedHelloCostsThatConnectionOnly() throws Exception {
+    try (WireClient client = WireClient.connect(fixture.address())) {
+      client.send(WireClient.little(100));
+    }
+    assertServes();
+  }
+
+  @Test
+  void whoeverIsSlowIsCutOffAtTheTimeLimit() throws Exception {
+    try (WireClient client = WireClient.connect(fixture.address())) {
+      long start = System.nanoTime();
+      client.send(WireClient.little(100));
+      assertThatThrownBy(() -> client.receive(1)).isInstanceOf(IOException.class);
+      assertThat(Duration.ofNanos(System.nanoTime() - start))
+          .isBetween(LIMIT.minusMillis(100), LIMIT.plusSeconds(5));
+    }
+  }
+
+  @Test
+  void silentConnectionsOverTheLimitAreClosedAtOnceAndServiceResumes() throws Exception {
+    List<WireClient> silent = new ArrayList<>();
+    try {
+      for (int i = 0; i < MAX_HANDSHAKES; i++) {
+        silent.add(WireClient.connect(fixture.address()));
+      }
+      try (WireClient over = WireClient.connect(fixture.address())) {
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> over.receive(1)).isInstanceOf(IOException.class);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LIMIT);
+      }
+      for (WireClient client : silent) {
+        assertThatThrownBy(() -> client.receive(1)).isInstanceOf(IOException.class);
+      }
+    } finally {
+      for (WireClient client : silent) {
+        client.close();
+      }
+    }
+    assertServes();
+  }
+
+  @Test
+  void aTokenThatIsAddedLaterIsKnown() throws Exception {
+    byte[] token = ServerFixture.token((byte) 9);
+    Files.writeString(
+        folder.resolve("tokens"),
+        "carol " + HexFormat.of().formatHex(token) + "\n",
+        StandardOpenOption.APPEND);
+    assertThat(authenticate("carol", token, WireApi.HASH).status()).isZero();
+  }
+
+  private static void assertServes() throws Exception {
+    try (WireClient client = fixture.alice()) {
+      assertThat(client.call(EchoBackend.ECHO, 3, new byte[8]).slot()).isEqualTo(3);
+    }
+  }
+}

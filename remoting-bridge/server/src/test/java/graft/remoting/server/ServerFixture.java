@@ -1,0 +1,68 @@
+package graft.remoting.server;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HexFormat;
+import java.util.function.UnaryOperator;
+
+/** A running server with two guests, {@code alice} and {@code bob}. */
+final class ServerFixture implements AutoCloseable {
+  static final byte[] ALICE = token((byte) 1);
+  static final byte[] BOB = token((byte) 2);
+
+  final GraftServer server;
+
+  private ServerFixture(GraftServer server) {
+    this.server = server;
+  }
+
+  static ServerFixture start(Path folder, UnaryOperator<ServerConfig.Builder> change)
+      throws IOException, ServerException {
+    return new ServerFixture(GraftServer.start(change.apply(config(folder)).build()));
+  }
+
+  static ServerConfig.Builder config(Path folder) throws IOException {
+    return ServerConfig.builder(tokens(folder), DeviceSpec.parse("echo"))
+        .listen(ListenAddress.parse("tcp://127.0.0.1:0"))
+        .spinMicros(0);
+  }
+
+  static Path tokens(Path folder) throws IOException {
+    Path file = folder.resolve("tokens");
+    HexFormat hex = HexFormat.of();
+    Files.writeString(
+        file,
+        "# guests\nalice "
+            + hex.formatHex(ALICE)
+            + "\nbob "
+            + hex.formatHex(BOB)
+            + " memory=1048576\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    return file;
+  }
+
+  static byte[] token(byte seed) {
+    byte[] token = new byte[32];
+    java.util.Arrays.fill(token, seed);
+    return token;
+  }
+
+  ListenAddress address() {
+    return server.addresses().get(0);
+  }
+
+  WireClient alice() throws IOException {
+    return WireClient.session(address(), "alice", ALICE);
+  }
+
+  WireClient bob() throws IOException {
+    return WireClient.session(address(), "bob", BOB);
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+}

@@ -1,0 +1,175 @@
+package graft.remoting.server;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.SocketChannel;
+import java.util.Arrays;
+
+/** A client of the wire for tests, written from its description and not from the server's code. */
+final class WireClient implements AutoCloseable {
+  private final SocketChannel socket;
+  private long sessionId;
+
+  private WireClient(SocketChannel socket) {
+    this.socket = socket;
+  }
+
+  /** An answer of the server. */
+  record Answer(int kind, int slot, int result, Bytes payload) {}
+
+  /** What WELCOME (or a refusal) says. */
+  record Welcome(int status, long sessionId, Bytes proof, String message) {}
+
+  static WireClient connect(ListenAddress address) throws IOException {
+    if (address instanceof ListenAddress.Tcp tcp) {
+      return open(
+          StandardProtocolFamily.INET,
+          new InetSocketAddress(InetAddress.getLoopbackAddress(), tcp.port()));
+    }
+    return open(
+        StandardProtocolFamily.UNIX,
+        UnixDomainSocketAddress.of(((ListenAddress.Unix) address).path()));
+  }
+
+  private static WireClient open(StandardProtocolFamily family, SocketAddress address)
+      throws IOException {
+    SocketChannel socket = SocketChannel.open(family);
+    socket.connect(address);
+    return new WireClient(socket);
+  }
+
+  /** Connects and authenticates; fails unless the server accepts. */
+  static WireClient session(ListenAddress address, String name, byte[] token) throws IOException {
+    WireClient client = connect(address);
+    Welcome welcome = client.authenticate(name, token, WireApi.HASH, 0, 0, 0);
+    if (welcome.status() != 0) {
+      throw new IOException("refused " + welcome.status() + ": " + welcome.message());
+    }
+    client.sessionId = welcome.sessionId();
+    return client;
+  }
+
+  /** Another connection of this session. */
+  WireClient lane(ListenAddress address, String name, byte[] token, int lane) throws IOException {
+    WireClient client = connect(address);
+    Welcome welcome = client.authenticate(name, token, WireApi.HASH, 1, lane, sessionId);
+    if (welcome.status() != 0) {
+      throw new IOException("refused " + welcome.status() + ": " + welcome.message());
+    }
+    return client;
+  }
+
+  Welcome authenticate(String name, byte[] token, long apiHash, int kind, int lane, long sessionId)
+      throws IOException {
+    byte[] clientNonce = new byte[32];
+    Arrays.fill(clientNonce, (byte) 7);
+    byte[] padded = Arrays.copyOf(name.getBytes(java.nio.charset.StandardCharsets.UTF_8), 64);
+    send(
+        little(128)
+            .putInt(0x54465247)
+            .putInt(1)
+            .putLong(apiHash)
+            .put(clientNonce)
+            .put(padded)
+            .putInt(kind)
+            .putInt(lane)
+            .putLong(sessionId)
+            .flip());
+    ByteBuffer challenge = receive(64);
+    if (challenge.getInt(0) != 0x54465247) {
+      throw new IOException("no challenge");
+    }
+    if (challenge.getInt(4) != 0) {
+      return welcome(receive(256));
+    }
+    byte[] serverNonce = bytes(challenge, 16, 32);
+    ByteBuffer hash = little(8).putLong(apiHash).flip();
+    send(
+        ByteBuffer.wrap(
+            TestMac.of(token, "graft client 1", serverNonce, clientNonce, hash, padded)));
+    Welcome welcome = welcome(receive(256));
+    if (welcome.status() == 0
+        && !welcome
+            .proof()
+            .equals(
+                Bytes.of(
+                    TestMac.of(token, "graft server 1", clientNonce, serverNonce, hash, padded)))) {
+      throw new IOException("the server's proof is wrong");
+    }
+    return welcome;
+  }
+
+  private static Welcome welcome(ByteBuffer bytes) {
+    String message =
+        new String(bytes(bytes, 48, 208), java.nio.charset.StandardCharsets.UTF_8)
+            .split("\0", 2)[0];
+    return new Welcome(bytes.getInt(0), bytes.getLong(8), Bytes.of(bytes(bytes, 16, 32)), message);
+  }
+
+  /** Sends a record and returns its answer. */
+  Answer call(int function, int slot, byte[] payload) throws IOException {
+    record(function, 1, slot, payload);
+    return answer();
+  }
+
+  void record(int function, int flags, int slot, byte[] payload) throws IOException {
+    send(
+        little(16 + payload.length)
+            .putInt(16 + payload.length)
+            .putShort((short) function)
+            .putShort((short) flags)
+            .putInt(slot)
+            .putInt(0)
+            .put(payload)
+            .flip());
+  }
+
+  Answer answer() throws IOException {
+    ByteBuffer header = receive(16);
+    ByteBuffer payload = receive(header.getInt(0) - 16);
+    return new Answer(
+        header.getShort(4),
+        header.getInt(8),
+        header.getInt(12),
+        Bytes.of(bytes(payload, 0, payload.limit())));
+  }
+
+  void send(ByteBuffer bytes) throws IOException {
+    while (bytes.hasRemaining()) {
+      socket.write(bytes);
+    }
+  }
+
+  /** Exactly that many bytes. */
+  ByteBuffer receive(int length) throws IOException {
+    ByteBuffer bytes = little(length);
+    while (bytes.hasRemaining()) {
+      if (socket.read(bytes) < 0) {
+        throw new EOFException("the server closed the connection");
+      }
+    }
+    return bytes.flip();
+  }
+
+  static ByteBuffer little(int size) {
+    return ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  static byte[] bytes(ByteBuffer buffer, int from, int length) {
+    byte[] bytes = new byte[length];
+    buffer.get(from, bytes);
+    return bytes;
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}
