@@ -41,7 +41,7 @@ final class CGenerator {
     }
     out.append("\n/* The exported functions. */\n");
     for (Function f : description.functions()) {
-      if (f.onDevice()) {
+      if (f.onDevice() && f.serviceClass() != Function.ServiceClass.NONE) {
         out.append("int ").append(f.symbol()).append("(").append(f.declareC()).append(");\n");
       }
     }

@@ -60,7 +60,9 @@ public record Function(
 
   /** True if the device has the function: it is part of {@code CudaDevice}. */
   boolean onDevice() {
-    return !internal() && serviceClass != ServiceClass.NONE && serviceClass != ServiceClass.DATA;
+    return !internal()
+        && serviceClass != ServiceClass.DATA
+        && (serviceClass != ServiceClass.NONE || !parameters.isEmpty());
   }
 
   boolean waits() {

@@ -1,0 +1,217 @@
+/* From an address to an authenticated socket: TCP or Unix, then challenge and response. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "graft.h"
+
+#define MAGIC 0x54465247u
+#define HANDSHAKE_MILLISECONDS 10000
+
+static int connect_unix(const char *path, char *reason, size_t size) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof address.sun_path) {
+    snprintf(reason, size, "Unix socket path is longer than %zu: %s", sizeof address.sun_path - 1, path);
+    return -1;
+  }
+  strcpy(address.sun_path, path);
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) {
+    snprintf(reason, size, "cannot connect to unix://%s: %s", path, strerror(errno));
+    if (fd >= 0) close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+/* Connects with a limit on the time, so that a host that swallows packets is an error and not a hang. */
+static int connect_within(int fd, const struct sockaddr *address, socklen_t bytes) {
+  int flags = fcntl(fd, F_GETFL);
+  fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+  int r = connect(fd, address, bytes);
+  if (r && errno == EINPROGRESS) {
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    int error = ETIMEDOUT;
+    socklen_t length = sizeof error;
+    if (poll(&p, 1, HANDSHAKE_MILLISECONDS) == 1) getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    errno = error;
+    r = error ? -1 : 0;
+  }
+  fcntl(fd, F_SETFL, flags);
+  return r;
+}
+
+static int connect_tcp(const char *text, char *reason, size_t size) {
+  char host[256];
+  snprintf(host, sizeof host, "%s", text);
+  char *port = strrchr(host, ':');
+  if (!port || !port[1]) {
+    snprintf(reason, size, "server address has no port: tcp://%s", text);
+    return -1;
+  }
+  *port++ = 0;
+  char *name = host;
+  size_t length = strlen(name);
+  if (length > 2 && name[0] == '[' && name[length - 1] == ']') {
+    name[length - 1] = 0;
+    name++;
+  }
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+  int r = getaddrinfo(name, port, &hints, &list);
+  if (r) {
+    snprintf(reason, size, "cannot resolve %s: %s", name, gai_strerror(r));
+    return -1;
+  }
+  int fd = -1, error = 0;
+  for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
+    fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect_within(fd, a->ai_addr, a->ai_addrlen)) {
+      error = errno;
+      close(fd);
+      fd = -1;
+    }
+  }
+  freeaddrinfo(list);
+  if (fd < 0) {
+    snprintf(reason, size, "cannot connect to tcp://%s: %s", text, strerror(error));
+    return -1;
+  }
+  int on = 1, idle = 10, interval = 5, count = 4;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+  return fd;
+}
+
+static bool exchange(int fd, const void *out, size_t out_bytes, void *in, size_t in_bytes) {
+  const char *p = out;
+  while (out_bytes) {
+    ssize_t n = send(fd, p, out_bytes, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    p += n;
+    out_bytes -= (size_t)n;
+  }
+  char *q = in;
+  while (in_bytes) {
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int ready = poll(&wait, 1, HANDSHAKE_MILLISECONDS);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
+      errno = ETIMEDOUT;
+      return false;
+    }
+    ssize_t n = recv(fd, q, in_bytes, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      if (!n) errno = ECONNRESET;
+      return false;
+    }
+    q += n;
+    in_bytes -= (size_t)n;
+  }
+  return true;
+}
+
+struct hello {
+  uint32_t magic, version;
+  uint64_t hash;
+  uint8_t nonce[32];
+  char name[64];
+  uint32_t kind, reserved;
+  uint64_t session;
+};
+struct challenge {
+  uint32_t magic, status;
+  uint64_t hash;
+  uint8_t nonce[32];
+  uint8_t reserved[16];
+};
+struct welcome {
+  uint32_t status, flags;
+  uint64_t session;
+  uint8_t proof[32];
+  char message[208];
+};
+_Static_assert(sizeof(struct hello) == 128 && sizeof(struct challenge) == 64 && sizeof(struct welcome) == 256,
+               "the handshake's records have fixed sizes");
+
+static bool authenticate(int fd, const struct graft_config *config, uint64_t *session, char *reason, size_t size) {
+  struct hello hello = {.magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH};
+  memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
+  if (getrandom(hello.nonce, sizeof hello.nonce, 0) != (ssize_t)sizeof hello.nonce) {
+    snprintf(reason, size, "no random numbers: %s", strerror(errno));
+    return false;
+  }
+  struct challenge challenge;
+  if (!exchange(fd, &hello, sizeof hello, &challenge, sizeof challenge)) {
+    snprintf(reason, size, "server %s did not answer the greeting: %s", config->server, strerror(errno));
+    return false;
+  }
+  if (challenge.magic != MAGIC) {
+    snprintf(reason, size, "%s is not a Graft server", config->server);
+    return false;
+  }
+  if (challenge.status) {
+    snprintf(reason, size, "server %s speaks another version (its interface is %016llx, this client's %016llx): use the client that came with it",
+             config->server, (unsigned long long)challenge.hash, (unsigned long long)GRAFT_API_HASH);
+    return false;
+  }
+  uint64_t hash = GRAFT_API_HASH;
+  uint8_t proof[32], expected[32];
+  const void *mine[] = {"graft client 1", challenge.nonce, hello.nonce, &hash, hello.name};
+  const void *theirs[] = {"graft server 1", hello.nonce, challenge.nonce, &hash, hello.name};
+  const size_t sizes[] = {14, 32, 32, 8, 64};
+  graft_hmac_sha256(config->token, 32, mine, sizes, 5, proof);
+  graft_hmac_sha256(config->token, 32, theirs, sizes, 5, expected);
+  struct welcome welcome;
+  if (!exchange(fd, proof, sizeof proof, &welcome, sizeof welcome)) {
+    snprintf(reason, size, "server %s closed the connection at authentication: %s", config->server, strerror(errno));
+    return false;
+  }
+  if (welcome.status) {
+    welcome.message[sizeof welcome.message - 1] = 0;
+    for (char *c = welcome.message; *c; c++) {
+      if ((unsigned char)*c < 32) *c = ' ';
+    }
+    snprintf(reason, size, "server %s refused %s: %s", config->server, config->name,
+             welcome.message[0] ? welcome.message : "no reason given");
+    return false;
+  }
+  unsigned difference = 0;
+  for (int i = 0; i < 32; i++) difference |= welcome.proof[i] ^ expected[i];
+  if (difference) {
+    snprintf(reason, size, "server %s does not know this client's token: it may not be the server it claims to be", config->server);
+    return false;
+  }
+  *session = welcome.session;
+  return true;
+}
+
+int graft_connect_socket(const struct graft_config *config, uint64_t *session, char *reason, size_t size) {
+  int fd;
+  if (!strncmp(config->server, "unix://", 7)) {
+    fd = connect_unix(config->server + 7, reason, size);
+  } else if (!strncmp(config->server, "tcp://", 6)) {
+    fd = connect_tcp(config->server + 6, reason, size);
+  } else {
+    snprintf(reason, size, "server address must start with tcp:// or unix://, not %s", config->server);
+    return -1;
+  }
+  if (fd < 0) return -1;
+  if (!authenticate(fd, config, session, reason, size)) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}

@@ -1,0 +1,394 @@
+/* Contexts: all that a thread asks about them is answered here; the server learns of making and ending them. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "graft.h"
+#include "tables.h"
+
+#define STACK 64
+
+static _Thread_local struct {
+  struct graft_object *stack[STACK];
+  int depth; /* 0: no current context */
+  int per_thread;
+  struct {
+    struct graft_object *context;
+    struct graft_object *stream;
+  } own[4];
+  int own_count;
+  int capture_mode;
+} thread;
+
+static struct {
+  pthread_mutex_t lock;
+  struct graft_object *context;
+  unsigned flags;
+  int count;
+} primary[GRAFT_MAX_DEVICES];
+
+static uint64_t last_serial;
+static bool in_child;
+static bool initialized;
+
+/* A forked child shares the parent's connection and must not touch it: CUDA does not work after fork either. */
+static void after_fork(void) {
+  if (graft_session_is_open()) in_child = true;
+}
+
+__attribute__((constructor)) static void prepare(void) {
+  for (int i = 0; i < GRAFT_MAX_DEVICES; i++) pthread_mutex_init(&primary[i].lock, NULL);
+  pthread_atfork(NULL, NULL, after_fork);
+}
+
+bool graft_in_child(void) { return in_child; }
+
+GRAFT_EXPORT int cuInit(unsigned int flags) {
+  if (flags) return GRAFT_INVALID_VALUE;
+  if (in_child) return GRAFT_NOT_INITIALIZED;
+  int r = graft_session_open();
+  if (r) return r;
+  __atomic_store_n(&initialized, true, __ATOMIC_RELEASE);
+  return graft_device_count() ? GRAFT_OK : GRAFT_NO_DEVICE;
+}
+
+int graft_ready(void) {
+  return __atomic_load_n(&initialized, __ATOMIC_ACQUIRE) && !in_child ? GRAFT_OK : GRAFT_NOT_INITIALIZED;
+}
+
+struct graft_object *graft_context_current(void) { return thread.depth ? thread.stack[thread.depth - 1] : NULL; }
+
+int graft_context_need(struct graft_object **context) {
+  int r = graft_ready();
+  if (r) return r;
+  *context = graft_context_current();
+  if (!*context) return GRAFT_INVALID_CONTEXT;
+  return (*context)->u.context.destroyed ? GRAFT_CONTEXT_IS_DESTROYED : GRAFT_OK;
+}
+
+uint32_t graft_context_id(void) {
+  struct graft_object *context = graft_context_current();
+  return context && !context->u.context.destroyed ? context->id : 0;
+}
+
+int graft_per_thread_enter(void) {
+  int before = thread.per_thread;
+  thread.per_thread = 1;
+  return before;
+}
+
+void graft_per_thread_leave(int before) { thread.per_thread = before; }
+
+/* The stream that stands for this thread's default stream in the current context. */
+static int own_stream(struct graft_object **stream) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  for (int i = 0; i < thread.own_count; i++) {
+    if (thread.own[i].context == context) {
+      *stream = thread.own[i].stream;
+      return 0;
+    }
+  }
+  void *made;
+  int before = thread.per_thread;
+  thread.per_thread = 0;
+  r = cuStreamCreate(&made, 0);
+  thread.per_thread = before;
+  if (r) return r;
+  int at = thread.own_count < 4 ? thread.own_count++ : 3;
+  thread.own[at].context = context;
+  thread.own[at].stream = *stream = made;
+  return 0;
+}
+
+int graft_stream_id(const void *handle, uint64_t *id) {
+  if (handle == (void *)1 || (!handle && !thread.per_thread)) {
+    *id = 0;
+    return 0;
+  }
+  struct graft_object *stream;
+  if (!handle || handle == (void *)2) {
+    int r = own_stream(&stream);
+    if (r) return r;
+  } else if (!(stream = graft_object(GRAFT_STREAM, handle))) {
+    return GRAFT_INVALID_HANDLE;
+  }
+  *id = stream->id;
+  return 0;
+}
+
+static void ended(struct graft_object *context) {
+  graft_storage_drop(context);
+  context->u.context.destroyed = true;
+}
+
+/* ---- Primary contexts ---- */
+
+static int retain(int device, void **context) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  pthread_mutex_lock(&primary[device].lock);
+  if (!primary[device].context || primary[device].context->u.context.destroyed) {
+    void *made;
+    r = rpc_graftPrimaryContextRetain(&made, device, primary[device].flags);
+    if (!r) {
+      struct graft_object *object = made;
+      object->u.context.device = device;
+      object->u.context.primary = true;
+      object->u.context.flags = primary[device].flags;
+      object->u.context.serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
+      primary[device].context = object;
+      primary[device].count = 0;
+    }
+  }
+  if (!r) {
+    primary[device].count++;
+    *context = primary[device].context;
+  }
+  pthread_mutex_unlock(&primary[device].lock);
+  return r;
+}
+
+GRAFT_EXPORT int cuDevicePrimaryCtxRetain(void *pctx, int device) {
+  return pctx ? retain(device, pctx) : GRAFT_INVALID_VALUE;
+}
+
+static int release(int device, bool reset) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  pthread_mutex_lock(&primary[device].lock);
+  struct graft_object *context = primary[device].context;
+  bool live = context && !context->u.context.destroyed && primary[device].count > 0;
+  if (!live) {
+    r = reset ? GRAFT_OK : GRAFT_INVALID_CONTEXT;
+  } else if (reset || --primary[device].count == 0) {
+    /* The handle stays good for questions (it is destroyed), so the object is not freed. */
+    ended(context);
+    r = rpc_graftPrimaryContextRelease(context, device, reset);
+    primary[device].context = NULL;
+    primary[device].count = 0;
+  }
+  pthread_mutex_unlock(&primary[device].lock);
+  return r;
+}
+
+GRAFT_EXPORT int cuDevicePrimaryCtxRelease_v2(int device) { return release(device, false); }
+GRAFT_EXPORT int cuDevicePrimaryCtxReset_v2(int device) { return release(device, true); }
+
+GRAFT_EXPORT int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned int flags) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  primary[device].flags = flags;
+  if (primary[device].context) primary[device].context->u.context.flags = flags;
+  return 0;
+}
+
+GRAFT_EXPORT int cuDevicePrimaryCtxGetState(int device, void *flags, void *active) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  if (!flags || !active) return GRAFT_INVALID_VALUE;
+  struct graft_object *context = __atomic_load_n(&primary[device].context, __ATOMIC_ACQUIRE);
+  *(unsigned *)flags = primary[device].flags;
+  *(int *)active = context != NULL;
+  return 0;
+}
+
+struct graft_object *graft_primary_context(int device) {
+  void *context;
+  return retain(device, &context) ? NULL : context;
+}
+
+/* ---- The thread's stack ---- */
+
+GRAFT_EXPORT int cuCtxGetCurrent(void *pctx) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!pctx) return GRAFT_INVALID_VALUE;
+  *(void **)pctx = graft_context_current();
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxSetCurrent(void *context) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!context) {
+    if (thread.depth) thread.depth--;
+    return 0;
+  }
+  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  if (!object) return GRAFT_INVALID_CONTEXT;
+  if (object->u.context.destroyed) return GRAFT_CONTEXT_IS_DESTROYED;
+  if (!thread.depth) thread.depth = 1;
+  thread.stack[thread.depth - 1] = object;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxPushCurrent_v2(void *context) {
+  int r = graft_ready();
+  if (r) return r;
+  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  if (!object) return GRAFT_INVALID_CONTEXT;
+  if (thread.depth == STACK) return GRAFT_OUT_OF_MEMORY;
+  thread.stack[thread.depth++] = object;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxPopCurrent_v2(void *pctx) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!thread.depth) return GRAFT_INVALID_CONTEXT;
+  struct graft_object *top = thread.stack[--thread.depth];
+  if (pctx) *(void **)pctx = top;
+  return 0;
+}
+
+/* ---- Contexts of the program's own ---- */
+
+static int create(void *pctx, unsigned int flags, int device) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!pctx) return GRAFT_INVALID_VALUE;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  if (thread.depth == STACK) return GRAFT_OUT_OF_MEMORY;
+  void *made;
+  if ((r = rpc_graftContextCreate(&made, flags, device))) return r;
+  struct graft_object *object = made;
+  object->u.context.device = device;
+  object->u.context.flags = flags;
+  object->u.context.serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
+  thread.stack[thread.depth++] = object;
+  *(void **)pctx = object;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxCreate_v2(void *pctx, unsigned int flags, int device) { return create(pctx, flags, device); }
+
+GRAFT_EXPORT int cuCtxCreate_v3(void *pctx, void *affinity, int affinities, unsigned int flags, int device) {
+  if (affinity && affinities) return GRAFT_NOT_SUPPORTED; /* execution affinity needs MPS on the server */
+  return create(pctx, flags, device);
+}
+
+GRAFT_EXPORT int cuCtxCreate_v4(void *pctx, void *parameters, unsigned int flags, int device) {
+  if (parameters) {
+    struct {
+      void *affinity;
+      int affinities;
+      void *graphics;
+    } p; /* CUctxCreateParams */
+    memcpy(&p, parameters, sizeof p);
+    if ((p.affinity && p.affinities) || p.graphics) return GRAFT_NOT_SUPPORTED;
+  }
+  return create(pctx, flags, device);
+}
+
+GRAFT_EXPORT int cuCtxDestroy_v2(void *context) {
+  int r = graft_ready();
+  if (r) return r;
+  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  if (!object || object->u.context.primary || object->u.context.destroyed) return GRAFT_INVALID_CONTEXT;
+  ended(object);
+  if (thread.depth && thread.stack[thread.depth - 1] == object) thread.depth--;
+  return rpc_graftContextDestroy(object);
+}
+
+GRAFT_EXPORT int cuCtxAttach(void *pctx, unsigned int flags) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (flags || !pctx) return GRAFT_INVALID_VALUE;
+  *(void **)pctx = context;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxDetach(void *context) {
+  return graft_object(GRAFT_CONTEXT, context) ? GRAFT_OK : GRAFT_INVALID_CONTEXT;
+}
+
+/* ---- Questions ---- */
+
+GRAFT_EXPORT int cuCtxGetDevice(void *device) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!device) return GRAFT_INVALID_VALUE;
+  *(int *)device = context->u.context.device;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetDevice_v2(void *device, void *context) {
+  if (!context) return cuCtxGetDevice(device);
+  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  if (!object) return GRAFT_INVALID_CONTEXT;
+  *(int *)device = object->u.context.device;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetApiVersion(void *context, void *version) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!version) return GRAFT_INVALID_VALUE;
+  if (context ? !graft_object(GRAFT_CONTEXT, context) : !graft_context_current()) return GRAFT_INVALID_CONTEXT;
+  *(unsigned *)version = 3020;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetFlags(void *flags) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!flags) return GRAFT_INVALID_VALUE;
+  *(unsigned *)flags = context->u.context.flags;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetId(void *context, void *id) {
+  struct graft_object *object = context ? graft_object(GRAFT_CONTEXT, context) : graft_context_current();
+  if (!object) return GRAFT_INVALID_CONTEXT;
+  if (!id) return GRAFT_INVALID_VALUE;
+  *(uint64_t *)id = object->u.context.serial;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetStreamPriorityRange(void *least, void *greatest) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  const struct graft_device *device = graft_device(context->u.context.device);
+  if (least) *(int *)least = device->priority_low;
+  if (greatest) *(int *)greatest = device->priority_high;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetLimit(size_t *value, int limit) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  return r ? r : rpc_cuCtxGetLimit(value, limit);
+}
+
+GRAFT_EXPORT int cuCtxSynchronize(void) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  return r ? r : rpc_graftContextSynchronize();
+}
+
+GRAFT_EXPORT int cuCtxSynchronize_v2(void *context) {
+  if (!context) return cuCtxSynchronize();
+  int r = cuCtxPushCurrent_v2(context);
+  if (r) return r;
+  r = cuCtxSynchronize();
+  void *popped;
+  cuCtxPopCurrent_v2(&popped);
+  return r;
+}
+
+GRAFT_EXPORT int cuThreadExchangeStreamCaptureMode(void *mode) {
+  if (!mode) return GRAFT_INVALID_VALUE;
+  int before = thread.capture_mode;
+  thread.capture_mode = *(int *)mode;
+  *(int *)mode = before;
+  return 0;
+}

@@ -1,0 +1,163 @@
+/* The client's own parts. Every function is safe to call from any thread unless it says otherwise. */
+#ifndef GRAFT_H
+#define GRAFT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "graft_rpc.h"
+#include "rpc.h"
+
+#define GRAFT_CUDA_VERSION 13000
+#define GRAFT_MAX_DEVICES 32
+#define GRAFT_ATTRIBUTES 256
+
+/* ---- Configuration: file, then environment (config.c) ---- */
+struct graft_config {
+  char server[256];
+  char name[64];
+  uint8_t token[32];
+  bool has_token;
+  int spin_microseconds;
+  bool stats;
+  bool debug;
+};
+/* Reads it; on failure writes a reason of one line. */
+bool graft_config_read(struct graft_config *config, char *reason, size_t size);
+
+/* ---- Cryptography (sha256.c, md2.c) ---- */
+void graft_hmac_sha256(const uint8_t *key, size_t key_bytes, const void *const *parts, const size_t *sizes, int count,
+                       uint8_t out[32]);
+void graft_hmac_md2(const uint8_t *key, size_t key_bytes, const uint8_t *data, size_t bytes, uint8_t out[16]);
+
+/* ---- Connection: from an address to an authenticated socket (connect.c) ---- */
+int graft_connect_socket(const struct graft_config *config, uint64_t *session, char *reason, size_t size);
+
+/* ---- Session: the stream of records over a socket (session.c) ---- */
+/* Connects once for the process. 0, or the CUDA error that every call returns from now on. */
+int graft_session_open(void);
+bool graft_session_is_open(void);
+bool graft_debug(void);
+/* One line on stderr. */
+void graft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Names memory that a read's bulk data may be written to; the identity goes into graftReadAsync. */
+uint64_t graft_read_expect(void *to, size_t bytes);
+void graft_read_forget(uint64_t read);
+/* Names where the data goes that the calling thread's next call that waits brings (graftRead and the like). */
+void graft_incoming(void *to, size_t bytes);
+/* Ships what is buffered, without waiting for an answer. */
+void graft_flush(void);
+
+/* ---- Objects (objects.c) ---- */
+struct graft_layout {
+  uint32_t count;
+  uint32_t total;
+  struct {
+    uint32_t offset, size;
+  } parameter[];
+};
+
+struct graft_storage;
+
+struct graft_object {
+  uint32_t magic;
+  uint16_t kind;
+  bool per_thread;
+  uint32_t id;
+  struct graft_object *next;
+  union {
+    struct {
+      int device;
+      bool primary;
+      bool destroyed;
+      unsigned flags;
+      uint64_t serial;
+      struct graft_storage *storage;
+    } context;
+    struct {
+      struct graft_object *library; /* module or library it came from */
+      char *name;
+      struct graft_layout *layout;
+      bool is_kernel;
+      pthread_mutex_t lock;
+      int attribute[24];
+      uint32_t attribute_known;
+      struct graft_answer *answers;
+    } function;
+    struct {
+      unsigned flags;
+      int priority;
+      struct graft_object *context;
+      uint64_t serial;
+    } stream;
+    struct {
+      struct graft_object *functions;
+      struct graft_object *module;
+      pthread_mutex_t lock;
+    } library;
+  } u;
+};
+
+/* The object behind a handle, or NULL if it is none of that kind. */
+struct graft_object *graft_object(int kind, const void *handle);
+/* Finds or makes the object for an id that the server gave. */
+void *graft_object_adopt(int kind, uint64_t id);
+
+/* ---- Threads and contexts (context.c) ---- */
+struct graft_object *graft_context_current(void);
+/* The current context, or the error that CUDA gives without one. */
+int graft_context_need(struct graft_object **context);
+uint32_t graft_context_id(void);
+struct graft_object *graft_primary_context(int device);
+/* The stream that a handle means: maps 0, legacy and per-thread. */
+int graft_stream_id(const void *handle, uint64_t *id);
+bool graft_in_child(void);
+
+/* ---- Devices (device.c) ---- */
+struct graft_device {
+  uint64_t total_memory;
+  uint8_t uuid[16];
+  char name[256];
+  int priority_low, priority_high;
+  int attributes[GRAFT_ATTRIBUTES];
+  uint32_t attribute_count;
+};
+int graft_device_count(void);
+const struct graft_device *graft_device(int index);
+int graft_driver_version(void);
+/* Reads the snapshot; called once by the session's opening. */
+int graft_devices_load(void);
+
+/* ---- Memory ranges (ranges.c): what a pointer is ---- */
+enum graft_memory { GRAFT_MEMORY_NONE, GRAFT_MEMORY_DEVICE, GRAFT_MEMORY_PINNED, GRAFT_MEMORY_REGISTERED };
+struct graft_range {
+  uint64_t base;
+  uint64_t bytes;
+  enum graft_memory memory;
+  unsigned flags;
+  int device;
+  struct graft_object *context;
+  uint64_t serial;
+};
+void graft_range_add(const struct graft_range *range);
+bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_range *out);
+bool graft_range_find(uint64_t address, struct graft_range *out);
+
+/* ---- Code (module.c) ---- */
+/* Length of an image: fatbin, ELF or PTX text. 0 if it is none of them. */
+size_t graft_image_size(const void *image);
+/* Takes the wrapper off. */
+const void *graft_image_unwrap(const void *image);
+int graft_function_attribute(struct graft_object *function, int attribute, int device, int *value);
+
+/* ---- Statistics (stats.c) ---- */
+void graft_stats_call(int function, size_t bytes, size_t bulk);
+void graft_stats_round_trip(int function, uint64_t nanoseconds);
+void graft_stats_received(size_t bytes);
+void graft_stats_enable(void);
+
+uint64_t graft_now(void);
+
+#endif

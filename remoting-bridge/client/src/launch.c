@@ -1,0 +1,266 @@
+/* Launches: parameters packed as the kernel's layout says; occupancy asked once for each question. */
+#include <stdlib.h>
+
+#include "graft.h"
+#include "tables.h"
+
+#define PARAMETERS 32768
+#define ATTRIBUTE_BYTES 72
+#define MAX_ATTRIBUTES 32
+
+/* The driver's markers in "extra" (CU_LAUNCH_PARAM_*). */
+enum { EXTRA_END = 0, EXTRA_BUFFER = 1, EXTRA_SIZE = 2 };
+
+/* Packs the parameters into room for PARAMETERS bytes; or points at the program's own buffer. */
+static int pack(struct graft_object *function, void **parameters, void **extra, uint8_t *room, const uint8_t **data,
+                unsigned *bytes) {
+  *data = room;
+  *bytes = 0;
+  if (extra) {
+    for (int i = 0; extra[i] != (void *)EXTRA_END; i += 2) {
+      if (extra[i] == (void *)EXTRA_BUFFER) {
+        *data = extra[i + 1];
+      } else if (extra[i] == (void *)EXTRA_SIZE) {
+        size_t size = *(size_t *)extra[i + 1];
+        if (size > PARAMETERS) return GRAFT_INVALID_VALUE;
+        *bytes = (unsigned)size;
+      } else {
+        return GRAFT_INVALID_VALUE;
+      }
+    }
+    return 0;
+  }
+  const struct graft_layout *layout;
+  int r = graft_function_layout(function, &layout);
+  if (r) return r;
+  if (!layout->count) return 0;
+  if (!parameters) return GRAFT_INVALID_VALUE;
+  for (uint32_t i = 0; i < layout->count; i++) {
+    uint32_t offset = layout->parameter[i].offset, size = layout->parameter[i].size;
+    if (offset > *bytes) memset(room + *bytes, 0, offset - *bytes);
+    memcpy(room + offset, parameters[i], size);
+    *bytes = offset + size;
+  }
+  return 0;
+}
+
+struct config { /* CUlaunchConfig */
+  unsigned grid[3], block[3], shared;
+  void *stream;
+  uint8_t *attributes;
+  unsigned count;
+};
+_Static_assert(sizeof(struct config) == 56, "as in cuda.h");
+
+static int launch(void *handle, const struct config *c, const uint8_t *attributes, unsigned count, void **parameters,
+                  void **extra) {
+  struct graft_object *context, *function;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!(function = graft_object(GRAFT_FUNCTION, handle))) return GRAFT_INVALID_HANDLE;
+  if (!c->grid[0] || !c->grid[1] || !c->grid[2] || !c->block[0] || !c->block[1] || !c->block[2] || (parameters && extra)) {
+    return GRAFT_INVALID_VALUE;
+  }
+  const uint8_t *data;
+  unsigned bytes;
+  uint8_t room[PARAMETERS];
+  if ((r = pack(function, parameters, extra, room, &data, &bytes))) return r;
+  if (!count) {
+    return rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
+                           c->stream, data, bytes);
+  }
+  return rpc_graftLaunchEx(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
+                           c->stream, attributes, count, data, bytes);
+}
+
+GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                                unsigned int by, unsigned int bz, unsigned int shared, void *stream, void *parameters,
+                                void *extra) {
+  struct config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
+  return launch(function, &c, NULL, 0, parameters, extra);
+}
+
+/* Launch attributes (CUlaunchAttributeID) that carry a handle cannot travel as they are. */
+static int check_attributes(const struct config *c, uint8_t *copy) {
+  if (c->count > MAX_ATTRIBUTES || (c->count && !c->attributes)) return GRAFT_INVALID_VALUE;
+  for (unsigned i = 0; i < c->count; i++) {
+    uint32_t id;
+    memcpy(&id, c->attributes + i * ATTRIBUTE_BYTES, 4);
+    if (id == 7 || id == 12) { /* PROGRAMMATIC_EVENT, LAUNCH_COMPLETION_EVENT: the event's id in place of its handle */
+      return graft_not_served("launch attribute with an event");
+    }
+    if (id == 13) return graft_not_served("launch attribute DEVICE_UPDATABLE_KERNEL_NODE");
+  }
+  if (c->count) memcpy(copy, c->attributes, (size_t)c->count * ATTRIBUTE_BYTES);
+  return 0;
+}
+
+GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters, void *extra) {
+  if (!config) return GRAFT_INVALID_VALUE;
+  struct config c;
+  uint8_t attributes[MAX_ATTRIBUTES * ATTRIBUTE_BYTES];
+  memcpy(&c, config, sizeof c);
+  int r = check_attributes(&c, attributes);
+  return r ? r : launch(function, &c, attributes, c.count, parameters, extra);
+}
+
+GRAFT_EXPORT int cuLaunchCooperativeKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz,
+                                           unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+                                           void *stream, void *parameters) {
+  struct config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
+  uint8_t cooperative[ATTRIBUTE_BYTES] = {2, 0, 0, 0, 0, 0, 0, 0, 1}; /* COOPERATIVE = 1 */
+  return launch(function, &c, cooperative, 1, parameters, NULL);
+}
+
+/* ---- Occupancy ---- */
+
+struct graft_answer {
+  struct graft_answer *next;
+  uint64_t question[3];
+  uint64_t value;
+};
+
+static bool known(struct graft_object *function, const uint64_t question[3], uint64_t *value) {
+  bool found = false;
+  pthread_mutex_lock(&function->u.function.lock);
+  for (struct graft_answer *a = function->u.function.answers; a && !found; a = a->next) {
+    if (!memcmp(a->question, question, sizeof a->question)) {
+      *value = a->value;
+      found = true;
+    }
+  }
+  pthread_mutex_unlock(&function->u.function.lock);
+  return found;
+}
+
+static void learn(struct graft_object *function, const uint64_t question[3], uint64_t value) {
+  struct graft_answer *a = malloc(sizeof *a);
+  if (!a) return;
+  memcpy(a->question, question, sizeof a->question);
+  a->value = value;
+  pthread_mutex_lock(&function->u.function.lock);
+  a->next = function->u.function.answers;
+  function->u.function.answers = a;
+  pthread_mutex_unlock(&function->u.function.lock);
+}
+
+void graft_answers_forget(struct graft_object *function) {
+  struct graft_answer *a = function->u.function.answers;
+  function->u.function.answers = NULL;
+  while (a) {
+    struct graft_answer *next = a->next;
+    free(a);
+    a = next;
+  }
+}
+
+GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, void *handle, int threads,
+                                                                      size_t shared, unsigned int flags) {
+  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  if (!blocks) return GRAFT_INVALID_VALUE;
+  uint64_t question[3] = {1, (uint64_t)(unsigned)threads << 32 | flags, shared}, value;
+  if (!known(function, question, &value)) {
+    r = rpc_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, flags);
+    if (r) return r;
+    learn(function, question, value = (uint64_t)(unsigned)*blocks);
+  }
+  *blocks = (int)value;
+  return 0;
+}
+
+GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads, size_t shared) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);
+}
+
+GRAFT_EXPORT int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void *handle, int blocks, int threads) {
+  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  if (!bytes) return GRAFT_INVALID_VALUE;
+  uint64_t question[3] = {2, (uint64_t)(unsigned)threads << 32 | (unsigned)blocks, 0}, value;
+  if (!known(function, question, &value)) {
+    if ((r = rpc_cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads))) return r;
+    learn(function, question, value = *bytes);
+  }
+  *bytes = value;
+  return 0;
+}
+
+static int clusters(int *result, void *handle, const void *config, unsigned potential) {
+  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  if (!result || !config) return GRAFT_INVALID_VALUE;
+  struct config c;
+  uint8_t attributes[MAX_ATTRIBUTES * ATTRIBUTE_BYTES];
+  memcpy(&c, config, sizeof c);
+  if ((r = check_attributes(&c, attributes))) return r;
+  /* FNV-1a over all that the answer depends on. */
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (size_t i = 0; i < 28; i++) hash = (hash ^ ((uint8_t *)&c)[i]) * 0x100000001b3ull;
+  uint64_t second = hash;
+  for (size_t i = 0; i < (size_t)c.count * ATTRIBUTE_BYTES; i++) second = (second ^ attributes[i]) * 0x100000001b3ull;
+  uint64_t question[3] = {3 + potential, hash, second}, value;
+  if (!known(function, question, &value)) {
+    r = rpc_graftOccupancyClusters(function, c.grid[0], c.grid[1], c.grid[2], c.block[0], c.block[1], c.block[2], c.shared,
+                                   attributes, c.count, potential, result);
+    if (r) return r;
+    learn(function, question, value = (uint64_t)(unsigned)*result);
+  }
+  *result = (int)value;
+  return 0;
+}
+
+GRAFT_EXPORT int cuOccupancyMaxActiveClusters(void *count, void *function, void *config) {
+  return clusters(count, function, config, 0);
+}
+GRAFT_EXPORT int cuOccupancyMaxPotentialClusterSize(void *size, void *function, void *config) {
+  return clusters(size, function, config, 1);
+}
+
+/* The launch configuration with the best occupancy: blocks of every multiple of the warp size are tried, as the runtime's
+ * own occupancy calculator does; the callback is the program's and runs here. */
+GRAFT_EXPORT int cuOccupancyMaxPotentialBlockSizeWithFlags(void *min_grid, void *block, void *handle, void *size_of,
+                                                           size_t shared, int limit, unsigned int flags) {
+  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  if (!min_grid || !block) return GRAFT_INVALID_VALUE;
+  int device = context->u.context.device, most, warp, processors, per_processor;
+  if ((r = graft_function_attribute(function, 0, device, &most)) || (r = cuDeviceGetAttribute(&warp, 10, device)) ||
+      (r = cuDeviceGetAttribute(&processors, 16, device)) || (r = cuDeviceGetAttribute(&per_processor, 39, device))) {
+    return r;
+  }
+  if (limit > 0 && limit < most) most = limit;
+  int best = 0, best_block = 0, best_count = 0;
+  for (int threads = (most + warp - 1) / warp * warp; threads > 0; threads -= warp) {
+    int tried = threads < most ? threads : most, blocks;
+    size_t bytes = shared;
+    if (size_of) {
+      size_t (*call)(int);
+      memcpy(&call, &size_of, sizeof call);
+      bytes = call(tried);
+    }
+    if ((r = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, function, tried, bytes, flags))) return r;
+    if (tried * blocks > best) {
+      best = tried * blocks;
+      best_block = tried;
+      best_count = blocks;
+    }
+    if (best >= per_processor) break;
+  }
+  *(int *)min_grid = best_count * processors;
+  *(int *)block = best_block;
+  return 0;
+}
+
+GRAFT_EXPORT int cuOccupancyMaxPotentialBlockSize(void *min_grid, void *block, void *function, void *size_of, size_t shared,
+                                                  int limit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(min_grid, block, function, size_of, shared, limit, 0);
+}

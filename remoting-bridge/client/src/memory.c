@@ -1,0 +1,535 @@
+/* Memory: allocations, copies, and what a pointer is. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "graft.h"
+#include "tables.h"
+
+static void remember(uint64_t base, size_t bytes, struct graft_object *context) {
+  graft_range_add(&(struct graft_range){
+      .base = base, .bytes = bytes, .memory = GRAFT_MEMORY_DEVICE, .device = context->u.context.device, .context = context});
+}
+
+/* ---- Device memory ---- */
+
+GRAFT_EXPORT int cuMemAlloc_v2(uint64_t *pointer, size_t bytes) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer || !bytes) return GRAFT_INVALID_VALUE;
+  r = rpc_cuMemAlloc_v2(pointer, bytes);
+  if (!r) remember(*pointer, bytes, context);
+  return r;
+}
+
+GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t width, size_t height, unsigned int element) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer || !pitch || !width || !height) return GRAFT_INVALID_VALUE;
+  r = rpc_cuMemAllocPitch_v2(pointer, pitch, width, height, element);
+  if (!r) remember(*pointer, *pitch * height, context);
+  return r;
+}
+
+GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer) return GRAFT_INVALID_VALUE;
+  r = rpc_cuMemAllocAsync(pointer, bytes, stream);
+  if (!r && *pointer) remember(*pointer, bytes, context);
+  return r;
+}
+
+GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *pool, void *stream) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer) return GRAFT_INVALID_VALUE;
+  r = rpc_cuMemAllocFromPoolAsync(pointer, bytes, pool, stream);
+  if (!r && *pointer) remember(*pointer, bytes, context);
+  return r;
+}
+
+GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
+  int r = graft_ready();
+  if (r || !pointer) return r;
+  if (!graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL)) return GRAFT_INVALID_VALUE;
+  return rpc_cuMemFree_v2(pointer);
+}
+
+GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
+  int r = graft_ready();
+  if (r || !pointer) return r;
+  if (!graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL)) return GRAFT_INVALID_VALUE;
+  return rpc_cuMemFreeAsync(pointer, stream);
+}
+
+GRAFT_EXPORT int cuMemGetAddressRange_v2(void *base, void *bytes, uint64_t pointer) {
+  struct graft_range range;
+  int r = graft_ready();
+  if (r) return r;
+  if (!graft_range_find(pointer, &range)) return GRAFT_NOT_FOUND;
+  if (base) *(uint64_t *)base = range.base;
+  if (bytes) *(size_t *)bytes = range.bytes;
+  return 0;
+}
+
+/* Variables of modules are device memory too: a copy that infers its direction has to know them. */
+GRAFT_EXPORT int cuModuleGetGlobal_v2(uint64_t *pointer, size_t *bytes, void *module, const char *name) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  uint64_t base;
+  size_t size;
+  if (!name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
+  if ((r = rpc_cuModuleGetGlobal_v2(&base, &size, module, name))) return r;
+  remember(base, size, context);
+  if (pointer) *pointer = base;
+  if (bytes) *bytes = size;
+  return 0;
+}
+
+GRAFT_EXPORT int cuLibraryGetGlobal(uint64_t *pointer, size_t *bytes, void *library, const char *name) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  uint64_t base;
+  size_t size;
+  if (!name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
+  if ((r = rpc_cuLibraryGetGlobal(&base, &size, library, name))) return r;
+  remember(base, size, context);
+  if (pointer) *pointer = base;
+  if (bytes) *bytes = size;
+  return 0;
+}
+
+/* ---- Host memory ---- */
+
+GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer || flags & ~7u) return GRAFT_INVALID_VALUE;
+  if (!bytes) {
+    *(void **)pointer = NULL;
+    return 0;
+  }
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return GRAFT_OUT_OF_MEMORY;
+  graft_range_add(&(struct graft_range){.base = (uintptr_t)memory,
+                                        .bytes = bytes,
+                                        .memory = GRAFT_MEMORY_PINNED,
+                                        .flags = flags,
+                                        .device = context->u.context.device,
+                                        .context = context});
+  *(void **)pointer = memory;
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemAllocHost_v2(void *pointer, size_t bytes) { return cuMemHostAlloc(pointer, bytes, 0); }
+
+GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
+  struct graft_range range;
+  int r = graft_ready();
+  if (r) return r;
+  if (!pointer) return 0;
+  if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
+  /* CUDA's own free waits for copies that still use the memory. */
+  rpc_graftContextSynchronize();
+  munmap(pointer, range.bytes);
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags) {
+  struct graft_object *context;
+  struct graft_range range;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer || !bytes) return GRAFT_INVALID_VALUE;
+  if (graft_range_find((uintptr_t)pointer, &range)) return GRAFT_HOST_MEMORY_ALREADY_REGISTERED;
+  graft_range_add(&(struct graft_range){.base = (uintptr_t)pointer,
+                                        .bytes = bytes,
+                                        .memory = GRAFT_MEMORY_REGISTERED,
+                                        .flags = flags,
+                                        .device = context->u.context.device,
+                                        .context = context});
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemHostUnregister(void *pointer) {
+  int r = graft_ready();
+  if (r) return r;
+  return graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_REGISTERED, NULL) ? GRAFT_OK
+                                                                              : GRAFT_HOST_MEMORY_NOT_REGISTERED;
+}
+
+static bool pinned(const void *pointer, struct graft_range *range) {
+  return graft_range_find((uintptr_t)pointer, range) &&
+         (range->memory == GRAFT_MEMORY_PINNED || range->memory == GRAFT_MEMORY_REGISTERED);
+}
+
+GRAFT_EXPORT int cuMemHostGetDevicePointer_v2(void *device, void *host, unsigned int flags) {
+  struct graft_range range;
+  int r = graft_ready();
+  if (r) return r;
+  if (!device || flags || !pinned(host, &range)) return GRAFT_INVALID_VALUE;
+  /* One address space, as with real unified addressing; copies understand the address, kernels cannot reach it here. */
+  *(uint64_t *)device = (uintptr_t)host;
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemHostGetFlags(void *flags, void *host) {
+  struct graft_range range;
+  int r = graft_ready();
+  if (r) return r;
+  if (!flags || !pinned(host, &range)) return GRAFT_INVALID_VALUE;
+  *(unsigned *)flags = range.flags;
+  return 0;
+}
+
+/* ---- Copies ---- */
+
+static int host_to_device(uint64_t to, const void *from, size_t bytes, void *stream) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r || !bytes) return r;
+  return from ? rpc_graftWrite(to, from, bytes, stream) : GRAFT_INVALID_VALUE;
+}
+
+static int device_to_host(void *to, uint64_t from, size_t bytes, void *stream, bool wait) {
+  struct graft_object *context;
+  struct graft_range range;
+  int r = graft_context_need(&context);
+  if (r || !bytes) return r;
+  if (!to) return GRAFT_INVALID_VALUE;
+  if (wait || !pinned(to, &range)) {
+    graft_incoming(to, bytes);
+    return rpc_graftRead(from, bytes, stream);
+  }
+  uint64_t read = graft_read_expect(to, bytes);
+  if (!read) return GRAFT_OUT_OF_MEMORY;
+  r = rpc_graftReadAsync(from, bytes, stream, read);
+  if (r) graft_read_forget(read);
+  return r;
+}
+
+GRAFT_EXPORT int cuMemcpyHtoD_v2(uint64_t to, void *from, size_t bytes) { return host_to_device(to, from, bytes, NULL); }
+
+GRAFT_EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, void *from, size_t bytes, void *stream) {
+  return host_to_device(to, from, bytes, stream);
+}
+
+GRAFT_EXPORT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
+  return device_to_host(to, from, bytes, NULL, true);
+}
+
+GRAFT_EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
+  return device_to_host(to, from, bytes, stream, false);
+}
+
+static bool on_device(uint64_t pointer) {
+  struct graft_range range;
+  return graft_range_find(pointer, &range) && range.memory == GRAFT_MEMORY_DEVICE;
+}
+
+/* The direction follows from what the pointers are (unified addressing). */
+static int copy(uint64_t to, uint64_t from, size_t bytes, void *stream, bool wait) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r || !bytes) return r;
+  bool to_device = on_device(to), from_device = on_device(from);
+  if (to_device && from_device) return cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
+  if (to_device) return host_to_device(to, (const void *)(uintptr_t)from, bytes, stream);
+  if (from_device) return device_to_host((void *)(uintptr_t)to, from, bytes, stream, wait);
+  if (!to || !from) return GRAFT_INVALID_VALUE;
+  /* Host to host keeps its place in the stream: what was queued before has to be over. */
+  if ((r = cuStreamSynchronize(stream))) return r;
+  memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemcpy(uint64_t to, uint64_t from, size_t bytes) { return copy(to, from, bytes, NULL, true); }
+
+GRAFT_EXPORT int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+  return copy(to, from, bytes, stream, false);
+}
+
+/* ---- Pitched and array copies: host operands travel packed ---- */
+
+enum { TYPE_HOST = 1, TYPE_DEVICE = 2, TYPE_ARRAY = 3, TYPE_UNIFIED = 4 };
+
+/* CUDA_MEMCPY3D (driver API reference); reserved fields are pointers here too. */
+struct copy3d {
+  size_t src_x, src_y, src_z, src_lod;
+  unsigned src_type;
+  const void *src_host;
+  uint64_t src_device;
+  void *src_array, *reserved0;
+  size_t src_pitch, src_height;
+  size_t dst_x, dst_y, dst_z, dst_lod;
+  unsigned dst_type;
+  void *dst_host;
+  uint64_t dst_device;
+  void *dst_array, *reserved1;
+  size_t dst_pitch, dst_height;
+  size_t width, height, depth;
+};
+/* CUDA_MEMCPY2D. */
+struct copy2d {
+  size_t src_x, src_y;
+  unsigned src_type;
+  const void *src_host;
+  uint64_t src_device;
+  void *src_array;
+  size_t src_pitch;
+  size_t dst_x, dst_y;
+  unsigned dst_type;
+  void *dst_host;
+  uint64_t dst_device;
+  void *dst_array;
+  size_t dst_pitch;
+  size_t width, height;
+};
+_Static_assert(sizeof(struct copy3d) == 200 && sizeof(struct copy2d) == 128, "as in cuda.h");
+
+static void unify(unsigned *type, const void **host, uint64_t *device) {
+  if (*type != TYPE_UNIFIED) return;
+  *type = on_device(*device) ? TYPE_DEVICE : TYPE_HOST;
+  if (*type == TYPE_HOST) *host = (const void *)(uintptr_t)*device;
+}
+
+/* Walks the rows of a host operand. */
+static void rows(uint8_t *host, size_t pitch, size_t height, const struct copy3d *c, size_t x, size_t y, size_t z,
+                 uint8_t *packed, bool pack) {
+  for (size_t k = 0; k < c->depth; k++) {
+    for (size_t j = 0; j < c->height; j++) {
+      uint8_t *row = host + ((z + k) * height + y + j) * pitch + x;
+      if (pack) {
+        memcpy(packed, row, c->width);
+      } else {
+        memcpy(row, packed, c->width);
+      }
+      packed += c->width;
+    }
+  }
+}
+
+static int copy3d(struct copy3d c, void *stream, bool wait) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!c.width || !c.height || !c.depth) return 0;
+  unify(&c.src_type, &c.src_host, &c.src_device);
+  const void *dst_host = c.dst_host;
+  unify(&c.dst_type, &dst_host, &c.dst_device);
+  c.dst_host = (void *)dst_host;
+  if (!c.src_pitch) c.src_pitch = c.src_x + c.width;
+  if (!c.dst_pitch) c.dst_pitch = c.dst_x + c.width;
+  if (!c.src_height) c.src_height = c.src_y + c.height;
+  if (!c.dst_height) c.dst_height = c.dst_y + c.height;
+  void *src_array = c.src_type == TYPE_ARRAY ? c.src_array : NULL;
+  void *dst_array = c.dst_type == TYPE_ARRAY ? c.dst_array : NULL;
+  c.src_array = c.dst_array = NULL;
+  size_t bytes = c.width * c.height * c.depth;
+  bool from_host = c.src_type == TYPE_HOST, to_host = c.dst_type == TYPE_HOST;
+  if ((from_host && !c.src_host) || (to_host && !c.dst_host)) return GRAFT_INVALID_VALUE;
+  if (!from_host && !to_host) return rpc_graftCopy3D(&c, src_array, dst_array, NULL, 0, stream);
+  uint8_t *packed = malloc(bytes);
+  if (!packed) return GRAFT_OUT_OF_MEMORY;
+  if (from_host) {
+    rows((uint8_t *)c.src_host, c.src_pitch, c.src_height, &c, c.src_x, c.src_y, c.src_z, packed, true);
+    c.src_x = c.src_y = c.src_z = 0;
+    c.src_pitch = c.width;
+    c.src_height = c.height;
+    c.src_host = NULL;
+  }
+  if (!to_host) {
+    r = rpc_graftCopy3D(&c, src_array, dst_array, packed, bytes, stream);
+  } else {
+    struct copy3d to = c;
+    if (from_host) {
+      if ((r = cuStreamSynchronize(stream))) goto out;
+    } else {
+      c.dst_x = c.dst_y = c.dst_z = 0;
+      c.dst_pitch = c.width;
+      c.dst_height = c.height;
+      c.dst_host = NULL;
+      graft_incoming(packed, bytes);
+      if ((r = rpc_graftCopy3DRead(&c, src_array, bytes, stream))) goto out;
+    }
+    rows(to.dst_host, to.dst_pitch, to.dst_height, &to, to.dst_x, to.dst_y, to.dst_z, packed, false);
+  }
+  (void)wait; /* a host operand is read or written before this returns */
+out:
+  free(packed);
+  return r;
+}
+
+static int copy2d(const void *p, void *stream, bool wait) {
+  if (!p) return GRAFT_INVALID_VALUE;
+  struct copy2d c;
+  memcpy(&c, p, sizeof c);
+  return copy3d((struct copy3d){.src_x = c.src_x,
+                                .src_y = c.src_y,
+                                .src_type = c.src_type,
+                                .src_host = c.src_host,
+                                .src_device = c.src_device,
+                                .src_array = c.src_array,
+                                .src_pitch = c.src_pitch,
+                                .dst_x = c.dst_x,
+                                .dst_y = c.dst_y,
+                                .dst_type = c.dst_type,
+                                .dst_host = c.dst_host,
+                                .dst_device = c.dst_device,
+                                .dst_array = c.dst_array,
+                                .dst_pitch = c.dst_pitch,
+                                .width = c.width,
+                                .height = c.height,
+                                .depth = 1},
+                stream, wait);
+}
+
+GRAFT_EXPORT int cuMemcpy2D_v2(void *c) { return copy2d(c, NULL, true); }
+GRAFT_EXPORT int cuMemcpy2DUnaligned_v2(void *c) { return copy2d(c, NULL, true); }
+GRAFT_EXPORT int cuMemcpy2DAsync_v2(void *c, void *stream) { return copy2d(c, stream, false); }
+
+GRAFT_EXPORT int cuMemcpy3D_v2(void *p) {
+  if (!p) return GRAFT_INVALID_VALUE;
+  struct copy3d c;
+  memcpy(&c, p, sizeof c);
+  return copy3d(c, NULL, true);
+}
+
+GRAFT_EXPORT int cuMemcpy3DAsync_v2(void *p, void *stream) {
+  if (!p) return GRAFT_INVALID_VALUE;
+  struct copy3d c;
+  memcpy(&c, p, sizeof c);
+  return copy3d(c, stream, false);
+}
+
+static int array_copy(void *array, size_t offset, void *host, size_t bytes, void *stream, bool to_array) {
+  struct copy3d c = {.width = bytes, .height = 1, .depth = 1};
+  if (to_array) {
+    c.src_type = TYPE_HOST;
+    c.src_host = host;
+    c.dst_type = TYPE_ARRAY;
+    c.dst_array = array;
+    c.dst_x = offset;
+  } else {
+    c.src_type = TYPE_ARRAY;
+    c.src_array = array;
+    c.src_x = offset;
+    c.dst_type = TYPE_HOST;
+    c.dst_host = host;
+  }
+  return copy3d(c, stream, true);
+}
+
+GRAFT_EXPORT int cuMemcpyHtoA_v2(void *array, size_t offset, void *host, size_t bytes) {
+  return array_copy(array, offset, host, bytes, NULL, true);
+}
+GRAFT_EXPORT int cuMemcpyAtoH_v2(void *host, void *array, size_t offset, size_t bytes) {
+  return array_copy(array, offset, host, bytes, NULL, false);
+}
+GRAFT_EXPORT int cuMemcpyHtoAAsync_v2(void *array, size_t offset, void *host, size_t bytes, void *stream) {
+  return array_copy(array, offset, host, bytes, stream, true);
+}
+GRAFT_EXPORT int cuMemcpyAtoHAsync_v2(void *host, void *array, size_t offset, size_t bytes, void *stream) {
+  return array_copy(array, offset, host, bytes, stream, false);
+}
+
+/* ---- Pointer attributes (CUpointer_attribute) ---- */
+
+static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool strict) {
+  struct graft_range range;
+  bool known = graft_range_find(pointer, &range);
+  bool device = known && range.memory == GRAFT_MEMORY_DEVICE;
+  if (!known && strict) return GRAFT_INVALID_VALUE;
+  switch (attribute) {
+    case 1: /* CONTEXT */
+      *(void **)data = known ? range.context : NULL;
+      return 0;
+    case 2: /* MEMORY_TYPE */
+      *(unsigned *)data = !known ? 0 : device ? TYPE_DEVICE : TYPE_HOST;
+      return 0;
+    case 3: /* DEVICE_POINTER */
+      *(uint64_t *)data = known ? pointer : 0;
+      return 0;
+    case 4: /* HOST_POINTER */
+      if (strict && device) return GRAFT_INVALID_VALUE;
+      *(uint64_t *)data = known && !device ? pointer : 0;
+      return 0;
+    case 6: /* SYNC_MEMOPS */
+      *(unsigned *)data = 0;
+      return 0;
+    case 7: /* BUFFER_ID */
+      *(uint64_t *)data = known ? range.serial : 0;
+      return 0;
+    case 8: /* IS_MANAGED */
+      *(unsigned *)data = 0;
+      return 0;
+    case 9: /* DEVICE_ORDINAL; -2 is CU_DEVICE_INVALID */
+      *(int *)data = known ? range.device : -2;
+      return 0;
+    case 10: /* IS_LEGACY_CUDA_IPC_CAPABLE */
+    case 15: /* IS_GPU_DIRECT_RDMA_CAPABLE */
+      *(unsigned *)data = 0;
+      return 0;
+    case 11: /* RANGE_START_ADDR */
+      *(uint64_t *)data = known ? range.base : 0;
+      return 0;
+    case 12: /* RANGE_SIZE */
+      *(size_t *)data = known ? range.bytes : 0;
+      return 0;
+    case 13: /* MAPPED */
+      *(unsigned *)data = known;
+      return 0;
+    case 14: /* ALLOWED_HANDLE_TYPES */
+      *(uint64_t *)data = 0;
+      return 0;
+    case 16: /* ACCESS_FLAGS: read and write */
+      *(unsigned *)data = known ? 3 : 0;
+      return 0;
+    case 17: /* MEMPOOL_HANDLE */
+      *(void **)data = NULL;
+      return 0;
+    case 18: /* MAPPING_SIZE */
+      *(size_t *)data = known ? range.bytes : 0;
+      return 0;
+    case 19: /* MAPPING_BASE_ADDR */
+      *(uint64_t *)data = known ? range.base : 0;
+      return 0;
+    case 20: /* MEMORY_BLOCK_ID */
+      *(uint64_t *)data = known ? range.serial : 0;
+      return 0;
+    default:
+      return strict ? GRAFT_INVALID_VALUE : GRAFT_NOT_SUPPORTED;
+  }
+}
+
+GRAFT_EXPORT int cuPointerGetAttribute(void *data, int attribute, uint64_t pointer) {
+  int r = graft_ready();
+  if (r) return r;
+  return data ? pointer_attribute(data, attribute, pointer, true) : GRAFT_INVALID_VALUE;
+}
+
+GRAFT_EXPORT int cuPointerGetAttributes(unsigned int count, void *attributes, void *data, uint64_t pointer) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!count || !attributes || !data) return GRAFT_INVALID_VALUE;
+  for (unsigned i = 0; i < count && !r; i++) {
+    r = pointer_attribute(((void **)data)[i], ((int *)attributes)[i], pointer, false);
+  }
+  return r;
+}
+
+GRAFT_EXPORT int cuPointerSetAttribute(void *value, int attribute, uint64_t pointer) {
+  struct graft_range range;
+  int r = graft_ready();
+  if (r) return r;
+  /* SYNC_MEMOPS: copies that the host does not wait for are synchronous already where it matters. */
+  return value && attribute == 6 && graft_range_find(pointer, &range) ? GRAFT_OK : GRAFT_INVALID_VALUE;
+}
