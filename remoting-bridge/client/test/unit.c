@@ -1,0 +1,159 @@
+/* Unit tests of the client's own parts, built with its sources under the sanitizers. Prints "N passed, N failed". */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "graft.h"
+
+static int passed, failed;
+
+#define CHECK(condition)                                                  \
+  do {                                                                    \
+    if (condition) {                                                      \
+      passed++;                                                           \
+    } else {                                                              \
+      failed++;                                                           \
+      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);      \
+    }                                                                     \
+  } while (0)
+
+static void hex(const uint8_t *bytes, int count, char *out) {
+  for (int i = 0; i < count; i++) sprintf(out + 2 * i, "%02x", bytes[i]);
+}
+
+/* RFC 4231, test cases 1, 2 and 6. */
+static void hmac_sha256(void) {
+  uint8_t key[131], out[32];
+  char text[65];
+  memset(key, 0x0b, 20);
+  const void *one[] = {"Hi ", "There"};
+  const size_t one_sizes[] = {3, 5};
+  graft_hmac_sha256(key, 20, one, one_sizes, 2, out);
+  hex(out, 32, text);
+  CHECK(!strcmp(text, "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"));
+  const void *two[] = {"what do ya want for nothing?"};
+  const size_t two_sizes[] = {28};
+  graft_hmac_sha256((const uint8_t *)"Jefe", 4, two, two_sizes, 1, out);
+  hex(out, 32, text);
+  CHECK(!strcmp(text, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"));
+  memset(key, 0xaa, 131);
+  const void *six[] = {"Test Using Larger Than Block-Size Key - Hash Key First"};
+  const size_t six_sizes[] = {54};
+  graft_hmac_sha256(key, 131, six, six_sizes, 1, out);
+  hex(out, 32, text);
+  CHECK(!strcmp(text, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"));
+}
+
+/* The ranges table: neighbours, ends, replacement, removal by kind. */
+static void ranges(void) {
+  struct graft_range found;
+  graft_range_add(&(struct graft_range){.base = 1000, .bytes = 100, .memory = GRAFT_MEMORY_DEVICE});
+  graft_range_add(&(struct graft_range){.base = 1100, .bytes = 50, .memory = GRAFT_MEMORY_PINNED});
+  graft_range_add(&(struct graft_range){.base = 500, .bytes = 10, .memory = GRAFT_MEMORY_DEVICE});
+  CHECK(!graft_range_find(999, &found));
+  CHECK(graft_range_find(1000, &found) && found.bytes == 100);
+  CHECK(graft_range_find(1099, &found) && found.base == 1000);
+  CHECK(graft_range_find(1100, &found) && found.memory == GRAFT_MEMORY_PINNED);
+  CHECK(!graft_range_find(1150, &found));
+  CHECK(!graft_range_remove(1100, GRAFT_MEMORY_DEVICE, NULL));
+  CHECK(graft_range_remove(1100, GRAFT_MEMORY_PINNED, &found) && found.bytes == 50);
+  CHECK(!graft_range_find(1100, &found));
+  for (uint64_t i = 0; i < 1000; i++) {
+    graft_range_add(&(struct graft_range){.base = 10000 + 16 * ((i * 7919) % 1000), .bytes = 16, .memory = GRAFT_MEMORY_DEVICE});
+  }
+  bool all = true;
+  for (uint64_t i = 0; i < 16000; i++) all = all && graft_range_find(10000 + i, &found) && found.base == 10000 + i / 16 * 16;
+  CHECK(all);
+}
+
+static void put32(uint8_t *p, uint32_t value) { memcpy(p, &value, 4); }
+static void put64(uint8_t *p, uint64_t value) { memcpy(p, &value, 8); }
+
+static void images(void) {
+  uint8_t fatbin[64] = {0};
+  put32(fatbin, 0xBA55ED50u);
+  fatbin[4] = 1;
+  fatbin[6] = 16;
+  put64(fatbin + 8, 48);
+  CHECK(graft_image_size(fatbin) == 64);
+  struct {
+    uint32_t magic, version;
+    const void *data;
+    const void *unused;
+  } wrapper = {0x466243B1u, 1, fatbin, NULL};
+  CHECK(graft_image_unwrap(&wrapper) == fatbin);
+  CHECK(graft_image_unwrap(fatbin) == fatbin);
+  CHECK(graft_image_size(".version 8.0\n") == 14);
+  CHECK(graft_image_size("nonsense") == 0);
+}
+
+static bool config_from(const char *text, struct graft_config *config, char *reason) {
+  char path[] = "/tmp/graft-client-test-XXXXXX";
+  int fd = mkstemp(path);
+  if (fd < 0 || write(fd, text, strlen(text)) < 0) abort();
+  close(fd);
+  setenv("GRAFT_CONFIG", path, 1);
+  bool ok = graft_config_read(config, reason, 400);
+  unlink(path);
+  return ok;
+}
+
+static void configuration(void) {
+  struct graft_config config;
+  char reason[400] = "";
+  unsetenv("GRAFT_SERVER");
+  unsetenv("GRAFT_NAME");
+  unsetenv("GRAFT_TOKEN_FILE");
+  CHECK(config_from("# comment\n server = tcp://10.0.2.2:7799 \nname=g1\n", &config, reason));
+  CHECK(!strcmp(config.server, "tcp://10.0.2.2:7799") && !strcmp(config.name, "g1") && !config.has_token);
+  CHECK(!config_from("name = g1\n", &config, reason) && strstr(reason, "no server"));
+  CHECK(!config_from("server = tcp://h:1\ntoken-file = /nonexistent\n", &config, reason) && strstr(reason, "/nonexistent"));
+  setenv("GRAFT_SERVER", "unix:///x", 1);
+  CHECK(config_from("server = tcp://h:1\n", &config, reason) && !strcmp(config.server, "unix:///x"));
+  setenv("GRAFT_CONFIG", "/nonexistent", 1);
+  CHECK(!graft_config_read(&config, reason, sizeof reason) && strstr(reason, "GRAFT_CONFIG"));
+}
+
+/* Names and versions as CUDA's own typedefs have them. */
+static void procedures(void) {
+  extern int cuGetProcAddress_v2(const char *, void *, int, uint64_t, void *);
+  extern int cuGetProcAddress(const char *, void *, int, uint64_t);
+  void *found, *other;
+  int status;
+  CHECK(cuGetProcAddress_v2("cuMemAlloc", &found, 12000, 0, &status) == 0 && found == (void *)cuMemAlloc_v2 && status == 0);
+  CHECK(cuGetProcAddress_v2("cuMemAlloc", &found, 2000, 0, &status) == 0 && found && found != (void *)cuMemAlloc_v2);
+  CHECK(cuGetProcAddress_v2("cuStreamGetCaptureInfo", &found, 12030, 0, &status) == 0 && found == (void *)cuStreamGetCaptureInfo_v3);
+  CHECK(cuGetProcAddress_v2("cuCtxSynchronize", &found, 12090, 0, &status) == 0 && found == (void *)cuCtxSynchronize);
+  CHECK(cuGetProcAddress_v2("cuNoSuchThing", &found, 13000, 0, &status) == 0 && !found && status == 1);
+  CHECK(cuGetProcAddress_v2("cuKernelGetFunction", &found, 11000, 0, &status) == 0 && !found && status == 2);
+  CHECK(cuGetProcAddress("cuNoSuchThing", &found, 13000, 0) == 500);
+  CHECK(cuGetProcAddress_v2("cuGetProcAddress", &found, 13000, 0, &status) == 0 && found == (void *)cuGetProcAddress_v2);
+  CHECK(cuGetProcAddress_v2("cuGetProcAddress", &found, 11030, 0, &status) == 0 && found == (void *)cuGetProcAddress);
+  CHECK(cuGetProcAddress_v2("cuLaunchKernel", &found, 12000, 2, &status) == 0);
+  CHECK(cuGetProcAddress_v2("cuLaunchKernel", &other, 12000, 0, &status) == 0 && other != found);
+}
+
+/* Without a server every way in fails with an error and none crashes. */
+static void no_server(void) {
+  setenv("GRAFT_CONFIG", "/dev/null", 1);
+  setenv("GRAFT_SERVER", "tcp://127.0.0.1:1", 1);
+  int value;
+  uint64_t pointer;
+  CHECK(cuMemAlloc_v2(&pointer, 16) == GRAFT_NOT_INITIALIZED);
+  CHECK(cuInit(0) == GRAFT_NO_DEVICE);
+  CHECK(cuInit(0) == GRAFT_NO_DEVICE);
+  CHECK(cuDeviceGetCount(&value) == GRAFT_NOT_INITIALIZED);
+  CHECK(cuMemFree_v2(4096) == GRAFT_NOT_INITIALIZED);
+  CHECK(cuCtxSynchronize() == GRAFT_NOT_INITIALIZED);
+  CHECK(cuDriverGetVersion(&value) == 0 && value == 13000);
+}
+
+int main(void) {
+  hmac_sha256();
+  ranges();
+  images();
+  configuration();
+  procedures();
+  no_server();
+  printf("client-unit: %d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}
