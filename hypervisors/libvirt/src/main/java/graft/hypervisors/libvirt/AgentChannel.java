@@ -15,6 +15,12 @@ import org.libvirt.jna.CString;
  */
 final class AgentChannel {
 
+  /**
+   * Bytes that are sent in one message, before Base64. libvirt 9.0 loses the agent when a message
+   * does not fit into the buffer of its socket at once: 192 KiB went through, 256 KiB did not.
+   */
+  static final int MAX_PAYLOAD = 128 * 1024;
+
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Guest guest;

@@ -26,8 +26,8 @@ public record AgentCommand(
     Optional<byte[]> input,
     Duration timeout) {
 
-  /** One libvirt message holds 4 MiB, and the input travels in one message in Base64. */
-  public static final int MAX_INPUT = 2 << 20;
+  /** The input travels in one message, see {@link AgentChannel#MAX_PAYLOAD}. */
+  public static final int MAX_INPUT = AgentChannel.MAX_PAYLOAD;
 
   private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(30);
 

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.OptionalInt;
 
@@ -24,7 +25,7 @@ public final class GuestAgent {
   private static final Duration FILE_OPERATION = Duration.ofSeconds(60);
 
   /** Base64 of this fits well into one libvirt message of 4 MiB. */
-  private static final int CHUNK = 512 * 1024;
+  private static final int READ_CHUNK = 1024 * 1024;
 
   private static final long FIRST_POLL_MILLIS = 5;
   private static final long LAST_POLL_MILLIS = 200;
@@ -163,33 +164,12 @@ public final class GuestAgent {
    */
   public void writeFile(String path, InputStream content) throws IOException {
     String action = "write '" + path + "' in";
-    long handle = open(action, path, "w");
-    try {
-      byte[] piece = content.readNBytes(CHUNK);
+    try (RemoteFile file = new RemoteFile(action, path, "w")) {
+      byte[] piece = content.readNBytes(AgentChannel.MAX_PAYLOAD);
       while (piece.length > 0) {
-        write(action, handle, piece);
-        piece = content.readNBytes(CHUNK);
+        file.write(piece);
+        piece = content.readNBytes(AgentChannel.MAX_PAYLOAD);
       }
-    } finally {
-      close(action, handle);
-    }
-  }
-
-  private void write(String action, long handle, byte[] piece) {
-    int done = 0;
-    while (done < piece.length) {
-      byte[] rest = done == 0 ? piece : java.util.Arrays.copyOfRange(piece, done, piece.length);
-      ObjectNode arguments =
-          channel
-              .newArguments()
-              .put("handle", handle)
-              .put("buf-b64", Base64.getEncoder().encodeToString(rest));
-      int count =
-          channel.ask(action, "guest-file-write", arguments, FILE_OPERATION).path("count").asInt();
-      if (count <= 0) {
-        throw channel.refusal(action, "the agent wrote nothing of " + rest.length + " bytes");
-      }
-      done += count;
     }
   }
 
@@ -211,27 +191,57 @@ public final class GuestAgent {
    */
   public void readFile(String path, OutputStream to) throws IOException {
     String action = "read '" + path + "' in";
-    long handle = open(action, path, "r");
-    try {
-      boolean end = false;
-      while (!end) {
-        ObjectNode arguments = channel.newArguments().put("handle", handle).put("count", CHUNK);
-        JsonNode piece = channel.ask(action, "guest-file-read", arguments, FILE_OPERATION);
-        to.write(bytes(piece, "buf-b64"));
-        end = piece.path("eof").asBoolean() || piece.path("count").asInt() == 0;
+    try (RemoteFile file = new RemoteFile(action, path, "r")) {
+      while (file.read(to)) {
+        // The next piece.
       }
-    } finally {
-      close(action, handle);
     }
   }
 
-  private long open(String action, String path, String mode) {
-    ObjectNode arguments = channel.newArguments().put("path", path).put("mode", mode);
-    return channel.ask(action, "guest-file-open", arguments, PROMPT).asLong();
-  }
+  /** A file that the agent holds open. */
+  private final class RemoteFile implements AutoCloseable {
+    private final String action;
+    private final long handle;
 
-  private void close(String action, long handle) {
-    channel.ask(
-        action, "guest-file-close", channel.newArguments().put("handle", handle), FILE_OPERATION);
+    RemoteFile(String action, String path, String mode) {
+      this.action = action;
+      ObjectNode arguments = channel.newArguments().put("path", path).put("mode", mode);
+      this.handle = channel.ask(action, "guest-file-open", arguments, PROMPT).asLong();
+    }
+
+    void write(byte[] piece) {
+      int done = 0;
+      while (done < piece.length) {
+        byte[] rest = Arrays.copyOfRange(piece, done, piece.length);
+        ObjectNode arguments = onHandle().put("buf-b64", Base64.getEncoder().encodeToString(rest));
+        int count =
+            channel
+                .ask(action, "guest-file-write", arguments, FILE_OPERATION)
+                .path("count")
+                .asInt();
+        if (count <= 0) {
+          throw channel.refusal(action, "the agent wrote nothing of " + rest.length + " bytes");
+        }
+        done += count;
+      }
+    }
+
+    /** Copies one piece; false after the last. */
+    boolean read(OutputStream to) throws IOException {
+      JsonNode piece =
+          channel.ask(
+              action, "guest-file-read", onHandle().put("count", READ_CHUNK), FILE_OPERATION);
+      to.write(bytes(piece, "buf-b64"));
+      return !piece.path("eof").asBoolean() && piece.path("count").asInt() > 0;
+    }
+
+    private ObjectNode onHandle() {
+      return channel.newArguments().put("handle", handle);
+    }
+
+    @Override
+    public void close() {
+      channel.ask(action, "guest-file-close", onHandle(), FILE_OPERATION);
+    }
   }
 }
