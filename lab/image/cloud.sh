@@ -1,0 +1,82 @@
+#!/bin/bash
+# Builds a cloud image like the ones that distributions publish: Debian 12 on a bootable qcow2 disk, set up
+# by cloud-init from a NoCloud seed, with the guest agent and an SSH server. For tests; takes minutes.
+#
+#   cloud.sh OUTPUT.qcow2
+#
+# The disk: a FAT partition with the boot loader (syslinux), kernel and initramfs, and an ext4 partition with
+# the rest. Needs root, for mmdebstrap; mounts no image.
+# Needs: mmdebstrap qemu-utils e2fsprogs fdisk dosfstools mtools syslinux syslinux-common
+set -euo pipefail
+export LC_ALL=C
+
+out=$(realpath "${1:?usage: cloud.sh OUTPUT.qcow2}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+
+packages=linux-image-cloud-amd64,systemd-sysv,udev,dbus,cloud-init,netplan.io,iproute2,openssh-server
+packages+=,qemu-guest-agent,python3-yaml,libstdc++6
+root_mib=1536 boot_mib=64
+# A mirror, or a file with apt sources, in place of Debian's own.
+mirror=(${GRAFT_DEBIAN_MIRROR:+"$GRAFT_DEBIAN_MIRROR"})
+
+# What the customize hook does in the new root. The initramfs holds only what finds the root disk, and is
+# packed by lz4: without KVM unpacking is a good part of the boot.
+cat >"$work/customize" <<'HOOK'
+#!/bin/sh
+set -eu
+root=$1
+printf 'virtio_pci\nvirtio_blk\nvirtio_scsi\nsd_mod\next4\n' >"$root/etc/initramfs-tools/modules"
+printf 'MODULES=list\nCOMPRESS=lz4\n' >"$root/etc/initramfs-tools/conf.d/small"
+chroot "$root" update-initramfs -u
+echo 'LABEL=root / ext4 defaults 0 1' >"$root/etc/fstab"
+echo 'datasource_list: [NoCloud, None]' >"$root/etc/cloud/cloud.cfg.d/90_datasource.cfg"
+for unit in apt-daily.timer apt-daily-upgrade.timer systemd-networkd-wait-online.service e2scrub_reap.service; do
+  ln -sf /dev/null "$root/etc/systemd/system/$unit"
+done
+chroot "$root" systemctl -q enable systemd-networkd.service
+: >"$root/etc/machine-id"
+rm -f "$root"/etc/ssh/ssh_host_* "$root"/etc/resolv.conf
+ln -s ../run/systemd/resolve/resolv.conf "$root/etc/resolv.conf"
+HOOK
+chmod +x "$work/customize"
+
+echo "cloud.sh: installing Debian 12 into a folder" >&2
+root=$work/root
+mmdebstrap --quiet --mode=root --variant=minbase --include="$packages,initramfs-tools,lz4" \
+  --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
+  --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+  --dpkgopt='path-exclude=/usr/share/locale/*' --customize-hook="$work/customize" \
+  bookworm "$root" "${mirror[@]}"
+rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/*
+
+echo "cloud.sh: making the disk" >&2
+boot=$work/boot.fat
+mkfs.vfat -C -F 16 -n BOOT "$boot" $((boot_mib * 1024)) >/dev/null
+mcopy -i "$boot" "$root"/boot/vmlinuz-* ::vmlinuz
+mcopy -i "$boot" "$root"/boot/initrd.img-* ::initrd
+cat >"$work/syslinux.cfg" <<'CONFIG'
+serial 0 115200
+default linux
+label linux
+  kernel vmlinuz
+  append initrd=initrd root=LABEL=root rw console=ttyS0 quiet mitigations=off net.ifnames=0
+CONFIG
+mcopy -i "$boot" "$work/syslinux.cfg" ::syslinux.cfg
+syslinux --install "$boot"
+
+disk=$work/disk
+truncate -s $((1 + boot_mib + root_mib + 1))M "$disk"
+sfdisk -q "$disk" <<PARTITIONS
+label: dos
+start=1MiB, size=${boot_mib}MiB, type=e, bootable
+start=$((1 + boot_mib))MiB, size=${root_mib}MiB, type=83
+PARTITIONS
+dd if=/usr/lib/syslinux/mbr/mbr.bin of="$disk" bs=440 count=1 conv=notrunc status=none
+dd if="$boot" of="$disk" bs=1M seek=1 conv=notrunc,sparse status=none
+rm -rf "$root"/boot/*
+mke2fs -q -t ext4 -L root -d "$root" -E offset=$(((1 + boot_mib) << 20)) "$disk" ${root_mib}M
+qemu-img convert -O qcow2 "$disk" "$out.partial"
+mv "$out.partial" "$out"
+echo "cloud.sh: $(du -h "$out" | cut -f1) in $out" >&2
