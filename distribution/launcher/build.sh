@@ -9,6 +9,13 @@ build_if_newer() {
   newer_than_build || return 0
   [ -w "$root" ] || give_up "$root is not built and cannot be written: build it elsewhere, or unpack the distribution"
   mkdir -p "$root/target"
+  exec 8>"$root/target/build.lock"
+  flock 8
+  if newer_than_build; then build; fi
+  exec 8>&-
+}
+
+build() {
   local log=$root/target/build.log
   say "building (the first time it downloads libraries; log: $log)"
   SECONDS=0

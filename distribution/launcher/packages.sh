@@ -27,6 +27,14 @@ need_packages() {
     need virsh libvirt-clients "shows whether libvirt answers"
     need cpio cpio "packs the small guest image"
   fi
+  if [ "$cloud" = true ]; then
+    need mmdebstrap mmdebstrap "makes the cloud image"
+    need mkfs.vfat dosfstools "the same"
+    need mcopy mtools "the same"
+    need sfdisk fdisk "the same"
+    need syslinux syslinux "the same"
+    need /usr/lib/syslinux/mbr/mbr.bin syslinux-common "the same"
+  fi
   [ ${#missing[@]} -gt 0 ] || return 0
   command -v apt-get >/dev/null ||
     give_up "these Debian packages are needed, and there is no apt-get here: ${missing[*]}"

@@ -11,11 +11,12 @@ export LC_ALL=C.UTF-8 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 root=$1 home=$2 command=$3
 shift 3
 launcher=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-yes=false
+yes=false cloud=false
 arguments=()
 for argument; do
-  case $argument in
-    --yes | -y) yes=true ;;
+  case $command:$argument in
+    *:--yes | *:-y) yes=true ;;
+    test:--cloud) cloud=true ;;
     *) arguments+=("$argument") ;;
   esac
 done
@@ -29,10 +30,10 @@ images=$home/lib/image
 
 say() { echo "graft: $*" >&2; }
 
-# Says what went wrong and ends: unavailable, as sysexits.h numbers it.
+# Says what this machine lacks and ends, with the exit code that every command has for that.
 give_up() {
   say "$*"
-  exit 69
+  exit 4
 }
 
 . "$launcher/packages.sh"
@@ -72,6 +73,7 @@ case $command in
   test)
     ready_libvirt
     ready_image
+    [ "$cloud" = false ] || ready_cloud_image
     . "$launcher/test.sh"
     run_tests "${arguments[@]}"
     ;;

@@ -31,7 +31,7 @@ printf 'virtio_pci\nvirtio_blk\nvirtio_scsi\nsd_mod\next4\n' >"$root/etc/initram
 printf 'MODULES=list\nCOMPRESS=lz4\n' >"$root/etc/initramfs-tools/conf.d/small"
 chroot "$root" update-initramfs -u
 echo 'LABEL=root / ext4 defaults 0 1' >"$root/etc/fstab"
-echo 'datasource_list: [NoCloud, None]' >"$root/etc/cloud/cloud.cfg.d/90_datasource.cfg"
+printf 'datasource_list: [NoCloud, None]\nlocale: C.UTF-8\n' >"$root/etc/cloud/cloud.cfg.d/90_graft.cfg"
 for unit in apt-daily.timer apt-daily-upgrade.timer systemd-networkd-wait-online.service e2scrub_reap.service; do
   ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
@@ -75,7 +75,7 @@ start=$((1 + boot_mib))MiB, size=${root_mib}MiB, type=83
 PARTITIONS
 dd if=/usr/lib/syslinux/mbr/mbr.bin of="$disk" bs=440 count=1 conv=notrunc status=none
 dd if="$boot" of="$disk" bs=1M seek=1 conv=notrunc,sparse status=none
-rm -rf "$root"/boot/*
+rm -rf "${root:?}"/boot/*
 mke2fs -q -t ext4 -L root -d "$root" -E offset=$(((1 + boot_mib) << 20)) "$disk" ${root_mib}M
 qemu-img convert -O qcow2 "$disk" "$out.partial"
 mv "$out.partial" "$out"

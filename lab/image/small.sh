@@ -113,7 +113,7 @@ ln -s bin/busybox init
 
 find . -exec touch -h -d @0 {} +
 find . -mindepth 1 | sort | cpio --quiet --reproducible -o -H newc -R 0:0 >"$work/initramfs.cpio"
-sort "$work/manifest" >"$out/manifest"
-mv "$work/initramfs.cpio" "$out/initramfs.cpio"
+install -m 644 "$work/initramfs.cpio" "$out/initramfs.cpio"
 install -m 644 "$root/boot/vmlinuz-$release" "$out/vmlinuz"
+sort "$work/manifest" >"$out/manifest" # last: with it the image is complete
 say "$(du -h "$out/vmlinuz" | cut -f1) kernel, $(du -h "$out/initramfs.cpio" | cut -f1) initramfs in $out"
