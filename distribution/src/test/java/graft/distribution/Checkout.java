@@ -1,0 +1,13 @@
+package graft.distribution;
+
+import java.nio.file.Path;
+
+/** Where the tests find what the build made. */
+final class Checkout {
+  static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+  static final Path HOME = ROOT.resolve("target/graft");
+  static final Path ARCHIVE = ROOT.resolve("target/graft-linux-x86_64.tar.gz");
+  static final Path PROGRAMS = ROOT.resolve("examples/built");
+
+  private Checkout() {}
+}
