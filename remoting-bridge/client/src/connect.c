@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "graft.h"
+#include "region.h"
 
 #define MAGIC 0x54465247u
 #define HANDSHAKE_MILLISECONDS 10000
@@ -128,7 +129,7 @@ struct hello {
   uint64_t hash;
   uint8_t nonce[32];
   char name[64];
-  uint32_t kind, reserved;
+  uint32_t kind, channel; /* channel 1: shared memory, its descriptor follows the welcome */
   uint64_t session;
 };
 struct challenge {
@@ -146,8 +147,9 @@ struct welcome {
 _Static_assert(sizeof(struct hello) == 128 && sizeof(struct challenge) == 64 && sizeof(struct welcome) == 256,
                "the handshake's records have fixed sizes");
 
-static bool authenticate(int fd, const struct graft_config *config, uint64_t *session, char *reason, size_t size) {
-  struct hello hello = {.magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH};
+static bool authenticate(int fd, const struct graft_config *config, bool shared, uint64_t *session, char *reason,
+                         size_t size) {
+  struct hello hello = {.magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH, .channel = shared};
   memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
   if (getrandom(hello.nonce, sizeof hello.nonce, 0) != (ssize_t)sizeof hello.nonce) {
     snprintf(reason, size, "no random numbers: %s", strerror(errno));
@@ -200,16 +202,19 @@ static bool authenticate(int fd, const struct graft_config *config, uint64_t *se
 
 int graft_connect_socket(const struct graft_config *config, uint64_t *session, char *reason, size_t size) {
   int fd;
-  if (!strncmp(config->server, "unix://", 7)) {
+  bool shared = !strncmp(config->server, "shm://", 6);
+  if (shared) {
+    fd = connect_unix(config->server + 6, reason, size);
+  } else if (!strncmp(config->server, "unix://", 7)) {
     fd = connect_unix(config->server + 7, reason, size);
   } else if (!strncmp(config->server, "tcp://", 6)) {
     fd = connect_tcp(config->server + 6, reason, size);
   } else {
-    snprintf(reason, size, "server address must start with tcp:// or unix://, not %s", config->server);
+    snprintf(reason, size, "server address must start with tcp://, unix:// or shm://, not %s", config->server);
     return -1;
   }
   if (fd < 0) return -1;
-  if (!authenticate(fd, config, session, reason, size)) {
+  if (!authenticate(fd, config, shared, session, reason, size) || (shared && !graft_region_share(fd, reason, size))) {
     close(fd);
     return -1;
   }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "graft.h"
+#include "region.h"
 #include "tables.h"
 
 #define SNAPSHOT 4096
@@ -14,22 +15,23 @@ static int driver_version = GRAFT_CUDA_VERSION;
 /* What the server's driver can do but this client does not offer to programs (CUdevice_attribute). */
 static const struct {
   int attribute, value;
+  bool socket_only; /* shared memory lies at one address for program and GPU: there it is as the driver says */
 } overrides[] = {
-    {19, 0},  /* CAN_MAP_HOST_MEMORY: a kernel cannot reach the client's memory over a socket */
-    {83, 0},  /* MANAGED_MEMORY */
-    {86, 0},  /* HOST_NATIVE_ATOMIC_SUPPORTED */
-    {88, 0},  /* PAGEABLE_MEMORY_ACCESS */
-    {89, 0},  /* CONCURRENT_MANAGED_ACCESS */
-    {91, 0},  /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */
-    {100, 0}, /* PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES */
-    {101, 0}, /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */
-    {103, 0}, /* HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED */
-    {110, 0}, /* GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED */
-    {116, 0}, /* GPU_DIRECT_RDMA_SUPPORTED */
-    {124, 0}, /* DMA_BUF_SUPPORTED */
-    {125, 0}, /* IPC_EVENT_SUPPORTED */
-    {128, 0}, /* HANDLE_TYPE_FABRIC_SUPPORTED */
-    {132, 0}, /* MULTICAST_SUPPORTED */
+    {19, 0, true},  /* CAN_MAP_HOST_MEMORY: a kernel cannot reach the client's memory over a socket */
+    {83, 0, false}, /* MANAGED_MEMORY */
+    {86, 0, false}, /* HOST_NATIVE_ATOMIC_SUPPORTED */
+    {88, 0, false}, /* PAGEABLE_MEMORY_ACCESS */
+    {89, 0, false}, /* CONCURRENT_MANAGED_ACCESS */
+    {91, 0, false}, /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */
+    {100, 0, false}, /* PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES */
+    {101, 0, false}, /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */
+    {103, 0, false}, /* HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED */
+    {110, 0, false}, /* GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED */
+    {116, 0, false}, /* GPU_DIRECT_RDMA_SUPPORTED */
+    {124, 0, false}, /* DMA_BUF_SUPPORTED */
+    {125, 0, false}, /* IPC_EVENT_SUPPORTED */
+    {128, 0, false}, /* HANDLE_TYPE_FABRIC_SUPPORTED */
+    {132, 0, false}, /* MULTICAST_SUPPORTED */
 };
 
 int graft_device_count(void) { return device_count; }
@@ -65,6 +67,7 @@ static int load(int index) {
   device->attribute_count = count;
   memcpy(device->attributes + 1, data + sizeof head, 4 * count);
   for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++) {
+    if (overrides[i].socket_only && graft_region_memory()) continue;
     if (overrides[i].attribute <= (int)count) device->attributes[overrides[i].attribute] = overrides[i].value;
   }
   return 0;

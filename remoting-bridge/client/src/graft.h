@@ -159,5 +159,7 @@ void graft_stats_received(size_t bytes);
 void graft_stats_enable(void);
 
 uint64_t graft_now(void);
+/* A thread of our own: detached, small, and deaf to the program's signals. */
+bool graft_start_thread(void *(*run)(void *));
 
 #endif

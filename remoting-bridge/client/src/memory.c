@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 
 #include "graft.h"
+#include "region.h"
+#include "staging.h"
 #include "tables.h"
 
 static void remember(uint64_t base, size_t bytes, struct graft_object *context) {
@@ -117,8 +119,11 @@ GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags)
     *(void **)pointer = NULL;
     return 0;
   }
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return GRAFT_OUT_OF_MEMORY;
+  void *memory = graft_region_allocate(bytes);
+  if (!memory) {
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return GRAFT_OUT_OF_MEMORY;
+  }
   graft_range_add(&(struct graft_range){.base = (uintptr_t)memory,
                                         .bytes = bytes,
                                         .memory = GRAFT_MEMORY_PINNED,
@@ -139,7 +144,7 @@ GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
   if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
   /* CUDA's own free waits for copies that still use the memory. */
   rpc_graftContextSynchronize();
-  munmap(pointer, range.bytes);
+  if (!graft_region_free(pointer)) munmap(pointer, range.bytes);
   return 0;
 }
 
@@ -192,11 +197,20 @@ GRAFT_EXPORT int cuMemHostGetFlags(void *flags, void *host) {
 
 /* ---- Copies ---- */
 
-static int host_to_device(uint64_t to, const void *from, size_t bytes, void *stream) {
+/* From here on a copy is staged through the shared region; smaller ones travel behind their record. */
+#define STAGED (32u << 10)
+
+static int host_to_device(uint64_t to, const void *from, size_t bytes, void *stream, bool wait) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r || !bytes) return r;
-  return from ? rpc_graftWrite(to, from, bytes, stream) : GRAFT_INVALID_VALUE;
+  if (!from) return GRAFT_INVALID_VALUE;
+  if (graft_region_holds(from, bytes)) {
+    r = rpc_graftCopyFromRegion(to, (uintptr_t)from, bytes, stream);
+    return r || !wait ? r : cuStreamSynchronize(stream);
+  }
+  if (bytes > STAGED && graft_staging_ready()) return graft_stage_to_device(to, from, bytes, stream);
+  return rpc_graftWrite(to, from, bytes, stream);
 }
 
 static int device_to_host(void *to, uint64_t from, size_t bytes, void *stream, bool wait) {
@@ -205,6 +219,11 @@ static int device_to_host(void *to, uint64_t from, size_t bytes, void *stream, b
   int r = graft_context_need(&context);
   if (r || !bytes) return r;
   if (!to) return GRAFT_INVALID_VALUE;
+  if (graft_region_holds(to, bytes)) {
+    r = rpc_graftCopyToRegion((uintptr_t)to, from, bytes, stream);
+    return r || !wait ? r : cuStreamSynchronize(stream);
+  }
+  if (bytes > STAGED && graft_staging_ready()) return graft_stage_from_device(to, from, bytes, stream);
   if (wait || !pinned(to, &range)) {
     graft_incoming(to, bytes);
     return rpc_graftRead(from, bytes, stream);
@@ -216,10 +235,10 @@ static int device_to_host(void *to, uint64_t from, size_t bytes, void *stream, b
   return r;
 }
 
-GRAFT_EXPORT int cuMemcpyHtoD_v2(uint64_t to, void *from, size_t bytes) { return host_to_device(to, from, bytes, NULL); }
+GRAFT_EXPORT int cuMemcpyHtoD_v2(uint64_t to, void *from, size_t bytes) { return host_to_device(to, from, bytes, NULL, true); }
 
 GRAFT_EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, void *from, size_t bytes, void *stream) {
-  return host_to_device(to, from, bytes, stream);
+  return host_to_device(to, from, bytes, stream, false);
 }
 
 GRAFT_EXPORT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
@@ -242,7 +261,7 @@ static int copy(uint64_t to, uint64_t from, size_t bytes, void *stream, bool wai
   if (r || !bytes) return r;
   bool to_device = on_device(to), from_device = on_device(from);
   if (to_device && from_device) return cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
-  if (to_device) return host_to_device(to, (const void *)(uintptr_t)from, bytes, stream);
+  if (to_device) return host_to_device(to, (const void *)(uintptr_t)from, bytes, stream, wait);
   if (from_device) return device_to_host((void *)(uintptr_t)to, from, bytes, stream, wait);
   if (!to || !from) return GRAFT_INVALID_VALUE;
   /* Host to host keeps its place in the stream: what was queued before has to be over. */

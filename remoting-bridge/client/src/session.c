@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "graft.h"
+#include "region.h"
+#include "ring.h"
 
 #define MAX_RECORD (1u << 20)
 #define BUFFER (2u << 20)
@@ -60,6 +62,8 @@ static struct {
   bool opened;
   int open_result;
   int fd;
+  bool shared; /* records go through shared memory, the socket is the doorbell */
+  struct graft_ring requests, answers;
   int dead; /* 0, or the error that every call returns */
 
   pthread_mutex_t send_lock;
@@ -120,6 +124,11 @@ static int dead(void) { return __atomic_load_n(&s.dead, __ATOMIC_ACQUIRE); }
 /* ---- Sending ---- */
 
 static bool write_all(const void *data, size_t bytes, const void *more, size_t more_bytes) {
+  if (s.shared) {
+    if (graft_ring_write(&s.requests, s.fd, data, bytes) && graft_ring_write(&s.requests, s.fd, more, more_bytes)) return true;
+    die("the server is gone", 0);
+    return false;
+  }
   struct iovec parts[2] = {{(void *)data, bytes}, {(void *)more, more_bytes}};
   int first = bytes ? 0 : 1;
   while (parts[0].iov_len || parts[1].iov_len) {
@@ -187,7 +196,7 @@ static void *flusher(void *unused) {
   return NULL;
 }
 
-static void start_flusher(void) {
+bool graft_start_thread(void *(*run)(void *)) {
   pthread_attr_t attributes;
   pthread_t thread;
   sigset_t all, before;
@@ -196,9 +205,10 @@ static void start_flusher(void) {
   pthread_attr_setstacksize(&attributes, 128 << 10);
   sigfillset(&all); /* the program's signals are not for this thread */
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  s.flusher_started = !pthread_create(&thread, &attributes, flusher, NULL);
+  bool started = !pthread_create(&thread, &attributes, run, NULL);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
+  return started;
 }
 
 int graft_begin(struct graft_call *call, int function, size_t bytes) {
@@ -282,9 +292,20 @@ static bool receive(void *to, size_t bytes) {
       continue;
     }
     bool direct = bytes >= BUFFER / 8;
-    ssize_t n;
+    ssize_t n = 0;
     uint64_t deadline = 0;
-    for (;;) {
+    while (s.shared) {
+      n = graft_ring_read(&s.answers, direct ? at : s.input, direct ? bytes : BUFFER);
+      if (n) break;
+      uint64_t now = graft_now();
+      if (!deadline) deadline = now + (uint64_t)s.config.spin_microseconds * 1000;
+      if (now > deadline && !graft_ring_sleep(&s.answers, s.fd)) {
+        n = -1;
+        errno = ECONNRESET;
+        break;
+      }
+    }
+    while (!s.shared) {
       n = recv(s.fd, direct ? at : s.input, direct ? bytes : BUFFER, MSG_DONTWAIT);
       if (n >= 0 || (errno != EAGAIN && errno != EINTR)) break;
       uint64_t now = graft_now();
@@ -542,7 +563,14 @@ static int open_now(void) {
     return GRAFT_NO_DEVICE;
   }
   if (s.config.stats) graft_stats_enable();
-  start_flusher();
+  uint8_t *region = graft_region_memory();
+  if (region) {
+    graft_ring_open(&s.requests, region, GRAFT_REQUESTS, GRAFT_REQUESTS_DATA);
+    graft_ring_open(&s.answers, region, GRAFT_ANSWERS, GRAFT_ANSWERS_DATA);
+    s.shared = true;
+  } else {
+    s.flusher_started = graft_start_thread(flusher);
+  }
   return 0;
 }
 

@@ -1,0 +1,48 @@
+/* A byte stream between two processes through shared memory: one ring each way, and a socket as doorbell.
+ *
+ * The region starts with a header page; a ring's control has its positions and flags in cache lines of their own.
+ * Positions count bytes since the start and never wrap; the peer's are checked after they are read, so that a peer that
+ * writes nonsense ends its own session and nothing else.
+ */
+#ifndef GRAFT_RING_H
+#define GRAFT_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define GRAFT_REGION_MAGIC 0x48535247u /* "GRSH" */
+#define GRAFT_REGION_VERSION 1
+#define GRAFT_REGION_BYTES (1ull << 40) /* sparse: memory is used as it is touched */
+#define GRAFT_RING_BYTES (4u << 20)
+#define GRAFT_REQUESTS 4096   /* control of the ring from client to server */
+#define GRAFT_ANSWERS 8192    /* control of the ring from server to client */
+#define GRAFT_REQUESTS_DATA (1u << 20)
+#define GRAFT_ANSWERS_DATA (GRAFT_REQUESTS_DATA + GRAFT_RING_BYTES)
+#define GRAFT_REGION_CONTROL (GRAFT_ANSWERS_DATA + GRAFT_RING_BYTES) /* what both ends map at once */
+
+struct graft_ring_control {
+  uint64_t head; /* written by the producer */
+  uint8_t pad0[56];
+  uint64_t tail; /* written by the consumer */
+  uint8_t pad1[56];
+  uint32_t asleep; /* set by the consumer before it waits for the doorbell */
+  uint8_t pad2[60];
+};
+
+struct graft_ring {
+  struct graft_ring_control *control;
+  uint8_t *data;
+  uint64_t position; /* our own: head of a producer, tail of a consumer */
+};
+
+void graft_ring_open(struct graft_ring *ring, uint8_t *region, size_t control, size_t data);
+/* Puts bytes in; waits while the ring is full. False if the peer is gone or lies. */
+bool graft_ring_write(struct graft_ring *ring, int doorbell, const void *data, size_t bytes);
+/* Takes up to this many bytes, 0 if there are none now, -1 if the peer's position cannot be. */
+ssize_t graft_ring_read(struct graft_ring *ring, void *to, size_t bytes);
+/* Sleeps until there may be something to read. False if the peer is gone. */
+bool graft_ring_sleep(struct graft_ring *ring, int doorbell);
+
+#endif
