@@ -1,0 +1,143 @@
+package graft.sriov.operation;
+
+import graft.sriov.HostException;
+import graft.sriov.PciAddress;
+import graft.sriov.Problem;
+import graft.sriov.RefusedException;
+import graft.sriov.files.PciPaths;
+import graft.sriov.files.Sysfs;
+import graft.sriov.files.WriteFailedException;
+import graft.sriov.files.WriteHangsException;
+import graft.sriov.vf.HostAccess;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Which driver has a device. {@code driver_override} is set for the time of the change, so that no
+ * other driver can take the device in between and so that a VF can be bound while its PF's
+ * autoprobe is off.
+ *
+ * @param device which
+ * @param driver the driver, empty for none
+ * @param override what {@code driver_override} says in the end, empty for nothing
+ */
+public record BindDriver(PciAddress device, Optional<String> driver, Optional<String> override)
+    implements Operation {
+  private static final String VFIO = "vfio-pci";
+
+  /** For a guest: only vfio-pci may take it from now on. */
+  public static BindDriver toVfio(PciAddress device) {
+    return new BindDriver(device, Optional.of(VFIO), Optional.of(VFIO));
+  }
+
+  /** For the host, by that driver. */
+  public static BindDriver to(PciAddress device, String driver) {
+    return new BindDriver(device, Optional.of(driver), Optional.empty());
+  }
+
+  /** Away from its driver; what its override says stays. */
+  public static BindDriver toNothing(PciAddress device, Optional<String> override) {
+    return new BindDriver(device, Optional.empty(), override);
+  }
+
+  @Override
+  public String describe() {
+    return driver
+        .map(name -> device + ": bind to " + name)
+        .orElse(device + ": unbind from its driver");
+  }
+
+  @Override
+  public boolean done(HostAccess host) {
+    return driver(host.files(), device).equals(driver)
+        && override(host.files(), device).equals(override);
+  }
+
+  @Override
+  public Before before(HostAccess host) {
+    Map<String, String> values = new TreeMap<>();
+    driver(host.files(), device).ifPresent(name -> values.put("driver", name));
+    override(host.files(), device).ifPresent(name -> values.put("override", name));
+    return new Before(getClass(), device, values);
+  }
+
+  @Override
+  public void apply(HostAccess host) {
+    Sysfs files = host.files();
+    Optional<String> present = driver(files, device);
+    try {
+      if (!present.equals(driver)) {
+        if (driver.isPresent()) {
+          requireLoaded(files, driver.get());
+          setOverride(host, driver);
+        }
+        if (present.isPresent()) {
+          String unbind = PciPaths.driver(present.get(), "unbind");
+          files.write(unbind, device.toString(), host.limits().bind());
+        }
+        if (driver.isPresent()) {
+          bind(host, driver.get());
+        }
+      }
+      setOverride(host, override);
+    } catch (WriteHangsException e) {
+      throw e.on(device.toString(), Holders.describe(files, device));
+    }
+  }
+
+  private void bind(HostAccess host, String name) {
+    try {
+      host.files().write(PciPaths.driver(name, "bind"), device.toString(), host.limits().bind());
+    } catch (WriteFailedException e) {
+      // udev may have had the device probed since the override was set: then it is bound already.
+      if (!driver(host.files(), device).equals(Optional.of(name))) {
+        throw e;
+      }
+    }
+    Optional<String> now = driver(host.files(), device);
+    if (!now.equals(Optional.of(name))) {
+      throw new HostException(
+          "binding to " + name + " reported success but it has " + now.orElse("no driver"),
+          device.toString(),
+          "Look at the kernel's log (dmesg)");
+    }
+  }
+
+  private void setOverride(HostAccess host, Optional<String> wanted) {
+    if (!override(host.files(), device).equals(wanted)) {
+      // An empty line takes the override away (Linux, ABI/testing/sysfs-bus-pci).
+      host.files()
+          .write(
+              PciPaths.device(device, "driver_override"),
+              wanted.orElse(""),
+              host.limits().attribute());
+    }
+  }
+
+  private void requireLoaded(Sysfs files, String name) {
+    if (!files.exists(PciPaths.driver(name, "bind"))) {
+      throw new RefusedException(
+          new Problem(
+              device.toString(),
+              "there is no driver " + name + " in the kernel",
+              "Load it: modprobe " + name));
+    }
+  }
+
+  static void undo(HostAccess host, PciAddress device, Before before) {
+    if (host.files().exists(PciPaths.device(device))) {
+      new BindDriver(device, before.value("driver"), before.value("override")).apply(host);
+    }
+  }
+
+  static Optional<String> driver(Sysfs files, PciAddress device) {
+    return files.linkName(PciPaths.device(device, "driver"));
+  }
+
+  static Optional<String> override(Sysfs files, PciAddress device) {
+    return files
+        .read(PciPaths.device(device, "driver_override"))
+        .filter(text -> !text.isEmpty() && !text.equals("(null)"));
+  }
+}

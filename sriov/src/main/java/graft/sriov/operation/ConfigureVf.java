@@ -1,0 +1,85 @@
+package graft.sriov.operation;
+
+import graft.sriov.HostException;
+import graft.sriov.PciAddress;
+import graft.sriov.VfSettings;
+import graft.sriov.vf.HostAccess;
+import graft.sriov.vf.VfControl;
+import graft.sriov.vf.VfControls;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * GUIDs, link policy, MAC, trust and rate of one VF. A driver that has the VF sees new GUIDs only
+ * after it has been bound again.
+ *
+ * @param device the PF
+ * @param index of the VF, from 0
+ * @param wanted what to set; what is empty stays
+ * @param known what is known to have been set before, from a journal: it counts where the driver
+ *     says nothing
+ */
+public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSettings known)
+    implements Operation {
+  private static final String SETTINGS = "settings.";
+
+  @Override
+  public String describe() {
+    return device + ": VF " + index + " gets " + wanted;
+  }
+
+  @Override
+  public boolean done(HostAccess host) {
+    return missing(control(host, device)).isEmpty();
+  }
+
+  @Override
+  public Before before(HostAccess host) {
+    Map<String, String> values = new TreeMap<>(Map.of("index", Integer.toString(index)));
+    Map<String, String> captured = new TreeMap<>(known.toMap());
+    captured.putAll(control(host, device).capture(index));
+    captured.forEach((name, value) -> values.put(SETTINGS + name, value));
+    return new Before(getClass(), device, values);
+  }
+
+  @Override
+  public void apply(HostAccess host) {
+    VfControl control = control(host, device);
+    VfSettings missing = missing(control);
+    if (!missing.isEmpty()) {
+      control.set(index, missing);
+    }
+  }
+
+  /** Only what the driver itself says is taken as done: what is merely known may have been lost. */
+  private VfSettings missing(VfControl control) {
+    List<VfSettings> present = control.read();
+    if (index >= present.size()) {
+      throw new HostException(
+          "there is no VF " + index + ": the PF has " + present.size(),
+          device.toString(),
+          "Make the VFs first");
+    }
+    return control.able(wanted).notIn(present.get(index));
+  }
+
+  /** A VF that is gone has no settings to restore. */
+  static void undo(HostAccess host, PciAddress pf, Before before) {
+    Optional<VfControl> control = VfControls.find(host, pf);
+    int index = before.number("index");
+    control.ifPresent(found -> found.restore(index, before.below(SETTINGS)));
+  }
+
+  static VfControl control(HostAccess host, PciAddress pf) {
+    return VfControls.find(host, pf)
+        .orElseThrow(
+            () ->
+                new HostException(
+                    "there is no way to set what belongs to its VFs: it has neither a network"
+                        + " interface nor the files of the out-of-tree driver",
+                    pf.toString(),
+                    "Load ib_ipoib (modprobe ib_ipoib), or bind the PF to its driver"));
+  }
+}

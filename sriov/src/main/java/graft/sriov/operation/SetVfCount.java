@@ -1,0 +1,158 @@
+package graft.sriov.operation;
+
+import graft.sriov.HostException;
+import graft.sriov.PciAddress;
+import graft.sriov.Problem;
+import graft.sriov.RefusedException;
+import graft.sriov.VfSettings;
+import graft.sriov.files.PciPaths;
+import graft.sriov.files.Sysfs;
+import graft.sriov.vf.HostAccess;
+import graft.sriov.vf.VfControl;
+import graft.sriov.vf.VfControls;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * How many VFs a PF has. The kernel takes a change from or to 0 only, so any other goes through 0
+ * and all VFs vanish on the way; never while a guest or a driver in user space has one.
+ *
+ * @param device the PF
+ * @param count how many
+ * @param known the settings of the present VFs by index, from a journal: they are restored when
+ *     this is taken back and the driver did not know them
+ */
+public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> known)
+    implements Operation {
+  private static final String FILE = "sriov_numvfs";
+
+  public SetVfCount {
+    known = Map.copyOf(known);
+  }
+
+  public SetVfCount(PciAddress device, int count) {
+    this(device, count, Map.of());
+  }
+
+  @Override
+  public String describe() {
+    return device + ": " + count + " virtual functions";
+  }
+
+  @Override
+  public boolean done(HostAccess host) {
+    return present(host.files(), device) == count;
+  }
+
+  @Override
+  public Before before(HostAccess host) {
+    Map<String, String> values = new TreeMap<>();
+    int present = present(host.files(), device);
+    values.put("count", Integer.toString(present));
+    values.put("autoprobe", SetAutoprobe.on(host, device) ? "1" : "0");
+    Optional<VfControl> control = VfControls.find(host, device);
+    for (int i = 0; i < present; i++) {
+      String prefix = "vf." + i + ".";
+      known
+          .getOrDefault(i, VfSettings.NONE)
+          .toMap()
+          .forEach((name, value) -> values.put(prefix + "settings." + name, value));
+      int index = i;
+      control.ifPresent(
+          found ->
+              found
+                  .capture(index)
+                  .forEach((name, value) -> values.put(prefix + "settings." + name, value)));
+      vf(host.files(), device, i)
+          .ifPresent(
+              vf ->
+                  BindDriver.toNothing(vf, Optional.empty())
+                      .before(host)
+                      .values()
+                      .forEach((name, value) -> values.put(prefix + name, value)));
+    }
+    return new Before(getClass(), device, values);
+  }
+
+  @Override
+  public void apply(HostAccess host) {
+    change(host, device, count);
+  }
+
+  /** Through 0, and with a look whether the kernel did what it was told. */
+  private static void change(HostAccess host, PciAddress pf, int count) {
+    int present = present(host.files(), pf);
+    if (present == count) {
+      return;
+    }
+    refuseIfInUse(host.files(), pf, present);
+    String path = PciPaths.device(pf, FILE);
+    if (present != 0) {
+      host.files().write(path, "0", host.limits().forVfs(present));
+    }
+    if (count != 0) {
+      host.files().write(path, Integer.toString(count), host.limits().forVfs(count));
+    }
+    int now = present(host.files(), pf);
+    if (now != count) {
+      throw new HostException(
+          "asked for " + count + " VFs but it has " + now,
+          pf.toString(),
+          "Look at the kernel's log (dmesg)");
+    }
+  }
+
+  private static void refuseIfInUse(Sysfs files, PciAddress pf, int present) {
+    List<Problem> problems = new ArrayList<>();
+    for (int i = 0; i < present; i++) {
+      vf(files, pf, i).flatMap(vf -> VfUse.reason(files, vf)).ifPresent(problems::add);
+    }
+    RefusedException.throwIfAny(problems);
+  }
+
+  /** The VFs as they were: count, settings, drivers. Safe to run from any state in between. */
+  static void undo(HostAccess host, PciAddress pf, Before before) {
+    Sysfs files = host.files();
+    if (!files.exists(PciPaths.device(pf, FILE))) {
+      return;
+    }
+    int count = before.number("count");
+    if (present(files, pf) != count) {
+      // Off, so that no driver takes a VF that is to get its settings first.
+      new SetAutoprobe(pf, false).apply(host);
+      change(host, pf, count);
+    }
+    Optional<VfControl> control = VfControls.find(host, pf);
+    for (int i = 0; i < count; i++) {
+      String prefix = "vf." + i + ".";
+      int index = i;
+      control.ifPresent(found -> found.restore(index, before.below(prefix + "settings.")));
+      vf(files, pf, i)
+          .ifPresent(
+              vf ->
+                  new BindDriver(
+                          vf, before.value(prefix + "driver"), before.value(prefix + "override"))
+                      .apply(host));
+    }
+    new SetAutoprobe(pf, before.number("autoprobe") == 1).apply(host);
+  }
+
+  private static int present(Sysfs files, PciAddress pf) {
+    return files
+        .read(PciPaths.device(pf, FILE))
+        .map(Integer::parseInt)
+        .orElseThrow(
+            () ->
+                new HostException(
+                    "it has no SR-IOV capability",
+                    pf.toString(),
+                    "Turn SR-IOV on in its firmware and in the BIOS"));
+  }
+
+  static Optional<PciAddress> vf(Sysfs files, PciAddress pf, int index) {
+    return files.linkName(PciPaths.device(pf, "virtfn" + index)).flatMap(PciAddress::tryParse);
+  }
+}

@@ -1,0 +1,107 @@
+package graft.sriov.vf;
+
+import graft.sriov.Guid;
+import graft.sriov.HostException;
+import graft.sriov.PciAddress;
+import graft.sriov.VfSettings;
+import graft.sriov.files.PciPaths;
+import graft.sriov.files.Sysfs;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The {@code iov} folder of an mlx4 adapter: a table of alias GUIDs for each port, of which each VF
+ * has one entry (Linux, drivers/infiniband/hw/mlx4/sysfs.c). There are port GUIDs only; 0 asks the
+ * subnet manager for one and all ones deletes the entry.
+ */
+final class Mlx4VfControl implements VfControl {
+  private static final String ADMIN = "admin";
+
+  private final Sysfs files;
+  private final Duration limit;
+  private final PciAddress pf;
+  private final String iov;
+  private final int vfs;
+
+  Mlx4VfControl(Sysfs files, Duration limit, PciAddress pf, String rdma, int vfs) {
+    this.files = files;
+    this.limit = limit;
+    this.pf = pf;
+    this.iov = PciPaths.device(pf, "infiniband") + "/" + rdma + "/iov";
+    this.vfs = vfs;
+  }
+
+  @Override
+  public String name() {
+    return "the iov files of mlx4";
+  }
+
+  @Override
+  public VfSettings able(VfSettings wanted) {
+    return new VfSettings(
+        Optional.empty(),
+        wanted.portGuid(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  @Override
+  public List<VfSettings> read() {
+    List<VfSettings> all = new ArrayList<>();
+    for (int vf = 0; vf < vfs; vf++) {
+      long bits = Long.parseUnsignedLong(admin(vf), 16);
+      all.add(
+          bits == 0 || bits == -1 ? VfSettings.NONE : VfSettings.NONE.withPortGuid(new Guid(bits)));
+    }
+    return all;
+  }
+
+  @Override
+  public void set(int vf, VfSettings wanted) {
+    wanted.portGuid().ifPresent(guid -> write(vf, String.format("0x%016x", guid.value())));
+  }
+
+  /** Here 0 is not unknown: it is the subnet manager's choice, and can be asked for again. */
+  @Override
+  public Map<String, String> capture(int vf) {
+    return vf < vfs ? Map.of(ADMIN, admin(vf)) : Map.of();
+  }
+
+  @Override
+  public void restore(int vf, Map<String, String> captured) {
+    String before = captured.get(ADMIN);
+    if (before != null && vf < vfs && !before.equals(admin(vf))) {
+      write(vf, "0x" + before);
+    }
+  }
+
+  private void write(int vf, String value) {
+    files.write(entry(vf), value, limit);
+  }
+
+  /** Hexadecimal digits without a prefix, as the driver prints them. */
+  private String admin(int vf) {
+    return files.read(entry(vf)).map(text -> text.replaceFirst("^0x", "")).orElse("0");
+  }
+
+  private String entry(int vf) {
+    // The driver's own name for the function counts devices in decimal (get_name there).
+    int slave = vf + 1;
+    String name = String.format("%s%02d.%d", pf.toString().substring(0, 8), slave / 8, slave % 8);
+    String index =
+        files
+            .read(iov + "/" + name + "/ports/1/gid_idx/0")
+            .orElseThrow(
+                () ->
+                    new HostException(
+                        "VF " + vf + " has no entry in the table of GUIDs (" + iov + ")",
+                        pf.toString(),
+                        "Look whether mlx4_ib is loaded and num_vfs of mlx4_core covers it"));
+    return iov + "/ports/1/admin_guids/" + index;
+  }
+}

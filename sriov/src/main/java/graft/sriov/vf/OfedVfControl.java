@@ -1,0 +1,92 @@
+package graft.sriov.vf;
+
+import graft.sriov.Guid;
+import graft.sriov.PciAddress;
+import graft.sriov.VfPolicy;
+import graft.sriov.VfSettings;
+import graft.sriov.files.PciPaths;
+import graft.sriov.files.Sysfs;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The files {@code sriov/N/{node,port,policy}} of the PF's folder, which NVIDIA's out-of-tree mlx5
+ * driver (MLNX_OFED, DOCA-OFED) has and the mainline one has not ({@code sriov_sysfs.c} there).
+ */
+final class OfedVfControl implements VfControl {
+  private final Sysfs files;
+  private final Duration limit;
+  private final String folder;
+
+  OfedVfControl(Sysfs files, Duration limit, PciAddress pf) {
+    this.files = files;
+    this.limit = limit;
+    this.folder = PciPaths.device(pf, "sriov");
+  }
+
+  @Override
+  public String name() {
+    return "the files of the out-of-tree driver";
+  }
+
+  @Override
+  public VfSettings able(VfSettings wanted) {
+    return new VfSettings(
+        wanted.nodeGuid(),
+        wanted.portGuid(),
+        wanted.policy(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  @Override
+  public List<VfSettings> read() {
+    List<VfSettings> all = new ArrayList<>();
+    int count = (int) files.list(folder).stream().filter(OfedVfControl::isNumber).count();
+    for (int vf = 0; vf < count; vf++) {
+      String path = folder + "/" + vf + "/";
+      all.add(
+          new VfSettings(
+              guid(path + "node"),
+              guid(path + "port"),
+              policy(path + "policy"),
+              Optional.empty(),
+              Optional.empty(),
+              Optional.empty()));
+    }
+    return all;
+  }
+
+  private static boolean isNumber(String name) {
+    return name.chars().allMatch(Character::isDigit);
+  }
+
+  private Optional<Guid> guid(String path) {
+    try {
+      return files.read(path).map(Guid::parse);
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  private Optional<VfPolicy> policy(String path) {
+    String text = files.read(path).orElse("");
+    for (VfPolicy policy : VfPolicy.values()) {
+      if (policy.text().equals(text)) {
+        return Optional.of(policy);
+      }
+    }
+    return Optional.empty();
+  }
+
+  @Override
+  public void set(int vf, VfSettings wanted) {
+    String path = folder + "/" + vf + "/";
+    wanted.nodeGuid().ifPresent(guid -> files.write(path + "node", guid.toString(), limit));
+    wanted.portGuid().ifPresent(guid -> files.write(path + "port", guid.toString(), limit));
+    wanted.policy().ifPresent(policy -> files.write(path + "policy", policy.text(), limit));
+  }
+}
