@@ -5,6 +5,7 @@ import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Which files below {@code /dev} lead to a PCI function. */
 public final class DeviceFiles {
@@ -21,9 +22,11 @@ public final class DeviceFiles {
     for (String kind : List.of("infiniband_verbs", "infiniband_mad", "infiniband_cm")) {
       files.list(folder + "/" + kind).forEach(name -> paths.add("/dev/infiniband/" + name));
     }
-    // The group file is that of all members of the group: whoever has it open has them all.
-    files.linkName(folder + "/iommu_group").ifPresent(group -> paths.add("/dev/vfio/" + group));
     files.list(folder + "/vfio-dev").forEach(name -> paths.add("/dev/vfio/devices/" + name));
+    // Whoever has the group's file open has all members that vfio-pci has, and no others.
+    if (files.linkName(folder + "/driver").equals(Optional.of("vfio-pci"))) {
+      files.linkName(folder + "/iommu_group").ifPresent(group -> paths.add("/dev/vfio/" + group));
+    }
     return paths;
   }
 

@@ -3,6 +3,8 @@ package graft.sriov.host;
 import graft.sriov.IommuGroup;
 import graft.sriov.PciAddress;
 import graft.sriov.files.Sysfs;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -18,19 +20,22 @@ import java.util.TreeSet;
  * @param gpus those that NVIDIA's driver drives
  * @param modules those loaded kernel modules that matter for GPUs and fabric
  * @param processes who has which device open
+ * @param mounted block devices that are mounted or swapped to, without {@code /dev/}
  */
 public record HostPci(
     SortedMap<PciAddress, PciDevice> devices,
     List<RdmaDevice> rdma,
     List<NvidiaGpu> gpus,
     Set<String> modules,
-    HostProcesses processes) {
+    HostProcesses processes,
+    Set<String> mounted) {
 
   public HostPci {
-    devices = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(devices));
+    devices = Collections.unmodifiableSortedMap(new TreeMap<>(devices));
     rdma = List.copyOf(rdma);
     gpus = List.copyOf(gpus);
-    modules = java.util.Collections.unmodifiableSortedSet(new TreeSet<>(modules));
+    modules = Collections.unmodifiableSortedSet(new TreeSet<>(modules));
+    mounted = Set.copyOf(mounted);
   }
 
   /** Reads a host in one pass. */
@@ -67,5 +72,27 @@ public record HostPci(
   /** Whether the kernel keeps devices apart by an IOMMU at all. */
   public boolean hasIommu() {
     return devices.values().stream().anyMatch(device -> device.iommuGroup().isPresent());
+  }
+
+  /**
+   * Who or what uses a device on the host now, in words; none when it is free as far as the host
+   * can tell. A device that a guest has been given but does not run with shows no use: keep a
+   * ledger.
+   */
+  public List<String> uses(Sysfs files, PciDevice device) {
+    List<String> uses = new ArrayList<>();
+    DeviceFiles.users(files, processes, device.address())
+        .forEach(user -> uses.add("open in " + user));
+    for (NetInterface link : device.interfaces()) {
+      if (link.state().equals("up")) {
+        uses.add("its interface " + link.name() + " is up");
+      }
+    }
+    for (String disk : device.disks()) {
+      mounted.stream()
+          .filter(name -> name.startsWith(disk))
+          .forEach(name -> uses.add("/dev/" + name + " is mounted"));
+    }
+    return uses;
   }
 }

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Reads a {@link HostPci}: every folder is listed once and only files that are there are read. */
 final class HostPciReader {
@@ -43,7 +44,7 @@ final class HostPciReader {
   HostPci read() {
     PciDeviceReader devices = new PciDeviceReader(files);
     // Independent files: reading side by side keeps the wait for a slow device to that device.
-    List<PciDeviceReader.Seen> seen =
+    List<PciFunction> seen =
         files.list(PciPaths.DEVICES).parallelStream()
             .map(PciAddress::tryParse)
             .flatMap(Optional::stream)
@@ -56,6 +57,16 @@ final class HostPciReader {
         seen.stream().flatMap(one -> one.rdma().stream()).toList(),
         NvidiaGpus.read(files),
         files.list("/sys/module").stream().filter(MODULES::contains).collect(Collectors.toSet()),
-        new HostProcessesReader(files).read());
+        new HostProcessesReader(files).read(),
+        mounted());
+  }
+
+  /** The block devices below /dev that are mounted or swapped to. */
+  private Set<String> mounted() {
+    return Stream.of("/proc/mounts", "/proc/swaps")
+        .flatMap(path -> files.read(path).orElse("").lines())
+        .filter(line -> line.startsWith("/dev/"))
+        .map(line -> line.substring(5).split("\\s", 2)[0])
+        .collect(Collectors.toSet());
   }
 }

@@ -7,16 +7,23 @@ package graft.sriov.host;
  * @param index its number, which netlink uses
  * @param type the kernel's ARPHRD number: 1 Ethernet, 32 InfiniBand (Linux, if_arp.h)
  * @param port the port of the device that it belongs to, from 0 ({@code dev_port})
+ * @param portName what its driver calls the port: {@code p0}, and {@code pf0vf3} for the
+ *     representor of a VF; empty when it says nothing ({@code phys_port_name})
  * @param address its link-layer address
  * @param state {@code up}, {@code down}, {@code unknown} ({@code operstate})
  */
 public record NetInterface(
-    String name, int index, int type, int port, String address, String state) {
+    String name, int index, int type, int port, String portName, String address, String state) {
   /** Ethernet, in the kernel's if_arp.h. */
   public static final int ETHERNET = 1;
 
   /** IP over InfiniBand, in the kernel's if_arp.h. */
   public static final int INFINIBAND = 32;
+
+  /** Whether it stands for a VF in the adapter's switch (Linux, switchdev.rst). */
+  public boolean representor() {
+    return portName.contains("vf") || portName.contains("sf");
+  }
 
   public boolean infiniband() {
     return type == INFINIBAND;

@@ -29,6 +29,7 @@ import java.util.OptionalInt;
  * @param interfaces its network interfaces
  * @param mediatedTypes the types of mediated device that it offers (Linux,
  *     Documentation/driver-api/vfio-mediated-device.rst)
+ * @param disks its disks, as far as it is an NVMe controller: {@code nvme0n1}
  * @param ofedSriov whether it has the {@code sriov} folder of NVIDIA's out-of-tree driver
  */
 public record PciDevice(
@@ -51,6 +52,7 @@ public record PciDevice(
     boolean enabled,
     List<NetInterface> interfaces,
     List<String> mediatedTypes,
+    List<String> disks,
     boolean ofedSriov) {
 
   /** NVIDIA's GPUs, as the PCI-SIG assigned it. */
@@ -60,7 +62,7 @@ public record PciDevice(
   public static final int MELLANOX = 0x15b3;
 
   /** The drivers under which a device belongs to a guest or to a process in user space. */
-  private static final List<String> PASSTHROUGH_DRIVERS =
+  public static final List<String> PASSTHROUGH_DRIVERS =
       List.of("vfio-pci", "pciback", "xen-pciback", "uio_pci_generic", "igb_uio");
 
   public PciDevice {
@@ -68,6 +70,7 @@ public record PciDevice(
     resetMethods = List.copyOf(resetMethods);
     interfaces = List.copyOf(interfaces);
     mediatedTypes = List.copyOf(mediatedTypes);
+    disks = List.copyOf(disks);
   }
 
   /** A display controller: class 03 (VGA, 3D). */

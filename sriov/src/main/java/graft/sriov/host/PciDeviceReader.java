@@ -29,9 +29,7 @@ final class PciDeviceReader {
     this.rdma = new RdmaReader(files);
   }
 
-  record Seen(PciDevice device, List<RdmaDevice> rdma) {}
-
-  Seen read(PciAddress address) {
+  PciFunction read(PciAddress address) {
     String folder = PciPaths.device(address);
     Set<String> names = new HashSet<>(files.list(folder));
     One one = new One(folder, names);
@@ -62,8 +60,9 @@ final class PciDeviceReader {
             names.contains("mdev_supported_types")
                 ? files.list(folder + "/mdev_supported_types")
                 : List.of(),
+            names.contains("nvme") ? disks(folder) : List.of(),
             names.contains("sriov"));
-    return new Seen(device, names.contains("infiniband") ? rdma.read(address) : List.of());
+    return new PciFunction(device, names.contains("infiniband") ? rdma.read(address) : List.of());
   }
 
   /** The files of one device that are there. */
@@ -201,6 +200,16 @@ final class PciDeviceReader {
             vfs));
   }
 
+  /** Namespaces of an NVMe controller: nvme/nvme0/nvme0n1. */
+  private List<String> disks(String folder) {
+    return files.list(folder + "/nvme").stream()
+        .flatMap(
+            controller ->
+                files.list(folder + "/nvme/" + controller).stream()
+                    .filter(name -> name.matches("nvme[0-9]+n[0-9]+")))
+        .toList();
+  }
+
   private List<NetInterface> interfaces(String folder) {
     return files.list(folder + "/net").stream()
         .map(
@@ -211,6 +220,7 @@ final class PciDeviceReader {
                   files.read(net + "ifindex").map(Numbers::decode).orElse(0),
                   files.read(net + "type").map(Numbers::decode).orElse(0),
                   files.read(net + "dev_port").map(Numbers::decode).orElse(0),
+                  files.read(net + "phys_port_name").orElse("").intern(),
                   files.read(net + "address").orElse(""),
                   files.read(net + "operstate").orElse("unknown").intern());
             })

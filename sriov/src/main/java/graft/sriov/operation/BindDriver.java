@@ -8,6 +8,8 @@ import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
 import graft.sriov.files.WriteFailedException;
 import graft.sriov.files.WriteHangsException;
+import graft.sriov.host.DeviceFiles;
+import graft.sriov.host.HostProcessesReader;
 import graft.sriov.vf.HostAccess;
 import java.util.Map;
 import java.util.Optional;
@@ -65,9 +67,13 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
   @Override
   public void apply(HostAccess host) {
     Sysfs files = host.files();
+    requireThere(files);
     Optional<String> present = driver(files, device);
     try {
       if (!present.equals(driver)) {
+        if (present.isPresent()) {
+          refuseIfHeld(files);
+        }
         if (driver.isPresent()) {
           requireLoaded(files, driver.get());
           setOverride(host, driver);
@@ -113,6 +119,31 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
               wanted.orElse(""),
               host.limits().attribute());
     }
+  }
+
+  private void requireThere(Sysfs files) {
+    if (!files.exists(PciPaths.device(device))) {
+      throw new HostException(
+          "there is no such device now",
+          device.toString(),
+          "Look where the VFs are (ls -l virtfn* in the PF's folder) and plan again");
+    }
+  }
+
+  /** A driver waits in unbind until the last user has closed the device, and hangs the caller. */
+  private void refuseIfHeld(Sysfs files) {
+    if (DeviceFiles.of(files, device).isEmpty()) {
+      return;
+    }
+    Holders.find(files, new HostProcessesReader(files).read(), device)
+        .ifPresent(
+            holders -> {
+              throw new RefusedException(
+                  new Problem(
+                      device.toString(),
+                      "it is " + holders + ", and unbinding its driver would hang",
+                      "Stop that process, or detach the device from its guest"));
+            });
   }
 
   private void requireLoaded(Sysfs files, String name) {

@@ -62,7 +62,7 @@ public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSet
           device.toString(),
           "Make the VFs first");
     }
-    return control.able(wanted).notIn(present.get(index));
+    return control.way().able(wanted).notIn(present.get(index));
   }
 
   /** A VF that is gone has no settings to restore. */

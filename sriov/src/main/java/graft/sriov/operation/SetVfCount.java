@@ -106,9 +106,13 @@ public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> 
   }
 
   private static void refuseIfInUse(Sysfs files, PciAddress pf, int present) {
+    if (present == 0) {
+      return;
+    }
+    VfUse use = new VfUse(files);
     List<Problem> problems = new ArrayList<>();
     for (int i = 0; i < present; i++) {
-      vf(files, pf, i).flatMap(vf -> VfUse.reason(files, vf)).ifPresent(problems::add);
+      vf(files, pf, i).flatMap(use::reason).ifPresent(problems::add);
     }
     RefusedException.throwIfAny(problems);
   }

@@ -3,28 +3,35 @@ package graft.sriov.operation;
 import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.files.Sysfs;
-import java.util.List;
+import graft.sriov.host.HostProcesses;
+import graft.sriov.host.HostProcessesReader;
+import graft.sriov.host.PciDevice;
 import java.util.Optional;
 
-/** Whether a VF may be serving somebody, looked up right before it would be removed. */
+/** Whether VFs may be serving somebody, looked up right before they would be removed. */
 final class VfUse {
-  /** Under these a guest or a process in user space may have the device at any moment. */
-  private static final List<String> PASSTHROUGH = List.of("vfio-pci", "pciback", "xen-pciback");
+  private final Sysfs files;
+  private final HostProcesses processes;
 
-  private VfUse() {}
+  VfUse(Sysfs files) {
+    this.files = files;
+    this.processes = new HostProcessesReader(files).read();
+  }
 
-  static Optional<Problem> reason(Sysfs files, PciAddress vf) {
-    return BindDriver.driver(files, vf)
-        .filter(PASSTHROUGH::contains)
+  Optional<Problem> reason(PciAddress vf) {
+    Optional<String> holders = Holders.find(files, processes, vf);
+    Optional<String> passthrough =
+        BindDriver.driver(files, vf)
+            .filter(PciDevice.PASSTHROUGH_DRIVERS::contains)
+            .map(driver -> "bound to " + driver);
+    return holders
+        .or(() -> passthrough)
         .map(
-            driver ->
+            why ->
                 new Problem(
                     vf.toString(),
-                    "it is bound to "
-                        + driver
-                        + " ("
-                        + Holders.describe(files, vf)
-                        + "), and changing the number of VFs would take it away",
-                    "Detach it from its guest and give it back to the host first"));
+                    "it is " + why + ", and changing the number of VFs would take it away",
+                    "Detach it from its guest, or stop the process, and give it back to the host"
+                        + " first"));
   }
 }

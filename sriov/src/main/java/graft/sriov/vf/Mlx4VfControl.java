@@ -6,11 +6,12 @@ import graft.sriov.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
+import graft.sriov.host.PciDevice;
+import graft.sriov.host.SriovCapability;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * The {@code iov} folder of an mlx4 adapter: a table of alias GUIDs for each port, of which each VF
@@ -22,32 +23,23 @@ final class Mlx4VfControl implements VfControl {
 
   private final Sysfs files;
   private final Duration limit;
+  private final VfWay way;
   private final PciAddress pf;
   private final String iov;
   private final int vfs;
 
-  Mlx4VfControl(Sysfs files, Duration limit, PciAddress pf, String rdma, int vfs) {
-    this.files = files;
-    this.limit = limit;
-    this.pf = pf;
-    this.iov = PciPaths.device(pf, "infiniband") + "/" + rdma + "/iov";
-    this.vfs = vfs;
+  Mlx4VfControl(HostAccess host, VfWay way, PciDevice pf) {
+    this.files = host.files();
+    this.limit = host.limits().attribute();
+    this.way = way;
+    this.pf = pf.address();
+    this.iov = PciPaths.device(this.pf, "infiniband") + "/" + way.rdma().orElseThrow() + "/iov";
+    this.vfs = pf.sriov().map(SriovCapability::numVfs).orElse(0);
   }
 
   @Override
-  public String name() {
-    return "the iov files of mlx4";
-  }
-
-  @Override
-  public VfSettings able(VfSettings wanted) {
-    return new VfSettings(
-        Optional.empty(),
-        wanted.portGuid(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty());
+  public VfWay way() {
+    return way;
   }
 
   @Override

@@ -18,28 +18,19 @@ import java.util.Optional;
 final class OfedVfControl implements VfControl {
   private final Sysfs files;
   private final Duration limit;
+  private final VfWay way;
   private final String folder;
 
-  OfedVfControl(Sysfs files, Duration limit, PciAddress pf) {
-    this.files = files;
-    this.limit = limit;
+  OfedVfControl(HostAccess host, VfWay way, PciAddress pf) {
+    this.files = host.files();
+    this.limit = host.limits().attribute();
+    this.way = way;
     this.folder = PciPaths.device(pf, "sriov");
   }
 
   @Override
-  public String name() {
-    return "the files of the out-of-tree driver";
-  }
-
-  @Override
-  public VfSettings able(VfSettings wanted) {
-    return new VfSettings(
-        wanted.nodeGuid(),
-        wanted.portGuid(),
-        wanted.policy(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty());
+  public VfWay way() {
+    return way;
   }
 
   @Override

@@ -3,32 +3,12 @@ package graft.sriov.vf;
 import graft.sriov.VfSettings;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
-/** The way by which one PF takes the settings of its VFs. */
+/** Reads and sets what one PF keeps for its VFs. */
 public interface VfControl {
 
-  /** {@code netlink on ibp59s0}, {@code files of the out-of-tree driver}: for plans and errors. */
-  String name();
-
-  /** Which of the settings this way can set; the others are empty in the result. */
-  VfSettings able(VfSettings wanted);
-
-  /**
-   * Why {@code wanted} cannot be set by this way, as a sentence; empty when it can.
-   *
-   * <p>A node GUID beside a port GUID where there are only port GUIDs (mlx4) is no reason: the node
-   * GUID is left out.
-   */
-  default Optional<String> refuses(VfSettings wanted) {
-    VfSettings able = able(wanted);
-    VfSettings rest = wanted.notIn(able);
-    boolean onlyNode =
-        able.portGuid().isPresent() && rest.nodeGuid().isPresent() && rest.toMap().size() == 1;
-    return rest.isEmpty() || onlyNode
-        ? Optional.empty()
-        : Optional.of(name() + " cannot set " + rest);
-  }
+  /** By which way. */
+  VfWay way();
 
   /** What the driver says now, by index; what it says nothing of, or 0, is empty. */
   List<VfSettings> read();

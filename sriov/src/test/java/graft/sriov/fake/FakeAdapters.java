@@ -4,6 +4,7 @@ import graft.sriov.Guid;
 import graft.sriov.MacAddress;
 import graft.sriov.PciAddress;
 import graft.sriov.VfPolicy;
+import graft.sriov.VfRate;
 import graft.sriov.VfSettings;
 import graft.sriov.files.Errno;
 import graft.sriov.files.PciPaths;
@@ -48,7 +49,7 @@ final class FakeAdapters {
     tree.file(net + "/type", device.ethernet ? "1" : "32");
     tree.file(net + "/dev_port", "0");
     tree.file(net + "/address", "00:00:10:49:fe:80:00:00");
-    tree.file(net + "/operstate", "up");
+    tree.file(net + "/operstate", device.isVf() ? "down" : "up");
     tree.link("/sys/class/net/" + device.netName, net);
     if (device.ofed) {
       tree.folder(folder + "/sriov");
@@ -84,7 +85,9 @@ final class FakeAdapters {
     if (!pf.connectx()) {
       return;
     }
-    pf.vfSettings.putIfAbsent(vf.vfIndex, VfSettings.NONE.withPolicy(VfPolicy.FOLLOW));
+    VfSettings fresh = VfSettings.NONE.withPolicy(VfPolicy.FOLLOW);
+    pf.vfSettings.putIfAbsent(
+        vf.vfIndex, pf.ethernet ? fresh.withTrust(false).withRate(new VfRate(0, 0)) : fresh);
     String folder = kernel.realFolder(pf);
     if (pf.ofed) {
       showOfed(kernel, pf, vf.vfIndex);

@@ -7,10 +7,11 @@ final class FakeGpus {
   private FakeGpus() {}
 
   static void attach(FakeKernel kernel, FakeDevice gpu) {
-    int minor = 0;
-    while (Files.exists(kernel.tree.path("/dev/nvidia" + minor))) {
-      minor++;
-    }
+    // By place, so that states can be compared; the driver itself gives the lowest free number.
+    long minor =
+        kernel.devices().headMap(gpu.address).values().stream()
+            .filter(other -> other.vendor == 0x10de && other.pciClass >> 16 == 3)
+            .count();
     kernel.tree.file("/dev/nvidia" + minor, "");
     kernel.tree.file(
         information(gpu),

@@ -4,7 +4,6 @@ import graft.sriov.PciAddress;
 import graft.sriov.files.Errno;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.WriteFailedException;
-import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -44,7 +43,7 @@ final class FakeKernel {
     return device;
   }
 
-  Map<PciAddress, FakeDevice> devices() {
+  SortedMap<PciAddress, FakeDevice> devices() {
     return devices;
   }
 
@@ -105,11 +104,16 @@ final class FakeKernel {
     }
   }
 
-  /** The lowest free number, as the kernel's allocator gives. */
+  /**
+   * The lowest free number, as the kernel's allocator gives; but always the same one for a VF, so
+   * that tests can compare states in which VFs have come and gone.
+   */
   private void joinGroup(FakeDevice device, String folder) {
     int group = 0;
     if (device.group != null) {
       group = device.group;
+    } else if (device.isVf()) {
+      group = 1000 + device.interfaceIndex();
     } else {
       while (java.nio.file.Files.exists(tree.path("/sys/kernel/iommu_groups/" + group))) {
         group++;

@@ -114,13 +114,18 @@ class HostPciTest {
   void whoUsesAGpuIsFoundByTheFilesThatProcessesHaveOpen() {
     fake.process(812, "python3", "/dev/nvidiactl", "/dev/nvidia0", "/dev/null")
         .process(813, "nvidia-cuda-mps", "/dev/nvidiactl")
-        .process(814, "qemu-system-x86", "/dev/vfio/vfio", "/dev/vfio/7")
+        .process(814, "qemu-system-x86", "/dev/vfio/vfio", "/dev/vfio/9")
         .file("/proc/driver/nvidia/capabilities/gpu0/mig/gi1/ci0/access", "DeviceFileMinor: 12");
+
+    Duration second = Duration.ofSeconds(1);
+    fake.write("/sys/bus/pci/devices/0000:41:00.1/driver_override", "vfio-pci", second);
+    fake.write("/sys/bus/pci/drivers_probe", "0000:41:00.1", second);
 
     HostPci host = HostPci.read(fake);
     assertThat(DeviceFiles.users(fake, host.processes(), GPU))
+        .as("the group's file holds only what vfio-pci has")
         .containsExactly(new DeviceUser(812, "python3", "/dev/nvidia0"));
-    assertThat(DeviceFiles.users(fake, host.processes(), PF))
+    assertThat(DeviceFiles.users(fake, host.processes(), GPU.plus(1)))
         .extracting(DeviceUser::command)
         .containsExactly("qemu-system-x86");
     assertThat(host.processes().mps()).isTrue();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
  */
 class VfMessagesTest {
   private static final Guid GUID = Guid.parse("00:11:22:33:44:55:66:77");
-  private static final NetInterface LOOPBACK = new NetInterface("lo", 1, 772, 0, "", "unknown");
+  private static final NetInterface LOOPBACK = new NetInterface("lo", 1, 772, 0, "", "", "unknown");
 
   @BeforeEach
   void theBytesAreThoseOfALittleEndianMachine() {
@@ -170,7 +170,7 @@ class VfMessagesTest {
                 // The first as root, the second without its rights.
                 assertThat(failure.errno()).isIn(Errno.EOPNOTSUPP, Errno.EPERM))
         .hasMessageContaining("lo");
-    NetInterface none = new NetInterface("none", 0x7ffffff0, 1, 0, "", "down");
+    NetInterface none = new NetInterface("none", 0x7ffffff0, 1, 0, "", "", "down");
     assertThatThrownBy(() -> netlink.read(none))
         .isInstanceOfSatisfying(
             NetlinkException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV));

@@ -1,0 +1,23 @@
+package graft.sriov.plan;
+
+import graft.sriov.host.PciDevice;
+
+/** What to do about an adapter whose firmware has no, or too few, virtual functions. */
+public final class Firmware {
+  private Firmware() {}
+
+  /** The way out, as a sentence without a full stop; with commands for the adapters we know. */
+  public static String advice(PciDevice pf, int count, boolean infiniband) {
+    if (pf.vendor() != PciDevice.MELLANOX) {
+      return "Turn SR-IOV on in the device's firmware and in the BIOS";
+    }
+    return "Run: mlxconfig -d "
+        + pf.address()
+        + " set SRIOV_EN=1 NUM_OF_VFS="
+        + count
+        + (infiniband ? " LINK_TYPE_P1=1" : "")
+        + "; then mlxfwreset -d "
+        + pf.address()
+        + " reset (or reboot); and turn SR-IOV on in the BIOS";
+  }
+}

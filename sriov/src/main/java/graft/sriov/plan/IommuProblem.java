@@ -1,0 +1,17 @@
+package graft.sriov.plan;
+
+import graft.sriov.PciAddress;
+import graft.sriov.Problem;
+
+/** What to say when the host keeps no devices apart. */
+final class IommuProblem {
+  private IommuProblem() {}
+
+  static Problem missing(PciAddress device) {
+    return new Problem(
+        device.toString(),
+        "the host has no IOMMU in use, without which no guest can have a device of its own",
+        "Turn VT-d or AMD-Vi on in the BIOS and boot with intel_iommu=on iommu=pt (Intel) or"
+            + " iommu=pt (AMD) on the kernel's command line");
+  }
+}

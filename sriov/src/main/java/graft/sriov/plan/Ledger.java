@@ -1,0 +1,78 @@
+package graft.sriov.plan;
+
+import graft.sriov.PciAddress;
+import graft.sriov.Problem;
+import graft.sriov.RefusedException;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Who has been given which device. A device without a driver is not a free one: its guest may be
+ * off, or about to start.
+ *
+ * @param holders the guest, or whatever else it was given to, by device
+ */
+public record Ledger(SortedMap<PciAddress, String> holders) {
+  /** Nothing given away. */
+  public static final Ledger EMPTY = new Ledger(new TreeMap<>());
+
+  public Ledger {
+    holders = Collections.unmodifiableSortedMap(new TreeMap<>(holders));
+  }
+
+  public Optional<String> holder(PciAddress device) {
+    return Optional.ofNullable(holders.get(device));
+  }
+
+  /**
+   * With the device given to {@code holder}; the same again when it has it already.
+   *
+   * @throws RefusedException when somebody else has it
+   */
+  public Ledger claim(PciAddress device, String holder) {
+    conflict(device, holder)
+        .ifPresent(
+            problem -> {
+              throw new RefusedException(problem);
+            });
+    SortedMap<PciAddress, String> more = new TreeMap<>(holders);
+    more.put(device, holder);
+    return new Ledger(more);
+  }
+
+  /** Why {@code holder} cannot have the device; empty when it can. */
+  Optional<Problem> conflict(PciAddress device, String holder) {
+    return holder(device)
+        .filter(present -> !present.equals(holder))
+        .map(
+            present ->
+                new Problem(
+                    device.toString(),
+                    present + " has it, so " + holder + " cannot have it too",
+                    "Detach it from " + present + " first, or give " + holder + " another device"));
+  }
+
+  /** Without the device. */
+  public Ledger release(PciAddress device) {
+    SortedMap<PciAddress, String> fewer = new TreeMap<>(holders);
+    fewer.remove(device);
+    return new Ledger(fewer);
+  }
+
+  /** As text, for a journal. */
+  public Map<String, String> toMap() {
+    Map<String, String> map = new TreeMap<>();
+    holders.forEach((device, holder) -> map.put(device.toString(), holder));
+    return map;
+  }
+
+  /** What {@link #toMap} wrote. */
+  public static Ledger fromMap(Map<String, String> map) {
+    SortedMap<PciAddress, String> holders = new TreeMap<>();
+    map.forEach((device, holder) -> holders.put(PciAddress.parse(device), holder));
+    return new Ledger(holders);
+  }
+}

@@ -1,0 +1,58 @@
+package graft.sriov.plan;
+
+import graft.sriov.PciAddress;
+import graft.sriov.VfSettings;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The VFs that a PF shall have.
+ *
+ * @param pf which
+ * @param count how many
+ * @param all settings for each VF: policy, trust, rate; no GUID and no MAC
+ * @param each settings of single VFs by index; they go before those for all
+ * @param guids how GUIDs are made that are not given; empty to make none. Nothing is made for a PF
+ *     whose ports speak Ethernet
+ * @param drivers the driver of single VFs by index: {@code vfio-pci} for a guest, {@code mlx5_core}
+ *     for the host; a VF without one stays as it is, a new one without a driver
+ */
+public record VfRequest(
+    PciAddress pf,
+    int count,
+    VfSettings all,
+    Map<Integer, VfSettings> each,
+    Optional<GuidScheme> guids,
+    Map<Integer, String> drivers) {
+  public VfRequest {
+    if (count < 0) {
+      throw new IllegalArgumentException(pf + ": " + count + " VFs");
+    }
+    if (all.hasGuids() || all.mac().isPresent()) {
+      throw new IllegalArgumentException(pf + ": one GUID or MAC for all VFs");
+    }
+    each = Map.copyOf(each);
+    drivers = Map.copyOf(drivers);
+  }
+
+  /** That many, with nothing else asked. */
+  public static VfRequest of(PciAddress pf, int count) {
+    return new VfRequest(pf, count, VfSettings.NONE, Map.of(), Optional.empty(), Map.of());
+  }
+
+  public VfRequest withAll(VfSettings settings) {
+    return new VfRequest(pf, count, settings, each, guids, drivers);
+  }
+
+  public VfRequest withEach(Map<Integer, VfSettings> settings) {
+    return new VfRequest(pf, count, all, settings, guids, drivers);
+  }
+
+  public VfRequest withGuids(GuidScheme scheme) {
+    return new VfRequest(pf, count, all, each, Optional.of(scheme), drivers);
+  }
+
+  public VfRequest withDrivers(Map<Integer, String> wanted) {
+    return new VfRequest(pf, count, all, each, guids, wanted);
+  }
+}

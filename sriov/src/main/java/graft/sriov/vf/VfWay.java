@@ -1,0 +1,122 @@
+package graft.sriov.vf;
+
+import graft.sriov.VfSettings;
+import graft.sriov.host.NetInterface;
+import graft.sriov.host.PciFunction;
+import graft.sriov.host.RdmaDevice;
+import java.util.Comparator;
+import java.util.Optional;
+
+/**
+ * By which way a PF takes the settings of its VFs, found by looking at what its driver shows.
+ *
+ * @param kind which
+ * @param link the PF's own network interface, if it has one
+ * @param rdma the name of its RDMA device, if it has one
+ */
+public record VfWay(Kind kind, Optional<NetInterface> link, Optional<String> rdma) {
+
+  /** The ways that there are. */
+  public enum Kind {
+    /** Netlink on the IPoIB interface: mainline mlx5 (drivers/infiniband/hw/mlx5/ib_virt.c). */
+    NETLINK_INFINIBAND,
+    /** Netlink on the Ethernet interface: all SR-IOV network cards. */
+    NETLINK_ETHERNET,
+    /** {@code sriov/N/...} in the PF's folder: mlx5 of MLNX_OFED and DOCA-OFED. */
+    OFED_FILES,
+    /** {@code iov/...} in the RDMA device's folder: mlx4. */
+    MLX4_FILES
+  }
+
+  /**
+   * The way of a PF: the {@code iov} files of mlx4 where there are some; else netlink for Ethernet,
+   * whose settings the out-of-tree files take but do not show; else the out-of-tree driver's files
+   * where there are some; else netlink on the IPoIB interface.
+   *
+   * @return empty when there is none, as without {@code ib_ipoib} on a mainline kernel
+   */
+  public static Optional<VfWay> of(PciFunction pf) {
+    Optional<NetInterface> link = physicalInterface(pf);
+    Optional<String> rdma = pf.rdma().stream().map(RdmaDevice::name).findFirst();
+    boolean ethernet = link.isPresent() && !link.get().infiniband();
+    Kind kind;
+    if (pf.rdma().stream().anyMatch(RdmaDevice::mlx4Iov)) {
+      kind = Kind.MLX4_FILES;
+    } else if (ethernet) {
+      kind = Kind.NETLINK_ETHERNET;
+    } else if (pf.device().ofedSriov()) {
+      kind = Kind.OFED_FILES;
+    } else if (link.isPresent()) {
+      kind = Kind.NETLINK_INFINIBAND;
+    } else {
+      return Optional.empty();
+    }
+    return Optional.of(new VfWay(kind, link, rdma));
+  }
+
+  /**
+   * The interface of the PF itself: in its folder there may also be child interfaces of IPoIB, with
+   * a dot in their names, and representors of VFs.
+   */
+  private static Optional<NetInterface> physicalInterface(PciFunction pf) {
+    return pf.device().interfaces().stream()
+        .filter(link -> !link.representor())
+        .filter(link -> link.infiniband() || link.type() == NetInterface.ETHERNET)
+        .min(
+            Comparator.comparing((NetInterface link) -> link.name().contains("."))
+                .thenComparing(NetInterface::port)
+                .thenComparing(NetInterface::index));
+  }
+
+  /** For plans and errors. */
+  public String name() {
+    return switch (kind) {
+      case NETLINK_INFINIBAND, NETLINK_ETHERNET -> "netlink on " + link.orElseThrow().name();
+      case OFED_FILES -> "the files of the out-of-tree driver";
+      case MLX4_FILES -> "the iov files of mlx4";
+    };
+  }
+
+  /** Which of the settings this way can set; the others are empty in the result. */
+  public VfSettings able(VfSettings wanted) {
+    return switch (kind) {
+      case NETLINK_INFINIBAND, OFED_FILES ->
+          new VfSettings(
+              wanted.nodeGuid(),
+              wanted.portGuid(),
+              wanted.policy(),
+              Optional.empty(),
+              Optional.empty(),
+              Optional.empty());
+      case NETLINK_ETHERNET ->
+          new VfSettings(
+              Optional.empty(),
+              Optional.empty(),
+              wanted.policy(),
+              wanted.mac(),
+              wanted.trust(),
+              wanted.rate());
+      case MLX4_FILES ->
+          new VfSettings(
+              Optional.empty(),
+              wanted.portGuid(),
+              Optional.empty(),
+              Optional.empty(),
+              Optional.empty(),
+              Optional.empty());
+    };
+  }
+
+  /**
+   * What of the settings cannot be set by this way. A node GUID beside a port GUID where there are
+   * only port GUIDs (mlx4) is not counted: it is left out.
+   */
+  public VfSettings unable(VfSettings wanted) {
+    VfSettings able = able(wanted);
+    VfSettings rest = wanted.notIn(able);
+    return able.portGuid().isPresent() && rest.nodeGuid().isPresent()
+        ? new VfSettings(
+            Optional.empty(), rest.portGuid(), rest.policy(), rest.mac(), rest.trust(), rest.rate())
+        : rest;
+  }
+}

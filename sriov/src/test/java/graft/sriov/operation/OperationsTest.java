@@ -1,0 +1,387 @@
+package graft.sriov.operation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import graft.sriov.Guid;
+import graft.sriov.HostException;
+import graft.sriov.PciAddress;
+import graft.sriov.RefusedException;
+import graft.sriov.VfPolicy;
+import graft.sriov.VfSettings;
+import graft.sriov.fake.FakeDevice;
+import graft.sriov.fake.FakeSysfs;
+import graft.sriov.files.Errno;
+import graft.sriov.files.WriteFailedException;
+import graft.sriov.files.WriteHangsException;
+import graft.sriov.host.HostPci;
+import graft.sriov.host.SriovCapability;
+import graft.sriov.vf.HostAccess;
+import graft.sriov.vf.TimeLimits;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class OperationsTest {
+  private static final PciAddress PF = PciAddress.parse("0000:3b:00.0");
+  private static final PciAddress VF0 = PF.plus(1);
+  private static final PciAddress GPU = PciAddress.parse("0000:41:00.0");
+  private static final String DEVICES = "/sys/bus/pci/devices/";
+  private static final String DRIVERS = "/sys/bus/pci/drivers/";
+  private static final Guid GUID = Guid.parse("02:00:00:00:00:00:00:05");
+
+  @TempDir private Path root;
+  private FakeSysfs fake;
+  private HostAccess host;
+
+  @BeforeEach
+  void host() {
+    fake =
+        new FakeSysfs(root)
+            .loadDriver("vfio-pci")
+            .add(FakeDevice.mlx5("0000:3b:00.0", 8))
+            .add(FakeDevice.gpu("0000:41:00.0"));
+    host = new HostAccess(fake, fake.links(), TimeLimits.DEFAULT);
+  }
+
+  private SriovCapability capability() {
+    return HostPci.read(fake).device(PF).orElseThrow().sriov().orElseThrow();
+  }
+
+  // The number of VFs
+
+  @Test
+  void aNumberOfVfsIsWrittenOnceAndTheSameNumberNotAtAll() {
+    SetVfCount operation = new SetVfCount(PF, 4);
+    assertThat(operation.describe()).isEqualTo("0000:3b:00.0: 4 virtual functions");
+    assertThat(operation.done(host)).isFalse();
+
+    operation.apply(host);
+    operation.apply(host);
+
+    assertThat(fake.takeLog()).containsExactly(DEVICES + PF + "/sriov_numvfs = 4");
+    assertThat(operation.done(host)).isTrue();
+    assertThat(capability().vfs()).hasSize(4);
+  }
+
+  @Test
+  void oneNumberBecomesAnotherThroughZero() {
+    new SetVfCount(PF, 4).apply(host);
+    fake.takeLog();
+
+    new SetVfCount(PF, 6).apply(host);
+
+    assertThat(fake.takeLog())
+        .containsExactly(DEVICES + PF + "/sriov_numvfs = 0", DEVICES + PF + "/sriov_numvfs = 6");
+  }
+
+  @Test
+  void theKernelItselfRefusesOneNumberAfterAnother() {
+    new SetVfCount(PF, 4).apply(host);
+    assertThatThrownBy(() -> fake.write(DEVICES + PF + "/sriov_numvfs", "6", Duration.ofSeconds(1)))
+        .isInstanceOfSatisfying(
+            WriteFailedException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+  }
+
+  @Test
+  void theNumberStaysWhileAGuestHasAVf() {
+    new SetVfCount(PF, 4).apply(host);
+    BindDriver.toVfio(VF0).apply(host);
+    SortedMap<String, String> before = fake.state();
+
+    assertThatThrownBy(() -> new SetVfCount(PF, 2).apply(host))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining(VF0.toString())
+        .hasMessageContaining("vfio-pci");
+    assertThat(fake.state()).isEqualTo(before);
+  }
+
+  @Test
+  void theNumberStaysWhileAProcessHasAVfOpen() {
+    new SetVfCount(PF, 2).apply(host);
+    fake.file(DEVICES + VF0 + "/infiniband_verbs/uverbs1/ibdev", "mlx5_1")
+        .process(77, "ib_write_bw", "/dev/infiniband/uverbs1");
+
+    assertThatThrownBy(() -> new SetVfCount(PF, 0).apply(host))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("ib_write_bw (process 77");
+    assertThat(capability().numVfs()).isEqualTo(2);
+  }
+
+  @Test
+  void takingBackANumberRestoresGuidsAndDriversOfTheVfsThatWereThere() {
+    new SetVfCount(PF, 2).apply(host);
+    configure(0, VfSettings.NONE.withGuids(GUID, GUID).withPolicy(VfPolicy.UP)).apply(host);
+    BindDriver.toNothing(PF.plus(2), Optional.of("vfio-pci")).apply(host);
+    BindDriver.toNothing(VF0, Optional.empty()).apply(host);
+    BindDriver.to(VF0, "mlx5_core").apply(host);
+    SortedMap<String, String> first = fake.state();
+
+    SetVfCount operation = new SetVfCount(PF, 5);
+    Before before = operation.before(host);
+    operation.apply(host);
+    configure(0, VfSettings.NONE.withGuids(new Guid(0x42), new Guid(0x42))).apply(host);
+    Undo.run(host, before);
+
+    assertThat(Undo.describe(before)).isEqualTo("0000:3b:00.0: back to 2 VFs as they were");
+    assertThat(fake.state()).isEqualTo(first);
+    fake.takeLog();
+    Undo.run(host, before);
+    assertThat(fake.takeLog()).as("a second time does nothing").isEmpty();
+  }
+
+  @Test
+  void guidsThatTheDriverDoesNotKnowComeFromTheJournal() {
+    new SetVfCount(PF, 1).apply(host);
+    VfSettings known = VfSettings.NONE.withGuids(GUID, GUID);
+    SetVfCount operation = new SetVfCount(PF, 3, Map.of(0, known));
+
+    Before before = operation.before(host);
+    operation.apply(host);
+    Undo.run(host, before);
+
+    assertThat(host.links().read(HostPci.read(fake).device(PF).get().interfaces().get(0)))
+        .containsExactly(known.withPolicy(VfPolicy.FOLLOW));
+  }
+
+  @Test
+  void whatTheFirmwareDoesNotAllowIsTheKernelsError() {
+    assertThatThrownBy(() -> new SetVfCount(PF, 9).apply(host))
+        .isInstanceOfSatisfying(
+            WriteFailedException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ERANGE));
+    assertThatThrownBy(() -> new SetVfCount(GPU, 1).apply(host))
+        .isInstanceOf(HostException.class)
+        .hasMessageContaining("no SR-IOV capability");
+  }
+
+  // Autoprobe
+
+  @Test
+  void withAutoprobeOffNoDriverTakesNewVfs() {
+    SetAutoprobe operation = new SetAutoprobe(PF, false);
+    Before before = operation.before(host);
+    operation.apply(host);
+    new SetVfCount(PF, 1).apply(host);
+
+    assertThat(HostPci.read(fake).device(VF0).orElseThrow().driver()).isEmpty();
+    Undo.run(host, before);
+    assertThat(capability().autoprobe()).isTrue();
+  }
+
+  // Settings
+
+  @Test
+  void settingsGoByNetlinkInTheOrderNodePortPolicyAndOnlyWhatDiffers() {
+    new SetVfCount(PF, 1).apply(host);
+    fake.takeLog();
+
+    ConfigureVf operation =
+        configure(0, VfSettings.NONE.withGuids(GUID, GUID).withPolicy(VfPolicy.FOLLOW));
+    operation.apply(host);
+
+    assertThat(fake.takeLog())
+        .as("the policy is so already")
+        .containsExactly(
+            "netlink ibp59s0f0 vf 0 node = " + GUID, "netlink ibp59s0f0 vf 0 port = " + GUID);
+    assertThat(operation.done(host)).isTrue();
+    operation.apply(host);
+    assertThat(fake.takeLog()).isEmpty();
+  }
+
+  @Test
+  void anUnknownVfIsAnErrorAndOneThatIsGoneNeedsNoUndo() {
+    assertThatThrownBy(() -> configure(0, VfSettings.NONE.withGuids(GUID, GUID)).apply(host))
+        .isInstanceOf(HostException.class)
+        .hasMessageContaining("there is no VF 0");
+    new SetVfCount(PF, 1).apply(host);
+    Before before = configure(0, VfSettings.NONE.withGuids(GUID, GUID)).before(host);
+    new SetVfCount(PF, 0).apply(host);
+    fake.takeLog();
+    Undo.run(host, before);
+    assertThat(fake.takeLog()).isEmpty();
+  }
+
+  @Test
+  void withoutAnInterfaceTheErrorSaysWhatToLoad() {
+    new SetVfCount(PF, 1).apply(host);
+    fake.deleteFile("/sys/bus/pci/devices/" + PF + "/net/ibp59s0f0")
+        .deleteFile("/sys/bus/pci/devices/" + PF + "/net");
+    assertThatThrownBy(() -> configure(0, VfSettings.NONE.withGuids(GUID, GUID)).apply(host))
+        .isInstanceOf(HostException.class)
+        .hasMessageContaining("ib_ipoib");
+  }
+
+  @Test
+  void aDriverSeesNewGuidsWhenItIsBoundAgain() {
+    new SetVfCount(PF, 1).apply(host);
+    configure(0, VfSettings.NONE.withGuids(GUID, GUID)).apply(host);
+    assertThat(HostPci.read(fake).rdmaOf(VF0).get(0).nodeGuid()).isEmpty();
+
+    BindDriver.toNothing(VF0, Optional.empty()).apply(host);
+    BindDriver.to(VF0, "mlx5_core").apply(host);
+
+    assertThat(HostPci.read(fake).rdmaOf(VF0).get(0).nodeGuid()).contains(GUID);
+  }
+
+  private static ConfigureVf configure(int index, VfSettings wanted) {
+    return new ConfigureVf(PF, index, wanted, VfSettings.NONE);
+  }
+
+  // Drivers
+
+  @Test
+  void aDeviceGoesToVfioByOverrideUnbindAndBindAndComesBack() {
+    SortedMap<String, String> first = fake.state();
+    BindDriver operation = BindDriver.toVfio(GPU);
+    assertThat(operation.describe()).isEqualTo("0000:41:00.0: bind to vfio-pci");
+    Before before = operation.before(host);
+
+    operation.apply(host);
+
+    assertThat(operation.done(host)).isTrue();
+    assertThat(fake.takeLog())
+        .containsExactly(
+            DEVICES + GPU + "/driver_override = vfio-pci",
+            DRIVERS + "nvidia/unbind = " + GPU,
+            DRIVERS + "vfio-pci/bind = " + GPU);
+
+    assertThat(Undo.describe(before)).isEqualTo("0000:41:00.0: back to nvidia");
+    Undo.run(host, before);
+    assertThat(fake.takeLog())
+        .containsExactly(
+            DEVICES + GPU + "/driver_override = nvidia",
+            DRIVERS + "vfio-pci/unbind = " + GPU,
+            DRIVERS + "nvidia/bind = " + GPU,
+            DEVICES + GPU + "/driver_override = ");
+    assertThat(fake.state()).isEqualTo(first);
+  }
+
+  @Test
+  void aDriverThatIsNotLoadedIsRefusedBeforeAnythingIsUnbound() {
+    SortedMap<String, String> first = fake.state();
+    assertThatThrownBy(() -> BindDriver.to(GPU, "pciback").apply(host))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("modprobe pciback");
+    assertThat(fake.state()).isEqualTo(first);
+  }
+
+  @Test
+  void aDeviceThatAProcessHasOpenIsNotUnbound() {
+    fake.process(812, "python3", "/dev/nvidia0");
+    SortedMap<String, String> first = fake.state();
+    assertThatThrownBy(() -> BindDriver.toVfio(GPU).apply(host))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("held by python3 (process 812, /dev/nvidia0)");
+    assertThat(fake.state()).isEqualTo(first);
+  }
+
+  @Test
+  void anUnbindThatHangsEndsWithTheTimeLimitAndSaysWhatIsKnown() {
+    fake.faults().hang("nvidia/unbind");
+    fake.file(DEVICES + GPU + "/power_state", "D3cold");
+    SortedMap<String, String> first = fake.state();
+    BindDriver operation = BindDriver.toVfio(GPU);
+    Before before = operation.before(host);
+
+    assertThatThrownBy(() -> operation.apply(host))
+        .isInstanceOf(WriteHangsException.class)
+        .hasMessageStartingWith("0000:41:00.0: ")
+        .hasMessageContaining("nvidia/unbind")
+        .hasMessageContaining("no process has it open, its power state is D3cold");
+
+    fake.faults().none();
+    Undo.run(host, before);
+    assertThat(fake.state()).isEqualTo(first);
+  }
+
+  @Test
+  void anUnbindThatComesThroughLateIsTakenBackToo() {
+    fake.faults().delay("nvidia/unbind", Duration.ofMinutes(10));
+    SortedMap<String, String> first = fake.state();
+    BindDriver operation = BindDriver.toVfio(GPU);
+    Before before = operation.before(host);
+    assertThatThrownBy(() -> operation.apply(host)).isInstanceOf(WriteHangsException.class);
+
+    fake.faults().none();
+    fake.settle();
+    assertThat(HostPci.read(fake).device(GPU).orElseThrow().driver()).isEmpty();
+    Undo.run(host, before);
+    assertThat(fake.state()).isEqualTo(first);
+  }
+
+  @Test
+  void aDelayWithinTheLimitIsNoError() {
+    fake.faults().delay("nvidia/unbind", Duration.ofSeconds(50));
+    BindDriver.toVfio(GPU).apply(host);
+    assertThat(BindDriver.toVfio(GPU).done(host)).isTrue();
+  }
+
+  @Test
+  void aDriverThatDoesNotTakeTheDeviceIsAnErrorWithTheKernelsNumber() {
+    fake.faults().fail("vfio-pci/bind", Errno.ENODEV, 1);
+    assertThatThrownBy(() -> BindDriver.toVfio(GPU).apply(host))
+        .isInstanceOfSatisfying(
+            WriteFailedException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))
+        .hasMessageContaining("dmesg");
+  }
+
+  @Test
+  void aVfCanBeBoundWhileAutoprobeIsOff() {
+    new SetAutoprobe(PF, false).apply(host);
+    new SetVfCount(PF, 1).apply(host);
+    BindDriver.to(VF0, "mlx5_core").apply(host);
+    assertThat(BindDriver.to(VF0, "mlx5_core").done(host)).isTrue();
+  }
+
+  @Test
+  void aDeviceThatIsNotThereIsSaidSo() {
+    assertThatThrownBy(() -> BindDriver.toVfio(VF0).apply(host))
+        .isInstanceOf(HostException.class)
+        .hasMessageContaining("no such device");
+  }
+
+  // Files and reset
+
+  @Test
+  void theResetMethodIsSetAndTakenBack() {
+    SetResetMethod operation = new SetResetMethod(GPU, "bus");
+    Before before = operation.before(host);
+    operation.apply(host);
+    assertThat(HostPci.read(fake).device(GPU).orElseThrow().resetMethods()).containsExactly("bus");
+    Undo.run(host, before);
+    assertThat(HostPci.read(fake).device(GPU).orElseThrow().resetMethods())
+        .containsExactly("flr", "bus");
+    assertThatThrownBy(() -> new SetResetMethod(GPU, "magic").apply(host))
+        .isInstanceOfSatisfying(
+            WriteFailedException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+  }
+
+  @Test
+  void aConfigurationFileIsWrittenAndTakenBack() {
+    StoreFile operation = new StoreFile(PF, "/etc/modprobe.d/graft-mlx4.conf", "options a b=1\n");
+    SortedMap<String, String> first = fake.state();
+    Before none = operation.before(host);
+    operation.apply(host);
+    StoreFile other = new StoreFile(PF, operation.path(), "options a b=2\n");
+    Before one = other.before(host);
+    other.apply(host);
+
+    Undo.run(host, one);
+    assertThat(fake.read(operation.path())).contains("options a b=1");
+    Undo.run(host, none);
+    assertThat(fake.state()).isEqualTo(first);
+  }
+
+  @Test
+  void aJournalOfAnotherVersionIsNotGuessedAt() {
+    Before strange = new Before("Teleport", GPU.toString(), new java.util.TreeMap<>());
+    assertThatThrownBy(() -> Undo.run(host, strange))
+        .isInstanceOf(HostException.class)
+        .hasMessageContaining("Teleport");
+  }
+}
