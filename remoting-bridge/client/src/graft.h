@@ -47,6 +47,10 @@ uint64_t graft_read_expect(void *to, size_t bytes);
 void graft_read_forget(uint64_t read);
 /* Names where the data goes that the calling thread's next call that waits brings (graftRead and the like). */
 void graft_incoming(void *to, size_t bytes);
+/* Reads one answer for whoever it is for, or sleeps while another thread reads. False once the session is dead. */
+bool graft_listen(void);
+/* The stream has come to a host function (hostfunc.c). False if there is none of this identity. */
+bool graft_callback_arrived(uint64_t identity);
 /* Ships what is buffered, without waiting for an answer. */
 void graft_flush(void);
 

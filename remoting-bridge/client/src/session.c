@@ -74,6 +74,7 @@ static struct {
   uint32_t next_slot;
 
   pthread_mutex_t receive_lock;
+  pthread_cond_t listener_wake;
   bool reading;
   struct waiter *waiters;
   struct read *reads;
@@ -86,6 +87,7 @@ static struct {
        .send_turn = PTHREAD_COND_INITIALIZER,
        .flush_wake = PTHREAD_COND_INITIALIZER,
        .receive_lock = PTHREAD_MUTEX_INITIALIZER,
+       .listener_wake = PTHREAD_COND_INITIALIZER,
        .fd = -1};
 
 uint64_t graft_now(void) {
@@ -426,6 +428,19 @@ static bool receive_one(void) {
     case ANSWER_DATA:
       if (bytes != 24) break;
       return receive_data();
+    case ANSWER_CALLBACK: {
+      uint64_t identity;
+      if (bytes != 8) break;
+      if (!receive(&identity, 8)) return false;
+      if (graft_callback_arrived(identity)) {
+        pthread_mutex_lock(&s.receive_lock);
+        pthread_cond_signal(&s.listener_wake);
+        pthread_mutex_unlock(&s.receive_lock);
+        return true;
+      }
+      die("a callback that nobody asked for", 0);
+      return false;
+    }
     case ANSWER_NOTICE:
       return skip(bytes);
     default:
@@ -433,6 +448,39 @@ static bool receive_one(void) {
   }
   die("an answer of an unknown kind", 0);
   return false;
+}
+
+/* Called with receive_lock held when the reading thread leaves: somebody else has to read, or to learn that it is over. */
+static void pass_on(const struct waiter *leaving, bool ok) {
+  bool passed = false;
+  for (struct waiter *o = s.waiters; o && !(ok && passed); o = o->next) {
+    if (o != leaving && !o->done) {
+      pthread_cond_signal(&o->wake);
+      passed = true;
+    }
+  }
+  pthread_cond_signal(&s.listener_wake);
+}
+
+bool graft_listen(void) {
+  pthread_mutex_lock(&s.receive_lock);
+  if (dead()) {
+    pthread_mutex_unlock(&s.receive_lock);
+    return false;
+  }
+  if (s.reading) {
+    pthread_cond_wait(&s.listener_wake, &s.receive_lock);
+    pthread_mutex_unlock(&s.receive_lock);
+    return true;
+  }
+  s.reading = true;
+  pthread_mutex_unlock(&s.receive_lock);
+  bool ok = receive_one();
+  pthread_mutex_lock(&s.receive_lock);
+  s.reading = false;
+  pass_on(NULL, ok);
+  pthread_mutex_unlock(&s.receive_lock);
+  return ok;
 }
 
 static void await(struct waiter *w) {
@@ -451,15 +499,7 @@ static void await(struct waiter *w) {
     bool ok = receive_one();
     pthread_mutex_lock(&s.receive_lock);
     s.reading = false;
-    if (!ok || w->done) {
-      /* Somebody else has to read now, or to learn that it is over. */
-      for (struct waiter *o = s.waiters; o; o = o->next) {
-        if (o != w && !o->done) {
-          pthread_cond_signal(&o->wake);
-          if (ok) break;
-        }
-      }
-    }
+    if (!ok || w->done) pass_on(w, ok);
   }
   for (struct waiter **p = &s.waiters; *p; p = &(*p)->next) {
     if (*p == w) {

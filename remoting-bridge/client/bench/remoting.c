@@ -1,0 +1,211 @@
+/* What remoting costs: copies by size, launches, synchronization, allocation, start-up, round trips.
+ *
+ * A plain driver-API program: it opens whatever libcuda.so.1 the loader finds, so the same binary measures the real
+ * driver and the client. Prints one line a figure: name, bytes, value, unit, separated by tabs; medians.
+ * Usage: remoting [--quick]
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef void *handle;
+typedef uint64_t devptr;
+
+static int (*Init)(unsigned), (*DeviceGet)(int *, int), (*Retain)(handle *, int), (*SetCurrent)(handle);
+static int (*MemAlloc)(devptr *, size_t), (*MemFree)(devptr), (*HostAlloc)(void **, size_t, unsigned), (*FreeHost)(void *);
+static int (*HtoD)(devptr, const void *, size_t), (*DtoH)(void *, devptr, size_t);
+static int (*HtoDAsync)(devptr, const void *, size_t, handle), (*DtoHAsync)(void *, devptr, size_t, handle);
+static int (*StreamCreate)(handle *, unsigned), (*StreamSynchronize)(handle), (*ModuleLoadData)(handle *, const void *);
+static int (*GetFunction)(handle *, handle, const char *), (*MemGetInfo)(size_t *, size_t *), (*DriverVersion)(int *);
+static int (*Launch)(handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, void **, void **);
+static int (*DeviceGetName)(char *, int, int);
+
+/* Adds 1 to every element below n. */
+static const char ptx[] =
+    ".version 6.4\n.target sm_50\n.address_size 64\n"
+    ".visible .entry bump(.param .u64 data, .param .u32 n)\n{\n"
+    "  .reg .pred %p<2>;\n  .reg .b32 %r<7>;\n  .reg .b64 %rd<5>;\n"
+    "  ld.param.u64 %rd1, [data];\n  ld.param.u32 %r1, [n];\n"
+    "  mov.u32 %r2, %ctaid.x;\n  mov.u32 %r3, %ntid.x;\n  mov.u32 %r4, %tid.x;\n"
+    "  mad.lo.s32 %r5, %r2, %r3, %r4;\n  setp.ge.u32 %p1, %r5, %r1;\n  @%p1 bra done;\n"
+    "  cvta.to.global.u64 %rd2, %rd1;\n  mul.wide.u32 %rd3, %r5, 4;\n  add.s64 %rd4, %rd2, %rd3;\n"
+    "  ld.global.u32 %r6, [%rd4];\n  add.s32 %r6, %r6, 1;\n  st.global.u32 [%rd4], %r6;\n"
+    "done:\n  ret;\n}\n";
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static void check(int r, const char *what) {
+  if (r) {
+    fprintf(stderr, "remoting: %s failed with CUDA error %d\n", what, r);
+    exit(1);
+  }
+}
+#define CALL(call) check(call, #call)
+
+static void resolve(void *library, const char *name, void *to) {
+  void *found = dlsym(library, name);
+  if (!found) {
+    fprintf(stderr, "remoting: libcuda.so.1 has no %s\n", name);
+    exit(1);
+  }
+  memcpy(to, &found, sizeof found);
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+static double median(double *values, int count) {
+  qsort(values, (size_t)count, sizeof *values, ascending);
+  return values[count / 2];
+}
+
+static void print(const char *name, size_t bytes, double value, const char *unit) {
+  printf("%s\t%zu\t%.4g\t%s\n", name, bytes, value, unit);
+  fflush(stdout);
+}
+
+static void copies(int quick, handle stream) {
+  static const size_t sizes[] = {4 << 10, 64 << 10, 1 << 20, 8 << 20, 64 << 20, 256 << 20};
+  size_t count = quick ? 4 : 6, most = sizes[count - 1];
+  devptr device;
+  void *pinned, *pageable = NULL;
+  CALL(MemAlloc(&device, most));
+  CALL(HostAlloc(&pinned, most, 0));
+  if (posix_memalign(&pageable, 4096, most)) exit(1);
+  memset(pinned, 1, most);
+  memset(pageable, 2, most);
+  for (size_t i = 0; i < count; i++) {
+    size_t bytes = sizes[i];
+    int reps = bytes <= 1 << 20 ? 101 : quick ? 5 : 15;
+    double t[101];
+    for (int kind = 0; kind < 4; kind++) {
+      static const char *const names[] = {"pinned-host-to-device", "pinned-device-to-host", "pageable-host-to-device",
+                                          "pageable-device-to-host"};
+      for (int k = -2; k < reps; k++) {
+        double start = now();
+        switch (kind) {
+          case 0: CALL(HtoDAsync(device, pinned, bytes, stream)); CALL(StreamSynchronize(stream)); break;
+          case 1: CALL(DtoHAsync(pinned, device, bytes, stream)); CALL(StreamSynchronize(stream)); break;
+          case 2: CALL(HtoD(device, pageable, bytes)); break;
+          default: CALL(DtoH(pageable, device, bytes));
+        }
+        if (k >= 0) t[k] = now() - start;
+      }
+      double m = median(t, reps);
+      if (bytes <= 64 << 10) {
+        print(names[kind], bytes, m, "us");
+      } else {
+        print(names[kind], bytes, (double)bytes / m / 1e3, "GB/s");
+      }
+    }
+  }
+  CALL(FreeHost(pinned));
+  CALL(MemFree(device));
+  free(pageable);
+}
+
+static void launches(int quick, handle stream) {
+  handle module, function;
+  CALL(ModuleLoadData(&module, ptx));
+  CALL(GetFunction(&function, module, "bump"));
+  devptr data;
+  unsigned n = 256;
+  CALL(MemAlloc(&data, 4 * n));
+  void *parameters[] = {&data, &n};
+  for (int i = 0; i < 100; i++) CALL(Launch(function, 1, 1, 1, 256, 1, 1, 0, stream, parameters, NULL));
+  CALL(StreamSynchronize(stream));
+  int rounds = quick ? 11 : 51, burst = 500;
+  double cost[64], rate[64], both[1001];
+  for (int r = 0; r < rounds; r++) {
+    double start = now();
+    for (int i = 0; i < burst; i++) CALL(Launch(function, 1, 1, 1, 256, 1, 1, 0, stream, parameters, NULL));
+    double issued = now();
+    CALL(StreamSynchronize(stream));
+    cost[r] = (issued - start) / burst;
+    rate[r] = burst / (now() - start) * 1e6;
+  }
+  print("launch-asynchronous", 0, median(cost, rounds), "us");
+  print("launch-rate", 0, median(rate, rounds), "1/s");
+  int pairs = quick ? 301 : 1001;
+  for (int i = 0; i < pairs; i++) {
+    double start = now();
+    CALL(Launch(function, 1, 1, 1, 256, 1, 1, 0, stream, parameters, NULL));
+    CALL(StreamSynchronize(stream));
+    both[i] = now() - start;
+  }
+  print("launch-synchronize", 0, median(both, pairs), "us");
+  CALL(MemFree(data));
+}
+
+int main(int argc, char **argv) {
+  int quick = argc > 1 && !strcmp(argv[1], "--quick");
+  double start = now();
+  void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
+  if (!cuda) {
+    fprintf(stderr, "remoting: %s\n", dlerror());
+    return 1;
+  }
+  resolve(cuda, "cuInit", &Init);
+  resolve(cuda, "cuDriverGetVersion", &DriverVersion);
+  resolve(cuda, "cuDeviceGet", &DeviceGet);
+  resolve(cuda, "cuDeviceGetName", &DeviceGetName);
+  resolve(cuda, "cuDevicePrimaryCtxRetain", &Retain);
+  resolve(cuda, "cuCtxSetCurrent", &SetCurrent);
+  resolve(cuda, "cuMemAlloc_v2", &MemAlloc);
+  resolve(cuda, "cuMemFree_v2", &MemFree);
+  resolve(cuda, "cuMemHostAlloc", &HostAlloc);
+  resolve(cuda, "cuMemFreeHost", &FreeHost);
+  resolve(cuda, "cuMemcpyHtoD_v2", &HtoD);
+  resolve(cuda, "cuMemcpyDtoH_v2", &DtoH);
+  resolve(cuda, "cuMemcpyHtoDAsync_v2", &HtoDAsync);
+  resolve(cuda, "cuMemcpyDtoHAsync_v2", &DtoHAsync);
+  resolve(cuda, "cuStreamCreate", &StreamCreate);
+  resolve(cuda, "cuStreamSynchronize", &StreamSynchronize);
+  resolve(cuda, "cuModuleLoadData", &ModuleLoadData);
+  resolve(cuda, "cuModuleGetFunction", &GetFunction);
+  resolve(cuda, "cuMemGetInfo_v2", &MemGetInfo);
+  resolve(cuda, "cuLaunchKernel", &Launch);
+  int device;
+  handle context, stream;
+  CALL(Init(0));
+  CALL(DeviceGet(&device, 0));
+  CALL(Retain(&context, device));
+  CALL(SetCurrent(context));
+  devptr first;
+  CALL(MemAlloc(&first, 1 << 20));
+  print("start-up", 0, (now() - start) / 1e3, "ms");
+  char name[256];
+  CALL(DeviceGetName(name, sizeof name, device));
+  fprintf(stderr, "device: %s\n", name);
+  CALL(StreamCreate(&stream, 1));
+
+  double t[1001];
+  size_t free_bytes, total;
+  for (int i = 0; i < 301; i++) {
+    double s = now();
+    CALL(MemGetInfo(&free_bytes, &total));
+    t[i] = now() - s;
+  }
+  print("memory-info", 0, median(t, 301), "us");
+  for (int i = 0; i < 201; i++) {
+    devptr p;
+    double s = now();
+    CALL(MemAlloc(&p, 4 << 20));
+    CALL(MemFree(p));
+    t[i] = now() - s;
+  }
+  print("malloc-free", 4 << 20, median(t, 201), "us");
+  launches(quick, stream);
+  copies(quick, stream);
+  return 0;
+}
