@@ -75,6 +75,7 @@ static struct {
 
   pthread_mutex_t receive_lock;
   pthread_cond_t listener_wake;
+  uint64_t arrivals, noticed; /* callbacks; noticed belongs to the listener */
   bool reading;
   struct waiter *waiters;
   struct read *reads;
@@ -434,6 +435,7 @@ static bool receive_one(void) {
       if (!receive(&identity, 8)) return false;
       if (graft_callback_arrived(identity)) {
         pthread_mutex_lock(&s.receive_lock);
+        s.arrivals++;
         pthread_cond_signal(&s.listener_wake);
         pthread_mutex_unlock(&s.receive_lock);
         return true;
@@ -467,6 +469,11 @@ bool graft_listen(void) {
   if (dead()) {
     pthread_mutex_unlock(&s.receive_lock);
     return false;
+  }
+  if (s.arrivals != s.noticed) { /* one came while the listener was not looking */
+    s.noticed = s.arrivals;
+    pthread_mutex_unlock(&s.receive_lock);
+    return true;
   }
   if (s.reading) {
     pthread_cond_wait(&s.listener_wake, &s.receive_lock);
