@@ -5,7 +5,7 @@ run_tests() {
   local code=0
   find "$root" -path '*/target/surefire-reports' -prune -exec rm -rf {} +
   # Every module's tests run, even when another module's failed; the count below decides.
-  run_to_end mvn -B -f "$root/pom.xml" verify -DexcludedGroups=lab -Dmaven.test.failure.ignore=true "$@" || code=$?
+  run_to_end mvn -B -ntp -f "$root/pom.xml" verify -DexcludedGroups=lab -Dmaven.test.failure.ignore=true "$@" || code=$?
   count_tests || code=1
   return "$code"
 }
