@@ -10,6 +10,7 @@ import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.LifecycleElements;
 import graft.hypervisors.libvirt.domain.MemoryElements;
 import graft.hypervisors.libvirt.domain.Xml;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -23,14 +24,22 @@ public final class KvmHypervisor implements Hypervisor {
   static final String MACHINE = "q35";
   private static final String OS_TYPE = "hvm";
 
-  private final KvmDevice device;
+  /** What the daemon of a user without privileges cannot set up. */
+  private static final Set<GuestFeature> NEED_ROOT =
+      Set.of(
+          GuestFeature.PCI_PASSTHROUGH,
+          GuestFeature.LIBVIRT_NETWORK,
+          GuestFeature.HUGE_PAGES,
+          GuestFeature.LOCKED_MEMORY);
+
+  private final LocalHost local;
 
   public KvmHypervisor() {
-    this(KvmDevice.ofThisMachine());
+    this(new LocalHost(Path.of("/")));
   }
 
-  KvmHypervisor(KvmDevice device) {
-    this.device = device;
+  KvmHypervisor(LocalHost local) {
+    this.local = local;
   }
 
   @Override
@@ -49,12 +58,16 @@ public final class KvmHypervisor implements Hypervisor {
     return obstacle(host).isEmpty() ? Acceleration.KVM : Acceleration.EMULATION;
   }
 
+  private boolean unprivileged(HostCapabilities host) {
+    return host.uri().isSession() && !local.runsAsRoot();
+  }
+
   /** Of a remote host only what its libvirt says is known. */
   private Optional<String> obstacle(HostCapabilities host) {
     if (!host.offersDomainType(Acceleration.KVM.domainType())) {
       return Optional.of("libvirt at " + host.uri() + " does not offer KVM");
     }
-    return host.uri().isLocal() ? device.obstacle(host.uri().isSession()) : Optional.empty();
+    return host.uri().isLocal() ? local.kvmObstacle(unprivileged(host)) : Optional.empty();
   }
 
   @Override
@@ -63,16 +76,14 @@ public final class KvmHypervisor implements Hypervisor {
     if (acceleration(host) != Acceleration.KVM) {
       features.remove(GuestFeature.HARDWARE_ACCELERATION);
     }
-    if (host.uri().isSession()) {
-      // What needs root on the host.
-      features.removeAll(
-          EnumSet.of(
-              GuestFeature.PCI_PASSTHROUGH,
-              GuestFeature.LIBVIRT_NETWORK,
-              GuestFeature.HUGE_PAGES,
-              GuestFeature.LOCKED_MEMORY,
-              GuestFeature.CPU_PINNING,
-              GuestFeature.NUMA_TUNING));
+    if (unprivileged(host)) {
+      features.removeAll(NEED_ROOT);
+    }
+    if (host.uri().isLocal() && !local.hasVsock()) {
+      features.remove(GuestFeature.VSOCK);
+    }
+    if (host.uri().isLocal() && !local.hasUefi()) {
+      features.remove(GuestFeature.UEFI);
     }
     if (!host.iommu()) {
       features.remove(GuestFeature.PCI_PASSTHROUGH);

@@ -49,19 +49,6 @@ final class Advice {
 
   /** Advice on a connection that could not be opened. */
   static String onOpen(LibvirtUri uri, String reason) {
-    String daemon = uri.driver().equals("xen") ? "virtxend" : "virtqemud";
-    if (reason.contains("No such file or directory") || reason.contains("Connection refused")) {
-      if (uri.isSession()) {
-        return "install libvirt-daemon: libvirt starts the session daemon itself";
-      }
-      return "start the daemon: systemctl start libvirtd (modular: "
-          + daemon
-          + "), or without systemd: virtlogd -d; libvirtd -d (package libvirt-daemon-system)";
-    }
-    if (reason.contains("Permission denied") || reason.contains("authentication")) {
-      return "join the group that may use it (adduser $USER libvirt, then log in again), run as"
-          + " root, or use qemu:///session";
-    }
     if (reason.contains("no connection driver")) {
       return "check the URI's driver; for example qemu:///system, qemu:///session, xen:///system"
           + " (package libvirt-daemon-driver-"
@@ -69,11 +56,36 @@ final class Advice {
           + ")";
     }
     if (!uri.isLocal()) {
-      return "check that 'ssh "
-          + uri.uri().getHost()
-          + "' works without a password and that"
-          + " libvirtd runs there";
+      return "check that the daemon runs there, and with +ssh that 'ssh "
+          + uri.uri().getAuthority()
+          + "' works without a password";
+    }
+    if (isRefusal(reason)) {
+      return "join the group that may use it (adduser $USER libvirt, then log in again), run as"
+          + " root, or use qemu:///session";
+    }
+    if (reason.contains("libxenlight state driver is not active")) {
+      return "boot this host under Xen (package xen-system-amd64): it runs without now";
+    }
+    if (reason.contains("No such file or directory") || reason.contains("Connection refused")) {
+      return uri.isSession()
+          ? "install libvirt-daemon: libvirt starts the session's daemon itself"
+          : start(uri);
     }
     return "check that libvirtd runs and has the driver for '" + uri.driver() + "'";
+  }
+
+  /** Without polkit and its bus libvirt cannot ask whether this user may. */
+  private static boolean isRefusal(String reason) {
+    return reason.contains("Permission denied")
+        || reason.contains("authentication")
+        || reason.contains("system bus");
+  }
+
+  private static String start(LibvirtUri uri) {
+    String modular = uri.driver().equals("xen") ? "virtxend" : "virtqemud";
+    return "start the daemon: systemctl start libvirtd (modular: "
+        + modular
+        + "), or without systemd: virtlogd -d; libvirtd -d (package libvirt-daemon-system)";
   }
 }

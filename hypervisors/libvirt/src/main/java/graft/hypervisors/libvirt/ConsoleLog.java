@@ -19,7 +19,7 @@ public record ConsoleLog(Path path, LibvirtUri uri) {
 
   private static final int TAIL_BYTES = 64 * 1024;
 
-  static Optional<ConsoleLog> of(Guest guest, LibvirtUri uri, Element domain) {
+  static Optional<ConsoleLog> of(LibvirtUri uri, Element domain) {
     return Xml.find(domain, "devices").stream()
         .flatMap(devices -> Xml.children(devices, "serial").stream())
         .map(ConsoleLog::file)

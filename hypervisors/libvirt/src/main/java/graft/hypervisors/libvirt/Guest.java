@@ -269,7 +269,7 @@ public final class Guest {
 
   /** The file that its first serial port writes; empty when the port goes elsewhere. */
   public Optional<ConsoleLog> consoleLog() {
-    return ConsoleLog.of(this, connection.uri(), xml().getDocumentElement());
+    return ConsoleLog.of(connection.uri(), xml().getDocumentElement());
   }
 
   Attempt attempt(String action) {

@@ -95,10 +95,14 @@ public final class Networks {
     return with(
         name,
         network -> {
+          if (attempt("look at", name).check(calls().virNetworkIsActive(network)) == 0) {
+            return false;
+          }
           if (calls().virNetworkDestroy(network) >= 0) {
             return true;
           }
           HypervisorException failure = attempt("destroy", name).failure();
+          // Somebody else was faster.
           if (failure.is(LibvirtError.Code.OPERATION_INVALID)) {
             return false;
           }

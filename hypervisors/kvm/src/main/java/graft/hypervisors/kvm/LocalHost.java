@@ -1,0 +1,92 @@
+package graft.hypervisors.kvm;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Optional;
+
+/** What this machine's own files say about running guests, beyond what libvirt tells. */
+final class LocalHost {
+
+  private final Path root;
+
+  /**
+   * @param root the folder that stands for {@code /}
+   */
+  LocalHost(Path root) {
+    this.root = root;
+  }
+
+  /**
+   * Why KVM cannot be used here; empty when it can. libvirt offers {@code kvm} whenever the device
+   * answers, but some sandboxes have a {@code /dev/kvm} that runs no ordinary guest. Their CPU
+   * shows neither {@code vmx} (Intel) nor {@code svm} (AMD); hosts with nested virtualization do
+   * show it.
+   *
+   * @param asSelf whether guests run as this user, who must then be able to open the device
+   * @see <a href="https://docs.kernel.org/virt/kvm/x86/nested-vmx.html">kernel: nested VMX</a>
+   */
+  Optional<String> kvmObstacle(boolean asSelf) {
+    Path device = root.resolve("dev/kvm");
+    if (!Files.exists(device)) {
+      return Optional.of(
+          "/dev/kvm does not exist: load the module kvm_intel or kvm_amd, or enable virtualization"
+              + " in the firmware");
+    }
+    if (asSelf && !(Files.isReadable(device) && Files.isWritable(device))) {
+      return Optional.of("/dev/kvm may not be opened by this user: join the group kvm");
+    }
+    return cpuHasVirtualization()
+        ? Optional.empty()
+        : Optional.of(
+            "the CPU shows neither vmx nor svm in /proc/cpuinfo, so /dev/kvm cannot run ordinary"
+                + " guests");
+  }
+
+  private boolean cpuHasVirtualization() {
+    try (var lines = Files.lines(root.resolve("proc/cpuinfo"))) {
+      // Only x86 has a line of flags; elsewhere the device alone decides.
+      return lines
+          .filter(line -> line.startsWith("flags"))
+          .findFirst()
+          .map(line -> Arrays.asList(line.split("\\s+")))
+          .map(flags -> flags.contains("vmx") || flags.contains("svm"))
+          .orElse(true);
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /** Whether the kernel's end of vsock for guests is there; libvirt opens it at a guest's start. */
+  boolean hasVsock() {
+    return Files.exists(root.resolve("dev/vhost-vsock"));
+  }
+
+  /**
+   * Whether UEFI images for guests are installed, which their descriptions tell.
+   *
+   * @see <a href="https://www.qemu.org/docs/master/interop/firmware.json">QEMU: firmware.json</a>
+   */
+  boolean hasUefi() {
+    return hasEntries("usr/share/qemu/firmware") || hasEntries("etc/qemu/firmware");
+  }
+
+  private boolean hasEntries(String folder) {
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(root.resolve(folder), "*.json")) {
+      return entries.iterator().hasNext();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Whether this process is root's, whose session is the system's. */
+  boolean runsAsRoot() {
+    try {
+      return Integer.valueOf(0).equals(Files.getAttribute(root.resolve("proc/self"), "unix:uid"));
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
+  }
+}

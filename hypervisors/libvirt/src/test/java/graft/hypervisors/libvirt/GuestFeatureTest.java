@@ -1,0 +1,64 @@
+package graft.hypervisors.libvirt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.hypervisors.libvirt.domain.Boot;
+import graft.hypervisors.libvirt.domain.ChannelSpec;
+import graft.hypervisors.libvirt.domain.CpuSet;
+import graft.hypervisors.libvirt.domain.CpuTune;
+import graft.hypervisors.libvirt.domain.DiskSpec;
+import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.HostdevSpec;
+import graft.hypervisors.libvirt.domain.InterfaceSpec;
+import graft.hypervisors.libvirt.domain.MemoryBacking;
+import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.hypervisors.libvirt.domain.NumaTune;
+import graft.hypervisors.libvirt.domain.PciAddress;
+import graft.hypervisors.libvirt.domain.SerialSpec;
+import graft.hypervisors.libvirt.domain.ShmemSpec;
+import graft.hypervisors.libvirt.domain.VsockSpec;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class GuestFeatureTest {
+
+  @Test
+  void aPlainDiskGuestNeedsNothing() {
+    DomainSpec spec = DomainSpec.named("a").disk(DiskSpec.file("/a", DiskSpec.Format.RAW)).build();
+    assertThat(GuestFeature.requiredBy(spec)).isEmpty();
+  }
+
+  @Test
+  void everyPartOfASpecNeedsItsFeature() {
+    DomainSpec kernel =
+        DomainSpec.named("a")
+            .boot(new Boot.DirectKernel("/k", Optional.empty(), ""))
+            .memoryBacking(new MemoryBacking(Optional.of(MemorySize.ofMib(2)), true, false))
+            .numaTune(new NumaTune(CpuSet.of(0), NumaTune.Mode.STRICT))
+            .cpuTune(CpuTune.pins(Map.of(0, CpuSet.of(1))))
+            .hideHypervisor(true)
+            .disk(DiskSpec.cdrom("/seed.iso"))
+            .networkInterface(InterfaceSpec.userMode())
+            .networkInterface(InterfaceSpec.network("default"))
+            .networkInterface(InterfaceSpec.bridge("br0"))
+            .hostdev(new HostdevSpec(PciAddress.parse("0000:04:10.0")))
+            .sharedMemory(new ShmemSpec("a", MemorySize.ofMib(1)))
+            .vsock(VsockSpec.automatic())
+            .serial(new SerialSpec("/a.log"))
+            .channel(ChannelSpec.GUEST_AGENT)
+            .build();
+    DomainSpec uefi =
+        DomainSpec.named("b")
+            .boot(new Boot.FromDisk(Boot.Firmware.UEFI))
+            .disk(DiskSpec.file("/b", DiskSpec.Format.RAW))
+            .build();
+    var needed = EnumSet.noneOf(GuestFeature.class);
+    needed.addAll(GuestFeature.requiredBy(kernel));
+    needed.addAll(GuestFeature.requiredBy(uefi));
+    assertThat(EnumSet.complementOf(needed))
+        .as("every feature but speed is needed by some part of a spec")
+        .containsExactly(GuestFeature.HARDWARE_ACCELERATION);
+  }
+}

@@ -1,0 +1,205 @@
+package graft.hypervisors.libvirt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import graft.hypervisors.libvirt.domain.GuestMetadata;
+import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.hypervisors.libvirt.domain.PciAddress;
+import graft.hypervisors.libvirt.domain.Xml;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.w3c.dom.Document;
+
+/**
+ * Against libvirt's test driver, which lives in the client library: real calls, no daemon. Needs
+ * libvirt0. Each test has its own connection, but the driver's state is the process's.
+ */
+@Tag("integration")
+class LibvirtHostIntegrationTest {
+
+  private static final String NAME = "libvirttest-" + UUID.randomUUID();
+
+  private final LibvirtHost host = LibvirtHost.open("test:///default");
+
+  @BeforeEach
+  @AfterEach
+  void removeGuest() {
+    try (LibvirtHost cleaner = LibvirtHost.open("test:///default")) {
+      cleaner
+          .guest(NAME)
+          .ifPresent(
+              guest -> {
+                guest.destroy();
+                guest.undefine(Set.of());
+              });
+    }
+  }
+
+  @AfterEach
+  void close() {
+    host.close();
+  }
+
+  private static String domain(String name, String extra) {
+    return "<domain type='test'><name>"
+        + name
+        + "</name><memory unit='MiB'>64</memory><vcpu>1</vcpu>"
+        + "<os><type>hvm</type></os>"
+        + extra
+        + "</domain>";
+  }
+
+  @Test
+  void tellsWhatTheHostIs() {
+    HostCapabilities host = this.host.capabilities();
+    assertThat(host.hypervisor()).isEqualTo("TEST");
+    assertThat(host.cpus()).isPositive();
+    assertThat(host.memory()).isEqualTo(MemorySize.ofGib(3));
+    assertThat(host.numaCells()).hasSize(2);
+    assertThat(host.nativeGuest("hvm")).isPresent();
+    assertThat(host.hostname()).isNotEmpty();
+    assertThat(host.libvirtVersion()).isGreaterThan(new Version(4, 5, 0));
+  }
+
+  @Test
+  void guestLivesAndDies() {
+    Guest guest = host.define(Xml.parse(domain(NAME, "")));
+    assertThat(guest.name()).isEqualTo(NAME);
+    assertThat(host.guest(NAME)).contains(guest);
+    assertThat(guest.state()).isEqualTo(GuestState.SHUT_OFF);
+    guest.start();
+    assertThat(guest.state()).isEqualTo(GuestState.RUNNING).matches(GuestState::isActive);
+    assertThat(guest.info().memory()).isEqualTo(MemorySize.ofMib(64));
+    assertThat(guest.info().cpus()).isEqualTo(1);
+    assertThat(guest.destroy()).isTrue();
+    assertThat(guest.destroy()).as("a second time there is nothing to do").isFalse();
+    guest.undefine(Set.of());
+    assertThat(host.guest(NAME)).isEmpty();
+    assertThatExceptionOfType(NotFoundException.class)
+        .isThrownBy(guest::start)
+        .withMessageContaining(NAME)
+        .withMessageContaining("test:///default")
+        .matches(e -> e.is(LibvirtError.Code.NO_DOMAIN));
+  }
+
+  @Test
+  void listsGuestsOfOthersBesideOurs() {
+    Document xml = Xml.parse(domain(NAME, ""));
+    GuestMetadata metadata = GuestMetadata.of("demo", Map.of("spec", "1<2"));
+    Xml.add(xml.getDocumentElement(), "metadata").appendChild(metadata.toElement(xml));
+    host.define(xml).start();
+    List<ObservedGuest> guests = host.guests();
+    assertThat(guests).extracting(ObservedGuest::name).contains("test", NAME).isSorted();
+    ObservedGuest ours =
+        guests.stream().filter(g -> g.name().equals(NAME)).findFirst().orElseThrow();
+    assertThat(ours.metadata()).contains(metadata);
+    assertThat(ours.state()).isEqualTo(GuestState.RUNNING);
+    assertThat(ours.persistent()).isTrue();
+    assertThat(guests.stream().filter(g -> g.name().equals("test")).findFirst().orElseThrow())
+        .matches(g -> g.metadata().isEmpty());
+  }
+
+  @Test
+  void metadataCanChangeWhileTheGuestRuns() {
+    Guest guest = host.define(Xml.parse(domain(NAME, "")));
+    assertThat(guest.metadata()).isEmpty();
+    guest.start();
+    GuestMetadata metadata = GuestMetadata.of("demo", Map.of("a", "b"));
+    guest.setMetadata(metadata);
+    assertThat(guest.metadata()).contains(metadata);
+  }
+
+  @Test
+  void aNameIsTakenOnce() {
+    host.define(domain(NAME, "<uuid>" + UUID.randomUUID() + "</uuid>"), true);
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(() -> host.define(domain(NAME, "<uuid>" + UUID.randomUUID() + "</uuid>"), true))
+        .withMessageContaining(NAME)
+        .withMessageContaining("choose another name");
+  }
+
+  @Test
+  void whatTheSchemaDoesNotKnowIsRefusedWithTheElement() {
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(() -> host.define(domain(NAME, "<cpuus/>"), true))
+        .matches(e -> e.is(LibvirtError.Code.XML_INVALID_SCHEMA))
+        .withMessageContaining("cpuus");
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(() -> host.define("<domain", true))
+        .withMessageContaining("cannot define a guest at test:///default");
+  }
+
+  @Test
+  void whatADriverCannotDoIsSaidSo() {
+    Guest guest = host.define(Xml.parse(domain(NAME, "")));
+    guest.start();
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(() -> guest.agent().ping(Duration.ofSeconds(1)))
+        .matches(e -> e.is(LibvirtError.Code.NO_SUPPORT))
+        .withMessageContaining("do without it");
+  }
+
+  @Test
+  void networksLiveAndDie() {
+    Networks networks = host.networks();
+    Document xml = Xml.newDocument("network");
+    Xml.add(xml.getDocumentElement(), "name", NAME);
+    assertThat(networks.find(NAME)).isEmpty();
+    networks.define(xml);
+    assertThat(networks.find(NAME)).map(Network::active).contains(false);
+    networks.start(NAME);
+    assertThat(networks.list()).extracting(Network::name).contains("default", NAME);
+    assertThat(networks.find(NAME)).map(Network::active).contains(true);
+    assertThat(Xml.text(networks.xml(NAME).getDocumentElement(), "name")).contains(NAME);
+    assertThat(networks.destroy(NAME)).isTrue();
+    assertThat(networks.destroy(NAME)).isFalse();
+    networks.undefine(NAME);
+    assertThatExceptionOfType(NotFoundException.class).isThrownBy(() -> networks.start(NAME));
+  }
+
+  @Test
+  void volumesLiveAndDie() {
+    StoragePools pools = host.storagePools();
+    assertThat(pools.list()).contains("default-pool");
+    assertThat(pools.find(NAME)).isEmpty();
+    StoragePool pool = pools.find("default-pool").orElseThrow();
+    assertThat(pool.isActive()).isTrue();
+    Volume volume = pool.create(VolumeSpec.raw(NAME, MemorySize.ofMib(8)));
+    assertThat(volume.capacity()).isEqualTo(MemorySize.ofMib(8));
+    assertThat(pool.volume(NAME)).contains(volume);
+    assertThat(pool.volumes()).contains(NAME);
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(() -> pool.create(VolumeSpec.raw(NAME, MemorySize.ofMib(8))))
+        .withMessageContaining("default-pool/" + NAME);
+    pool.delete(NAME);
+    assertThat(pool.volume(NAME)).isEmpty();
+    assertThatExceptionOfType(NotFoundException.class).isThrownBy(() -> pool.delete(NAME));
+  }
+
+  @Test
+  void devicesThatAreNotThereAreNotFound() {
+    PciAddress address = PciAddress.parse("0000:ff:1f.7");
+    assertThat(host.nodeDevices().find(address)).isEmpty();
+    assertThatExceptionOfType(NotFoundException.class)
+        .isThrownBy(() -> host.nodeDevices().detach(address))
+        .withMessageContaining("PCI device '0000:ff:1f.7'");
+  }
+
+  @Test
+  void aClosedConnectionIsNotUsedAgain() {
+    Guest guest = host.define(Xml.parse(domain(NAME, "")));
+    host.close();
+    host.close();
+    assertThatIllegalStateException().isThrownBy(host::guests).withMessageContaining("closed");
+    assertThatIllegalStateException().isThrownBy(guest::start);
+  }
+}

@@ -1,0 +1,18 @@
+package graft.hypervisors.libvirt.domain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class MemoryElementsTest {
+
+  @Test
+  void startsWithAllThatItMayHave() {
+    assertThat(Built.by(domain -> MemoryElements.append(domain, MemorySize.ofMib(192))))
+        .isEqualTo(
+            """
+            <memory unit='KiB'>196608</memory>
+            <currentMemory unit='KiB'>196608</currentMemory>
+            """);
+  }
+}
