@@ -210,8 +210,7 @@ public final class Guest {
 
   /** Replaces what this project left in the domain, also while it runs. */
   public void setMetadata(GuestMetadata metadata) {
-    Document document = Xml.newDocument("unused");
-    String xml = Xml.print(metadata.toElement(document));
+    String xml = metadata.toPlainXml();
     ObservedGuest now = with(this::observe);
     int flags = (now.state().isActive() ? AFFECT_LIVE : 0) | (now.persistent() ? AFFECT_CONFIG : 0);
     run(

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
@@ -41,10 +42,23 @@ public record GuestMetadata(String deployment, SortedMap<String, String> propert
   public Element toElement(Document document) {
     Element root = document.createElementNS(NAMESPACE, PREFIX + ":" + ROOT);
     root.setAttributeNS("http://www.w3.org/2000/xmlns/", "xmlns:" + PREFIX, NAMESPACE);
+    return fill(root, () -> document.createElementNS(NAMESPACE, PREFIX + ":" + PROPERTY));
+  }
+
+  /**
+   * The element without namespace, for virDomainSetMetadata: libvirt puts it into the namespace
+   * itself, and stores nothing, without an error, when the element brings the prefix along.
+   */
+  public String toPlainXml() {
+    Document document = Xml.newDocument(ROOT);
+    return Xml.print(fill(document.getDocumentElement(), () -> document.createElement(PROPERTY)));
+  }
+
+  private Element fill(Element root, Supplier<Element> newProperty) {
     root.setAttribute("deployment", deployment);
     properties.forEach(
         (name, value) -> {
-          Element property = document.createElementNS(NAMESPACE, PREFIX + ":" + PROPERTY);
+          Element property = newProperty.get();
           property.setAttribute("name", name);
           property.setTextContent(value);
           root.appendChild(property);
