@@ -107,6 +107,13 @@ final class FakeAdapters {
     kernel.tree.delete(kernel.realFolder(pf) + "/sriov/" + index);
   }
 
+  /** Both ways lead to the same settings. */
+  static void settingsChanged(FakeKernel kernel, FakeDevice pf, int index) {
+    if (pf.ofed) {
+      showOfed(kernel, pf, index);
+    }
+  }
+
   private static void showOfed(FakeKernel kernel, FakeDevice pf, int index) {
     String folder = kernel.realFolder(pf) + "/sriov/" + index + "/";
     VfSettings settings = pf.vfSettings.get(index);

@@ -49,6 +49,7 @@ final class FakeLinks implements VfLinks {
               throw new NetlinkException(path, physical.name(), Errno.EOPNOTSUPP, 95);
             }
             pf.vfSettings.merge(vf, single, (old, now) -> now.or(old));
+            FakeAdapters.settingsChanged(kernel, pf, vf);
           });
     }
   }
