@@ -13,9 +13,8 @@ java_home=$1 folder_only=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 home=$root/target/graft
 
-# What `jdeps` and the tests show to be used: XML for domains, logging and jdk.unsupported by JNA,
-# management for a process's own memory.
-modules=java.base,java.logging,java.management,java.xml,jdk.unsupported
+# What Graft uses (checked below), and what its libraries use: JNA logging and jdk.unsupported.
+modules=java.base,java.logging,java.xml,jdk.unsupported
 
 # Replaces the folder $2 by a copy of $1, if that exists.
 copy() {
@@ -63,6 +62,14 @@ rm -f "$home/lib/graft.jsa"
 touch "$home/built"
 
 [ "$folder_only" = false ] || exit 0
+
+used=$("$java_home/bin/jdeps" --multi-release 17 --ignore-missing-deps --print-module-deps "$home"/lib/graft-*.jar)
+for module in ${used//,/ }; do
+  case ,$modules, in
+    *,$module,*) ;;
+    *) echo "assemble.sh: Graft uses $module: add it to the runtime's modules in $0" >&2 && exit 1 ;;
+  esac
+done
 tar -C "$root/target" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 \
   --exclude=graft/built --exclude=graft/examples/built/guest \
   -cf - graft | gzip -9n >"$root/target/graft-linux-x86_64.tar.gz"
