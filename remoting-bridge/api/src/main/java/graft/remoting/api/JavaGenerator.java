@@ -256,10 +256,10 @@ final class JavaGenerator {
                 .append(n)
                 .append("\", ")
                 .append(n)
-                .append("Bytes, (long) ")
-                .append(p.count())
-                .append(" * ")
+                .append("Bytes, ")
                 .append(t.size())
+                .append("L * ")
+                .append(p.count())
                 .append(");\n");
             if (t.isHandle()) {
               out.append("    resolve(HandleKind.")
@@ -278,8 +278,7 @@ final class JavaGenerator {
         }
         case OUT -> {
           out.append("    boolean ").append(n).append("Wanted = next() != 0;\n");
-          String size =
-              p.isArray() ? "(long) " + p.count() + " * " + t.size() : Integer.toString(t.size());
+          String size = p.isArray() ? t.size() + "L * " + p.count() : Integer.toString(t.size());
           results
               .append("    long ")
               .append(n)
@@ -309,8 +308,8 @@ final class JavaGenerator {
             .collect(Collectors.joining(", "));
     String target =
         f.session()
-            ? "session." + f.symbol() + "(call" + (args.isEmpty() ? "" : ", " + args) + ")"
-            : "device." + f.symbol() + "(" + args + ")";
+            ? "this.session." + f.symbol() + "(call" + (args.isEmpty() ? "" : ", " + args) + ")"
+            : "this.device." + f.symbol() + "(" + args + ")";
     if (after.isEmpty()) {
       out.append("    return ").append(target).append(";\n");
     } else {

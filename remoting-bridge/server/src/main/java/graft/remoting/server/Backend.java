@@ -20,6 +20,8 @@ public interface Backend {
    * Begins the worker's one session.
    *
    * @param memoryLimit bytes of device memory that it may have, 0 for no limit
+   * @param spinMicros how long to poll for the device before sleeping, in microseconds
    */
-  RecordHandler begin(Channel channel, String name, long memoryLimit) throws ServerException;
+  RecordHandler begin(Channel channel, String name, long memoryLimit, int spinMicros)
+      throws ServerException;
 }

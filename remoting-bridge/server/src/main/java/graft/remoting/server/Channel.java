@@ -66,6 +66,11 @@ public interface Channel extends AutoCloseable {
   /** Bytes sent to the client so far. */
   long bytesOut();
 
+  /** The memory that this channel's client shares, null if it has none. */
+  default Region region() {
+    return null;
+  }
+
   @Override
   void close();
 }

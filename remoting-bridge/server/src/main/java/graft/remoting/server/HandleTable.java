@@ -1,127 +1,99 @@
 package graft.remoting.server;
 
+import java.util.Arrays;
+
 /**
- * The server's handles of one kind of object by the ids that the client made for them. Ids come
- * from outside: a wrong one is an error of the call, never more.
- *
- * <p>Ids below {@code first} stand for themselves (0 no object, for streams 1 the legacy and 2 the
- * per-thread default stream), the others are kept in pages that appear as they are used. Not
- * thread-safe: the session's executor has it.
+ * The server's handles of one kind of object by the ids that the client knows them by. Ids come
+ * from outside and count up for as long as a program runs, so this is a hash table of the living
+ * ones (open addressing, linear probing). Not thread-safe: the session's executor has it.
  */
-public final class HandleTable {
-  /** The largest id plus one. */
-  public static final int LIMIT = 1 << 22;
+final class HandleTable {
+  /** The most objects of one kind that a session may have. */
+  static final int LIMIT = 1 << 22;
 
-  private static final int PAGE_BITS = 10;
-  private static final int PAGE = 1 << PAGE_BITS;
+  private static final int SMALLEST = 64;
 
-  private final String kind;
-  private final int first;
-  private final long[][] pages = new long[LIMIT >> PAGE_BITS][];
-
-  /**
-   * An empty table.
-   *
-   * @param kind what the handles are, for messages
-   * @param first the first id that the client may make
-   */
-  public HandleTable(String kind, int first) {
-    this.kind = kind;
-    this.first = first;
-  }
-
-  /** What the handles are. */
-  public String kind() {
-    return kind;
-  }
-
-  /**
-   * The handle of {@code id}.
-   *
-   * @throws InvalidHandleException when there is none
-   */
-  public long get(int id) {
-    if (id >= 0 && id < first) {
-      return id;
-    }
-    long[] page = page(id);
-    long handle = page == null ? 0 : page[id & (PAGE - 1)];
-    if (handle == 0) {
-      throw new InvalidHandleException(kind, id);
-    }
-    return handle;
-  }
+  private int[] ids = new int[SMALLEST];
+  private long[] handles = new long[SMALLEST];
+  private int size;
 
   /** The handle of {@code id}, 0 when there is none. */
-  public long find(int id) {
-    if (id >= 0 && id < first) {
-      return id;
-    }
-    long[] page = page(id);
-    return page == null ? 0 : page[id & (PAGE - 1)];
+  long find(int id) {
+    return id == 0 ? 0 : handles[slot(id)];
   }
 
-  private long[] page(int id) {
-    return id < 0 || id >= LIMIT ? null : pages[id >> PAGE_BITS];
+  /** Where {@code id} is, or else the free slot where it would be. */
+  private int slot(int id) {
+    int mask = ids.length - 1;
+    int slot = id & mask;
+    while (handles[slot] != 0 && ids[slot] != id) {
+      slot = (slot + 1) & mask;
+    }
+    return slot;
   }
 
   /**
-   * Checks that the client may make {@code id}, before the object is made.
+   * Enters a handle, not 0, under an id, not 0.
    *
-   * @throws InvalidHandleException when it is out of range or taken
+   * @return false when the id is taken or there are too many objects
    */
-  public void checkFree(int id) {
-    if (id < first || id >= LIMIT || find(id) != 0) {
-      throw new InvalidHandleException(kind, id);
+  boolean put(int id, long handle) {
+    if (id == 0 || handle == 0 || size >= LIMIT || find(id) != 0) {
+      return false;
     }
+    if (2 * size >= ids.length) {
+      grow();
+    }
+    int slot = slot(id);
+    ids[slot] = id;
+    handles[slot] = handle;
+    size++;
+    return true;
   }
 
-  /**
-   * Enters a handle, not 0, under an id that is free.
-   *
-   * @throws InvalidHandleException when the id is out of range or taken
-   */
-  public void put(int id, long handle) {
-    checkFree(id);
-    long[] page = pages[id >> PAGE_BITS];
-    if (page == null) {
-      page = new long[PAGE];
-      pages[id >> PAGE_BITS] = page;
-    }
-    page[id & (PAGE - 1)] = handle;
-  }
-
-  /**
-   * Takes a handle out.
-   *
-   * @throws InvalidHandleException when there is none
-   */
-  public long remove(int id) {
-    if (id < first || find(id) == 0) {
-      throw new InvalidHandleException(kind, id);
-    }
-    long[] page = pages[id >> PAGE_BITS];
-    long handle = page[id & (PAGE - 1)];
-    page[id & (PAGE - 1)] = 0;
-    return handle;
-  }
-
-  /** Does something with every handle, in the order of the ids. */
-  public void forEach(HandleConsumer consumer) {
-    for (int p = 0; p < pages.length; p++) {
-      long[] page = pages[p];
-      for (int i = 0; page != null && i < PAGE; i++) {
-        if (page[i] != 0) {
-          consumer.accept((p << PAGE_BITS) + i, page[i]);
-        }
+  private void grow() {
+    int[] oldIds = ids;
+    long[] oldHandles = handles;
+    ids = new int[2 * oldIds.length];
+    handles = new long[ids.length];
+    for (int i = 0; i < oldIds.length; i++) {
+      if (oldHandles[i] != 0) {
+        int slot = slot(oldIds[i]);
+        ids[slot] = oldIds[i];
+        handles[slot] = oldHandles[i];
       }
     }
   }
 
-  /** Gets an id and its handle. */
-  @FunctionalInterface
-  public interface HandleConsumer {
-    /** Called for each. */
-    void accept(int id, long handle);
+  /** Takes a handle out; it, or 0 when there is none. */
+  long remove(int id) {
+    int hole = id == 0 ? -1 : slot(id);
+    if (hole < 0 || handles[hole] == 0) {
+      return 0;
+    }
+    long handle = handles[hole];
+    size--;
+    // Close the gap, so that nothing behind it becomes unreachable (Knuth 6.4, algorithm R).
+    int mask = ids.length - 1;
+    int slot = hole;
+    while (true) {
+      handles[hole] = 0;
+      int home;
+      do {
+        slot = (slot + 1) & mask;
+        if (handles[slot] == 0) {
+          return handle;
+        }
+        home = ids[slot] & mask;
+      } while (hole <= slot ? hole < home && home <= slot : hole < home || home <= slot);
+      ids[hole] = ids[slot];
+      handles[hole] = handles[slot];
+      hole = slot;
+    }
+  }
+
+  /** The handles there are, in no order. */
+  long[] all() {
+    return Arrays.stream(handles).filter(handle -> handle != 0).toArray();
   }
 }

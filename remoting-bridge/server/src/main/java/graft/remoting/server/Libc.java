@@ -46,6 +46,14 @@ final class Libc {
   static final int SHUT_WR = 1;
   static final int SHUT_RDWR = 2;
 
+  static final int PROT_READ = 1;
+  static final int PROT_WRITE = 2;
+  static final int MAP_SHARED = 1;
+  static final int MAP_FIXED_NOREPLACE = 0x100000;
+  static final int F_GET_SEALS = 1034;
+  static final int F_SEAL_SHRINK = 2;
+  static final int SEEK_END = 2;
+
   static final int EINTR = 4;
   static final int EAGAIN = 11;
   static final int EPIPE = 32;
@@ -88,6 +96,15 @@ final class Libc {
   static native long recvmsg(int fd, long message, int flags);
 
   static native int poll(long fds, long count, int timeoutMillis);
+
+  static native long mmap(
+      long address, long length, int protection, int flags, int fd, long offset);
+
+  static native int munmap(long address, long length);
+
+  static native int fcntl(int fd, int command, int argument);
+
+  static native long lseek(int fd, long offset, int whence);
 
   static native void _exit(int status);
 

@@ -46,7 +46,7 @@ final class WorkerSession {
   void run() throws IOException {
     String reason;
     try {
-      RecordHandler records = backend.begin(channel, start.name(), start.memoryLimit());
+      RecordHandler records = backend.begin(channel, start.name(), start.memoryLimit(), spinMicros);
       handler = records;
       Thread watcher = new Thread(null, this::watch, "graft-watch", 256 * 1024);
       watcher.setDaemon(true);

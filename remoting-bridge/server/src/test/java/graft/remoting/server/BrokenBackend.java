@@ -13,7 +13,7 @@ public final class BrokenBackend implements Backend {
   }
 
   @Override
-  public RecordHandler begin(Channel channel, String name, long memoryLimit) {
+  public RecordHandler begin(Channel channel, String name, long memoryLimit, int spinMicros) {
     throw new IllegalStateException("never opened");
   }
 }

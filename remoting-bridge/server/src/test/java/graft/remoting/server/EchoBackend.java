@@ -32,7 +32,7 @@ public final class EchoBackend implements Backend {
   }
 
   @Override
-  public RecordHandler begin(Channel channel, String name, long memoryLimit) {
+  public RecordHandler begin(Channel channel, String name, long memoryLimit, int spinMicros) {
     return new Echo(channel, memoryLimit);
   }
 

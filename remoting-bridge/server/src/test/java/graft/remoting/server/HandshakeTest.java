@@ -47,15 +47,15 @@ class HandshakeTest {
 
   @Test
   void theRightTokenIsWelcomeAndTheServerProvesItselfToo() throws Exception {
-    WireClient.Welcome welcome = authenticate("alice", ServerFixture.ALICE, WireApi.HASH);
+    WireClient.Welcome welcome = authenticate("alice", ServerFixture.ALICE, Dispatcher.API_HASH);
     assertThat(welcome.status()).isZero();
     assertThat(welcome.sessionId()).isNotZero();
   }
 
   @Test
   void aWrongTokenAndAnUnknownNameGetTheSameAnswer() throws Exception {
-    WireClient.Welcome wrong = authenticate("alice", ServerFixture.BOB, WireApi.HASH);
-    WireClient.Welcome unknown = authenticate("mallory", ServerFixture.BOB, WireApi.HASH);
+    WireClient.Welcome wrong = authenticate("alice", ServerFixture.BOB, Dispatcher.API_HASH);
+    WireClient.Welcome unknown = authenticate("mallory", ServerFixture.BOB, Dispatcher.API_HASH);
     assertThat(wrong.status()).isEqualTo(HandshakeStatus.REFUSED.code());
     assertThat(unknown).isEqualTo(wrong);
     assertThat(wrong.sessionId()).isZero();
@@ -141,7 +141,7 @@ class HandshakeTest {
         folder.resolve("tokens"),
         "carol " + HexFormat.of().formatHex(token) + "\n",
         StandardOpenOption.APPEND);
-    assertThat(authenticate("carol", token, WireApi.HASH).status()).isZero();
+    assertThat(authenticate("carol", token, Dispatcher.API_HASH).status()).isZero();
   }
 
   private static void assertServes() throws Exception {

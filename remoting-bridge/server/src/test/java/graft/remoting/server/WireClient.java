@@ -48,7 +48,7 @@ final class WireClient implements AutoCloseable {
   /** Connects and authenticates; fails unless the server accepts. */
   static WireClient session(ListenAddress address, String name, byte[] token) throws IOException {
     WireClient client = connect(address);
-    Welcome welcome = client.authenticate(name, token, WireApi.HASH, 0, 0, 0);
+    Welcome welcome = client.authenticate(name, token, Dispatcher.API_HASH, 0, 0, 0);
     if (welcome.status() != 0) {
       throw new IOException("refused " + welcome.status() + ": " + welcome.message());
     }
@@ -59,7 +59,7 @@ final class WireClient implements AutoCloseable {
   /** Another connection of this session. */
   WireClient lane(ListenAddress address, String name, byte[] token, int lane) throws IOException {
     WireClient client = connect(address);
-    Welcome welcome = client.authenticate(name, token, WireApi.HASH, 1, lane, sessionId);
+    Welcome welcome = client.authenticate(name, token, Dispatcher.API_HASH, 1, lane, sessionId);
     if (welcome.status() != 0) {
       throw new IOException("refused " + welcome.status() + ": " + welcome.message());
     }

@@ -1,0 +1,234 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.ForwardingDevice;
+import graft.remoting.device.Memory;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Counts the device memory that a session allocates and refuses what goes over its limit with
+ * OUT_OF_MEMORY; questions for memory show the limit as the device's size. What the context itself
+ * needs is not counted.
+ */
+final class AccountedDevice extends ForwardingDevice {
+  private final long limit;
+  private final AtomicLong used = new AtomicLong();
+  private final Map<Long, Allocation> memory = new HashMap<>();
+  private final Map<Long, Allocation> arrays = new HashMap<>();
+  private final Map<Long, Allocation> physical = new HashMap<>();
+
+  private record Allocation(long bytes, long context) {}
+
+  /**
+   * Counts for one session.
+   *
+   * @param limit bytes, 0 for no limit
+   */
+  AccountedDevice(CudaDevice next, long limit) {
+    super(next);
+    this.limit = limit;
+  }
+
+  /** Bytes that are allocated now. Any thread. */
+  long used() {
+    return used.get();
+  }
+
+  /** Forgets what was allocated in a context that is no more; the driver has freed it. */
+  synchronized void forgetContext(long context) {
+    for (Map<Long, Allocation> kind : java.util.List.of(memory, arrays)) {
+      kind.values()
+          .removeIf(
+              allocation -> {
+                boolean gone = allocation.context() == context;
+                used.addAndGet(gone ? -allocation.bytes() : 0);
+                return gone;
+              });
+    }
+  }
+
+  private interface Allocator {
+    int allocate();
+  }
+
+  /** Allocates if the limit allows it, and counts. */
+  private synchronized int allocate(
+      Map<Long, Allocation> kind, long bytes, long result, Allocator allocator) {
+    // Unsigned: sizes come from the client.
+    if (limit != 0 && Long.compareUnsigned(bytes, limit - used.get()) > 0) {
+      return CudaResult.OUT_OF_MEMORY;
+    }
+    int code = allocator.allocate();
+    if (code == CudaResult.SUCCESS && result != 0) {
+      count(kind, Memory.getLong(result), bytes);
+    }
+    return code;
+  }
+
+  private void count(Map<Long, Allocation> kind, long handle, long bytes) {
+    if (handle == 0) {
+      return;
+    }
+    Allocation before = kind.put(handle, new Allocation(bytes, currentContext()));
+    used.addAndGet(bytes - (before == null ? 0 : before.bytes()));
+  }
+
+  private long currentContext() {
+    try (Scratch scratch = new Scratch(8)) {
+      return next.cuCtxGetCurrent(scratch.address()) == CudaResult.SUCCESS
+          ? Memory.getLong(scratch.address())
+          : 0;
+    }
+  }
+
+  private synchronized int free(Map<Long, Allocation> kind, long handle, int code) {
+    Allocation allocation = code == CudaResult.SUCCESS ? kind.remove(handle) : null;
+    if (allocation != null) {
+      used.addAndGet(-allocation.bytes());
+    }
+    return code;
+  }
+
+  @Override
+  public int cuMemAlloc_v2(long dptr, long bytesize) {
+    return allocate(memory, bytesize, dptr, () -> next.cuMemAlloc_v2(dptr, bytesize));
+  }
+
+  @Override
+  public int cuMemAllocAsync(long dptr, long bytesize, long hStream) {
+    return allocate(memory, bytesize, dptr, () -> next.cuMemAllocAsync(dptr, bytesize, hStream));
+  }
+
+  @Override
+  public int cuMemAllocFromPoolAsync(long dptr, long bytesize, long pool, long hStream) {
+    return allocate(
+        memory, bytesize, dptr, () -> next.cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream));
+  }
+
+  @Override
+  public synchronized int cuMemAllocPitch_v2(
+      long dptr, long pPitch, long width, long height, int elementBytes) {
+    // The pitch, and with it the size, is known only afterwards.
+    int code =
+        allocate(
+            memory,
+            saturated(width, height),
+            0,
+            () -> next.cuMemAllocPitch_v2(dptr, pPitch, width, height, elementBytes));
+    if (code == CudaResult.SUCCESS && dptr != 0 && pPitch != 0) {
+      count(memory, Memory.getLong(dptr), Memory.getLong(pPitch) * height);
+    }
+    return code;
+  }
+
+  @Override
+  public int cuMemFree_v2(long dptr) {
+    return free(memory, dptr, next.cuMemFree_v2(dptr));
+  }
+
+  @Override
+  public int cuMemFreeAsync(long dptr, long hStream) {
+    return free(memory, dptr, next.cuMemFreeAsync(dptr, hStream));
+  }
+
+  @Override
+  public int cuMemCreate(long handle, long size, long prop, long flags) {
+    return allocate(physical, size, handle, () -> next.cuMemCreate(handle, size, prop, flags));
+  }
+
+  @Override
+  public int cuMemRelease(long handle) {
+    return free(physical, handle, next.cuMemRelease(handle));
+  }
+
+  @Override
+  public int cuArrayCreate_v2(long pHandle, long descriptor) {
+    long bytes = descriptor == 0 ? 0 : arrayBytes(descriptor, 1, descriptor + 16);
+    return allocate(arrays, bytes, pHandle, () -> next.cuArrayCreate_v2(pHandle, descriptor));
+  }
+
+  @Override
+  public int cuArray3DCreate_v2(long pHandle, long descriptor) {
+    long bytes =
+        descriptor == 0
+            ? 0
+            : arrayBytes(descriptor, Memory.getLong(descriptor + 16), descriptor + 24);
+    return allocate(arrays, bytes, pHandle, () -> next.cuArray3DCreate_v2(pHandle, descriptor));
+  }
+
+  @Override
+  public int cuMipmappedArrayCreate(long pHandle, long descriptor, int levels) {
+    // All smaller levels together are less than a third of the largest one's size.
+    long largest =
+        descriptor == 0
+            ? 0
+            : arrayBytes(descriptor, Memory.getLong(descriptor + 16), descriptor + 24);
+    long bytes = levels > 1 ? largest + largest / 3 : largest;
+    return allocate(
+        arrays, bytes, pHandle, () -> next.cuMipmappedArrayCreate(pHandle, descriptor, levels));
+  }
+
+  @Override
+  public int cuArrayDestroy(long array) {
+    return free(arrays, array, next.cuArrayDestroy(array));
+  }
+
+  @Override
+  public int cuMipmappedArrayDestroy(long array) {
+    return free(arrays, array, next.cuMipmappedArrayDestroy(array));
+  }
+
+  private static long saturated(long a, long b) {
+    return Math.multiplyHigh(a, b) == 0 && a * b >= 0 ? a * b : Long.MAX_VALUE;
+  }
+
+  /**
+   * The size of CUDA_ARRAY_DESCRIPTOR's array: width and height first, {@code format} where format
+   * and channels are.
+   */
+  private static long arrayBytes(long descriptor, long depth, long format) {
+    long elements =
+        saturated(Memory.getLong(descriptor), Math.max(1, Memory.getLong(descriptor + 8)));
+    elements = saturated(elements, Math.max(1, depth));
+    int element =
+        switch (Memory.getInt(format)) {
+          case 0x01, 0x08 -> 1;
+          case 0x02, 0x09, 0x10 -> 2;
+          default -> 4;
+        };
+    return saturated(elements, (long) element * Math.max(1, Memory.getInt(format + 4)));
+  }
+
+  @Override
+  public int cuMemGetInfo_v2(long free, long total) {
+    if (limit == 0) {
+      return next.cuMemGetInfo_v2(free, total);
+    }
+    try (Scratch real = new Scratch(16)) {
+      int code = next.cuMemGetInfo_v2(real.address(), real.address() + 8);
+      if (code == CudaResult.SUCCESS) {
+        put(free, Math.min(Memory.getLong(real.address()), Math.max(0, limit - used.get())));
+        put(total, Math.min(Memory.getLong(real.address() + 8), limit));
+      }
+      return code;
+    }
+  }
+
+  private static void put(long address, long value) {
+    if (address != 0) {
+      Memory.putLong(address, value);
+    }
+  }
+
+  @Override
+  public int cuDeviceTotalMem_v2(long bytes, int dev) {
+    int code = next.cuDeviceTotalMem_v2(bytes, dev);
+    if (code == CudaResult.SUCCESS && limit != 0) {
+      Memory.putLong(bytes, Math.min(Memory.getLong(bytes), limit));
+    }
+    return code;
+  }
+}

@@ -1,0 +1,155 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Copies to the client that it does not wait for. Each is queued as a whole into memory of its own,
+ * so that the executor never waits for a client that is itself busy sending. A thread sends the
+ * data when the copy is done; a reply that would tell the client so sends it first.
+ */
+final class AsyncReads {
+  private static final Logger LOG = LoggerFactory.getLogger(AsyncReads.class);
+
+  /** Between two pieces others get their turn to send. */
+  private static final long PIECE = 1 << 20;
+
+  private final CudaDevice device;
+  private final Channel channel;
+  private final Waiters waiters;
+  private final PinnedPool memory;
+  private final ArrayDeque<Read> queue = new ArrayDeque<>();
+  private final AtomicInteger pending = new AtomicInteger();
+  private boolean sending;
+
+  AsyncReads(CudaDevice device, Channel channel, Waiters waiters, PinnedPool memory) {
+    this.device = device;
+    this.channel = channel;
+    this.waiters = waiters;
+    this.memory = memory;
+  }
+
+  private record Read(
+      SessionContext context,
+      long identity,
+      long address,
+      long bytes,
+      long event,
+      AtomicBoolean claimed,
+      CountDownLatch sent) {}
+
+  /**
+   * Queues a copy.
+   *
+   * @param identity what the client knows the read by
+   */
+  int start(SessionContext context, long source, long bytes, long stream, long identity) {
+    long address = memory.take(bytes);
+    int result = device.cuMemcpyDtoHAsync_v2(address, source, bytes, stream);
+    long event = 0;
+    if (result == CudaResult.SUCCESS) {
+      event = context.events().take();
+      result = device.cuEventRecord(event, stream);
+    }
+    if (result != CudaResult.SUCCESS) {
+      // Not given back: a copy that was queued may still write to it.
+      return result;
+    }
+    Read read =
+        new Read(
+            context, identity, address, bytes, event, new AtomicBoolean(), new CountDownLatch(1));
+    pending.incrementAndGet();
+    synchronized (queue) {
+      queue.add(read);
+      if (!sending) {
+        sending = true;
+        waiters.submit(context, this::sendAll);
+      }
+    }
+    return CudaResult.SUCCESS;
+  }
+
+  /** Sends what is complete now, and waits for what another thread is sending. */
+  void sendCompleted() throws IOException {
+    if (pending.get() == 0) {
+      return;
+    }
+    List<Read> reads;
+    synchronized (queue) {
+      reads = List.copyOf(queue);
+    }
+    for (Read read : reads) {
+      if (read.claimed().get()) {
+        await(read);
+      } else if (device.cuEventQuery(read.event()) != CudaResult.NOT_READY) {
+        finish(read);
+      }
+    }
+  }
+
+  private void sendAll() {
+    try {
+      while (true) {
+        Read read;
+        synchronized (queue) {
+          read = queue.peek();
+          if (read == null) {
+            sending = false;
+            return;
+          }
+        }
+        read.context().enter(device);
+        device.cuEventSynchronize(read.event());
+        finish(read);
+      }
+    } catch (IOException e) {
+      LOG.debug("the client has gone: {}", e.getMessage());
+    }
+  }
+
+  /** Sends a read whose copy is done, unless another thread does, and then waits for that. */
+  private void finish(Read read) throws IOException {
+    if (!read.claimed().compareAndSet(false, true)) {
+      await(read);
+      return;
+    }
+    try {
+      // After a failed copy the data is worthless, but the client must not wait for it for ever:
+      // its error is the
+      // context's and comes with the next reply.
+      for (long offset = 0; offset < read.bytes(); offset += PIECE) {
+        Replies.sendData(
+            channel,
+            0,
+            read.identity(),
+            offset,
+            read.address() + offset,
+            Math.min(PIECE, read.bytes() - offset));
+      }
+    } finally {
+      synchronized (queue) {
+        queue.remove(read);
+      }
+      memory.give(read.address(), read.bytes());
+      read.context().events().give(read.event());
+      pending.decrementAndGet();
+      read.sent().countDown();
+    }
+  }
+
+  private static void await(Read read) {
+    try {
+      read.sent().await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,175 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/**
+ * The record that a session executes now, and the reply under construction. One object, used again
+ * for each record.
+ */
+final class Call {
+  /** A result that says: the reply comes later, from another thread. */
+  static final int DEFERRED = Integer.MIN_VALUE;
+
+  private static final int WANTS_REPLY = 1;
+  private static final int HAS_BULK = 2;
+
+  private final Channel channel;
+  private final long reply;
+  private final long replyEnd;
+  private long record;
+  private int function;
+  private int flags;
+  private int failure;
+  private long replyCursor;
+  private long bulkLeft;
+  private boolean bulkNamed;
+
+  Call(Channel channel) {
+    this.channel = channel;
+    this.reply = channel.replyBuffer();
+    this.replyEnd = reply + channel.replyCapacity();
+  }
+
+  /** Begins with a record. */
+  void begin(long address) {
+    record = address;
+    function = Memory.getShort(address + 4) & 0xFFFF;
+    flags = Memory.getShort(address + 6);
+    failure = CudaResult.SUCCESS;
+    bulkLeft = 0;
+    bulkNamed = false;
+    replyCursor = reply + Channel.ANSWER_HEADER;
+  }
+
+  int function() {
+    return function;
+  }
+
+  /** What the reply carries, so that the client knows which call it answers. */
+  int slot() {
+    return Memory.getInt(record + 8);
+  }
+
+  /** The client's id of the context that is current to the caller, 0 for none. */
+  long contextId() {
+    return Integer.toUnsignedLong(Memory.getInt(record + 12));
+  }
+
+  boolean wantsReply() {
+    return (flags & WANTS_REPLY) != 0;
+  }
+
+  boolean hasBulk() {
+    return (flags & HAS_BULK) != 0;
+  }
+
+  /** Address of the first parameter. */
+  long parameters() {
+    return record + Channel.RECORD_HEADER;
+  }
+
+  /** Address behind the last parameter. */
+  long end() {
+    return record + Memory.getInt(record);
+  }
+
+  /** Notes that the call cannot be made; the first reason counts. */
+  void fail(int result) {
+    if (failure == CudaResult.SUCCESS) {
+      failure = result;
+    }
+  }
+
+  /** Why the call cannot be made, SUCCESS if it can. */
+  int failure() {
+    return failure;
+  }
+
+  /**
+   * Names the length of the bulk data that follows the record; whatever the call leaves of it is
+   * dropped.
+   *
+   * @throws ProtocolException when the client announced none, or a length that cannot be
+   */
+  void bulk(long bytes) {
+    if (bytes < 0 || (bytes > 0) != hasBulk()) {
+      throw new ProtocolException(
+          Dispatcher.name(function)
+              + " with "
+              + Long.toUnsignedString(bytes)
+              + " bytes of bulk data, "
+              + (hasBulk() ? "" : "not ")
+              + "announced in its header");
+    }
+    bulkLeft = bytes;
+    bulkNamed = true;
+  }
+
+  /** Reads the next {@code bytes} of the bulk data. */
+  void readBulk(long address, long bytes) {
+    if (bytes > bulkLeft) {
+      throw new IllegalStateException("the server reads more bulk data than there is");
+    }
+    bulkLeft -= bytes;
+    try {
+      channel.readBulk(address, bytes);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Drops what is left of the bulk data, so that the stream stays in step. */
+  void dropBulk() throws IOException {
+    if (hasBulk() && !bulkNamed) {
+      throw new ProtocolException(
+          "bulk data behind " + Dispatcher.name(function) + ", which takes none");
+    }
+    if (bulkLeft > 0) {
+      channel.skipBulk(bulkLeft);
+      bulkLeft = 0;
+    }
+  }
+
+  /**
+   * Zeroed room for a result in the reply, padded to 8 bytes.
+   *
+   * @throws ProtocolException when the reply would be too large
+   */
+  long result(long bytes) {
+    if (bytes < 0 || bytes > replyEnd - replyCursor) {
+      throw new ProtocolException(
+          Dispatcher.name(function)
+              + " asks for "
+              + Long.toUnsignedString(bytes)
+              + " bytes of results");
+    }
+    long address = replyCursor;
+    long padded = bytes + 7 & ~7L;
+    Memory.fill(address, padded, (byte) 0);
+    replyCursor += padded;
+    return address;
+  }
+
+  /** Drops the results that were laid out. */
+  void clearResults() {
+    replyCursor = reply + Channel.ANSWER_HEADER;
+  }
+
+  /** Sends the reply with the results that were laid out. */
+  void reply(int result) throws IOException {
+    int size = (int) (replyCursor - reply);
+    header(reply, size, 0, slot(), result);
+    channel.send(reply, size);
+  }
+
+  /** Writes the header of an answer. */
+  static void header(long address, int size, int kind, int slot, int result) {
+    Memory.putInt(address, size);
+    Memory.putInt(address + 4, kind);
+    Memory.putInt(address + 8, slot);
+    Memory.putInt(address + 12, result);
+  }
+}

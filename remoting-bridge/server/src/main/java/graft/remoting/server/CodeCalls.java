@@ -1,0 +1,211 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import java.util.HashSet;
+import java.util.Set;
+
+/** Modules, libraries, and the functions and kernels in them. */
+final class CodeCalls {
+  /** The largest image; more is no program but a mistake. */
+  private static final long MAX_IMAGE = 2L << 30;
+
+  private static final int MAX_NAME = 1 << 16;
+
+  // CUjit_option.
+  private static final int INFO_LOG = 3;
+  private static final int INFO_LOG_SIZE = 4;
+  private static final int ERROR_LOG = 5;
+  private static final int ERROR_LOG_SIZE = 6;
+
+  /** Those whose value is a number, and so means the same here as at the client. */
+  private static final Set<Integer> PLAIN_OPTIONS =
+      Set.of(0, 1, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 29, 30, 31, 32, 33);
+
+  private static final int MAX_OPTIONS = 64;
+
+  private final CudaDevice device;
+  private final Set<Long> kernels = new HashSet<>();
+
+  CodeCalls(CudaDevice device) {
+    this.device = device;
+  }
+
+  /**
+   * Reads the image that follows the record, calls, and frees it: the driver has a copy of its own
+   * then.
+   */
+  private static int withImage(Call call, long bytes, ImageUser user) {
+    call.bulk(bytes);
+    if (call.failure() != CudaResult.SUCCESS) {
+      return call.failure();
+    }
+    if (bytes == 0 || bytes > MAX_IMAGE) {
+      return CudaResult.INVALID_IMAGE;
+    }
+    // A zero behind it, should it be text.
+    long image = Memory.allocate(bytes + 8);
+    try {
+      Memory.putLong(image + bytes, 0);
+      call.readBulk(image, bytes);
+      return user.use(image);
+    } finally {
+      Memory.free(image);
+    }
+  }
+
+  private interface ImageUser {
+    int use(long image);
+  }
+
+  int loadModule(
+      Call call,
+      long module,
+      long bytes,
+      long options,
+      int optionWords,
+      long infoLog,
+      long errorLog,
+      int logCapacity) {
+    return withImage(
+        call,
+        bytes,
+        image -> {
+          try (Scratch names = new Scratch(4 * (MAX_OPTIONS + 4));
+              Scratch values = new Scratch(8 * (MAX_OPTIONS + 4))) {
+            int count = 0;
+            for (int i = 0;
+                options != 0 && i + 1 < Math.min(optionWords, 2 * MAX_OPTIONS);
+                i += 2) {
+              int option = (int) Memory.getLong(options + 8L * i);
+              if (PLAIN_OPTIONS.contains(option)) {
+                count = option(names, values, count, option, Memory.getLong(options + 8L * i + 8));
+              }
+            }
+            if (infoLog != 0 && logCapacity > 0) {
+              count = option(names, values, count, INFO_LOG, infoLog);
+              count = option(names, values, count, INFO_LOG_SIZE, logCapacity);
+            }
+            if (errorLog != 0 && logCapacity > 0) {
+              count = option(names, values, count, ERROR_LOG, errorLog);
+              count = option(names, values, count, ERROR_LOG_SIZE, logCapacity);
+            }
+            return device.cuModuleLoadDataEx(
+                module, image, count, names.address(), values.address());
+          }
+        });
+  }
+
+  private static int option(Scratch names, Scratch values, int count, int option, long value) {
+    Memory.putInt(names.address() + 4L * count, option);
+    Memory.putLong(values.address() + 8L * count, value);
+    return count + 1;
+  }
+
+  int loadLibrary(Call call, long library, long bytes) {
+    return withImage(
+        call, bytes, image -> device.cuLibraryLoadData(library, image, 0, 0, 0, 0, 0, 0));
+  }
+
+  int moduleFunction(long function, long module, long name, long count, long layout, int capacity) {
+    int result = device.cuModuleGetFunction(function, module, name);
+    if (result != CudaResult.SUCCESS) {
+      return result;
+    }
+    long handle = Memory.getLong(function);
+    kernels.remove(handle);
+    return layout(handle, count, layout, capacity);
+  }
+
+  int libraryKernel(long function, long library, long name, long count, long layout, int capacity) {
+    int result = device.cuLibraryGetKernel(function, library, name);
+    if (result != CudaResult.SUCCESS) {
+      return result;
+    }
+    long handle = Memory.getLong(function);
+    kernels.add(handle);
+    return layout(handle, count, layout, capacity);
+  }
+
+  int libraryKernels(long library, long list, int count) {
+    if (list == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    int result = device.cuLibraryEnumerateKernels(list, count, library);
+    for (int i = 0; result == CudaResult.SUCCESS && i < count; i++) {
+      kernels.add(Memory.getLong(list + 8L * i));
+    }
+    return result;
+  }
+
+  /** Where each parameter lies: the client packs them for a launch. */
+  int layout(long function, long count, long layout, int capacity) {
+    boolean kernel = kernels.contains(function);
+    try (Scratch answer = new Scratch(16)) {
+      int parameters = 0;
+      while (true) {
+        int result =
+            kernel
+                ? device.cuKernelGetParamInfo(
+                    function, parameters, answer.address(), answer.address() + 8)
+                : device.cuFuncGetParamInfo(
+                    function, parameters, answer.address(), answer.address() + 8);
+        if (result == CudaResult.INVALID_VALUE) {
+          break;
+        }
+        if (result != CudaResult.SUCCESS) {
+          return result;
+        }
+        if (layout != 0 && 2L * parameters + 1 < capacity) {
+          long at = layout + 8L * parameters;
+          Memory.putInt(at, (int) Memory.getLong(answer.address()));
+          Memory.putInt(at + 4, (int) Memory.getLong(answer.address() + 8));
+        }
+        parameters++;
+      }
+      if (count != 0) {
+        Memory.putInt(count, parameters);
+      }
+      return CudaResult.SUCCESS;
+    }
+  }
+
+  int name(long function, long name, int capacity) {
+    if (name == 0 || capacity <= 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    try (Scratch pointer = new Scratch(8)) {
+      int result =
+          kernels.contains(function)
+              ? device.cuKernelGetName(pointer.address(), function)
+              : device.cuFuncGetName(pointer.address(), function);
+      long text = Memory.getLong(pointer.address());
+      if (result != CudaResult.SUCCESS || text == 0) {
+        return result;
+      }
+      int limit = Math.min(capacity - 1, MAX_NAME);
+      int length = 0;
+      while (length < limit && Memory.getByte(text + length) != 0) {
+        length++;
+      }
+      Memory.copy(text, name, length);
+      return CudaResult.SUCCESS;
+    }
+  }
+
+  int getAttribute(long function, int attribute, int dev, long value) {
+    if (value == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    return kernels.contains(function)
+        ? device.cuKernelGetAttribute(value, attribute, function, dev)
+        : device.cuFuncGetAttribute(value, attribute, function);
+  }
+
+  int setAttribute(long function, int attribute, int value, int dev) {
+    return kernels.contains(function)
+        ? device.cuKernelSetAttribute(attribute, value, function, dev)
+        : device.cuFuncSetAttribute(function, attribute, value);
+  }
+}

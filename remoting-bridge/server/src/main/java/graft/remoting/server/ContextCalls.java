@@ -1,0 +1,145 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+
+/** Contexts, and what the client asks about devices when it connects. */
+final class ContextCalls {
+  // The snapshot's layout (remoting-bridge/api/README.md).
+  private static final int SNAPSHOT_MEMORY = 8;
+  private static final int SNAPSHOT_UUID = 16;
+  private static final int SNAPSHOT_LUID = 32;
+  private static final int SNAPSHOT_NAME = 48;
+  private static final int NAME = 256;
+  private static final int SNAPSHOT_PRIORITIES = 304;
+  private static final int SNAPSHOT_COUNT = 312;
+  private static final int SNAPSHOT_ATTRIBUTES = 320;
+
+  /** A few more than CUDA 13.0 has, so that a newer driver's are there too. */
+  private static final int ATTRIBUTES = 160;
+
+  private final CudaDevice device;
+  private final SessionState state;
+  private long warmContexts;
+
+  /**
+   * The calls of one session.
+   *
+   * @param warmContexts a bit for each device whose primary context the worker has retained ahead;
+   *     the client's first retain takes that over
+   */
+  ContextCalls(CudaDevice device, SessionState state, long warmContexts) {
+    this.device = device;
+    this.state = state;
+    this.warmContexts = warmContexts;
+  }
+
+  int snapshot(int ordinal, long data, int capacity) {
+    int size = SNAPSHOT_ATTRIBUTES + 4 * ATTRIBUTES;
+    if (data == 0 || capacity < size) {
+      return CudaResult.INVALID_VALUE;
+    }
+    int result = device.cuDriverGetVersion(data);
+    if (result == CudaResult.SUCCESS) {
+      result = device.cuDeviceGetCount(data + 4);
+    }
+    if (result != CudaResult.SUCCESS || Memory.getInt(data + 4) == 0) {
+      return result;
+    }
+    try (Scratch scratch = new Scratch(8)) {
+      result = device.cuDeviceGet(scratch.address(), ordinal);
+      int dev = Memory.getInt(scratch.address());
+      if (result == CudaResult.SUCCESS) {
+        result = device.cuDeviceTotalMem_v2(data + SNAPSHOT_MEMORY, dev);
+      }
+      if (result == CudaResult.SUCCESS) {
+        result = device.cuDeviceGetName(data + SNAPSHOT_NAME, NAME, dev);
+      }
+      if (result == CudaResult.SUCCESS) {
+        result = device.cuDeviceGetUuid_v2(data + SNAPSHOT_UUID, dev);
+      }
+      if (result != CudaResult.SUCCESS) {
+        return result;
+      }
+      Memory.fill(data + SNAPSHOT_LUID, 16, (byte) 0);
+      priorities(dev, data + SNAPSHOT_PRIORITIES);
+      Memory.putInt(data + SNAPSHOT_COUNT, ATTRIBUTES);
+      for (int attribute = 1; attribute <= ATTRIBUTES; attribute++) {
+        long at = data + SNAPSHOT_ATTRIBUTES + 4L * (attribute - 1);
+        boolean there =
+            device.cuDeviceGetAttribute(scratch.address(), attribute, dev) == CudaResult.SUCCESS;
+        Memory.putInt(at, there ? Memory.getInt(scratch.address()) : Integer.MIN_VALUE);
+      }
+      return CudaResult.SUCCESS;
+    }
+  }
+
+  /**
+   * The range is the same in every context of a device, but CUDA wants one to be current for the
+   * question.
+   */
+  private void priorities(int dev, long at) {
+    try (Scratch scratch = new Scratch(8)) {
+      if (device.cuDevicePrimaryCtxRetain(scratch.address(), dev) != CudaResult.SUCCESS) {
+        return;
+      }
+      if (device.cuCtxSetCurrent(Memory.getLong(scratch.address())) == CudaResult.SUCCESS) {
+        device.cuCtxGetStreamPriorityRange(at, at + 4);
+      }
+      device.cuCtxSetCurrent(state.context().handle());
+      device.cuDevicePrimaryCtxRelease_v2(dev);
+    }
+  }
+
+  int retainPrimary(long context, int dev, int flags) {
+    try (Scratch scratch = new Scratch(8)) {
+      int result = device.cuDevicePrimaryCtxGetState(dev, scratch.address(), scratch.address() + 4);
+      if (result != CudaResult.SUCCESS) {
+        return result;
+      }
+      if (Memory.getInt(scratch.address()) != flags) {
+        // A context that is active may refuse some flags; they only say how its host threads wait,
+        // which is ours to do.
+        device.cuDevicePrimaryCtxSetFlags_v2(dev, flags);
+      }
+    }
+    int result = device.cuDevicePrimaryCtxRetain(context, dev);
+    if (result == CudaResult.SUCCESS && (warmContexts >>> dev & 1) != 0) {
+      warmContexts &= ~(1L << dev);
+      device.cuDevicePrimaryCtxRelease_v2(dev);
+    }
+    return result;
+  }
+
+  int releasePrimary(long context, int dev, int reset) {
+    leave(context);
+    return reset != 0
+        ? device.cuDevicePrimaryCtxReset_v2(dev)
+        : device.cuDevicePrimaryCtxRelease_v2(dev);
+  }
+
+  int create(long context, int flags, int dev) {
+    int result = device.cuCtxCreate_v2(context, flags, dev);
+    if (result == CudaResult.SUCCESS) {
+      // It became current; the client's records say which one is.
+      try (Scratch scratch = new Scratch(8)) {
+        device.cuCtxPopCurrent_v2(scratch.address());
+      }
+      device.cuCtxSetCurrent(state.context().handle());
+    }
+    return result;
+  }
+
+  int destroy(long context) {
+    leave(context);
+    return device.cuCtxDestroy_v2(context);
+  }
+
+  private void leave(long context) {
+    if (context == state.context().handle()) {
+      device.cuCtxSetCurrent(0);
+    }
+    state.forget(context);
+  }
+}

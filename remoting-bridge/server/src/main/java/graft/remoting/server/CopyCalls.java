@@ -1,0 +1,159 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+
+/** Copies between the client and the device. */
+final class CopyCalls {
+  // CUDA_MEMCPY3D, driver API reference.
+  private static final int SRC_TYPE = 32;
+  private static final int SRC_HOST = 40;
+  private static final int SRC_ARRAY = 56;
+  private static final int DST_TYPE = 120;
+  private static final int DST_HOST = 128;
+  private static final int DST_ARRAY = 144;
+  private static final int WIDTH = 176;
+  private static final int HEIGHT = 184;
+  private static final int DEPTH = 192;
+  private static final int TYPE_HOST = 1;
+
+  private final CudaDevice device;
+  private final SessionState state;
+
+  CopyCalls(CudaDevice device, SessionState state) {
+    this.device = device;
+    this.state = state;
+  }
+
+  /**
+   * Bulk data to the device, in the order of a stream: received and copied piece by piece, at the
+   * same time.
+   */
+  int write(Call call, long destination, long bytes, long stream) {
+    call.bulk(bytes);
+    if (call.failure() != CudaResult.SUCCESS) {
+      return call.failure();
+    }
+    Staging staging = state.context().staging(bytes);
+    int result = CudaResult.SUCCESS;
+    for (long done = 0; done < bytes && result == CudaResult.SUCCESS; ) {
+      long piece = Math.min(bytes - done, staging.bufferSize());
+      Staging.Buffer buffer = staging.take(!state.hostFunctions().arePending());
+      call.readBulk(buffer.address(), piece);
+      result = device.cuMemcpyHtoDAsync_v2(destination + done, buffer.address(), piece, stream);
+      int recorded = staging.copies(buffer, stream);
+      result = result == CudaResult.SUCCESS ? recorded : result;
+      done += piece;
+    }
+    return result;
+  }
+
+  /** Device data to the client, which waits for it. */
+  int read(Call call, long source, long bytes, long stream) {
+    if (bytes < 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    Read read = new Read(device, state, call.slot(), source, bytes, stream);
+    return read.begin();
+  }
+
+  /** Device data to the client, which goes on. */
+  int readAsync(long source, long bytes, long stream, long identity) {
+    return bytes < 0
+        ? CudaResult.INVALID_VALUE
+        : state.reads().start(state.context(), source, bytes, stream, identity);
+  }
+
+  /** A pitched or array copy; a host source is the bulk data, packed. */
+  int copy3d(Call call, long copy, long sourceArray, long targetArray, long bytes, long stream) {
+    call.bulk(bytes);
+    if (call.failure() != CudaResult.SUCCESS) {
+      return call.failure();
+    }
+    boolean fromHost = copy != 0 && Memory.getInt(copy + SRC_TYPE) == TYPE_HOST;
+    if (copy == 0 || Memory.getInt(copy + DST_TYPE) == TYPE_HOST || fromHost != (bytes > 0)) {
+      return CudaResult.INVALID_VALUE;
+    }
+    Memory.putLong(copy + SRC_ARRAY, sourceArray);
+    Memory.putLong(copy + DST_ARRAY, targetArray);
+    if (!fromHost) {
+      return device.cuMemcpy3DAsync_v2(copy, stream);
+    }
+    if (!holds(copy, bytes)) {
+      return CudaResult.INVALID_VALUE;
+    }
+    long data = state.pinned().take(bytes);
+    call.readBulk(data, bytes);
+    Memory.putLong(copy + SRC_HOST, data);
+    int result = device.cuMemcpy3DAsync_v2(copy, stream);
+    SessionContext context = state.context();
+    if (result != CudaResult.SUCCESS) {
+      state.pinned().give(data, bytes);
+      return result;
+    }
+    long event = context.events().record(stream);
+    state
+        .waiters()
+        .submit(
+            context,
+            () -> {
+              device.cuEventSynchronize(event);
+              context.events().give(event);
+              state.pinned().give(data, bytes);
+            });
+    return CudaResult.SUCCESS;
+  }
+
+  /** A pitched or array copy to the client, packed. */
+  int copy3dRead(Call call, long copy, long sourceArray, long bytes, long stream) {
+    if (copy == 0
+        || Memory.getInt(copy + DST_TYPE) != TYPE_HOST
+        || Memory.getInt(copy + SRC_TYPE) == TYPE_HOST
+        || !holds(copy, bytes)) {
+      return CudaResult.INVALID_VALUE;
+    }
+    long data = state.pinned().take(bytes);
+    Memory.putLong(copy + SRC_ARRAY, sourceArray);
+    Memory.putLong(copy + DST_ARRAY, 0);
+    Memory.putLong(copy + DST_HOST, data);
+    int result = device.cuMemcpy3DAsync_v2(copy, stream);
+    if (result != CudaResult.SUCCESS) {
+      state.pinned().give(data, bytes);
+      return result;
+    }
+    SessionContext context = state.context();
+    long event = context.events().record(stream);
+    int slot = call.slot();
+    state
+        .waiters()
+        .submit(
+            context,
+            () -> {
+              int done = device.cuEventSynchronize(event);
+              context.events().give(event);
+              if (done == CudaResult.SUCCESS) {
+                state.sendData(slot, 0, data, bytes);
+              }
+              state.pinned().give(data, bytes);
+              state.replies().send(slot, done);
+            });
+    return Call.DEFERRED;
+  }
+
+  /**
+   * Whether {@code bytes} is what the packed host operand has; wrong extents would reach beyond it.
+   */
+  private static boolean holds(long copy, long bytes) {
+    long width = Memory.getLong(copy + WIDTH);
+    long height = Memory.getLong(copy + HEIGHT);
+    long depth = Memory.getLong(copy + DEPTH);
+    return bytes > 0
+        && width > 0
+        && height > 0
+        && depth > 0
+        && bytes % width == 0
+        && bytes / width % height == 0
+        && bytes / width / height == depth;
+  }
+}

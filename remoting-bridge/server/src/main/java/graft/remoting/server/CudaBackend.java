@@ -1,0 +1,25 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+
+/** Sessions on the GPUs that the CUDA driver shows to this process. */
+public final class CudaBackend implements Backend {
+  private WarmDevice device;
+
+  @Override
+  public String kind() {
+    return "cuda";
+  }
+
+  @Override
+  public String open() throws ServerException {
+    CudaDevice driver = NativeDevice.load();
+    device = WarmDevice.open(driver);
+    return device.description();
+  }
+
+  @Override
+  public RecordHandler begin(Channel channel, String name, long memoryLimit, int spinMicros) {
+    return device.session(channel, memoryLimit, spinMicros);
+  }
+}

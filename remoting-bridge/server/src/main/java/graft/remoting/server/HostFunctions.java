@@ -1,0 +1,91 @@
+package graft.remoting.server;
+
+import com.sun.jna.Callback;
+import com.sun.jna.CallbackReference;
+import com.sun.jna.CallbackThreadInitializer;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Functions of the client that run in the order of a stream. The driver calls us on a thread of its
+ * own; we tell the client and hold the stream until it answers that the function has run.
+ */
+final class HostFunctions {
+  private static final Logger LOG = LoggerFactory.getLogger(HostFunctions.class);
+  private static final int MESSAGE = Channel.ANSWER_HEADER + 8;
+
+  /** CUhostFn. */
+  interface HostFunction extends Callback {
+    void invoke(Pointer userData);
+  }
+
+  private final Channel channel;
+  private final AtomicInteger pending = new AtomicInteger();
+  private final Map<Long, Semaphore> running = new ConcurrentHashMap<>();
+
+  // Kept here: the driver holds only its address.
+  private HostFunction function;
+
+  HostFunctions(Channel channel) {
+    this.channel = channel;
+  }
+
+  /**
+   * Whether a stream may be held until the client answers, so that the executor must not wait for
+   * the device.
+   */
+  boolean arePending() {
+    return pending.get() != 0;
+  }
+
+  /** Queues the client's function of that identity. */
+  int launch(CudaDevice device, long stream, long identity) {
+    if (function == null) {
+      function = userData -> run(Pointer.nativeValue(userData));
+      Native.setCallbackThreadInitializer(
+          function, new CallbackThreadInitializer(true, false, "graft-host-function"));
+    }
+    running.computeIfAbsent(identity, key -> new Semaphore(0));
+    pending.incrementAndGet();
+    long address = Pointer.nativeValue(CallbackReference.getFunctionPointer(function));
+    int result = device.cuLaunchHostFunc(stream, address, identity);
+    if (result != CudaResult.SUCCESS) {
+      pending.decrementAndGet();
+    }
+    return result;
+  }
+
+  /** Runs on the driver's thread; with a graph, once for each of its launches. */
+  private void run(long identity) {
+    try (Scratch message = new Scratch(MESSAGE)) {
+      Call.header(message.address(), MESSAGE, 2, 0, CudaResult.SUCCESS);
+      Memory.putLong(message.address() + Channel.ANSWER_HEADER, identity);
+      channel.send(message.address(), MESSAGE);
+      running.get(identity).acquireUninterruptibly();
+    } catch (IOException e) {
+      LOG.debug("the client has gone: {}", e.getMessage());
+    } finally {
+      pending.updateAndGet(count -> Math.max(0, count - 1));
+    }
+  }
+
+  /** The client's function has run. */
+  int done(long identity) {
+    Semaphore waiting = running.get(identity);
+    if (waiting == null) {
+      return CudaResult.INVALID_VALUE;
+    }
+    waiting.release();
+    return CudaResult.SUCCESS;
+  }
+}

@@ -1,0 +1,63 @@
+package graft.remoting.server;
+
+import com.sun.jna.Library;
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.SymbolProvider;
+import java.util.Map;
+
+/**
+ * The real CUDA driver: {@code libcuda.so.1}, bound directly by JNA. A function that it lacks
+ * answers NOT_SUPPORTED.
+ */
+final class NativeDevice extends NativeCalls {
+  private static final String LIBRARY = "libcuda.so.1";
+
+  /** Every driver has it: stands in for a missing function, which is then never called. */
+  private static final String ALWAYS_THERE = "cuInit";
+
+  private NativeDevice(NativeLibrary library) {
+    super(symbol -> isThere(library, symbol));
+  }
+
+  /**
+   * Loads the driver.
+   *
+   * @throws ServerException when there is none
+   */
+  static NativeDevice load() throws ServerException {
+    try {
+      NativeLibrary library = NativeLibrary.getInstance(LIBRARY);
+      NativeDevice device = new NativeDevice(library);
+      SymbolProvider tolerant =
+          (handle, symbol, parent) ->
+              parent.getSymbolAddress(
+                  handle, isThere(library, symbol) ? symbol : ALWAYS_THERE, parent);
+      Native.register(
+          NativeCuda.class,
+          NativeLibrary.getInstance(LIBRARY, Map.of(Library.OPTION_SYMBOL_PROVIDER, tolerant)));
+      return device;
+    } catch (UnsatisfiedLinkError e) {
+      throw new ServerException(
+          "cannot load "
+              + LIBRARY
+              + ", the CUDA driver's library: install the NVIDIA driver, or put its folder into"
+              + " LD_LIBRARY_PATH; without a GPU choose the device 'software' ("
+              + firstLine(e.getMessage())
+              + ")",
+          e);
+    }
+  }
+
+  private static String firstLine(String text) {
+    return text == null ? "" : text.lines().findFirst().orElse("");
+  }
+
+  private static boolean isThere(NativeLibrary library, String symbol) {
+    try {
+      return library.getGlobalVariableAddress(symbol) != null;
+    } catch (UnsatisfiedLinkError e) {
+      return false;
+    }
+  }
+}

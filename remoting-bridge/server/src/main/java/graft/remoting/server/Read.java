@@ -1,0 +1,106 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import java.util.ArrayDeque;
+
+/**
+ * A copy to the client that it waits for: up to four pieces are on the way from the device while
+ * those before are sent. The executor does it as long as nothing else is there to do, else a
+ * waiter.
+ */
+final class Read {
+  private static final int PIECES = 4;
+
+  private final CudaDevice device;
+  private final SessionState state;
+  private final SessionContext context;
+  private final Staging staging;
+  private final int slot;
+  private final long source;
+  private final long bytes;
+  private final long stream;
+  private final ArrayDeque<Staging.Buffer> queued = new ArrayDeque<>();
+  private long queuedBytes;
+  private long sentBytes;
+
+  Read(CudaDevice device, SessionState state, int slot, long source, long bytes, long stream) {
+    this.device = device;
+    this.state = state;
+    this.context = state.context();
+    this.staging = context.staging(bytes);
+    this.slot = slot;
+    this.source = source;
+    this.bytes = bytes;
+    this.stream = stream;
+  }
+
+  /** Starts it, and ends it too if that needs no waiting; else the reply comes later. */
+  int begin() {
+    int result = fill(PIECES);
+    while (result == CudaResult.SUCCESS && sentBytes < bytes) {
+      int ready = state.spinUntil(() -> device.cuEventQuery(queued.element().event()));
+      if (ready == CudaResult.NOT_READY) {
+        state.waiters().submit(context, () -> state.replies().send(slot, finish()));
+        return Call.DEFERRED;
+      }
+      result = ready == CudaResult.SUCCESS ? sendOne() : ready;
+    }
+    drop();
+    return result;
+  }
+
+  private int finish() {
+    int result = CudaResult.SUCCESS;
+    while (result == CudaResult.SUCCESS && sentBytes < bytes) {
+      result = device.cuEventSynchronize(queued.element().event());
+      if (result == CudaResult.SUCCESS) {
+        result = sendOne();
+      }
+    }
+    drop();
+    return result;
+  }
+
+  private int fill(int pieces) {
+    int result = CudaResult.SUCCESS;
+    while (result == CudaResult.SUCCESS && queuedBytes < bytes && queued.size() < pieces) {
+      result = queue(staging.take(!state.hostFunctions().arePending()));
+    }
+    return result;
+  }
+
+  private int queue(Staging.Buffer buffer) {
+    long piece = Math.min(bytes - queuedBytes, staging.bufferSize());
+    int result = device.cuMemcpyDtoHAsync_v2(buffer.address(), source + queuedBytes, piece, stream);
+    if (result == CudaResult.SUCCESS) {
+      result = device.cuEventRecord(buffer.event(), stream);
+    }
+    queued.add(buffer);
+    queuedBytes += piece;
+    return result;
+  }
+
+  private int sendOne() {
+    Staging.Buffer buffer = queued.remove();
+    long piece = Math.min(bytes - sentBytes, staging.bufferSize());
+    state.sendData(slot, sentBytes, buffer.address(), piece);
+    sentBytes += piece;
+    if (queuedBytes < bytes) {
+      return queue(buffer);
+    }
+    staging.give(buffer);
+    return CudaResult.SUCCESS;
+  }
+
+  /**
+   * After a failure the buffers' copies are over too: the context is, or they were never queued.
+   */
+  private void drop() {
+    for (Staging.Buffer buffer : queued) {
+      device.cuEventSynchronize(buffer.event());
+      staging.give(buffer);
+    }
+    queued.clear();
+  }
+}

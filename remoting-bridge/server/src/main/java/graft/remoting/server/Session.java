@@ -1,0 +1,376 @@
+package graft.remoting.server;
+
+import graft.remoting.api.HandleKind;
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/**
+ * A session on a CUDA device: executes records in their order, keeps the client's objects, and
+ * answers. What it does itself instead of the device is in the parts that it delegates to.
+ */
+final class Session implements RecordHandler, SessionCalls {
+  private final AccountedDevice device;
+  private final SessionState state;
+  private final HandleTables handles = new HandleTables();
+  private final Call call;
+  private final Dispatcher dispatcher;
+  private final ContextCalls contexts;
+  private final CodeCalls code;
+  private final CopyCalls copies;
+  private final LaunchCalls launches;
+  private final ObjectCalls objects;
+  private final WaitCalls waits;
+  private final RegionCalls region;
+
+  /**
+   * A session.
+   *
+   * @param memoryLimit bytes of device memory that it may have, 0 for no limit
+   * @param warmContexts a bit for each device whose primary context is retained already
+   * @param spinMicros how long to poll for the device before another thread waits for it
+   */
+  Session(CudaDevice driver, Channel channel, long memoryLimit, long warmContexts, int spinMicros) {
+    this.device = new AccountedDevice(driver, memoryLimit);
+    this.state = new SessionState(device, channel, spinMicros);
+    this.call = new Call(channel);
+    this.dispatcher = new Dispatcher(device, handles, this);
+    this.contexts = new ContextCalls(device, state, warmContexts);
+    this.code = new CodeCalls(device);
+    this.copies = new CopyCalls(device, state);
+    this.launches = new LaunchCalls(device);
+    this.objects = new ObjectCalls(device);
+    this.region = new RegionCalls(device, channel);
+    this.waits = new WaitCalls(device, state, handles.usedStreams());
+  }
+
+  @Override
+  public void execute(long record) throws IOException {
+    call.begin(record);
+    int result;
+    try {
+      enterContext();
+      result = dispatcher.execute(call);
+    } catch (RefusedCallException e) {
+      call.clearResults();
+      result = e.result();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+    call.dropBulk();
+    if (result == Call.DEFERRED) {
+      return;
+    }
+    if (call.wantsReply()) {
+      call.reply(state.replies().settle(result));
+    } else {
+      state.replies().asyncError(result);
+    }
+  }
+
+  private void enterContext() {
+    long id = call.contextId();
+    if (id == 0) {
+      return;
+    }
+    long handle = handles.find(HandleKind.CONTEXT, id);
+    int result = handle == 0 ? CudaResult.INVALID_CONTEXT : state.enter(handle);
+    if (result != CudaResult.SUCCESS) {
+      call.fail(result);
+    }
+  }
+
+  @Override
+  public void addLane(int lane, Channel added) {
+    added.close();
+  }
+
+  @Override
+  public long memory() {
+    return device.used();
+  }
+
+  @Override
+  public int cuStreamSynchronize(Call current, long hStream) {
+    return waits.stream(current, hStream);
+  }
+
+  @Override
+  public int cuEventSynchronize(Call current, long hEvent) {
+    return waits.event(current, hEvent);
+  }
+
+  @Override
+  public int graftSnapshot(Call current, int ordinal, long data, int capacity) {
+    return contexts.snapshot(ordinal, data, capacity);
+  }
+
+  @Override
+  public int graftPrimaryContextRetain(Call current, long ctx, int dev, int flags) {
+    return contexts.retainPrimary(ctx, dev, flags);
+  }
+
+  @Override
+  public int graftPrimaryContextRelease(Call current, long ctx, int dev, int reset) {
+    int result = contexts.releasePrimary(ctx, dev, reset);
+    device.forgetContext(ctx);
+    return result;
+  }
+
+  @Override
+  public int graftContextCreate(Call current, long ctx, int flags, int dev) {
+    return contexts.create(ctx, flags, dev);
+  }
+
+  @Override
+  public int graftContextDestroy(Call current, long ctx) {
+    int result = contexts.destroy(ctx);
+    device.forgetContext(ctx);
+    return result;
+  }
+
+  @Override
+  public int graftContextSynchronize(Call current) {
+    return waits.context(current);
+  }
+
+  @Override
+  public int graftWrite(Call current, long dst, long bytes, long stream) {
+    return copies.write(current, dst, bytes, stream);
+  }
+
+  @Override
+  public int graftRead(Call current, long src, long bytes, long stream) {
+    return copies.read(current, src, bytes, stream);
+  }
+
+  @Override
+  public int graftReadAsync(Call current, long src, long bytes, long stream, long read) {
+    return copies.readAsync(src, bytes, stream, read);
+  }
+
+  @Override
+  public int graftCopy3D(
+      Call current, long copy, long srcArray, long dstArray, long bytes, long stream) {
+    return copies.copy3d(current, copy, srcArray, dstArray, bytes, stream);
+  }
+
+  @Override
+  public int graftCopy3DRead(Call current, long copy, long srcArray, long bytes, long stream) {
+    return copies.copy3dRead(current, copy, srcArray, bytes, stream);
+  }
+
+  @Override
+  public int graftModuleLoad(
+      Call current,
+      long module,
+      long bytes,
+      long options,
+      int optionWords,
+      long infoLog,
+      long errorLog,
+      int logCapacity) {
+    return code.loadModule(
+        current, module, bytes, options, optionWords, infoLog, errorLog, logCapacity);
+  }
+
+  @Override
+  public int graftLibraryLoad(Call current, long library, long bytes) {
+    return code.loadLibrary(current, library, bytes);
+  }
+
+  @Override
+  public int graftModuleGetFunction(
+      Call current, long function, long module, long name, long count, long layout, int capacity) {
+    return code.moduleFunction(function, module, name, count, layout, capacity);
+  }
+
+  @Override
+  public int graftLibraryGetKernel(
+      Call current, long function, long library, long name, long count, long layout, int capacity) {
+    return code.libraryKernel(function, library, name, count, layout, capacity);
+  }
+
+  @Override
+  public int graftLibraryEnumerate(Call current, long library, long kernels, int count) {
+    return code.libraryKernels(library, kernels, count);
+  }
+
+  @Override
+  public int graftFunctionName(Call current, long function, long name, int capacity) {
+    return code.name(function, name, capacity);
+  }
+
+  @Override
+  public int graftFunctionLayout(
+      Call current, long function, long count, long layout, int capacity) {
+    return code.layout(function, count, layout, capacity);
+  }
+
+  @Override
+  public int graftFunctionGetAttribute(
+      Call current, long function, int attribute, int dev, long value) {
+    return code.getAttribute(function, attribute, dev, value);
+  }
+
+  @Override
+  public int graftFunctionSetAttribute(
+      Call current, long function, int attribute, int value, int dev) {
+    return code.setAttribute(function, attribute, value, dev);
+  }
+
+  @Override
+  public int graftLaunch(
+      Call current,
+      long function,
+      int gridX,
+      int gridY,
+      int gridZ,
+      int blockX,
+      int blockY,
+      int blockZ,
+      int sharedBytes,
+      long stream,
+      long parameters,
+      int parameterBytes) {
+    return launches.launch(
+        function,
+        gridX,
+        gridY,
+        gridZ,
+        blockX,
+        blockY,
+        blockZ,
+        sharedBytes,
+        stream,
+        parameters,
+        parameterBytes);
+  }
+
+  @Override
+  public int graftLaunchEx(
+      Call current,
+      long function,
+      int gridX,
+      int gridY,
+      int gridZ,
+      int blockX,
+      int blockY,
+      int blockZ,
+      int sharedBytes,
+      long stream,
+      long attributes,
+      int attributeCount,
+      long parameters,
+      int parameterBytes) {
+    return launches.launchEx(
+        function,
+        gridX,
+        gridY,
+        gridZ,
+        blockX,
+        blockY,
+        blockZ,
+        sharedBytes,
+        stream,
+        attributes,
+        attributeCount,
+        parameters,
+        parameterBytes);
+  }
+
+  @Override
+  public int graftOccupancyClusters(
+      Call current,
+      long function,
+      int gridX,
+      int gridY,
+      int gridZ,
+      int blockX,
+      int blockY,
+      int blockZ,
+      int sharedBytes,
+      long attributes,
+      int attributeCount,
+      int potential,
+      long value) {
+    return launches.clusters(
+        function,
+        gridX,
+        gridY,
+        gridZ,
+        blockX,
+        blockY,
+        blockZ,
+        sharedBytes,
+        attributes,
+        attributeCount,
+        potential,
+        value);
+  }
+
+  @Override
+  public int graftHostFunction(Call current, long stream, long callback) {
+    return state.hostFunctions().launch(device, stream, callback);
+  }
+
+  @Override
+  public int graftHostFunctionDone(Call current, long callback) {
+    return state.hostFunctions().done(callback);
+  }
+
+  @Override
+  public int graftStreamCaptureInfo(
+      Call current, long stream, long status, long id, long graph, long dependencies) {
+    return objects.captureInfo(stream, status, id, graph, dependencies);
+  }
+
+  @Override
+  public int graftGraphNodes(
+      Call current, long graph, int roots, long nodes, long capacity, long count) {
+    return objects.nodes(graph, roots, nodes, capacity, count);
+  }
+
+  @Override
+  public int graftTextureCreate(
+      Call current,
+      long texture,
+      long resource,
+      long array,
+      long mipmap,
+      long descriptor,
+      long view) {
+    return objects.texture(texture, resource, array, mipmap, descriptor, view);
+  }
+
+  @Override
+  public int graftSurfaceCreate(Call current, long surface, long resource, long array) {
+    return objects.surface(surface, resource, array);
+  }
+
+  @Override
+  public int graftRegionMap(Call current, long offset, long bytes) {
+    return region.map(offset, bytes);
+  }
+
+  @Override
+  public int graftRegionUnmap(Call current, long offset, long bytes) {
+    return region.unmap(offset, bytes);
+  }
+
+  @Override
+  public int graftCopyFromRegion(Call current, long dst, long address, long bytes, long stream) {
+    return region.copyFrom(dst, address, bytes, stream);
+  }
+
+  @Override
+  public int graftCopyToRegion(Call current, long address, long src, long bytes, long stream) {
+    return region.copyTo(address, src, bytes, stream);
+  }
+
+  @Override
+  public int graftSignal(Call current, long address, int value, long stream) {
+    return region.signal(address, value, stream);
+  }
+}

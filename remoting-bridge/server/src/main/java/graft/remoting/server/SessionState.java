@@ -1,0 +1,119 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the parts of a session share. The current context belongs to the executor; the rest is for
+ * any thread.
+ */
+final class SessionState {
+  private static final Logger LOG = LoggerFactory.getLogger(SessionState.class);
+
+  private final CudaDevice device;
+  private final Channel channel;
+  private final long spinNanos;
+  private final Waiters waiters;
+  private final PinnedPool pinned;
+  private final AsyncReads reads;
+  private final Replies replies;
+  private final HostFunctions hostFunctions;
+  private final Map<Long, SessionContext> contexts = new HashMap<>();
+  private SessionContext context;
+
+  SessionState(CudaDevice device, Channel channel, int spinMicros) {
+    this.device = device;
+    this.channel = channel;
+    this.spinNanos = TimeUnit.MICROSECONDS.toNanos(spinMicros);
+    this.waiters = new Waiters(device);
+    this.pinned = new PinnedPool(device);
+    this.reads = new AsyncReads(device, channel, waiters, pinned);
+    this.replies = new Replies(channel, reads);
+    this.hostFunctions = new HostFunctions(channel);
+    this.context = new SessionContext(device, 0);
+  }
+
+  Waiters waiters() {
+    return waiters;
+  }
+
+  PinnedPool pinned() {
+    return pinned;
+  }
+
+  AsyncReads reads() {
+    return reads;
+  }
+
+  Replies replies() {
+    return replies;
+  }
+
+  HostFunctions hostFunctions() {
+    return hostFunctions;
+  }
+
+  /** The context that is current to the executor. */
+  SessionContext context() {
+    return context;
+  }
+
+  /** Makes a context current to the executor. */
+  int enter(long handle) {
+    if (handle == context.handle()) {
+      return CudaResult.SUCCESS;
+    }
+    int result = device.cuCtxSetCurrent(handle);
+    if (result == CudaResult.SUCCESS) {
+      context = contexts.computeIfAbsent(handle, key -> new SessionContext(device, key));
+    }
+    return result;
+  }
+
+  /** A context is no more, and nothing in it. */
+  void forget(long handle) {
+    contexts.remove(handle);
+    if (handle == context.handle()) {
+      context = new SessionContext(device, 0);
+    }
+  }
+
+  /**
+   * Asks until the answer is not NOT_READY, for a moment and while the client has sent nothing
+   * else.
+   *
+   * @return the last answer
+   */
+  int spinUntil(IntSupplier question) {
+    int result = question.getAsInt();
+    if (result != CudaResult.NOT_READY || spinNanos == 0) {
+      return result;
+    }
+    long limit = System.nanoTime() + spinNanos;
+    try {
+      while (result == CudaResult.NOT_READY && System.nanoTime() < limit && !channel.hasRecord()) {
+        Thread.onSpinWait();
+        result = question.getAsInt();
+      }
+    } catch (IOException e) {
+      LOG.debug("the client has gone: {}", e.getMessage());
+    }
+    return result;
+  }
+
+  /** Sends data of a read that the client waits for in {@code slot}, its part at {@code offset}. */
+  void sendData(int slot, long offset, long address, long bytes) {
+    try {
+      Replies.sendData(channel, slot, Integer.toUnsignedLong(slot), offset, address, bytes);
+    } catch (IOException e) {
+      LOG.debug("the client has gone: {}", e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,113 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import java.util.ArrayDeque;
+
+/**
+ * Pinned buffers through which data passes between the channel and the device: while one is copied,
+ * the next is received. Allocated when they are first needed. Thread-safe.
+ */
+final class Staging {
+  /** Bytes of a small buffer. */
+  static final int SMALL = 256 << 10;
+
+  /** Bytes of a large buffer. */
+  static final int LARGE = 4 << 20;
+
+  private static final int PORTABLE = 1;
+
+  private final CudaDevice device;
+  private final int count;
+  private final int size;
+  private final ArrayDeque<Buffer> free = new ArrayDeque<>();
+  private final ArrayDeque<Buffer> copying = new ArrayDeque<>();
+  private int allocated;
+
+  Staging(CudaDevice device, int count, int size) {
+    this.device = device;
+    this.count = count;
+    this.size = size;
+  }
+
+  /** One buffer and the event that says when its copy is over. */
+  static final class Buffer {
+    private final long address;
+    private final long event;
+
+    private Buffer(long address, long event) {
+      this.address = address;
+      this.event = event;
+    }
+
+    long address() {
+      return address;
+    }
+
+    long event() {
+      return event;
+    }
+  }
+
+  int bufferSize() {
+    return size;
+  }
+
+  /**
+   * A buffer that is free; waits for the oldest copy when all are in use.
+   *
+   * @param mayWait whether waiting is allowed; if not, another buffer is made
+   * @throws RefusedCallException with the device's answer when it gives none
+   */
+  Buffer take(boolean mayWait) {
+    Buffer oldest;
+    synchronized (this) {
+      Buffer next = copying.peek();
+      while (next != null && device.cuEventQuery(next.event) != CudaResult.NOT_READY) {
+        free.push(copying.remove());
+        next = copying.peek();
+      }
+      if (!free.isEmpty()) {
+        return free.pop();
+      }
+      if (allocated < count || next == null || !mayWait) {
+        Buffer made = allocate();
+        allocated++;
+        return made;
+      }
+      oldest = copying.remove();
+    }
+    // Its error, if any, is the context's: the copy that comes next reports it.
+    device.cuEventSynchronize(oldest.event);
+    return oldest;
+  }
+
+  private Buffer allocate() {
+    try (Scratch scratch = new Scratch(16)) {
+      int result = device.cuMemHostAlloc(scratch.address(), size, PORTABLE);
+      if (result == CudaResult.SUCCESS) {
+        // 2: no timing; the thread that waits for it should not sleep long.
+        result = device.cuEventCreate(scratch.address() + 8, 2);
+      }
+      if (result != CudaResult.SUCCESS) {
+        throw new RefusedCallException(result);
+      }
+      return new Buffer(Memory.getLong(scratch.address()), Memory.getLong(scratch.address() + 8));
+    }
+  }
+
+  /** A copy out of the buffer was queued on {@code stream}: it is free when that is over. */
+  int copies(Buffer buffer, long stream) {
+    int result = device.cuEventRecord(buffer.event, stream);
+    synchronized (this) {
+      copying.add(buffer);
+    }
+    return result;
+  }
+
+  /** Gives back a buffer that no copy uses. */
+  synchronized void give(Buffer buffer) {
+    free.push(buffer);
+  }
+}

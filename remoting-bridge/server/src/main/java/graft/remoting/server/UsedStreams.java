@@ -1,0 +1,63 @@
+package graft.remoting.server;
+
+/**
+ * The streams that were named since they were last known to be idle, so that waiting for a context
+ * need ask only those. A few are kept; if there are more, the answer is that it is not known.
+ */
+final class UsedStreams {
+  private static final int CAPACITY = 16;
+
+  private final long[] streams = new long[CAPACITY];
+  private int size;
+  private boolean tooMany;
+  private long last = -1;
+
+  /** A stream is named; 0 is the legacy default stream. */
+  void add(long stream) {
+    if (stream == last) {
+      return;
+    }
+    last = stream;
+    for (int i = 0; i < size; i++) {
+      if (streams[i] == stream) {
+        return;
+      }
+    }
+    if (size == CAPACITY) {
+      tooMany = true;
+    } else {
+      streams[size++] = stream;
+    }
+  }
+
+  /** A stream is no more: it must not be asked. */
+  void remove(long stream) {
+    for (int i = 0; i < size; i++) {
+      if (streams[i] == stream) {
+        streams[i] = streams[--size];
+        break;
+      }
+    }
+    last = -1;
+  }
+
+  /** All work is over. */
+  void clear() {
+    size = 0;
+    tooMany = false;
+    last = -1;
+  }
+
+  /** Whether there were more than are kept. */
+  boolean tooMany() {
+    return tooMany;
+  }
+
+  int size() {
+    return size;
+  }
+
+  long get(int index) {
+    return streams[index];
+  }
+}

@@ -1,0 +1,90 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+
+/**
+ * Waiting. The executor asks whether it is over, polls for a moment while no other record is there,
+ * and then leaves the wait to another thread: a thread of the client that waits must not hold up
+ * the others.
+ */
+final class WaitCalls {
+  private final CudaDevice device;
+  private final SessionState state;
+  private final UsedStreams streams;
+
+  WaitCalls(CudaDevice device, SessionState state, UsedStreams streams) {
+    this.device = device;
+    this.state = state;
+    this.streams = streams;
+  }
+
+  /** cuStreamSynchronize. */
+  int stream(Call call, long stream) {
+    int ready = state.spinUntil(() -> device.cuStreamQuery(stream));
+    if (ready == CudaResult.SUCCESS) {
+      // Does not wait any more, but it is what makes the driver print a kernel's printf.
+      return device.cuStreamSynchronize(stream);
+    }
+    if (ready != CudaResult.NOT_READY) {
+      return ready;
+    }
+    // An event, so that work that other threads queue meanwhile is not waited for.
+    SessionContext context = state.context();
+    long event = context.events().record(stream);
+    int slot = call.slot();
+    state
+        .waiters()
+        .submit(
+            context,
+            () -> {
+              int result = device.cuEventSynchronize(event);
+              context.events().give(event);
+              state.replies().send(slot, result);
+            });
+    return Call.DEFERRED;
+  }
+
+  /** cuEventSynchronize. */
+  int event(Call call, long event) {
+    int ready = state.spinUntil(() -> device.cuEventQuery(event));
+    if (ready != CudaResult.NOT_READY) {
+      return ready == CudaResult.SUCCESS ? device.cuEventSynchronize(event) : ready;
+    }
+    int slot = call.slot();
+    state
+        .waiters()
+        .submit(
+            state.context(), () -> state.replies().send(slot, device.cuEventSynchronize(event)));
+    return Call.DEFERRED;
+  }
+
+  /** cuCtxSynchronize. */
+  int context(Call call) {
+    if (!streams.tooMany() && state.spinUntil(this::streamsReady) == CudaResult.SUCCESS) {
+      streams.clear();
+      return device.cuCtxSynchronize();
+    }
+    int slot = call.slot();
+    state
+        .waiters()
+        .submit(state.context(), () -> state.replies().send(slot, device.cuCtxSynchronize()));
+    return Call.DEFERRED;
+  }
+
+  /**
+   * NOT_READY while a stream that was used has work; an error ends the asking, since the context's
+   * wait reports it.
+   */
+  private int streamsReady() {
+    for (int i = 0; i < streams.size(); i++) {
+      int result = device.cuStreamQuery(streams.get(i));
+      if (result != CudaResult.SUCCESS) {
+        return result == CudaResult.NOT_READY ? result : CudaResult.SUCCESS;
+      }
+    }
+    return device.cuStreamQuery(0) == CudaResult.NOT_READY
+        ? CudaResult.NOT_READY
+        : CudaResult.SUCCESS;
+  }
+}

@@ -1,0 +1,66 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+
+/**
+ * A device that is open, with the primary context of its first GPU made ahead, which is what takes
+ * time.
+ */
+public final class WarmDevice {
+  private static final int NAME = 256;
+
+  private final CudaDevice device;
+  private final String description;
+
+  private WarmDevice(CudaDevice device, String description) {
+    this.device = device;
+    this.description = description;
+  }
+
+  /**
+   * Opens a device.
+   *
+   * @throws ServerException when it has no GPU or refuses, with its answer
+   */
+  public static WarmDevice open(CudaDevice device) throws ServerException {
+    try (Scratch scratch = new Scratch(NAME)) {
+      long out = scratch.address();
+      check(device.cuInit(0), "start the CUDA driver (cuInit)");
+      check(device.cuDeviceGetCount(out), "count the GPUs");
+      int count = Memory.getInt(out);
+      if (count == 0) {
+        throw new ServerException(
+            "the CUDA driver shows no GPU: check nvidia-smi, the device's index and CUDA_VISIBLE_DEVICES");
+      }
+      check(device.cuDeviceGetName(out, NAME, 0), "ask for the GPU's name");
+      String name = Memory.string(out, NAME);
+      check(device.cuDevicePrimaryCtxRetain(out, 0), "make a context on " + name);
+      return new WarmDevice(device, count + " x " + name);
+    }
+  }
+
+  private static void check(int result, String what) throws ServerException {
+    if (result != CudaResult.SUCCESS) {
+      String hint =
+          switch (result) {
+            case CudaResult.NO_DEVICE -> "no GPU is there or visible to this process";
+            case CudaResult.OUT_OF_MEMORY -> "its memory is used up; end other programs on it";
+            case CudaResult.NOT_SUPPORTED -> "the driver lacks the function";
+            default -> "see nvidia-smi and the kernel's log";
+          };
+      throw new ServerException("cannot " + what + ": CUresult " + result + ", " + hint);
+    }
+  }
+
+  /** What was opened, for the log. */
+  public String description() {
+    return description;
+  }
+
+  /** Begins the worker's session. */
+  public RecordHandler session(Channel channel, long memoryLimit, int spinMicros) {
+    return new Session(device, channel, memoryLimit, 1, spinMicros);
+  }
+}

@@ -1,0 +1,22 @@
+package graft.remoting.server;
+
+/** Sessions on a {@link FakeCuda}. */
+public final class FakeBackend implements Backend {
+  private WarmDevice device;
+
+  @Override
+  public String kind() {
+    return "fake";
+  }
+
+  @Override
+  public String open() throws ServerException {
+    device = WarmDevice.open(new FakeCuda());
+    return device.description();
+  }
+
+  @Override
+  public RecordHandler begin(Channel channel, String name, long memoryLimit, int spinMicros) {
+    return device.session(channel, memoryLimit, spinMicros);
+  }
+}
