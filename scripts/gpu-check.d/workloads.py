@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""Programs that gpu-check runs natively and over the bridge: workloads.py NAME prints one JSON object.
+
+"seconds" values are medians as the program sees them; "result" must be the same both ways.
+"""
+import hashlib
+import json
+import os
+import statistics
+import sys
+import time
+
+
+def digest(*values):
+    h = hashlib.sha256()
+    for v in values:
+        h.update(repr(v).encode())
+    return h.hexdigest()[:16]
+
+
+def tensor_digest(*tensors):
+    h = hashlib.sha256()
+    for t in tensors:
+        h.update(t.detach().float().cpu().numpy().tobytes())
+    return h.hexdigest()[:16]
+
+
+def torch_setup():
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    import torch
+    torch.manual_seed(1)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = False
+    return torch
+
+
+def timed(torch, step, warm, count):
+    for _ in range(warm):
+        step()
+    torch.cuda.synchronize()
+    times = []
+    for _ in range(count):
+        start = time.perf_counter()
+        step()
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def import_torch():
+    start = time.perf_counter()
+    import torch
+    imported = time.perf_counter()
+    x = torch.zeros(1).cuda()
+    torch.cuda.synchronize()
+    return {"import-seconds": imported - start, "first-tensor-seconds": time.perf_counter() - imported,
+            "result": x.item()}
+
+
+def resnet_train():
+    torch = torch_setup()
+    import torchvision
+    model = torchvision.models.resnet50().cuda().train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    loss_function = torch.nn.CrossEntropyLoss()
+    x = torch.randn(32, 3, 224, 224).cuda()
+    y = torch.randint(0, 1000, (32,)).cuda()
+    losses = []
+
+    def step():
+        optimizer.zero_grad()
+        loss = loss_function(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+
+    seconds = timed(torch, step, 5, 20)
+    return {"seconds": seconds, "result": [round(v.item(), 6) for v in losses][:10]}
+
+
+def resnet_infer():
+    torch = torch_setup()
+    import torchvision
+    model = torchvision.models.resnet50().cuda().eval()
+    x = torch.randn(1, 3, 224, 224).cuda()
+    with torch.no_grad():
+        seconds = timed(torch, lambda: model(x), 10, 50)
+        return {"seconds": seconds, "result": tensor_digest(model(x))}
+
+
+def gpt2():
+    torch = torch_setup()
+    from transformers import GPT2Config, GPT2LMHeadModel
+    model = GPT2LMHeadModel(GPT2Config()).half().cuda().eval()
+    ids = torch.arange(1, 17).unsqueeze(0).cuda()
+    mask = torch.ones_like(ids)
+    out = []
+
+    def step():
+        with torch.no_grad():
+            out.append(model.generate(ids, attention_mask=mask, max_new_tokens=64, min_new_tokens=64, do_sample=False,
+                                      pad_token_id=0))
+
+    seconds = timed(torch, step, 1, 3)
+    return {"seconds": seconds, "result": digest(out[-1].tolist())}
+
+
+def torch_mixed():
+    torch = torch_setup()
+    result = {}
+    a = torch.randn(256, 256, device="cuda")
+    result["fft"] = tensor_digest(torch.view_as_real(torch.fft.fft2(a)))
+    u, s, v = torch.linalg.svd(a[:64, :64])
+    result["svd"] = [round(x, 3) for x in s[:8].tolist()]
+    q = torch.randn(2, 8, 128, 64, device="cuda", dtype=torch.float16)
+    result["attention"] = tensor_digest(torch.nn.functional.scaled_dot_product_attention(q, q, q))
+    g = torch.cuda.CUDAGraph()
+    static = torch.randn(1024, device="cuda")
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            y = static * 2 + 1
+    torch.cuda.current_stream().wait_stream(side)
+    with torch.cuda.graph(g):
+        y = static * 2 + 1
+    static.copy_(torch.arange(1024, device="cuda", dtype=torch.float32))
+    g.replay()
+    torch.cuda.synchronize()
+    result["graph"] = y.sum().item()
+    pinned = torch.randn(1 << 20).pin_memory()
+    on_device = pinned.to("cuda", non_blocking=True)
+    back = torch.empty(1 << 20).pin_memory()
+    back.copy_(on_device, non_blocking=True)
+    torch.cuda.synchronize()
+    result["pinned"] = bool(torch.equal(pinned, back))
+    streams = [torch.cuda.Stream() for _ in range(4)]
+    parts = []
+    for i, st in enumerate(streams):
+        with torch.cuda.stream(st):
+            m = torch.full((512, 512), float(i + 1), device="cuda")
+            parts.append((m @ m).sum())
+    torch.cuda.synchronize()
+    result["streams"] = [p.item() for p in parts]
+    e0, e1 = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    e0.record()
+    b = a @ a
+    e1.record()
+    torch.cuda.synchronize()
+    result["events"] = e0.elapsed_time(e1) > 0
+    result["matmul"] = tensor_digest(b)
+    result["memory"] = torch.cuda.mem_get_info()[1] > 0
+    return {"result": result}
+
+
+def loader():
+    torch = torch_setup()
+
+    class Numbers(torch.utils.data.Dataset):
+        def __len__(self):
+            return 64
+
+        def __getitem__(self, i):
+            return torch.full((16,), float(i))
+
+    torch.zeros(1).cuda()
+    total = 0.0
+    for batch in torch.utils.data.DataLoader(Numbers(), batch_size=8, num_workers=2, pin_memory=True):
+        total += batch.cuda(non_blocking=True).sum().item()
+    return {"result": total}
+
+
+def threads():
+    torch = torch_setup()
+    import threading
+    sums = [0.0, 0.0]
+
+    def work(i):
+        for k in range(50):
+            m = torch.full((128, 128), float(i + k), device="cuda")
+            sums[i] += (m @ m).sum().item()
+
+    ts = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+    [t.start() for t in ts]
+    [t.join() for t in ts]
+    return {"result": sums}
+
+
+def compile_():
+    torch = torch_setup()
+
+    @torch.compile
+    def f(x, y):
+        return torch.sin(x) * y + torch.cos(y)
+
+    x = torch.linspace(0, 1, 4096, device="cuda")
+    return {"result": round(f(x, x + 1).sum().item(), 2)}
+
+
+def triton_():
+    import torch
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def add(x, y, out, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        mask = at < n
+        tl.store(out + at, tl.load(x + at, mask=mask) + tl.load(y + at, mask=mask), mask=mask)
+
+    x = torch.arange(5000, device="cuda", dtype=torch.float32)
+    out = torch.empty_like(x)
+    add[(triton.cdiv(5000, 1024),)](x, x, out, 5000, BLOCK=1024)
+    return {"result": out.sum().item()}
+
+
+def jax_():
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def f(x):
+        return jnp.tanh(x @ x.T).sum()
+
+    x = jnp.arange(256.0 * 64).reshape(256, 64) / 16384
+    return {"result": [round(float(f(x)), 2), str(jax.devices()[0].platform)]}
+
+
+def cupy_():
+    import cupy
+    x = cupy.arange(10000, dtype=cupy.float32)
+    k = cupy.RawKernel('extern "C" __global__ void twice(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }', "twice")
+    k((40,), (256,), (x, 10000))
+    return {"result": [float(x.sum()), float(cupy.linalg.norm(x))]}
+
+
+def numba_():
+    import numpy
+    from numba import cuda
+
+    @cuda.jit
+    def twice(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] *= 2
+
+    x = cuda.to_device(numpy.arange(1000, dtype=numpy.float32))
+    twice[8, 128](x)
+    return {"result": float(x.copy_to_host().sum())}
+
+
+WORKLOADS = {
+    "import-torch": import_torch, "resnet50-train": resnet_train, "resnet50-infer": resnet_infer, "gpt2": gpt2,
+    "torch-mixed": torch_mixed, "data-loader": loader, "threads": threads, "torch-compile": compile_,
+    "triton": triton_, "jax": jax_, "cupy": cupy_, "numba": numba_,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(WORKLOADS[sys.argv[1]]()))
