@@ -148,6 +148,15 @@ static int blas_storage(uintptr_t a, intptr_t key, void **out) {
   return GRAFT_OK;
 }
 
+/* ---- Our own: what libnvidia-ml.so.1 asks ---- */
+
+static int nvml_memory(int device, uint64_t *free_bytes, uint64_t *total) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  return rpc_graftMemoryInfo(device, free_bytes, total);
+}
+
 static int check_integrity(uint32_t version, uint64_t seconds, uint64_t out[2]);
 
 static const void *interface_table[SLOTS(104)];
@@ -158,6 +167,7 @@ static const void *checks_table[SLOTS(120)];
 static const void *integrity_table[SLOTS(24)];
 static const void *blas_table[SLOTS(744)];
 static const void *fft_table[SLOTS(792)];
+static const void *nvml_table[2];
 
 static const struct {
   uint8_t id[16];
@@ -181,6 +191,7 @@ static const struct {
      blas_table, sizeof blas_table, true},
     {{0x6e, 0x16, 0x3f, 0xbe, 0xb9, 0x58, 0x44, 0x4d, 0x83, 0x5c, 0xe1, 0x82, 0xaf, 0xf1, 0x99, 0x1e},
      fft_table, sizeof fft_table, true},
+    {"graft.nvml.1", nvml_table, sizeof nvml_table, true},
 };
 
 __attribute__((constructor)) static void fill(void) {
@@ -206,6 +217,7 @@ __attribute__((constructor)) static void fill(void) {
   checks_table[2] = (void *)check_context;
   checks_table[3] = (void *)zero;
   integrity_table[1] = (void *)check_integrity;
+  nvml_table[1] = (void *)nvml_memory;
   blas_table[4] = (void *)blas_flag;
   blas_table[39] = (void *)blas_zero;
   blas_table[51] = (void *)blas_storage;

@@ -1,0 +1,303 @@
+/* libnvidia-ml.so.1 for a guest: what tools and frameworks ask about a vGPU, answered through the client's libcuda.so.1.
+ *
+ * It stands on the driver API alone, so a process that uses both has one session. What only hardware knows (temperature,
+ * power, clocks) answers NVML_ERROR_NOT_SUPPORTED: it is the owner's to know. Names, structures and codes: NVML API
+ * reference.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define MAX_DEVICES 32
+
+enum {
+  OK = 0,
+  UNINITIALIZED = 1,
+  INVALID_ARGUMENT = 2,
+  NOT_SUPPORTED = 3,
+  NOT_FOUND = 6,
+  INSUFFICIENT_SIZE = 7,
+  DRIVER_NOT_LOADED = 9,
+  UNKNOWN = 999
+};
+
+struct device {
+  int ordinal;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int users, count;
+static struct device devices[MAX_DEVICES];
+
+static int (*Init)(unsigned), (*GetCount)(int *), (*GetName)(char *, int, int), (*GetUuid)(uint8_t *, int);
+static int (*TotalMem)(size_t *, int), (*GetAttribute)(int *, int, int), (*DriverVersion)(int *);
+static int (*GetExportTable)(const void **, const void *);
+
+/* The client's own table (tables.c): memory in use as the session counts it, without a context. */
+static const uint8_t graft_table[16] = {'g', 'r', 'a', 'f', 't', '.', 'n', 'v', 'm', 'l', '.', '1'};
+struct graft_functions {
+  size_t bytes;
+  int (*memory)(int device, uint64_t *free, uint64_t *total);
+};
+
+static int resolve(void *library, const char *name, void *to) {
+  void *found = dlsym(library, name);
+  memcpy(to, &found, sizeof found);
+  return found != NULL;
+}
+
+static int start(void) {
+  void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+  if (!cuda) return DRIVER_NOT_LOADED;
+  if (!resolve(cuda, "cuInit", &Init) || !resolve(cuda, "cuDeviceGetCount", &GetCount) ||
+      !resolve(cuda, "cuDeviceGetName", &GetName) || !resolve(cuda, "cuDeviceGetUuid", &GetUuid) ||
+      !resolve(cuda, "cuDeviceTotalMem_v2", &TotalMem) || !resolve(cuda, "cuDeviceGetAttribute", &GetAttribute) ||
+      !resolve(cuda, "cuDriverGetVersion", &DriverVersion) || !resolve(cuda, "cuGetExportTable", &GetExportTable)) {
+    return DRIVER_NOT_LOADED;
+  }
+  if (Init(0) || GetCount(&count)) return DRIVER_NOT_LOADED;
+  if (count > MAX_DEVICES) count = MAX_DEVICES;
+  for (int i = 0; i < count; i++) devices[i].ordinal = i;
+  return OK;
+}
+
+EXPORT int nvmlInitWithFlags(unsigned int flags) {
+  pthread_mutex_lock(&lock);
+  int r = users ? OK : start();
+  if (!r) users++;
+  pthread_mutex_unlock(&lock);
+  return r;
+}
+EXPORT int nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
+EXPORT int nvmlInit(void) { return nvmlInitWithFlags(0); }
+
+EXPORT int nvmlShutdown(void) {
+  pthread_mutex_lock(&lock);
+  int r = users ? OK : UNINITIALIZED;
+  if (users) users--;
+  pthread_mutex_unlock(&lock);
+  return r;
+}
+
+EXPORT const char *nvmlErrorString(int error) {
+  switch (error) {
+    case OK: return "Success";
+    case UNINITIALIZED: return "Uninitialized";
+    case INVALID_ARGUMENT: return "Invalid Argument";
+    case NOT_SUPPORTED: return "Not Supported";
+    case NOT_FOUND: return "Not Found";
+    case INSUFFICIENT_SIZE: return "Insufficient Size";
+    case DRIVER_NOT_LOADED: return "Driver Not Loaded";
+    default: return "Unknown Error";
+  }
+}
+
+static int text(char *to, unsigned int size, const char *from) {
+  if (!to) return INVALID_ARGUMENT;
+  if (strlen(from) >= size) return INSUFFICIENT_SIZE;
+  strcpy(to, from);
+  return OK;
+}
+
+EXPORT int nvmlSystemGetCudaDriverVersion_v2(int *version) {
+  if (!users) return UNINITIALIZED;
+  if (!version) return INVALID_ARGUMENT;
+  return DriverVersion(version) ? UNKNOWN : OK;
+}
+EXPORT int nvmlSystemGetCudaDriverVersion(int *version) { return nvmlSystemGetCudaDriverVersion_v2(version); }
+
+EXPORT int nvmlDeviceGetCount_v2(unsigned int *out) {
+  if (!users) return UNINITIALIZED;
+  if (!out) return INVALID_ARGUMENT;
+  *out = (unsigned)count;
+  return OK;
+}
+EXPORT int nvmlDeviceGetCount(unsigned int *out) { return nvmlDeviceGetCount_v2(out); }
+
+EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned int index, struct device **device) {
+  if (!users) return UNINITIALIZED;
+  if (!device || index >= (unsigned)count) return INVALID_ARGUMENT;
+  *device = &devices[index];
+  return OK;
+}
+EXPORT int nvmlDeviceGetHandleByIndex(unsigned int index, struct device **device) {
+  return nvmlDeviceGetHandleByIndex_v2(index, device);
+}
+
+static int valid(const struct device *device) {
+  if (!users) return UNINITIALIZED;
+  return device >= devices && device < devices + count ? OK : INVALID_ARGUMENT;
+}
+
+EXPORT int nvmlDeviceGetName(struct device *device, char *name, unsigned int size) {
+  char full[256];
+  int r = valid(device);
+  if (r) return r;
+  return GetName(full, sizeof full, device->ordinal) ? UNKNOWN : text(name, size, full);
+}
+
+static int uuid_text(const struct device *device, char out[41]) {
+  uint8_t u[16];
+  if (GetUuid(u, device->ordinal)) return UNKNOWN;
+  snprintf(out, 41, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4],
+           u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+  return OK;
+}
+
+EXPORT int nvmlDeviceGetUUID(struct device *device, char *uuid, unsigned int size) {
+  char full[41];
+  int r = valid(device);
+  if (!r) r = uuid_text(device, full);
+  return r ? r : text(uuid, size, full);
+}
+
+EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, struct device **device) {
+  if (!users) return UNINITIALIZED;
+  if (!uuid || !device) return INVALID_ARGUMENT;
+  for (int i = 0; i < count; i++) {
+    char full[41];
+    if (!uuid_text(&devices[i], full) && !strcasecmp(full, uuid)) {
+      *device = &devices[i];
+      return OK;
+    }
+  }
+  return NOT_FOUND;
+}
+
+struct pci { /* nvmlPciInfo_t */
+  char legacy[16];
+  unsigned int domain, bus, device, id, subsystem;
+  char text[32];
+};
+
+EXPORT int nvmlDeviceGetPciInfo_v3(struct device *device, struct pci *pci) {
+  int r = valid(device), domain, bus, slot;
+  if (r) return r;
+  if (!pci) return INVALID_ARGUMENT;
+  if (GetAttribute(&domain, 50, device->ordinal) || GetAttribute(&bus, 33, device->ordinal) ||
+      GetAttribute(&slot, 34, device->ordinal)) {
+    return UNKNOWN;
+  }
+  memset(pci, 0, sizeof *pci);
+  pci->domain = (unsigned)domain;
+  pci->bus = (unsigned)bus;
+  pci->device = (unsigned)slot;
+  snprintf(pci->text, sizeof pci->text, "%08X:%02X:%02X.0", pci->domain, pci->bus & 0xff, pci->device & 0xff);
+  snprintf(pci->legacy, sizeof pci->legacy, "%04X:%02X:%02X.0", pci->domain & 0xffff, pci->bus & 0xff, pci->device & 0xff);
+  return OK;
+}
+EXPORT int nvmlDeviceGetPciInfo_v2(struct device *device, struct pci *pci) { return nvmlDeviceGetPciInfo_v3(device, pci); }
+EXPORT int nvmlDeviceGetPciInfo(struct device *device, struct pci *pci) { return nvmlDeviceGetPciInfo_v3(device, pci); }
+
+EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char *id, struct device **device) {
+  if (!users) return UNINITIALIZED;
+  if (!id || !device) return INVALID_ARGUMENT;
+  unsigned domain, bus, slot;
+  if (sscanf(id, "%x:%x:%x", &domain, &bus, &slot) != 3) return INVALID_ARGUMENT;
+  for (int i = 0; i < count; i++) {
+    struct pci pci;
+    if (!nvmlDeviceGetPciInfo_v3(&devices[i], &pci) && pci.domain == domain && pci.bus == bus && pci.device == slot) {
+      *device = &devices[i];
+      return OK;
+    }
+  }
+  return NOT_FOUND;
+}
+EXPORT int nvmlDeviceGetHandleByPciBusId(const char *id, struct device **device) {
+  return nvmlDeviceGetHandleByPciBusId_v2(id, device);
+}
+
+struct memory { /* nvmlMemory_t */
+  unsigned long long total, free, used;
+};
+struct memory2 { /* nvmlMemory_v2_t */
+  unsigned int version;
+  unsigned long long total, reserved, free, used;
+};
+
+static int memory(struct device *device, uint64_t *free, uint64_t *total) {
+  int r = valid(device);
+  if (r) return r;
+  const struct graft_functions *graft;
+  if (!GetExportTable((const void **)&graft, graft_table) && !graft->memory(device->ordinal, free, total)) return OK;
+  size_t bytes;
+  if (TotalMem(&bytes, device->ordinal)) return UNKNOWN;
+  *free = *total = bytes;
+  return OK;
+}
+
+EXPORT int nvmlDeviceGetMemoryInfo(struct device *device, struct memory *out) {
+  uint64_t free, total;
+  if (!out) return INVALID_ARGUMENT;
+  int r = memory(device, &free, &total);
+  if (!r) *out = (struct memory){total, free, total - free};
+  return r;
+}
+EXPORT int nvmlDeviceGetMemoryInfo_v2(struct device *device, struct memory2 *out) {
+  uint64_t free, total;
+  if (!out) return INVALID_ARGUMENT;
+  int r = memory(device, &free, &total);
+  if (!r) {
+    out->total = total;
+    out->reserved = 0;
+    out->free = free;
+    out->used = total - free;
+  }
+  return r;
+}
+
+EXPORT int nvmlDeviceGetCudaComputeCapability(struct device *device, int *major, int *minor) {
+  int r = valid(device);
+  if (r) return r;
+  if (!major || !minor) return INVALID_ARGUMENT;
+  return GetAttribute(major, 75, device->ordinal) || GetAttribute(minor, 76, device->ordinal) ? UNKNOWN : OK;
+}
+
+EXPORT int nvmlDeviceGetIndex(struct device *device, unsigned int *index) {
+  int r = valid(device);
+  if (r) return r;
+  if (!index) return INVALID_ARGUMENT;
+  *index = (unsigned)device->ordinal;
+  return OK;
+}
+EXPORT int nvmlDeviceGetMinorNumber(struct device *device, unsigned int *minor) { return nvmlDeviceGetIndex(device, minor); }
+
+/* What belongs to the hardware's owner. */
+#define UNSUPPORTED(name) \
+  EXPORT int name(struct device *device) { \
+    int r = valid(device); \
+    return r ? r : NOT_SUPPORTED; \
+  }
+UNSUPPORTED(nvmlDeviceGetTemperature)
+UNSUPPORTED(nvmlDeviceGetPowerUsage)
+UNSUPPORTED(nvmlDeviceGetEnforcedPowerLimit)
+UNSUPPORTED(nvmlDeviceGetPowerManagementLimit)
+UNSUPPORTED(nvmlDeviceGetFanSpeed)
+UNSUPPORTED(nvmlDeviceGetPerformanceState)
+UNSUPPORTED(nvmlDeviceGetUtilizationRates)
+UNSUPPORTED(nvmlDeviceGetClockInfo)
+UNSUPPORTED(nvmlDeviceGetMaxClockInfo)
+UNSUPPORTED(nvmlDeviceGetMigMode)
+UNSUPPORTED(nvmlDeviceGetComputeRunningProcesses)
+UNSUPPORTED(nvmlDeviceGetComputeRunningProcesses_v2)
+UNSUPPORTED(nvmlDeviceGetComputeRunningProcesses_v3)
+UNSUPPORTED(nvmlDeviceGetNvLinkState)
+UNSUPPORTED(nvmlDeviceGetP2PStatus)
+UNSUPPORTED(nvmlDeviceGetSerial)
+UNSUPPORTED(nvmlDeviceGetPersistenceMode)
+UNSUPPORTED(nvmlDeviceGetEccMode)
+
+EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned int size) { return text(version, size, "13.580.0"); }
+/* The owner's driver is not this guest's; there is no kernel driver here at all. */
+EXPORT int nvmlSystemGetDriverVersion(char *version, unsigned int size) {
+  int cuda;
+  char full[32];
+  if (!users) return UNINITIALIZED;
+  if (DriverVersion(&cuda)) return UNKNOWN;
+  snprintf(full, sizeof full, "graft-cuda-%d.%d", cuda / 1000, cuda % 1000 / 10);
+  return text(version, size, full);
+}
