@@ -1,0 +1,211 @@
+/* A server that answers with nonsense: whatever comes, the program gets CUDA errors, never a crash or a hang.
+ *
+ * Every round forks a client (built under the sanitizers) that makes a fixed sequence of calls against a server thread
+ * of this process; the server answers the handshake and then, by a seeded generator, right answers, wrong sizes, unknown
+ * slots, unasked data, random bytes or an early end. Usage: hostile [rounds] [first seed]
+ */
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "graft.h"
+
+static uint64_t state;
+static uint64_t draw(uint64_t below) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return state % below;
+}
+
+static bool get(int fd, void *to, size_t bytes) {
+  uint8_t *p = to;
+  while (bytes) {
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    if (poll(&wait, 1, 300) <= 0) return false;
+    ssize_t n = recv(fd, p, bytes, 0);
+    if (n <= 0) return false;
+    p += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+static bool put(int fd, const void *data, size_t bytes) { return send(fd, data, bytes, MSG_NOSIGNAL) == (ssize_t)bytes; }
+
+static bool handshake(int fd) {
+  uint8_t hello[128], challenge[64] = {0}, proof[32], welcome[256] = {0};
+  if (!get(fd, hello, sizeof hello)) return false;
+  uint32_t magic = 0x54465247u;
+  uint64_t hash = GRAFT_API_HASH;
+  memcpy(challenge, &magic, 4);
+  memcpy(challenge + 8, &hash, 8);
+  if (!put(fd, challenge, sizeof challenge) || !get(fd, proof, sizeof proof)) return false;
+  uint8_t token[32] = {0};
+  const void *parts[] = {"graft server 1", hello + 16, challenge + 16, &hash, hello + 48};
+  const size_t sizes[] = {14, 32, 32, 8, 64};
+  graft_hmac_sha256(token, 32, parts, sizes, 5, welcome + 16);
+  return put(fd, welcome, sizeof welcome);
+}
+
+struct head {
+  uint32_t size;
+  uint16_t kind, zero;
+  uint32_t slot;
+  int32_t result;
+};
+
+/* Bytes of results that a request asks for, by function. */
+static size_t wanted(int function) {
+  switch (function) {
+    case FN_cuMemAlloc_v2: return 8;
+    case FN_graftSnapshot: return 4096;
+    case FN_graftModuleGetFunction: return 8 + 4 * 192;
+    case FN_cuMemGetInfo_v2: return 16;
+    case FN_graftFunctionGetAttribute: return 8;
+    default: return 0;
+  }
+}
+
+static void serve(int fd, bool honest_start) {
+  static uint8_t body[1 << 17];
+  int answered = 0;
+  for (;;) {
+    struct {
+      uint32_t size;
+      uint16_t function, flags;
+      uint32_t slot, context;
+    } request;
+    if (!get(fd, &request, sizeof request) || request.size < 16 || request.size > 1 << 20) return;
+    size_t bytes = request.size - 16;
+    uint8_t parameters[4096];
+    size_t keep = bytes < sizeof parameters ? bytes : sizeof parameters;
+    if (!get(fd, parameters, keep)) return;
+    for (size_t left = bytes - keep; left; left--) {
+      if (!get(fd, body, 1)) return;
+    }
+    if (request.flags & 2) { /* what follows cannot be told apart from here on: answer and leave */
+      draw(2);
+      return;
+    }
+    if (!(request.flags & 1)) continue;
+    memset(body, 0, 8192);
+    struct head head = {16, 0, 0, request.slot, 0};
+    size_t results = wanted(request.function);
+    if (request.function == FN_graftSnapshot) {
+      uint32_t version = 13000, count = 1, attributes = 145;
+      memcpy(body, &version, 4);
+      memcpy(body + 4, &count, 4);
+      memcpy(body + 312, &attributes, 4);
+    } else if (request.function == FN_cuMemAlloc_v2) {
+      uint64_t pointer = 0x700000000000ull;
+      memcpy(body, &pointer, 8);
+    } else if (request.function == FN_graftModuleGetFunction) {
+      uint32_t layout[] = {(uint32_t)draw(4), 0, 0, 8, 8, 4};
+      memcpy(body, layout, 4);
+      memcpy(body + 8, layout + 2, 16);
+    }
+    head.size = (uint32_t)(16 + results);
+    bool honest = honest_start && answered++ < 2;
+    switch (honest ? 0 : draw(12)) {
+      case 1: head.size += 8; results += 8; break;
+      case 2: head.size = (uint32_t)draw(1u << 21); break;
+      case 3: head.slot ^= (uint32_t)draw(7) + 1; break;
+      case 4: head.kind = (uint16_t)draw(9); break;
+      case 5: head.result = (int32_t)draw(1000); head.size = 16; results = 0; break;
+      case 6: { /* data that nobody asked for, or too much of it */
+        uint64_t data[3] = {draw(3) ? request.slot : draw(1ull << 62), draw(2) ? 0 : draw(1ull << 62), draw(1u << 16)};
+        struct head h = {40, 1, 0, request.slot, 0};
+        if (!put(fd, &h, sizeof h) || !put(fd, data, sizeof data) || !put(fd, body, data[2])) return;
+        break;
+      }
+      case 7:
+        for (size_t i = 0; i < results; i++) body[i] = (uint8_t)draw(256);
+        break;
+      case 8: {
+        uint8_t noise[64];
+        for (size_t i = 0; i < sizeof noise; i++) noise[i] = (uint8_t)draw(256);
+        put(fd, noise, sizeof noise);
+        return;
+      }
+      case 9: put(fd, &head, (size_t)draw(16)); return;
+      case 10: return;
+      default: break;
+    }
+    if (!put(fd, &head, sizeof head) || !put(fd, body, results)) return;
+  }
+}
+
+static int client(int port) {
+  char server[64];
+  snprintf(server, sizeof server, "tcp://127.0.0.1:%d", port);
+  setenv("GRAFT_CONFIG", "/dev/null", 1);
+  setenv("GRAFT_SERVER", server, 1);
+  setenv("GRAFT_NAME", "hostile", 1);
+  alarm(20); /* a hang is a failure */
+  int device, value;
+  void *context = NULL, *module = NULL, *function = NULL, *stream = NULL;
+  uint64_t pointer = 0;
+  size_t free_bytes, total;
+  char data[300];
+  cuInit(0);
+  cuDeviceGet(&device, 0);
+  cuDeviceGetAttribute(&value, 75, 0);
+  cuDevicePrimaryCtxRetain(&context, 0);
+  cuCtxSetCurrent(context);
+  cuStreamCreate(&stream, 0);
+  cuMemAlloc_v2(&pointer, 4096);
+  cuMemGetInfo_v2(&free_bytes, &total);
+  cuMemcpyDtoH_v2(data, pointer, sizeof data);
+  cuModuleLoadData(&module, (void *)".version 8.0\n");
+  if (module) cuModuleGetFunction(&function, module, "k");
+  if (function) {
+    uint64_t a = 1, b = 2, c = 3, d = 4;
+    void *parameters[] = {&a, &b, &c, &d};
+    cuFuncGetAttribute(&value, 0, function);
+    cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL);
+  }
+  if (stream) cuStreamSynchronize(stream);
+  cuCtxSynchronize();
+  cuMemFree_v2(pointer);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  int rounds = argc > 1 ? atoi(argv[1]) : 200;
+  uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+  int passed = 0, failed = 0;
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t length = sizeof address;
+  if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 8) ||
+      getsockname(listener, (struct sockaddr *)&address, &length)) {
+    perror("hostile");
+    return 1;
+  }
+  for (int i = 0; i < rounds; i++) {
+    state = (first + (uint64_t)i) * 0x9E3779B97F4A7C15ull | 1;
+    pid_t child = fork();
+    if (!child) {
+      close(listener);
+      if (!freopen("/dev/null", "w", stdout)) return 1;
+      return client(ntohs(address.sin_port));
+    }
+    int fd = accept(listener, NULL, NULL);
+    if (handshake(fd)) serve(fd, draw(8) != 0);
+    close(fd);
+    int status;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && !WEXITSTATUS(status)) {
+      passed++;
+    } else {
+      failed++;
+      printf("hostile: seed %llu: the client ended with status %#x\n", (unsigned long long)(first + (uint64_t)i), status);
+    }
+  }
+  printf("client-hostile: %d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}
