@@ -3,6 +3,7 @@ package graft.remoting.server;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import java.util.function.IntSupplier;
 
 /** Contexts, and what the client asks about devices when it connects. */
 final class ContextCalls {
@@ -80,15 +81,28 @@ final class ContextCalls {
    * question.
    */
   private void priorities(int dev, long at) {
+    inPrimary(dev, () -> device.cuCtxGetStreamPriorityRange(at, at + 4));
+  }
+
+  /** Free and total bytes as the session may use them. */
+  int memoryInfo(int dev, long free, long total) {
+    return inPrimary(dev, () -> device.cuMemGetInfo_v2(free, total));
+  }
+
+  /** Asks something while the device's primary context is current. */
+  private int inPrimary(int dev, IntSupplier question) {
     try (Scratch scratch = new Scratch(8)) {
-      if (device.cuDevicePrimaryCtxRetain(scratch.address(), dev) != CudaResult.SUCCESS) {
-        return;
+      int result = device.cuDevicePrimaryCtxRetain(scratch.address(), dev);
+      if (result != CudaResult.SUCCESS) {
+        return result;
       }
-      if (device.cuCtxSetCurrent(Memory.getLong(scratch.address())) == CudaResult.SUCCESS) {
-        device.cuCtxGetStreamPriorityRange(at, at + 4);
+      result = device.cuCtxSetCurrent(Memory.getLong(scratch.address()));
+      if (result == CudaResult.SUCCESS) {
+        result = question.getAsInt();
       }
       device.cuCtxSetCurrent(state.context().handle());
       device.cuDevicePrimaryCtxRelease_v2(dev);
+      return result;
     }
   }
 

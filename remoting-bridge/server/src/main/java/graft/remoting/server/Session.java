@@ -107,6 +107,11 @@ final class Session implements RecordHandler, SessionCalls {
   }
 
   @Override
+  public int graftMemoryInfo(Call current, int dev, long free, long total) {
+    return contexts.memoryInfo(dev, free, total);
+  }
+
+  @Override
   public int graftPrimaryContextRetain(Call current, long ctx, int dev, int flags) {
     return contexts.retainPrimary(ctx, dev, flags);
   }
