@@ -1,9 +1,14 @@
 package graft.provisioner.cli;
 
+import graft.hypervisors.libvirt.HostUnreachableException;
+import graft.hypervisors.libvirt.HypervisorException;
 import graft.provisioner.GraftException;
+import graft.provisioner.apply.ApplyFailedException;
 import graft.provisioner.bind.Problem;
 import graft.provisioner.descriptor.InvalidDescriptorException;
 import graft.provisioner.json.Json;
+import graft.provisioner.plan.UnfitHostException;
+import graft.provisioner.state.SetupLock;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -34,7 +39,12 @@ final class Errors implements IExecutionExceptionHandler {
       err.println(e.getMessage());
       int count = invalid.problems().size();
       err.println(count == 1 ? "1 problem" : count + " problems");
-    } else if (e instanceof GraftException) {
+    } else if (e instanceof UnfitHostException unfit) {
+      code = ExitCode.HOST;
+      details = unfit.problems().stream().map(Errors::tree).toList();
+      err.println(e.getMessage());
+    } else if (e instanceof GraftException || e instanceof HypervisorException) {
+      code = code(e);
       err.println(line.getCommandSpec().qualifiedName() + ": " + e.getMessage());
     } else {
       err.println(line.getCommandSpec().qualifiedName() + ": internal error: " + e);
@@ -52,6 +62,16 @@ final class Errors implements IExecutionExceptionHandler {
       line.getOut().flush();
     }
     return code;
+  }
+
+  private static int code(Exception e) {
+    if (e instanceof ApplyFailedException failed && failed.isPartial()) {
+      return ExitCode.PARTIAL;
+    }
+    if (e instanceof HostUnreachableException) {
+      return ExitCode.HOST;
+    }
+    return e instanceof SetupLock.BusyException ? ExitCode.BUSY : ExitCode.FAILED;
   }
 
   /** A problem as a tree. */

@@ -1,5 +1,8 @@
 package graft.provisioner.cli;
 
+import graft.provisioner.values.Endpoint;
+import graft.provisioner.values.MemorySize;
+import graft.provisioner.values.TimeSpan;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -82,6 +85,11 @@ public final class Main implements Runnable {
     } else {
       commands.forEach((name, command) -> line.addSubcommand(name, command.get()));
     }
+    for (CommandLine command : line.getSubcommands().values()) {
+      command.registerConverter(Endpoint.class, Endpoint::parse);
+      command.registerConverter(MemorySize.class, MemorySize::parse);
+      command.registerConverter(TimeSpan.class, TimeSpan::parse);
+    }
     line.setUsageHelpAutoWidth(true);
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.setExecutionExceptionHandler(new Errors());
@@ -92,6 +100,13 @@ public final class Main implements Runnable {
   private static Map<String, Supplier<Object>> commands() {
     Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
     commands.put("validate", ValidateCommand::new);
+    commands.put("plan", PlanCommand::new);
+    commands.put("apply", ApplyCommand::new);
+    commands.put("destroy", DestroyCommand::new);
+    commands.put("undo", UndoCommand::new);
+    commands.put("exec", ExecCommand::new);
+    commands.put("run", RunCommand::new);
+    commands.put("serve", ServeCommand::new);
     commands.put("schema", SchemaCommand::new);
     commands.put("completion", CompletionCommand::new);
     commands.put("help", CommandLine.HelpCommand::new);

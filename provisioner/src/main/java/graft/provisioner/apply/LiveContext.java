@@ -1,0 +1,48 @@
+package graft.provisioner.apply;
+
+import graft.hypervisors.libvirt.LibvirtHost;
+import graft.provisioner.journal.Entry;
+import graft.provisioner.journal.Journal;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepContext;
+import java.util.Map;
+
+/** What steps of one run share. */
+public final class LiveContext implements StepContext {
+  private final Connections connections;
+  private final Journal journal;
+  private final ApplyListener listener;
+  private volatile boolean stopping;
+
+  public LiveContext(Connections connections, Journal journal, ApplyListener listener) {
+    this.connections = connections;
+    this.journal = journal;
+    this.listener = listener;
+  }
+
+  @Override
+  public boolean isStopping() {
+    return stopping;
+  }
+
+  @Override
+  public void stop(boolean now) {
+    stopping = now;
+  }
+
+  @Override
+  public LibvirtHost libvirt(String uri) {
+    return connections.get(uri);
+  }
+
+  @Override
+  public void progress(Step step, String text) {
+    listener.progress(step, text);
+  }
+
+  @Override
+  public Map<String, Object> resultOf(String stepId) {
+    return journal.state().entry(stepId).map(Entry::result).orElse(Map.of());
+  }
+}

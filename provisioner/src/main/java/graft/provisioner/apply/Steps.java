@@ -1,0 +1,42 @@
+package graft.provisioner.apply;
+
+import graft.provisioner.step.StepCodec;
+import graft.provisioner.step.guest.AwaitGuest;
+import graft.provisioner.step.guest.BuildInitramfs;
+import graft.provisioner.step.guest.BuildSeed;
+import graft.provisioner.step.guest.CopyFile;
+import graft.provisioner.step.guest.CreateDisk;
+import graft.provisioner.step.guest.DefineGuest;
+import graft.provisioner.step.guest.GrantAccess;
+import graft.provisioner.step.guest.MakeFolder;
+import graft.provisioner.step.guest.MakeToken;
+import graft.provisioner.step.guest.StartGuest;
+import graft.provisioner.step.guest.VerifyCuda;
+import graft.provisioner.step.host.DefineNetwork;
+import graft.provisioner.step.host.StartNetwork;
+import graft.provisioner.step.host.StartServer;
+import java.util.List;
+
+/** Every kind of step that there is. */
+public final class Steps {
+  /** Reads and writes them. */
+  public static final StepCodec CODEC =
+      new StepCodec(
+          List.of(
+              DefineNetwork.class,
+              StartNetwork.class,
+              StartServer.class,
+              MakeToken.class,
+              GrantAccess.class,
+              MakeFolder.class,
+              CopyFile.class,
+              BuildInitramfs.class,
+              BuildSeed.class,
+              CreateDisk.class,
+              DefineGuest.class,
+              StartGuest.class,
+              AwaitGuest.class,
+              VerifyCuda.class));
+
+  private Steps() {}
+}

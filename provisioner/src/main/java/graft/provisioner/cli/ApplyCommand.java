@@ -1,0 +1,95 @@
+package graft.provisioner.cli;
+
+import graft.provisioner.apply.Applier;
+import graft.provisioner.apply.LiveContext;
+import graft.provisioner.apply.Steps;
+import graft.provisioner.journal.Journal;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.plan.Plan;
+import graft.provisioner.state.SetupLock;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft apply}: makes the host as the descriptor says. */
+@Command(
+    name = "apply",
+    mixinStandardHelpOptions = true,
+    header = "Makes the host as the descriptor says.",
+    description = {
+      "",
+      "Carries out what graft plan shows. Each step is written to a journal before it is begun. If"
+          + " one fails, everything that this run did is taken back. After Ctrl-C or a crash, apply"
+          + " goes on and undo takes back. Applying again changes nothing.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft apply lab.yaml",
+      "  graft apply --keep-on-failure lab.yaml    leave a failed guest to be looked at"
+    })
+final class ApplyCommand implements Callable<Integer> {
+  @Mixin Output output;
+
+  @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor.")
+  Path descriptor;
+
+  @Option(
+      names = "--keep-on-failure",
+      description = "If a step fails, leave everything as it is (exit code 5).")
+  boolean keep;
+
+  @Override
+  public Integer call() throws Exception {
+    long start = System.nanoTime();
+    try (Workspace workspace = new Workspace(descriptor)) {
+      Plan plan = SetupLock.holding(workspace.state(), () -> apply(workspace, keep, output));
+      double seconds = Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0;
+      output.say(
+          plan.isEmpty()
+              ? plan.setup() + ": nothing to do"
+              : plan.setup() + String.format(Locale.ROOT, ": applied in %.1f s", seconds));
+      Map<String, Object> tree = new LinkedHashMap<>();
+      tree.put("setup", plan.setup());
+      tree.put("steps", plan.actions().size());
+      tree.put("seconds", seconds);
+      tree.put("warnings", plan.warnings());
+      output.result(tree);
+      return ExitCode.OK;
+    }
+  }
+
+  /** Plans and carries out, the lock being held. */
+  static Plan apply(Workspace workspace, boolean keep, Output output) throws Exception {
+    try (Journal journal =
+        Journal.open(workspace.state().journal(), Steps.CODEC, Clock.systemUTC())) {
+      JournalState before = journal.state();
+      Plan plan = workspace.plan(before, workspace.observe(before));
+      plan.warnings().forEach(warning -> output.err().println("warning: " + warning));
+      output.err().flush();
+      if (plan.isEmpty()) {
+        return plan;
+      }
+      String name = plan.setup();
+      String path = workspace.file().path().toAbsolutePath().normalize().toString();
+      TextProgress progress = new TextProgress(output.err());
+      LiveContext context = new LiveContext(workspace.connections(), journal, progress);
+      Applier applier = new Applier(journal, context, progress);
+      return Interruption.told(
+          output.err(),
+          "interrupted: graft apply " + path + " goes on, graft undo " + name + " takes it back",
+          () -> {
+            applier.apply(plan, path, keep);
+            return plan;
+          });
+    }
+  }
+}

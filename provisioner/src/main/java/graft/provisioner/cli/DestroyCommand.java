@@ -1,0 +1,29 @@
+package graft.provisioner.cli;
+
+import graft.provisioner.journal.JournalState;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code graft destroy}: takes a whole set-up away. */
+@Command(
+    name = "destroy",
+    mixinStandardHelpOptions = true,
+    header = "Takes a whole set-up away.",
+    description = {
+      "",
+      "Takes back every step of every apply, last first: guests are ended and removed with their"
+          + " disks, servers stopped, networks removed, tokens deleted. What was there before stays.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft destroy lab.yaml", "  graft destroy lab       by name, without the file"})
+final class DestroyCommand implements Callable<Integer> {
+  @Mixin Output output;
+  @Mixin Target target;
+
+  @Override
+  public Integer call() throws Exception {
+    return new TakeBack(target.state(), output, "destroy").run(JournalState::newestFirst);
+  }
+}

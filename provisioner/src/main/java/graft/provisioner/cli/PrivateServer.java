@@ -1,0 +1,91 @@
+package graft.provisioner.cli;
+
+import graft.provisioner.GraftException;
+import graft.provisioner.state.PrivateFiles;
+import graft.provisioner.state.TokensFile;
+import graft.provisioner.values.Endpoint;
+import graft.provisioner.values.MemorySize;
+import graft.remoting.server.GraftServer;
+import graft.remoting.server.ListenAddress;
+import graft.remoting.server.ServerConfig;
+import graft.remoting.server.ServerException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * A server in this process for one program: on a Unix socket in a folder that nobody else may
+ * enter, with a token that nobody else has. Everything is gone when it is closed.
+ */
+final class PrivateServer implements AutoCloseable {
+  static final String NAME = "local";
+
+  private final Path folder;
+  private final GraftServer server;
+  private final Thread hook = new Thread(this::stop);
+  private boolean stopped;
+
+  private PrivateServer(Path folder, GraftServer server) {
+    this.folder = folder;
+    this.server = server;
+  }
+
+  static PrivateServer start(String device, MemorySize memory) throws IOException {
+    Path folder = Files.createTempDirectory("graft-run"); // mode 0700
+    try {
+      String token = TokensFile.fresh();
+      PrivateFiles.write(folder.resolve("token"), bytes(token + "\n"));
+      PrivateFiles.write(folder.resolve("tokens"), bytes(NAME + " " + token + "\n"));
+      ServerConfig.Builder config =
+          ServerConfig.builder(folder.resolve("tokens"), ServeCommand.device(device))
+              .listen(new ListenAddress.Unix(folder.resolve("socket")))
+              .runtimeFolder(folder.resolve("run"))
+              .spares(1);
+      if (memory != null) {
+        config.memory(memory.bytes());
+      }
+      PrivateServer started = new PrivateServer(folder, GraftServer.start(config.build()));
+      Runtime.getRuntime().addShutdownHook(started.hook);
+      return started;
+    } catch (ServerException e) {
+      PrivateFiles.deleteFolder(folder);
+      throw new GraftException("the private server cannot start: " + e.getMessage(), "", e);
+    }
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  Endpoint endpoint() {
+    return Endpoint.unix(folder.resolve("socket").toString());
+  }
+
+  Path tokenFile() {
+    return folder.resolve("token");
+  }
+
+  private synchronized void stop() {
+    if (stopped) {
+      return;
+    }
+    stopped = true;
+    server.close();
+    try {
+      PrivateFiles.deleteFolder(folder);
+    } catch (IOException e) {
+      System.err.println("graft run: cannot remove " + folder + ": " + e.getMessage());
+    }
+  }
+
+  @Override
+  public void close() {
+    stop();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // the hook runs already
+    }
+  }
+}

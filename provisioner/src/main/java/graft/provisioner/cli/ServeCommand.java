@@ -1,0 +1,151 @@
+package graft.provisioner.cli;
+
+import graft.provisioner.GraftException;
+import graft.provisioner.state.PrivateFiles;
+import graft.provisioner.values.Endpoint;
+import graft.provisioner.values.MemorySize;
+import graft.remoting.server.DeviceSpec;
+import graft.remoting.server.GraftServer;
+import graft.remoting.server.ListenAddress;
+import graft.remoting.server.ServerConfig;
+import graft.remoting.server.ServerException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code graft serve}: the server beside a GPU. */
+@Command(
+    name = "serve",
+    mixinStandardHelpOptions = true,
+    header = "Serves a GPU to clients.",
+    description = {
+      "",
+      "Runs until it is told to stop by SIGTERM or Ctrl-C. Each client proves by its token that it"
+          + " may connect; the tokens file is read anew for every connection, so that a line that is"
+          + " removed is a client that is refused. Each line is",
+      "  NAME TOKEN [memory=BYTES] [device=INDEX]",
+      "with a token of 64 hexadecimal digits. The file must be its owner's alone (mode 0600).",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft serve --listen tcp://127.0.0.1:7799 --tokens tokens --device software",
+      "  graft serve --listen unix:///run/graft.sock --listen tcp://10.0.0.1:7799 --tokens tokens"
+    })
+final class ServeCommand implements Callable<Integer> {
+  @Mixin Output output;
+
+  @Option(
+      names = "--listen",
+      required = true,
+      paramLabel = "ADDRESS",
+      description = "tcp://HOST:PORT or unix:///PATH; may be given several times.")
+  List<Endpoint> listen;
+
+  @Option(
+      names = "--tokens",
+      required = true,
+      paramLabel = "FILE",
+      description = "Who may connect.")
+  Path tokens;
+
+  @Option(
+      names = "--device",
+      paramLabel = "DEVICE",
+      defaultValue = "gpu",
+      description = "software, gpu, or gpu:N for one GPU (default: ${DEFAULT-VALUE}).")
+  String device;
+
+  @Option(
+      names = "--memory",
+      paramLabel = "SIZE",
+      description = "The most device memory of a session whose token names no limit.")
+  MemorySize memory;
+
+  @Option(
+      names = "--spare",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "Worker processes that are kept ready (default: ${DEFAULT-VALUE}).")
+  int spare;
+
+  @Option(
+      names = "--metrics",
+      paramLabel = "ADDRESS",
+      description = "Where to show metrics: a Unix socket or a loopback address.")
+  Endpoint metrics;
+
+  @Option(
+      names = "--pid-file",
+      paramLabel = "FILE",
+      description = "A file to write the process's number to, once it serves.")
+  Path pidFile;
+
+  @Override
+  public Integer call() throws Exception {
+    CountDownLatch stopped = new CountDownLatch(1);
+    try (GraftServer server = GraftServer.start(config())) {
+      Thread main = Thread.currentThread();
+      Runtime.getRuntime()
+          .addShutdownHook(
+              new Thread(
+                  () -> {
+                    stopped.countDown();
+                    join(main);
+                  }));
+      writePid();
+      server.addresses().forEach(address -> output.say("serves at " + address));
+      stopped.await();
+      return ExitCode.OK;
+    } catch (ServerException e) {
+      throw new GraftException("the server cannot start: " + e.getMessage(), "", e);
+    } finally {
+      if (pidFile != null) {
+        Files.deleteIfExists(pidFile);
+      }
+    }
+  }
+
+  /** The process may end once the main thread has closed the server. */
+  private static void join(Thread main) {
+    try {
+      main.join(10_000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private ServerConfig config() {
+    ServerConfig.Builder config = ServerConfig.builder(tokens, device(device)).spares(spare);
+    listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
+    if (memory != null) {
+      config.memory(memory.bytes());
+    }
+    if (metrics != null) {
+      config.metrics(ListenAddress.parse(metrics.toString()));
+    }
+    return config.build();
+  }
+
+  /** The server's word for a device: it says cuda where a descriptor says gpu. */
+  static DeviceSpec device(String text) {
+    if (!text.matches("software|gpu(:[0-9]{1,3})?")) {
+      throw new GraftException("'" + text + "' is no device", "write software, gpu or gpu:N");
+    }
+    return DeviceSpec.parse(text.replaceFirst("^gpu", "cuda"));
+  }
+
+  private void writePid() throws IOException {
+    if (pidFile != null) {
+      String pid = ProcessHandle.current().pid() + "\n";
+      PrivateFiles.write(pidFile, pid.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package graft.provisioner.cli;
+
+import graft.provisioner.journal.JournalState;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code graft undo}: takes the last apply back. */
+@Command(
+    name = "undo",
+    mixinStandardHelpOptions = true,
+    header = "Takes back what the last apply did.",
+    description = {
+      "",
+      "Takes back every step of the last apply, last first, whether it ended, failed or was"
+          + " killed. Steps of earlier applies stay. What the last apply itself took away or"
+          + " replaced does not come back: graft apply of the earlier descriptor makes it again.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft undo lab.yaml", "  graft undo lab       by name, without the file"})
+final class UndoCommand implements Callable<Integer> {
+  @Mixin Output output;
+  @Mixin Target target;
+
+  @Override
+  public Integer call() throws Exception {
+    return new TakeBack(target.state(), output, "undo").run(JournalState::lastRunNewestFirst);
+  }
+}

@@ -1,0 +1,181 @@
+package graft.provisioner.journal;
+
+import graft.provisioner.GraftException;
+import graft.provisioner.json.Json;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepCodec;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Clock;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Appends records to a journal, one JSON object a line, each synced to disk before the call
+ * returns.
+ *
+ * <p>A record that a crash cut short is the last one and says nothing that happened: it is dropped.
+ * Thread-safe: the lanes of a plan share it.
+ */
+public final class Journal implements AutoCloseable {
+  private final Path file;
+  private final FileChannel channel;
+  private final Clock clock;
+  private final JournalReplay replay;
+
+  private Journal(Path file, FileChannel channel, Clock clock, JournalReplay replay) {
+    this.file = file;
+    this.channel = channel;
+    this.clock = clock;
+    this.replay = replay;
+  }
+
+  /** Opens a journal to append to it; makes it if it does not exist. */
+  public static Journal open(Path file, StepCodec codec, Clock clock) {
+    try {
+      boolean fresh = !Files.exists(file);
+      JournalReplay replay = JournalReplay.of(file, codec);
+      FileChannel channel =
+          FileChannel.open(
+              file,
+              Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE),
+              PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+      channel.truncate(replay.wholeBytes());
+      channel.position(replay.wholeBytes());
+      if (fresh) {
+        syncFolder(file.toAbsolutePath().getParent());
+      }
+      return new Journal(file, channel, clock, replay);
+    } catch (IOException e) {
+      throw unwritable(file, e);
+    }
+  }
+
+  /** What a journal says, without opening it; {@link JournalState#EMPTY} if there is none. */
+  public static JournalState read(Path file, StepCodec codec) {
+    try {
+      return JournalReplay.of(file, codec).state();
+    } catch (IOException e) {
+      throw new GraftException("cannot read the journal " + file + ": " + e.getMessage(), "", e);
+    }
+  }
+
+  /** What the records so far add up to. */
+  public synchronized JournalState state() {
+    return replay.state();
+  }
+
+  /** Begins to apply a descriptor; gives the run's number. */
+  public synchronized long apply(String descriptor, String uri) {
+    long number = replay.state().lastRun() + 1;
+    Map<String, Object> record = record("run");
+    record.put("command", "apply");
+    record.put("run", number);
+    record.put("descriptor", descriptor);
+    record.put("uri", uri);
+    append(record);
+    return number;
+  }
+
+  /** Notes that another command begins, for people who read the journal. */
+  public synchronized void note(String command) {
+    Map<String, Object> record = record("run");
+    record.put("command", command);
+    append(record);
+  }
+
+  /** Notes that a step is about to be done. */
+  public synchronized void begin(long run, Step step) {
+    Map<String, Object> record = record("begin");
+    record.put("run", run);
+    record.put("id", step.id());
+    record.put("type", StepCodec.type(step));
+    record.put("step", StepCodec.write(step));
+    append(record);
+  }
+
+  public synchronized void done(Step step, Map<String, Object> result) {
+    Map<String, Object> record = about("done", step);
+    record.put("result", result);
+    append(record);
+  }
+
+  public synchronized void failed(Step step, String error) {
+    Map<String, Object> record = about("failed", step);
+    record.put("error", error);
+    append(record);
+  }
+
+  public synchronized void undoing(Step step) {
+    append(about("undoing", step));
+  }
+
+  public synchronized void undone(Step step) {
+    append(about("undone", step));
+  }
+
+  /** Notes how a run ended, for people who read the journal. */
+  public synchronized void end(long run, String outcome) {
+    Map<String, Object> record = record("end");
+    record.put("run", run);
+    record.put("outcome", outcome);
+    append(record);
+  }
+
+  private Map<String, Object> about(String event, Step step) {
+    Map<String, Object> record = record(event);
+    record.put("id", step.id());
+    return record;
+  }
+
+  private Map<String, Object> record(String event) {
+    Map<String, Object> record = new LinkedHashMap<>();
+    record.put("event", event);
+    record.put("at", clock.instant().toString());
+    return record;
+  }
+
+  private void append(Map<String, Object> record) {
+    String line = Json.line(record) + "\n";
+    try {
+      ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+      channel.force(false);
+      replay.accept(Json.readObject(line));
+    } catch (IOException e) {
+      throw unwritable(file, e);
+    }
+  }
+
+  private static GraftException unwritable(Path file, IOException e) {
+    return new GraftException(
+        "cannot write the journal " + file + ": " + e.getMessage(),
+        "nothing is done without it; free some space on its disk",
+        e);
+  }
+
+  /** A new file is only sure to be found after a crash once its folder is on disk too. */
+  private static void syncFolder(Path folder) throws IOException {
+    try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw unwritable(file, e);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+package graft.provisioner.journal;
+
+import graft.provisioner.GraftException;
+import graft.provisioner.json.Json;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepCodec;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Adds up the records of a journal. */
+final class JournalReplay {
+  private final StepCodec codec;
+  private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private long lastRun;
+  private String descriptor = "";
+  private String uri = "";
+  private long wholeBytes;
+
+  private JournalReplay(StepCodec codec) {
+    this.codec = codec;
+  }
+
+  /** Replays a file; nothing if it does not exist. */
+  static JournalReplay of(Path file, StepCodec codec) throws IOException {
+    JournalReplay replay = new JournalReplay(codec);
+    if (!Files.exists(file)) {
+      return replay;
+    }
+    byte[] bytes = Files.readAllBytes(file);
+    int start = 0;
+    int number = 1;
+    for (int i = 0; i < bytes.length; i++) {
+      if (bytes[i] == '\n') {
+        String line = new String(bytes, start, i - start, StandardCharsets.UTF_8);
+        replay.line(file, number++, line);
+        start = i + 1;
+      }
+    }
+    replay.wholeBytes = start;
+    return replay;
+  }
+
+  private void line(Path file, int number, String line) {
+    try {
+      accept(Json.readObject(line));
+    } catch (IOException | RuntimeException e) {
+      throw new GraftException(
+          "the journal " + file + " cannot be understood at line " + number + ": " + e.getMessage(),
+          "it was written by another version of Graft, or damaged: take back by hand what it"
+              + " names, then remove its folder",
+          e);
+    }
+  }
+
+  /** Adds one record. */
+  void accept(Map<String, Object> record) {
+    String id = String.valueOf(record.get("id"));
+    switch (String.valueOf(record.get("event"))) {
+      case "run" -> {
+        if (record.get("command").equals("apply")) {
+          lastRun = (Long) record.get("run");
+          descriptor = String.valueOf(record.get("descriptor"));
+          uri = String.valueOf(record.get("uri"));
+        }
+      }
+      case "begin" -> {
+        Step step = codec.read(String.valueOf(record.get("type")), tree(record.get("step")));
+        // A step that is done anew keeps its place: what was built on it must still go first.
+        entries.put(id, new Entry(step, (Long) record.get("run"), Entry.Status.BEGUN, Map.of()));
+      }
+      case "done" -> change(id, Entry.Status.DONE, tree(record.get("result")));
+      case "failed" -> change(id, Entry.Status.FAILED, Map.of());
+      case "undoing" -> change(id, Entry.Status.UNDOING, Map.of());
+      case "undone" -> entries.remove(id);
+      case "end" -> {}
+      default -> throw new IllegalArgumentException("unknown event " + record.get("event"));
+    }
+  }
+
+  private void change(String id, Entry.Status status, Map<String, Object> result) {
+    Entry entry = entries.get(id);
+    if (entry == null) {
+      throw new IllegalArgumentException("'" + id + "' was never begun");
+    }
+    entries.put(id, new Entry(entry.step(), entry.run(), status, result));
+  }
+
+  @SuppressWarnings("unchecked")
+  private static Map<String, Object> tree(Object value) {
+    return value == null ? Map.of() : (Map<String, Object>) value;
+  }
+
+  JournalState state() {
+    return new JournalState(entries, lastRun, descriptor, uri);
+  }
+
+  /** The length of the file up to the last whole record. */
+  long wholeBytes() {
+    return wholeBytes;
+  }
+}

@@ -1,0 +1,67 @@
+package graft.provisioner.observe;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Looks at the host itself: {@code /proc} and {@code /sys}. */
+public final class HostObserver {
+  /** The state of a listening socket in /proc/net/tcp (include/net/tcp_states.h). */
+  private static final String LISTEN = "0A";
+
+  private HostObserver() {}
+
+  /** Whether this process is root's. */
+  public static boolean isRoot() {
+    return System.getProperty("user.name").equals("root");
+  }
+
+  /** The host now. */
+  public static HostFacts observe() {
+    long total = 0;
+    long available = 0;
+    for (String line : lines(Path.of("/proc/meminfo"))) {
+      if (line.startsWith("MemTotal:")) {
+        total = kibibytes(line);
+      } else if (line.startsWith("MemAvailable:")) {
+        available = kibibytes(line);
+      }
+    }
+    List<String> driver = lines(Path.of("/sys/module/nvidia/version"));
+    return new HostFacts(
+        Runtime.getRuntime().availableProcessors(),
+        total,
+        available,
+        isRoot(),
+        driver.isEmpty() ? "" : driver.get(0).strip());
+  }
+
+  /** The TCP ports on which something listens, on any address. */
+  static Set<Integer> listening() {
+    Set<Integer> ports = new HashSet<>();
+    for (String file : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
+      for (String line : lines(Path.of(file))) {
+        String[] fields = line.strip().split("\\s+", -1);
+        if (fields.length > 3 && fields[3].equals(LISTEN)) {
+          ports.add(Integer.parseInt(fields[1].substring(fields[1].lastIndexOf(':') + 1), 16));
+        }
+      }
+    }
+    return ports;
+  }
+
+  private static long kibibytes(String line) {
+    return Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024;
+  }
+
+  private static List<String> lines(Path file) {
+    try {
+      return Files.readAllLines(file);
+    } catch (IOException e) {
+      return List.of(); // not on this kernel
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package graft.provisioner.observe;
+
+import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.LibvirtHost;
+import graft.hypervisors.libvirt.Network;
+import graft.hypervisors.libvirt.ObservedGuest;
+import graft.hypervisors.libvirt.domain.Xml;
+import graft.provisioner.descriptor.HypervisorChoice;
+import graft.provisioner.descriptor.LibvirtUri;
+import java.util.List;
+import java.util.Set;
+import org.w3c.dom.Element;
+
+/** Looks at libvirt. */
+final class LibvirtObserver {
+  private final Connections connections;
+
+  LibvirtObserver(Connections connections) {
+    this.connections = connections;
+  }
+
+  /**
+   * Looks at the daemon that the descriptor means.
+   *
+   * @param known the connection of an earlier apply, empty if there was none: {@code auto} stays
+   *     with it
+   * @param networks the networks whose address is asked for
+   */
+  LibvirtFacts observe(
+      LibvirtUri wanted, HypervisorChoice hypervisor, String known, Set<String> networks) {
+    List<String> candidates = candidates(wanted, hypervisor, known);
+    LibvirtFacts facts = null;
+    for (String uri : candidates) {
+      facts = observe(uri, networks);
+      if (facts.answers()) {
+        return facts;
+      }
+    }
+    return facts;
+  }
+
+  /** The system's daemon is root's; everybody has a session's. */
+  static List<String> candidates(LibvirtUri wanted, HypervisorChoice hypervisor, String known) {
+    if (!wanted.isAuto()) {
+      return List.of(wanted.text());
+    }
+    if (!known.isEmpty()) {
+      return List.of(known);
+    }
+    if (hypervisor == HypervisorChoice.XEN) {
+      return List.of("xen:///system");
+    }
+    return HostObserver.isRoot()
+        ? List.of("qemu:///system", "qemu:///session")
+        : List.of("qemu:///session");
+  }
+
+  private LibvirtFacts observe(String uri, Set<String> networks) {
+    try {
+      LibvirtHost host = connections.get(uri);
+      List<NetworkFacts> seen =
+          host.networks().list().stream().map(network -> network(host, network, networks)).toList();
+      return new LibvirtFacts(
+          uri,
+          "",
+          java.util.Optional.of(host.capabilities()),
+          host.guests().stream().map(LibvirtObserver::guest).toList(),
+          seen);
+    } catch (HypervisorException e) {
+      return LibvirtFacts.unreachable(uri, e.getMessage());
+    }
+  }
+
+  private static GuestFacts guest(ObservedGuest seen) {
+    return new GuestFacts(
+        seen.name(),
+        seen.guest().uuid(),
+        seen.state().isActive(),
+        seen.persistent(),
+        seen.metadata().map(m -> m.deployment()).orElse(""),
+        seen.state().name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '));
+  }
+
+  private static NetworkFacts network(LibvirtHost host, Network seen, Set<String> wanted) {
+    String address = "";
+    if (wanted.contains(seen.name())) {
+      Element root = host.networks().xml(seen.name()).getDocumentElement();
+      for (Element ip : Xml.children(root, "ip")) {
+        String family = ip.getAttribute("family");
+        if (address.isEmpty() && !family.equals("ipv6")) {
+          address = ip.getAttribute("address");
+        }
+      }
+    }
+    return new NetworkFacts(seen.name(), seen.active(), address);
+  }
+}

@@ -1,0 +1,120 @@
+package graft.provisioner.observe;
+
+import graft.provisioner.GraftException;
+import graft.provisioner.descriptor.Descriptor;
+import graft.provisioner.descriptor.DescriptorFile;
+import graft.provisioner.descriptor.Disk;
+import graft.provisioner.descriptor.Gpu;
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.Kernel;
+import graft.provisioner.descriptor.Network;
+import graft.provisioner.descriptor.Nic;
+import graft.provisioner.descriptor.SetupFile;
+import graft.provisioner.state.Layout;
+import graft.provisioner.state.ServerProcess;
+import graft.provisioner.state.StateFolder;
+import graft.provisioner.state.TokensFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** Makes a {@link Snapshot}: the one place that looks. */
+public final class Observer {
+  private final Connections connections;
+
+  public Observer(Connections connections) {
+    this.connections = connections;
+  }
+
+  /**
+   * Looks at everything that the descriptor is concerned with.
+   *
+   * @param knownUri the libvirt connection of an earlier apply; empty if there was none
+   */
+  public Snapshot observe(DescriptorFile file, StateFolder state, String knownUri) {
+    Descriptor descriptor = file.descriptor();
+    LibvirtFacts libvirt =
+        new LibvirtObserver(connections)
+            .observe(descriptor.libvirt(), descriptor.hypervisor(), knownUri, networks(descriptor));
+    FileObserver files = new FileObserver();
+    named(file).forEach(files::look);
+    files.lookUnder(state.path());
+    files.lookUnder(Layout.of(state, libvirt.uri()).guests());
+    Set<Path> servers = new LinkedHashSet<>();
+    Map<Path, Map<String, String>> grants = new LinkedHashMap<>();
+    for (Gpu gpu : descriptor.gpus()) {
+      Path pidFile = state.serverPid(gpu.name());
+      if (ServerProcess.recorded(pidFile).isPresent()) {
+        servers.add(pidFile);
+      }
+      grants.put(state.tokens(gpu.name()), grants(state, descriptor, gpu));
+    }
+    return new Snapshot(
+        HostObserver.observe(),
+        libvirt,
+        files.files(),
+        files.folders(),
+        HostObserver.listening(),
+        servers,
+        grants,
+        ClientFolder.files(ClientFolder.path(System.getenv())));
+  }
+
+  private static Set<String> networks(Descriptor descriptor) {
+    Set<String> names = new LinkedHashSet<>();
+    for (Guest guest : descriptor.guests()) {
+      for (Nic nic : guest.networks()) {
+        names.add(nic.network().text());
+      }
+    }
+    for (Network network : descriptor.networks()) {
+      names.add(network.name().text());
+    }
+    return names;
+  }
+
+  private static Set<Path> named(DescriptorFile file) {
+    Set<Path> paths = new LinkedHashSet<>();
+    for (Guest guest : file.descriptor().guests()) {
+      guest.image().ifPresent(image -> paths.add(file.resolve(image)));
+      if (guest.kernel().isPresent()) {
+        Kernel kernel = guest.kernel().get();
+        paths.add(file.resolve(kernel.image()));
+        kernel.initramfs().ifPresent(initramfs -> paths.add(file.resolve(initramfs)));
+      }
+      for (Disk disk : guest.disks()) {
+        disk.source().ifPresent(source -> paths.add(file.resolve(source)));
+      }
+      for (SetupFile given : guest.setup().files()) {
+        paths.add(file.resolve(given.source()));
+      }
+      guest.setup().userData().ifPresent(data -> paths.add(file.resolve(data)));
+    }
+    return paths;
+  }
+
+  /** The guests whose own token is the one that the server knows, with their settings. */
+  private static Map<String, String> grants(StateFolder state, Descriptor descriptor, Gpu gpu) {
+    Map<String, String> good = new LinkedHashMap<>();
+    try {
+      Map<String, String> lines = TokensFile.read(state.tokens(gpu.name()));
+      for (Guest guest : descriptor.guests()) {
+        String line = lines.get(guest.name().text());
+        Path token = state.token(guest.name());
+        if (line != null && Files.exists(token)) {
+          String own = Files.readString(token).strip();
+          if (line.equals(own) || line.startsWith(own + " ")) {
+            good.put(guest.name().text(), line.substring(own.length()).strip());
+          }
+        }
+      }
+      return good;
+    } catch (IOException e) {
+      throw new GraftException("cannot read the tokens of '" + gpu.name() + "': " + e, "", e);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package graft.provisioner.plan;
+
+import graft.provisioner.bind.Position;
+import graft.provisioner.bind.Positions;
+import graft.provisioner.bind.Problems;
+import graft.provisioner.descriptor.Adapter;
+import graft.provisioner.descriptor.Descriptor;
+import graft.provisioner.descriptor.Gpu;
+import graft.provisioner.descriptor.GpuDevice;
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.HypervisorChoice;
+import graft.provisioner.descriptor.Owner;
+import graft.provisioner.descriptor.Placement;
+import graft.provisioner.descriptor.Setup;
+import graft.provisioner.descriptor.VGpu;
+import graft.provisioner.descriptor.VirtualFunction;
+import java.util.Map;
+
+/**
+ * What a descriptor can say and this version cannot do. It is refused by name: a set-up with a part
+ * left out would look as if it had worked.
+ */
+final class NotSupportedYet {
+  /** No NVIDIA device yet in the part that serves by PCI address. */
+  private final Descriptor descriptor;
+
+  private final Positions positions;
+  private final Problems problems;
+
+  NotSupportedYet(PlanInput input, Problems problems) {
+    this.descriptor = input.descriptor();
+    this.positions = input.file().positions();
+    this.problems = problems;
+  }
+
+  void check() {
+    if (descriptor.hypervisor() == HypervisorChoice.XEN) {
+      refuse(positions.of(descriptor, "hypervisor"), "the Xen hypervisor");
+    }
+    descriptor.gpus().forEach(this::gpu);
+    descriptor.fabric().ifPresent(fabric -> fabric.adapters().forEach(this::adapter));
+    descriptor.guests().forEach(this::guest);
+  }
+
+  private void gpu(Gpu gpu) {
+    if (gpu.owner().kind() == Owner.Kind.GUEST) {
+      refuse(positions.of(gpu, "owner"), "a GPU that a guest owns");
+    } else if (gpu.owner().kind() == Owner.Kind.NODE) {
+      refuse(positions.of(gpu, "owner"), "a GPU of another node");
+    } else if (gpu.device().kind() == GpuDevice.Kind.PCI) {
+      refuse(positions.of(gpu, "device"), "serving a GPU by its PCI address", "write gpu or gpu:N");
+    }
+  }
+
+  private void adapter(Adapter adapter) {
+    if (adapter.vfs() > 0) {
+      refuse(positions.of(adapter, "vfs"), "making virtual functions");
+    }
+    for (VirtualFunction vf : adapter.virtualFunctions()) {
+      refuse(positions.of(vf), "setting up virtual functions");
+    }
+  }
+
+  private void guest(Guest guest) {
+    guest.passthrough().forEach(p -> refuse(positions.of(p), "passing a device through"));
+    guest.vfs().forEach(vf -> refuse(positions.of(vf), "giving a virtual function to a guest"));
+    guest.vgpu().ifPresent(this::vgpu);
+    setup(guest.setup());
+    Placement placement = guest.placement();
+    if (placement.numa() == Placement.Numa.STRICT) {
+      refuse(positions.of(placement, "numa"), "strict NUMA placement");
+    }
+    if (!placement.pin().isEmpty()) {
+      refuse(positions.of(placement, "pin"), "pinning CPUs");
+    }
+    if (placement.hugePages().isPresent()) {
+      refuse(positions.of(placement, "huge-pages"), "huge pages");
+    }
+    if (placement.locked()) {
+      refuse(positions.of(placement, "locked"), "locked memory");
+    }
+    if (guest.virtualization() != Guest.Virtualization.HVM) {
+      refuse(positions.of(guest, "virtualization"), "Xen's kinds of guests");
+    }
+  }
+
+  private void vgpu(VGpu vgpu) {
+    if (vgpu.compute().isPresent()) {
+      refuse(positions.of(vgpu, "compute"), "a share of compute");
+    }
+    if (vgpu.exclusive()) {
+      refuse(positions.of(vgpu, "exclusive"), "exclusive use of a GPU");
+    }
+  }
+
+  private void setup(Setup setup) {
+    Map<Setup.Way, String> later =
+        Map.of(
+            Setup.Way.SSH, "set-up by SSH",
+            Setup.Way.AGENT, "set-up by the guest agent",
+            Setup.Way.IMAGE, "set-up of an image before it boots");
+    if (later.containsKey(setup.way())) {
+      refuse(positions.of(setup, "way"), later.get(setup.way()), "leave way: auto");
+    }
+    if (!setup.bundles().isEmpty()) {
+      refuse(positions.of(setup, "bundles"), "bundles");
+    }
+  }
+
+  private void refuse(Position at, String what) {
+    refuse(at, what, "");
+  }
+
+  private void refuse(Position at, String what, String hint) {
+    problems.add(at, "not supported yet on this host: " + what, hint);
+  }
+}

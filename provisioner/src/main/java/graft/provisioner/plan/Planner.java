@@ -1,0 +1,88 @@
+package graft.provisioner.plan;
+
+import graft.provisioner.bind.Problems;
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.observe.HostFacts;
+import graft.provisioner.step.Lane;
+import graft.provisioner.step.Step;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Makes plans. The same input gives the same plan. */
+public final class Planner {
+  private Planner() {}
+
+  /**
+   * The plan that makes the host as the descriptor says.
+   *
+   * @throws UnfitHostException with everything that is in the way
+   */
+  public static Plan plan(PlanInput input) {
+    Problems problems = new Problems();
+    new NotSupportedYet(input, problems).check();
+    new Preflight(input, problems).check();
+    if (!problems.isEmpty()) {
+      throw new UnfitHostException(problems.sorted());
+    }
+    Map<Lane, List<Step>> wanted = new LinkedHashMap<>();
+    ServerSteps servers = new ServerSteps(input);
+    NetworkSteps.of(input).forEach(step -> add(wanted, step));
+    servers.steps().forEach(step -> add(wanted, step));
+    for (Guest guest : input.descriptor().guests()) {
+      new GuestSteps(input, servers, guest).steps().forEach(step -> add(wanted, step));
+    }
+    return new Plan(
+        input.descriptor().setupName().text(),
+        input.snapshot().libvirt().uri(),
+        actions(input, wanted),
+        warnings(input));
+  }
+
+  private static void add(Map<Lane, List<Step>> lanes, Step step) {
+    lanes.computeIfAbsent(step.lane(), lane -> new ArrayList<>()).add(step);
+  }
+
+  private static List<Action> actions(PlanInput input, Map<Lane, List<Step>> wanted) {
+    input
+        .journal()
+        .entries()
+        .values()
+        .forEach(entry -> wanted.computeIfAbsent(entry.step().lane(), lane -> List.of()));
+    List<Action> undo = new ArrayList<>();
+    List<Action> todo = new ArrayList<>();
+    wanted.forEach(
+        (lane, steps) -> {
+          LanePlan plan = new LanePlan(lane, steps, input.journal(), input.snapshot());
+          undo.addAll(plan.undo());
+          todo.addAll(plan.todo());
+        });
+    Comparator<Action> byPhase = Comparator.comparing(action -> action.step().lane().phase());
+    undo.sort(byPhase.reversed());
+    todo.sort(byPhase);
+    undo.addAll(todo);
+    return undo;
+  }
+
+  private static List<String> warnings(PlanInput input) {
+    List<String> warnings =
+        new ArrayList<>(
+            input.hypervisor().warnings(input.snapshot().libvirt().capabilities().orElseThrow()));
+    HostFacts host = input.snapshot().host();
+    for (Guest guest : input.descriptor().guests()) {
+      if (guest.cpus() > host.cpus()) {
+        warnings.add(
+            "the guest '" + guest.name() + "' has more CPUs than the host (" + host.cpus() + ")");
+      }
+    }
+    String before = input.journal().descriptor();
+    String now = input.file().path().toAbsolutePath().normalize().toString();
+    if (!before.isEmpty() && !before.equals(now)) {
+      warnings.add(
+          "'" + input.descriptor().setupName() + "' was applied from " + before + " before");
+    }
+    return warnings;
+  }
+}

@@ -1,0 +1,147 @@
+package graft.provisioner.plan;
+
+import graft.hypervisors.libvirt.GuestFeature;
+import graft.provisioner.bind.Position;
+import graft.provisioner.bind.Positions;
+import graft.provisioner.bind.Problems;
+import graft.provisioner.bind.Spelling;
+import graft.provisioner.descriptor.Descriptor;
+import graft.provisioner.descriptor.Gpu;
+import graft.provisioner.descriptor.GpuDevice;
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.HypervisorChoice;
+import graft.provisioner.descriptor.Network;
+import graft.provisioner.observe.LibvirtFacts;
+import graft.provisioner.observe.NetworkFacts;
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.values.MemorySize;
+import java.util.List;
+import java.util.Set;
+
+/** Finds everything on the host that is in the way of a descriptor, before anything changes. */
+final class Preflight {
+  private final PlanInput input;
+  private final Descriptor descriptor;
+  private final Snapshot snapshot;
+  private final Positions positions;
+  private final Problems problems;
+
+  Preflight(PlanInput input, Problems problems) {
+    this.input = input;
+    this.descriptor = input.descriptor();
+    this.snapshot = input.snapshot();
+    this.positions = input.file().positions();
+    this.problems = problems;
+  }
+
+  void check() {
+    if (libvirt()) {
+      descriptor.networks().forEach(this::network);
+      memory();
+    }
+    descriptor.gpus().forEach(this::gpu);
+    GuestPreflight guests = new GuestPreflight(input, problems);
+    descriptor.guests().forEach(guests::check);
+  }
+
+  private boolean libvirt() {
+    LibvirtFacts libvirt = snapshot.libvirt();
+    if (!libvirt.answers()) {
+      problems.add(
+          positions.of(descriptor, "libvirt"),
+          "libvirt does not answer: " + libvirt.error(),
+          "graft doctor says more");
+      return false;
+    }
+    Position at = positions.of(descriptor, "hypervisor");
+    var capabilities = libvirt.capabilities().orElseThrow();
+    if (!input.hypervisor().accepts(capabilities)) {
+      problems.add(
+          at, "libvirt at " + libvirt.uri() + " runs no guests of " + input.hypervisor().name());
+      return false;
+    }
+    boolean fast =
+        input.hypervisor().features(capabilities).contains(GuestFeature.HARDWARE_ACCELERATION);
+    if (descriptor.hypervisor() == HypervisorChoice.KVM && !fast) {
+      problems.add(
+          at,
+          "KVM does not work on this host: "
+              + String.join("; ", input.hypervisor().warnings(capabilities)),
+          "hypervisor: auto takes QEMU's emulation");
+    }
+    if (descriptor.hypervisor() == HypervisorChoice.QEMU && fast) {
+      problems.add(
+          at,
+          "not supported yet on this host: emulation where KVM works",
+          "hypervisor: auto takes KVM");
+    }
+    return true;
+  }
+
+  private void network(Network network) {
+    String id = "network/" + network.name() + "/define";
+    if (snapshot.libvirt().network(network.name().text()).isPresent()
+        && input.journal().entry(id).isEmpty()) {
+      problems.add(
+          positions.of(network, "name"),
+          "libvirt has a network '" + network.name() + "' that this descriptor did not make",
+          "remove the entry to use that one, or choose another name");
+    }
+  }
+
+  /** Guests that run already have their memory. */
+  private void memory() {
+    long available = snapshot.host().availableMemory();
+    for (Guest guest : descriptor.guests()) {
+      boolean runs =
+          snapshot.libvirt().guest(guest.name().text()).map(g -> g.running()).orElse(false);
+      if (runs) {
+        continue;
+      }
+      long wanted = guest.memory().bytes();
+      if (wanted > available) {
+        boolean alone = wanted > snapshot.host().availableMemory();
+        problems.add(
+            positions.of(guest, "memory"),
+            "the guest '"
+                + guest.name()
+                + "' needs "
+                + guest.memory()
+                + " of memory; "
+                + (alone ? "the host has " : "beside the guests before it the host has ")
+                + new MemorySize(Math.max(0, available)).rounded()
+                + " free",
+            "");
+      }
+      available -= wanted;
+    }
+  }
+
+  private void gpu(Gpu gpu) {
+    if (gpu.device().kind() == GpuDevice.Kind.CUDA && snapshot.host().nvidiaDriver().isEmpty()) {
+      problems.add(
+          positions.of(gpu, "device"),
+          "this host has no NVIDIA driver for '" + gpu.device() + "'",
+          "install it, or write device: software");
+    }
+    if (gpu.server().port().isPresent()
+        && snapshot.listening().contains(gpu.server().port().get())
+        && !snapshot.servers().contains(input.layout().state().serverPid(gpu.name()))) {
+      problems.add(
+          positions.of(gpu.server(), "port"),
+          "something else listens at port " + gpu.server().port().get(),
+          "choose another, or leave 'port' out");
+    }
+  }
+
+  /** Reports a network that neither libvirt nor the descriptor knows. */
+  static void networkExists(PlanInput input, String name, Position at, Problems problems) {
+    List<NetworkFacts> there = input.snapshot().libvirt().networks();
+    Set<String> known = new java.util.TreeSet<>(there.stream().map(NetworkFacts::name).toList());
+    input.descriptor().networks().forEach(n -> known.add(n.name().text()));
+    if (!known.contains(name)) {
+      known.add("user");
+      problems.add(at, "libvirt has no network named '" + name + "'", Spelling.hint(name, known));
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package graft.provisioner.plan;
+
+import graft.provisioner.descriptor.Gpu;
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.Network;
+import graft.provisioner.descriptor.Nic;
+import graft.provisioner.descriptor.Owner;
+import graft.provisioner.journal.Entry;
+import graft.provisioner.observe.NetworkFacts;
+import graft.provisioner.state.StateFolder;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.host.StartServer;
+import graft.provisioner.values.Endpoint;
+import graft.provisioner.values.Name;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** The steps that serve the GPUs that the host owns, and where guests reach them. */
+final class ServerSteps {
+  private static final int FIRST_PORT = 7799;
+  private static final String LOOPBACK = "127.0.0.1";
+
+  /** QEMU's user-mode network shows the host's loopback to its guest there. */
+  private static final String LOOPBACK_FROM_USER_NETWORK = "10.0.2.2";
+
+  private final PlanInput input;
+  private final Map<Name, Integer> ports = new HashMap<>();
+
+  ServerSteps(PlanInput input) {
+    this.input = input;
+    Set<Integer> taken = new TreeSet<>(input.snapshot().listening());
+    for (Gpu gpu : input.descriptor().gpus()) {
+      int port = gpu.server().port().or(() -> recorded(gpu)).orElseGet(() -> free(taken));
+      ports.put(gpu.name(), port);
+      taken.add(port);
+    }
+  }
+
+  private static int free(Set<Integer> taken) {
+    int port = FIRST_PORT;
+    while (taken.contains(port)) {
+      port++;
+    }
+    return port;
+  }
+
+  /** The port of an earlier apply: guests know it. */
+  private Optional<Integer> recorded(Gpu gpu) {
+    return input
+        .journal()
+        .entry("server/" + gpu.name() + "/server")
+        .map(Entry::step)
+        .filter(StartServer.class::isInstance)
+        .map(step -> ((StartServer) step).listen().get(0).port());
+  }
+
+  List<Step> steps() {
+    StateFolder state = input.layout().state();
+    List<Step> steps = new ArrayList<>();
+    for (Gpu gpu : input.descriptor().gpus()) {
+      Set<Endpoint> listen = new LinkedHashSet<>();
+      for (Guest guest : input.descriptor().guests()) {
+        if (uses(guest, gpu)) {
+          listen.add(Endpoint.tcp(listenHost(guest), ports.get(gpu.name())));
+        }
+      }
+      if (gpu.owner().kind() == Owner.Kind.HOST && !listen.isEmpty()) {
+        steps.add(
+            new StartServer(
+                gpu.name().text(),
+                List.copyOf(listen),
+                gpu.device().toString(),
+                gpu.memory(),
+                gpu.server().spare(),
+                state.tokens(gpu.name()),
+                state.serverPid(gpu.name()),
+                state.serverLog(gpu.name())));
+      }
+    }
+    return steps;
+  }
+
+  private static boolean uses(Guest guest, Gpu gpu) {
+    return guest.vgpu().map(v -> v.gpu().equals(gpu.name())).orElse(false);
+  }
+
+  /** Where a guest reaches the server of its GPU. */
+  Endpoint forGuest(Guest guest, Name gpu) {
+    Nic nic = GuestDomain.nics(guest).get(0);
+    String host = nic.isUser() ? LOOPBACK_FROM_USER_NETWORK : listenHost(guest);
+    return Endpoint.tcp(host, ports.get(gpu));
+  }
+
+  /** Only where its guests reach it: nobody else can knock. */
+  private String listenHost(Guest guest) {
+    Nic nic = GuestDomain.nics(guest).get(0);
+    if (nic.isUser()) {
+      return LOOPBACK;
+    }
+    Optional<Network> defined = input.descriptor().network(nic.network());
+    return defined
+        .map(network -> network.address().host())
+        .or(
+            () ->
+                input
+                    .snapshot()
+                    .libvirt()
+                    .network(nic.network().text())
+                    .map(NetworkFacts::address)
+                    .filter(address -> !address.isEmpty()))
+        .orElse(LOOPBACK);
+  }
+}

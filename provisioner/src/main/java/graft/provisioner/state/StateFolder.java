@@ -1,0 +1,103 @@
+package graft.provisioner.state;
+
+import graft.provisioner.GraftException;
+import graft.provisioner.values.Name;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * Where everything about one set-up is kept: a folder of its own, which nobody else may enter,
+ * because tokens lie in it.
+ *
+ * @param path the folder, which need not exist yet
+ */
+public record StateFolder(Name setup, Path path) {
+  /** The folder of a set-up, under {@link #root}. */
+  public static StateFolder of(Name setup) {
+    return new StateFolder(setup, root(System.getenv()).resolve(setup.text()));
+  }
+
+  /** All set-ups that have a folder. */
+  public static List<StateFolder> all() {
+    Path root = root(System.getenv());
+    if (!Files.isDirectory(root)) {
+      return List.of();
+    }
+    try (Stream<Path> children = Files.list(root)) {
+      return children
+          .filter(child -> Files.exists(child.resolve("journal.jsonl")))
+          .map(child -> new StateFolder(new Name(child.getFileName().toString()), child))
+          .sorted((a, b) -> a.setup().compareTo(b.setup()))
+          .toList();
+    } catch (IOException e) {
+      throw new GraftException("cannot list " + root + ": " + e.getMessage(), "", e);
+    }
+  }
+
+  /**
+   * The folder of all set-ups: {@code GRAFT_STATE_DIR}, else {@code /var/lib/graft} for root and
+   * the XDG state folder for others.
+   */
+  public static Path root(Map<String, String> environment) {
+    String given = environment.getOrDefault("GRAFT_STATE_DIR", "");
+    if (!given.isEmpty()) {
+      return Path.of(given).toAbsolutePath();
+    }
+    if (System.getProperty("user.name").equals("root")) {
+      return Path.of("/var/lib/graft");
+    }
+    String xdg = environment.getOrDefault("XDG_STATE_HOME", "");
+    Path base =
+        xdg.isEmpty() ? Path.of(System.getProperty("user.home"), ".local/state") : Path.of(xdg);
+    return base.resolve("graft").toAbsolutePath();
+  }
+
+  public boolean exists() {
+    return Files.isDirectory(path);
+  }
+
+  /** Makes the folder, for its owner alone. */
+  public void create() {
+    try {
+      var owner = PosixFilePermissions.fromString("rwx------");
+      Files.createDirectories(path.getParent(), PosixFilePermissions.asFileAttribute(owner));
+      Files.createDirectories(path, PosixFilePermissions.asFileAttribute(owner));
+    } catch (IOException e) {
+      throw new GraftException(
+          "cannot make the state folder " + path + ": " + e.getMessage(),
+          "set GRAFT_STATE_DIR to a folder that you may write to",
+          e);
+    }
+  }
+
+  public Path journal() {
+    return path.resolve("journal.jsonl");
+  }
+
+  public Path lock() {
+    return path.resolve("lock");
+  }
+
+  /** The tokens that the server of a GPU accepts. */
+  public Path tokens(Name gpu) {
+    return path.resolve("gpu-" + gpu + ".tokens");
+  }
+
+  public Path serverPid(Name gpu) {
+    return path.resolve("gpu-" + gpu + ".pid");
+  }
+
+  public Path serverLog(Name gpu) {
+    return path.resolve("gpu-" + gpu + ".log");
+  }
+
+  /** A guest's own token. */
+  public Path token(Name guest) {
+    return path.resolve("guest-" + guest + ".token");
+  }
+}

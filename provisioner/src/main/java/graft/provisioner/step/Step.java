@@ -1,0 +1,55 @@
+package graft.provisioner.step;
+
+import graft.provisioner.observe.Snapshot;
+import java.util.Map;
+
+/**
+ * One change to the host, as a record.
+ *
+ * <p>A process may be killed at any moment, and then the step is done or undone again: {@link
+ * #apply} must cope with all or part of it being done, {@link #undo} with all or part of it
+ * missing.
+ */
+public interface Step {
+  /** What it belongs to. */
+  Lane lane();
+
+  /** What it is, within its lane: {@code define}. */
+  String name();
+
+  /** One line that says what it will do, without the lane's name. */
+  String describe();
+
+  /** Whether the host is already as this step leaves it. The journal is asked by others. */
+  boolean isDone(Snapshot snapshot);
+
+  /**
+   * Does it.
+   *
+   * @return what is worth to be remembered, for {@code status} and later steps; plain JSON values
+   * @throws Exception if it did not work; what it did is then undone by {@link #undo}
+   */
+  Map<String, Object> apply(StepContext context) throws Exception;
+
+  /** Takes it back. */
+  void undo(StepContext context) throws Exception;
+
+  /** Whether {@link #undo} changes anything. */
+  default boolean leavesSomething() {
+    return true;
+  }
+
+  /** Whether doing it anew leaves the steps after it as they are. */
+  default boolean isInPlace() {
+    return false;
+  }
+
+  /** Unique in a set-up: {@code guest/alice/define}. */
+  default String id() {
+    return lane().phase().name().toLowerCase(java.util.Locale.ROOT)
+        + "/"
+        + lane().name()
+        + "/"
+        + name();
+  }
+}

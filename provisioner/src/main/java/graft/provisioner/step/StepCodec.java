@@ -1,0 +1,141 @@
+package graft.provisioner.step;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Writes steps as JSON trees and reads them back. Understands records of: text, numbers, truth,
+ * enums, {@link Path}, records, and {@link Optional} and {@link List} of these.
+ */
+public final class StepCodec {
+  private final Map<String, Class<? extends Step>> types = new LinkedHashMap<>();
+
+  /** A codec for these types of steps, which must be records with different simple names. */
+  public StepCodec(List<Class<? extends Step>> known) {
+    known.forEach(type -> types.put(type.getSimpleName(), type));
+  }
+
+  /** The name of a step's type. */
+  public static String type(Step step) {
+    return step.getClass().getSimpleName();
+  }
+
+  /** A step's components as a tree. */
+  public static Map<String, Object> write(Step step) {
+    return components(step);
+  }
+
+  /**
+   * Reads a step back.
+   *
+   * @throws IllegalArgumentException if the type is not known or the tree does not fit it, as when
+   *     another version of Graft wrote it
+   */
+  public Step read(String type, Map<String, Object> tree) {
+    Class<? extends Step> known = types.get(type);
+    if (known == null) {
+      throw new IllegalArgumentException("unknown step '" + type + "'");
+    }
+    return known.cast(record(known, tree));
+  }
+
+  private static Map<String, Object> components(Object bound) {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    for (RecordComponent component : bound.getClass().getRecordComponents()) {
+      try {
+        var accessor = component.getAccessor();
+        accessor.setAccessible(true);
+        Object value = encode(accessor.invoke(bound));
+        if (value != null) {
+          tree.put(component.getName(), value);
+        }
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException(component + " cannot be read", e);
+      }
+    }
+    return tree;
+  }
+
+  private static Object encode(Object value) {
+    if (value instanceof Optional<?> optional) {
+      return optional.map(StepCodec::encode).orElse(null);
+    }
+    if (value instanceof List<?> list) {
+      return list.stream().map(StepCodec::encode).toList();
+    }
+    if (value instanceof Record bound) {
+      return components(bound);
+    }
+    if (value instanceof Enum<?> constant) {
+      return constant.name();
+    }
+    return value instanceof Path ? value.toString() : value;
+  }
+
+  private static Object record(Class<?> type, Map<?, ?> tree) {
+    RecordComponent[] components = type.getRecordComponents();
+    Class<?>[] parameters = new Class<?>[components.length];
+    Object[] arguments = new Object[components.length];
+    for (int i = 0; i < components.length; i++) {
+      parameters[i] = components[i].getType();
+      arguments[i] =
+          decode(components[i].getGenericType(), tree.get(components[i].getName()), components[i]);
+    }
+    try {
+      Constructor<?> constructor = type.getDeclaredConstructor(parameters);
+      constructor.setAccessible(true);
+      return constructor.newInstance(arguments);
+    } catch (InvocationTargetException e) {
+      throw new IllegalArgumentException(
+          "not a " + type.getSimpleName() + ": " + tree, e.getCause());
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static Object decode(Type type, Object tree, RecordComponent of) {
+    if (type instanceof ParameterizedType parameterized) {
+      Type argument = parameterized.getActualTypeArguments()[0];
+      if (parameterized.getRawType() == Optional.class) {
+        return Optional.ofNullable(tree).map(t -> decode(argument, t, of));
+      }
+      List<Object> items = new ArrayList<>();
+      if (tree instanceof List<?> list) {
+        list.forEach(item -> items.add(decode(argument, item, of)));
+      }
+      return List.copyOf(items);
+    }
+    Class<?> plain = (Class<?>) type;
+    if (plain.isRecord() && tree instanceof Map<?, ?> map) {
+      return record(plain, map);
+    }
+    if (tree instanceof Long number) {
+      return plain == int.class || plain == Integer.class
+          ? (Object) Math.toIntExact(number)
+          : number;
+    }
+    if (plain == Path.class && tree instanceof String text) {
+      return Path.of(text);
+    }
+    if (plain.isEnum() && tree instanceof String text) {
+      for (Object constant : plain.getEnumConstants()) {
+        if (((Enum<?>) constant).name().equals(text)) {
+          return constant;
+        }
+      }
+    }
+    if (tree == null) {
+      throw new IllegalArgumentException("lacks '" + of.getName() + "'");
+    }
+    return tree;
+  }
+}

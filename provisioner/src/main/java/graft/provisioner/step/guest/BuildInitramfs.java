@@ -1,0 +1,63 @@
+package graft.provisioner.step.guest;
+
+import graft.provisioner.observe.FileStamp;
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.setup.CpioArchive;
+import graft.provisioner.setup.Payload;
+import graft.provisioner.state.PrivateFiles;
+import graft.provisioner.step.Lane;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepContext;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Makes a guest's initramfs: the given one with an archive of the guest's own files behind it,
+ * which the kernel unpacks over it.
+ */
+public record BuildInitramfs(String guest, FileStamp base, Payload payload, Path target)
+    implements Step {
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "initramfs";
+  }
+
+  @Override
+  public String describe() {
+    int count = payload.files().size();
+    return "make its initramfs from "
+        + base.path()
+        + (count == 0 ? "" : ", with " + count + " more files")
+        + (payload.client().isPresent() ? " and its token" : "");
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return snapshot.exists(target);
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException {
+    PrivateFiles.write(
+        target,
+        out -> {
+          long size = Files.copy(base.path(), out);
+          // The kernel looks for the next archive at a multiple of 4 and skips zeros before it.
+          out.write(new byte[(int) (-size & 3)]);
+          CpioArchive.write(out, payload.read());
+        });
+    return Map.of();
+  }
+
+  @Override
+  public void undo(StepContext context) throws IOException {
+    PrivateFiles.delete(target);
+  }
+}

@@ -1,0 +1,50 @@
+package graft.provisioner.step.host;
+
+import graft.hypervisors.libvirt.Network;
+import graft.hypervisors.libvirt.Networks;
+import graft.provisioner.observe.NetworkFacts;
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.step.Lane;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepContext;
+import java.util.Map;
+
+/** Starts a libvirt network that is not active. */
+public record StartNetwork(String uri, String network) implements Step {
+  @Override
+  public Lane lane() {
+    return Lane.network(network);
+  }
+
+  @Override
+  public String name() {
+    return "start";
+  }
+
+  @Override
+  public String describe() {
+    return "start it";
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return snapshot.libvirt().network(network).map(NetworkFacts::active).orElse(false);
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) {
+    Networks networks = context.libvirt(uri).networks();
+    if (!networks.find(network).map(Network::active).orElse(false)) {
+      networks.start(network);
+    }
+    return Map.of();
+  }
+
+  @Override
+  public void undo(StepContext context) {
+    Networks networks = context.libvirt(uri).networks();
+    if (networks.find(network).map(Network::active).orElse(false)) {
+      networks.destroy(network);
+    }
+  }
+}

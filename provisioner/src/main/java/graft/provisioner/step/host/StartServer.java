@@ -1,0 +1,145 @@
+package graft.provisioner.step.host;
+
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.state.PrivateFiles;
+import graft.provisioner.state.ServerProcess;
+import graft.provisioner.step.Await;
+import graft.provisioner.step.Lane;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepContext;
+import graft.provisioner.step.StepFailure;
+import graft.provisioner.values.Endpoint;
+import graft.provisioner.values.MemorySize;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Starts the server of a GPU that the host owns, as a process of its own. */
+public record StartServer(
+    String gpu,
+    List<Endpoint> listen,
+    String device,
+    Optional<MemorySize> memory,
+    int spare,
+    Path tokens,
+    Path pidFile,
+    Path log)
+    implements Step {
+  private static final Await READY = new Await(Duration.ofSeconds(60), Duration.ofMillis(50));
+  private static final int LOG_LINES = 20;
+
+  @Override
+  public Lane lane() {
+    return Lane.server(gpu);
+  }
+
+  @Override
+  public String name() {
+    return "server";
+  }
+
+  @Override
+  public String describe() {
+    String where = listen.stream().map(Endpoint::toString).collect(Collectors.joining(", "));
+    return "start its server at " + where + " (device " + device + ")";
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return snapshot.servers().contains(pidFile);
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws Exception {
+    Optional<ProcessHandle> running = ServerProcess.find(pidFile);
+    if (running.isPresent()) {
+      ServerProcess.stop(pidFile); // from a run that was interrupted, perhaps before it listened
+    }
+    if (!Files.exists(tokens)) {
+      PrivateFiles.write(tokens, new byte[0]);
+    }
+    PrivateFiles.write(log, new byte[0]);
+    // A session of its own: Ctrl-C in this terminal is not for the server.
+    List<String> command = new ArrayList<>(List.of("setsid"));
+    command.addAll(GraftCommand.serve(arguments()));
+    Process process =
+        new ProcessBuilder(command)
+            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+            .redirectErrorStream(true)
+            .start();
+    Await.Outcome outcome =
+        READY.until(
+            () -> {
+              if (!process.isAlive()) {
+                return Await.Answer.NEVER;
+              }
+              return answers() ? Await.Answer.YES : Await.Answer.NOT_YET;
+            },
+            seconds -> context.progress(this, "waiting for it to listen, " + seconds + " s"),
+            context::isStopping);
+    if (outcome != Await.Outcome.READY) {
+      throw new StepFailure(
+          "the server of '"
+              + gpu
+              + "' "
+              + (outcome == Await.Outcome.FAILED ? "ended at once" : "does not listen")
+              + "; the end of its log:\n"
+              + tail(),
+          "mend what it says, then apply again");
+    }
+    return Map.of("pid", process.pid());
+  }
+
+  private List<String> arguments() {
+    List<String> arguments = new ArrayList<>();
+    for (Endpoint endpoint : listen) {
+      arguments.addAll(List.of("--listen", endpoint.toString()));
+    }
+    arguments.addAll(List.of("--tokens", tokens.toString(), "--device", device));
+    memory.ifPresent(m -> arguments.addAll(List.of("--memory", m.toString())));
+    arguments.addAll(List.of("--spare", String.valueOf(spare)));
+    arguments.addAll(List.of(ServerProcess.PID_FILE, pidFile.toString()));
+    return arguments;
+  }
+
+  /** It writes its pid once it serves; the connections show that nobody is in the way. */
+  private boolean answers() {
+    return ServerProcess.recorded(pidFile).isPresent()
+        && listen.stream().allMatch(StartServer::accepts);
+  }
+
+  private static boolean accepts(Endpoint endpoint) {
+    if (endpoint.isUnix()) {
+      return Files.exists(Path.of(endpoint.path()));
+    }
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), 1000);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private String tail() throws IOException {
+    List<String> lines = Files.readAllLines(log);
+    return lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()).stream()
+        .map(line -> "    " + line)
+        .collect(Collectors.joining("\n"));
+  }
+
+  @Override
+  public void undo(StepContext context) throws Exception {
+    ServerProcess.stop(pidFile);
+    PrivateFiles.delete(tokens);
+    PrivateFiles.delete(log);
+  }
+}
