@@ -125,7 +125,7 @@ public final class Applier {
     } catch (StoppedException e) {
       journal.failed(step, e.getMessage());
       return false;
-    } catch (Exception e) {
+    } catch (Exception | LinkageError e) {
       context.stop(true);
       String error = Errors.said(e);
       LOG.info("{} failed", step.id(), e);

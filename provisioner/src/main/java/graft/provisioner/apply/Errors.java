@@ -7,7 +7,7 @@ import graft.provisioner.GraftException;
 final class Errors {
   private Errors() {}
 
-  static String said(Exception e) {
+  static String said(Throwable e) {
     boolean ours = e instanceof GraftException || e instanceof HypervisorException;
     return ours ? e.getMessage() : e.toString();
   }

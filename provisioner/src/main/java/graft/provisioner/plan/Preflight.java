@@ -100,7 +100,8 @@ final class Preflight {
       }
       long wanted = guest.memory().bytes();
       if (wanted > available) {
-        boolean alone = wanted > snapshot.host().availableMemory();
+        long all = snapshot.host().availableMemory();
+        boolean alone = wanted > all;
         problems.add(
             positions.of(guest, "memory"),
             "the guest '"
@@ -109,7 +110,7 @@ final class Preflight {
                 + guest.memory()
                 + " of memory; "
                 + (alone ? "the host has " : "beside the guests before it the host has ")
-                + new MemorySize(Math.max(0, available)).rounded()
+                + new MemorySize(alone ? all : Math.max(0, available)).rounded()
                 + " free",
             "");
       }

@@ -40,8 +40,12 @@ public record TimeSpan(long seconds) {
     return Duration.ofSeconds(seconds);
   }
 
+  /** In the largest unit that needs no fraction. */
   @Override
   public String toString() {
-    return seconds + "s";
+    if (seconds % 3600 == 0) {
+      return seconds / 3600 + "h";
+    }
+    return seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
   }
 }

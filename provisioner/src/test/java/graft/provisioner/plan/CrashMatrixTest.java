@@ -1,0 +1,175 @@
+package graft.provisioner.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import graft.provisioner.apply.Applier;
+import graft.provisioner.apply.ApplyFailedException;
+import graft.provisioner.apply.ApplyListener;
+import graft.provisioner.apply.LiveContext;
+import graft.provisioner.apply.Undoer;
+import graft.provisioner.journal.Journal;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepCodec;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Killed at any moment, a set-up can be finished, and it can be taken back. */
+class CrashMatrixTest {
+  private static final StepCodec CODEC = new StepCodec(List.of(FakeStep.class));
+  private static final List<String> NAMES = List.of("one", "two", "three", "four");
+
+  @TempDir Path folder;
+  private final String world = UUID.randomUUID().toString();
+
+  static Stream<String> momentsOfDoing() {
+    return NAMES.stream().flatMap(n -> FakeStep.MOMENTS.stream().map(m -> "do " + n + " " + m));
+  }
+
+  static Stream<String> momentsOfUndoing() {
+    return NAMES.stream().flatMap(n -> FakeStep.MOMENTS.stream().map(m -> "undo " + n + " " + m));
+  }
+
+  @ParameterizedTest
+  @MethodSource("momentsOfDoing")
+  void applyGoesOn(String moment) throws Exception {
+    killedApply(moment);
+    apply(steps("1"));
+    assertThat(FakeStep.world(world)).containsExactlyElementsOf(allMarks("1"));
+    assertThat(read().isPartial()).isFalse();
+    assertThat(plan(steps("1")).isEmpty()).as("applying again changes nothing").isTrue();
+  }
+
+  @ParameterizedTest
+  @MethodSource("momentsOfDoing")
+  void undoTakesItBack(String moment) throws Exception {
+    killedApply(moment);
+    assertThat(undo()).isEmpty();
+    assertThat(FakeStep.world(world)).isEmpty();
+    assertThat(read().isEmpty()).isTrue();
+  }
+
+  @ParameterizedTest
+  @MethodSource("momentsOfUndoing")
+  void anUndoThatIsKilledCanBeFinished(String moment) throws Exception {
+    apply(steps("1"));
+    killedUndo(moment);
+    assertThat(undo()).isEmpty();
+    assertThat(FakeStep.world(world)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("momentsOfUndoing")
+  void anUndoThatIsKilledCanBeTurnedRound(String moment) throws Exception {
+    apply(steps("1"));
+    killedUndo(moment);
+    apply(steps("1"));
+    assertThat(FakeStep.world(world)).containsExactlyElementsOf(allMarks("1"));
+    assertThat(read().isPartial()).isFalse();
+  }
+
+  @ParameterizedTest
+  @MethodSource("momentsOfDoing")
+  void aChangeThatIsKilledLeavesNothingOfTheOldState(String moment) throws Exception {
+    apply(steps("1"));
+    FakeStep.killAt(world, moment);
+    assertThat(catchThrowable(() -> apply(steps("2")))).as("killed").isNotNull();
+    FakeStep.liveOn(world);
+    apply(steps("2"));
+    assertThat(FakeStep.world(world)).containsExactlyElementsOf(allMarks("2"));
+  }
+
+  @Test
+  void aStepThatFailsUndoesTheOnesBefore() {
+    FakeStep.failAt(world, "three");
+    assertThatThrownBy(() -> apply(steps("1")))
+        .isInstanceOf(ApplyFailedException.class)
+        .hasMessageContaining("guest g: three does not work")
+        .hasMessageContaining("everything that this run did has been taken back");
+    assertThat(FakeStep.world(world)).isEmpty();
+    assertThat(read().isEmpty()).isTrue();
+  }
+
+  @Test
+  void stepsThatWereThereBeforeStayWhenALaterRunFails() throws Exception {
+    apply(List.of(step("one", "1"), step("two", "1")));
+    FakeStep.failAt(world, "four");
+    assertThat(catchThrowable(() -> apply(steps("1")))).as("failed").isNotNull();
+    assertThat(read().entries().keySet()).containsExactly("guest/g/one", "guest/g/two");
+  }
+
+  private void killedApply(String moment) {
+    FakeStep.killAt(world, moment);
+    assertThat(catchThrowable(() -> apply(steps("1")))).as("killed").isNotNull();
+    FakeStep.liveOn(world);
+  }
+
+  private void killedUndo(String moment) {
+    FakeStep.killAt(world, moment);
+    assertThat(catchThrowable(this::undo)).as("killed").isNotNull();
+    FakeStep.liveOn(world);
+  }
+
+  private void apply(List<Step> wanted) throws Exception {
+    Plan plan = plan(wanted);
+    try (Journal journal = open()) {
+      new Applier(journal, context(journal), ApplyListener.NONE).apply(plan, "lab.yaml", false);
+    }
+  }
+
+  private List<String> undo() throws Exception {
+    try (Journal journal = open()) {
+      return new Undoer(journal, context(journal), ApplyListener.NONE)
+          .undo(journal.state().newestFirst());
+    }
+  }
+
+  private Plan plan(List<Step> wanted) {
+    LanePlan lane = new LanePlan(wanted.get(0).lane(), wanted, read(), null);
+    List<Action> actions = new ArrayList<>(lane.undo());
+    actions.addAll(lane.todo());
+    return new Plan("lab", "test:///default", actions, List.of());
+  }
+
+  private LiveContext context(Journal journal) {
+    return new LiveContext(new Connections(), journal, ApplyListener.NONE);
+  }
+
+  private Journal open() {
+    return Journal.open(file(), CODEC, Clock.systemUTC());
+  }
+
+  private JournalState read() {
+    return Journal.read(file(), CODEC);
+  }
+
+  private Path file() {
+    return folder.resolve("journal.jsonl");
+  }
+
+  private List<Step> steps(String version) {
+    return NAMES.stream().map(name -> step(name, version)).toList();
+  }
+
+  private Step step(String name, String version) {
+    return new FakeStep(world, "g", name, version);
+  }
+
+  private static List<String> allMarks(String version) {
+    return NAMES.stream()
+        .flatMap(n -> Stream.of("g/" + n + "@" + version + "#1", "g/" + n + "@" + version + "#2"))
+        .sorted()
+        .toList();
+  }
+}

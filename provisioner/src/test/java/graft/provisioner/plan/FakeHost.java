@@ -1,0 +1,233 @@
+package graft.provisioner.plan;
+
+import graft.hypervisors.kvm.KvmHypervisor;
+import graft.hypervisors.libvirt.GuestArchitecture;
+import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.Version;
+import graft.provisioner.descriptor.DescriptorFile;
+import graft.provisioner.descriptor.DescriptorReader;
+import graft.provisioner.descriptor.InvalidDescriptorException;
+import graft.provisioner.journal.Entry;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.FileFacts;
+import graft.provisioner.observe.FileStamp;
+import graft.provisioner.observe.GuestFacts;
+import graft.provisioner.observe.HostFacts;
+import graft.provisioner.observe.LibvirtFacts;
+import graft.provisioner.observe.NetworkFacts;
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.state.Layout;
+import graft.provisioner.state.StateFolder;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.guest.BuildInitramfs;
+import graft.provisioner.step.guest.BuildSeed;
+import graft.provisioner.step.guest.CopyFile;
+import graft.provisioner.step.guest.CreateDisk;
+import graft.provisioner.step.guest.DefineGuest;
+import graft.provisioner.step.guest.GrantAccess;
+import graft.provisioner.step.guest.MakeFolder;
+import graft.provisioner.step.guest.MakeToken;
+import graft.provisioner.step.guest.StartGuest;
+import graft.provisioner.step.host.DefineNetwork;
+import graft.provisioner.step.host.StartNetwork;
+import graft.provisioner.step.host.StartServer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/** A host that exists only as what would be seen of it, and changes as a plan would change it. */
+final class FakeHost {
+  static final String SETUP = "lab";
+
+  private final Map<Path, FileFacts> files = new LinkedHashMap<>();
+  private final Set<Path> folders = new LinkedHashSet<>();
+  private final Set<Path> servers = new LinkedHashSet<>();
+  private final Set<Integer> listening = new LinkedHashSet<>();
+  private final Map<Path, Map<String, String>> grants = new LinkedHashMap<>();
+  private final Map<String, GuestFacts> guests = new LinkedHashMap<>();
+  private final Map<String, NetworkFacts> networks = new LinkedHashMap<>();
+  private final Map<String, Entry> journal = new LinkedHashMap<>();
+  private final List<FileStamp> client = new ArrayList<>();
+  private String uri = "qemu:///system";
+  private String error = "";
+  private long memory = 4L << 30;
+  private String nvidia = "";
+
+  /** 2 CPUs, 4 GiB, emulation only, a default network, the client built. */
+  FakeHost() {
+    network("default", true, "192.168.122.1");
+    for (String name : List.of("graft-verify", "libcuda.so.1", "libnvidia-ml.so.1")) {
+      client.add(new FileStamp(Path.of("/opt/graft/lib/client", name), 100, 1000));
+    }
+  }
+
+  FakeHost file(String path) {
+    files.put(Path.of(path), new FileFacts(1000, 2000, true, path.endsWith(".qcow2"), true));
+    return this;
+  }
+
+  FakeHost privateFile(String path) {
+    files.put(Path.of(path), new FileFacts(1000, 2000, true, path.endsWith(".qcow2"), false));
+    return this;
+  }
+
+  FakeHost touched(String path) {
+    files.put(Path.of(path), new FileFacts(1000, 3000, true, path.endsWith(".qcow2"), true));
+    return this;
+  }
+
+  FakeHost network(String name, boolean active, String address) {
+    networks.put(name, new NetworkFacts(name, active, address));
+    return this;
+  }
+
+  FakeHost listening(int port) {
+    listening.add(port);
+    return this;
+  }
+
+  FakeHost guest(String name, String deployment) {
+    UUID uuid = UUID.nameUUIDFromBytes(new byte[] {1});
+    guests.put(name, new GuestFacts(name, uuid, true, true, deployment, "running"));
+    return this;
+  }
+
+  FakeHost memory(long bytes) {
+    memory = bytes;
+    return this;
+  }
+
+  FakeHost unreachable(String why) {
+    error = why;
+    return this;
+  }
+
+  FakeHost withoutClient() {
+    client.clear();
+    return this;
+  }
+
+  FakeHost off(String guest) {
+    GuestFacts was = guests.get(guest);
+    guests.put(guest, new GuestFacts(guest, was.uuid(), false, true, was.deployment(), "shut off"));
+    return this;
+  }
+
+  FakeHost serverDied() {
+    servers.clear();
+    return this;
+  }
+
+  /** The plan for a descriptor that lies in {@code /d/lab.yaml}. */
+  Plan plan(String descriptor) throws InvalidDescriptorException {
+    DescriptorFile file = DescriptorReader.read(Path.of("/d/lab.yaml"), descriptor);
+    StateFolder state =
+        new StateFolder(file.descriptor().setupName(), Path.of("/var/lib/graft", SETUP));
+    return Planner.plan(
+        new PlanInput(
+            file,
+            snapshot(),
+            new JournalState(journal, 1, "/d/lab.yaml", uri),
+            Layout.of(state, uri),
+            new KvmHypervisor()));
+  }
+
+  private Snapshot snapshot() {
+    LibvirtFacts libvirt =
+        error.isEmpty()
+            ? new LibvirtFacts(
+                uri,
+                "",
+                Optional.of(capabilities()),
+                List.copyOf(guests.values()),
+                List.copyOf(networks.values()))
+            : LibvirtFacts.unreachable(uri, error);
+    return new Snapshot(
+        new HostFacts(2, memory, memory, true, nvidia),
+        libvirt,
+        files,
+        folders,
+        listening,
+        servers,
+        grants,
+        client);
+  }
+
+  private HostCapabilities capabilities() {
+    return new HostCapabilities(
+        graft.hypervisors.libvirt.LibvirtUri.parse(uri),
+        "host",
+        "QEMU",
+        Optional.of(new Version(7, 2, 0)),
+        new Version(9, 0, 0),
+        "x86_64",
+        2,
+        graft.hypervisors.libvirt.domain.MemorySize.ofBytes(memory),
+        List.of(),
+        false,
+        List.of(
+            new GuestArchitecture(
+                "hvm",
+                "x86_64",
+                Optional.of("/usr/bin/qemu-system-x86_64"),
+                List.of("q35"),
+                Set.of("qemu"))));
+  }
+
+  /** Changes what is seen as the plan's steps would, and what the journal says. */
+  FakeHost carryOut(Plan plan) {
+    for (Action action : plan.actions()) {
+      Step step = action.step();
+      if (action.kind() == Action.Kind.UNDO) {
+        journal.remove(step.id());
+      } else {
+        journal.put(step.id(), new Entry(step, 1, Entry.Status.DONE, Map.of()));
+        see(step);
+      }
+    }
+    return this;
+  }
+
+  private void see(Step step) {
+    if (step instanceof MakeToken token) {
+      file(token.token().toString());
+    } else if (step instanceof GrantAccess access) {
+      grants
+          .computeIfAbsent(access.tokens(), t -> new LinkedHashMap<>())
+          .put(access.guest(), access.settings());
+    } else if (step instanceof MakeFolder folder) {
+      folders.add(folder.folder());
+    } else if (step instanceof CopyFile copy) {
+      file(copy.target().toString());
+    } else if (step instanceof BuildInitramfs initramfs) {
+      file(initramfs.target().toString());
+    } else if (step instanceof BuildSeed seed) {
+      file(seed.target().toString());
+    } else if (step instanceof CreateDisk disk) {
+      file(disk.target().toString());
+    } else if (step instanceof DefineGuest define) {
+      guests.put(
+          define.guest(),
+          new GuestFacts(
+              define.guest(), UUID.fromString(define.uuid()), false, true, SETUP, "shut off"));
+    } else if (step instanceof StartGuest start) {
+      guests.put(
+          start.guest(),
+          new GuestFacts(
+              start.guest(), UUID.fromString(start.uuid()), true, true, SETUP, "running"));
+    } else if (step instanceof StartServer server) {
+      servers.add(server.pidFile());
+      server.listen().forEach(endpoint -> listening.add(endpoint.port()));
+    } else if (step instanceof DefineNetwork network) {
+      network(network.network(), false, "");
+    } else if (step instanceof StartNetwork network) {
+      network(network.network(), true, "192.168.150.1");
+    }
+  }
+}

@@ -1,0 +1,241 @@
+package graft.provisioner.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import graft.provisioner.bind.Problem;
+import graft.provisioner.json.Json;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a descriptor comes to on a host, down to the words. Golden files in resources/plans. */
+class PlannerTest {
+  private static final String SMALL =
+      """
+      graft: 1
+      name: lab
+      gpus: [{name: gpu0, device: software}]
+      guests:
+        - name: alice
+          kernel: {image: vmlinuz, initramfs: initramfs.cpio}
+          memory: 256MiB
+          setup: {files: [{source: program, path: /usr/local/bin/program, mode: 0755}]}
+          vgpu: {gpu: gpu0, memory: 1GiB}
+      """;
+
+  private final FakeHost host =
+      new FakeHost()
+          .file("/d/vmlinuz")
+          .file("/d/initramfs.cpio")
+          .file("/d/program")
+          .file("/d/debian.qcow2");
+
+  @Test
+  void aGuestThatBootsAKernel() throws Exception {
+    assertThat(host.plan(SMALL).toText()).isEqualTo(golden("kernel.txt"));
+  }
+
+  @Test
+  void aGuestThatBootsACloudImageOnANetworkOfItsOwn() throws Exception {
+    Plan plan =
+        host.plan(
+            """
+            graft: 1
+            name: lab
+            gpus: [{name: gpu0, device: software, server: {port: 9000}}]
+            networks: [{name: lab, address: 192.168.150.1/24}]
+            guests:
+              - name: alice
+                image: debian.qcow2
+                cpus: 2
+                memory: 1GiB
+                networks: [lab]
+                disks: [{name: data, size: 10GiB}]
+                vgpu: gpu0
+            """);
+    assertThat(plan.toText()).isEqualTo(golden("image.txt"));
+  }
+
+  @Test
+  void aPlanThatWasCarriedOutLeavesNothingToDo() throws Exception {
+    host.carryOut(host.plan(SMALL));
+    assertThat(host.plan(SMALL).actions()).isEmpty();
+    assertThat(host.plan(SMALL).toText()).endsWith("lab: nothing to do\n");
+  }
+
+  @Test
+  void moreMemoryForAVGpuNeedsNoNewGuest() throws Exception {
+    host.carryOut(host.plan(SMALL));
+    assertThat(host.plan(SMALL.replace("memory: 1GiB", "memory: 2GiB")).actions())
+        .extracting(Action::toString)
+        .containsExactly("+ give it access to 'gpu0' (memory=2147483648) (changed)");
+  }
+
+  @Test
+  void moreMemoryForAGuestDefinesItAnew() throws Exception {
+    host.carryOut(host.plan(SMALL));
+    assertThat(host.plan(SMALL.replace("256MiB", "512MiB")).actions())
+        .extracting(a -> a.kind() + " " + a.step().name())
+        .containsExactly(
+            "UNDO start", "UNDO define", "DO define", "DO start", "DO ready", "DO verify");
+  }
+
+  @Test
+  void aNewProgramIsPutIntoTheGuest() throws Exception {
+    host.carryOut(host.plan(SMALL)).touched("/d/program");
+    assertThat(host.plan(SMALL).actions())
+        .extracting(a -> a.kind() + " " + a.step().name())
+        .startsWith("UNDO start", "UNDO define", "UNDO initramfs", "DO initramfs");
+  }
+
+  @Test
+  void aServerThatDiedIsStartedWhereItsGuestsLookForIt() throws Exception {
+    host.carryOut(host.plan(SMALL)).serverDied();
+    assertThat(host.plan(SMALL).actions())
+        .extracting(Action::toString)
+        .containsExactly(
+            "+ start its server at tcp://127.0.0.1:7799 (device software) (gone from the host)");
+  }
+
+  @Test
+  void aGuestThatIsOffIsStarted() throws Exception {
+    host.carryOut(host.plan(SMALL)).off("alice");
+    assertThat(host.plan(SMALL).actions())
+        .extracting(a -> a.step().name())
+        .containsExactly("start", "ready", "verify");
+  }
+
+  @Test
+  void aGuestThatIsNoLongerThereGoesFirst() throws Exception {
+    host.carryOut(host.plan(SMALL));
+    assertThat(host.plan("graft: 1\nname: lab\n").actions())
+        .extracting(a -> a.kind() + " " + a.step().id())
+        .containsExactly(
+            "UNDO guest/alice/start",
+            "UNDO guest/alice/define",
+            "UNDO guest/alice/initramfs",
+            "UNDO guest/alice/kernel",
+            "UNDO guest/alice/folder",
+            "UNDO guest/alice/access-gpu0",
+            "UNDO guest/alice/token",
+            "UNDO server/gpu0/server");
+  }
+
+  @Test
+  void aServerGetsAPortThatIsFree() throws Exception {
+    assertThat(host.listening(7799).plan(SMALL).toText()).contains("tcp://127.0.0.1:7800");
+  }
+
+  @Test
+  void aPlanForProgramsIsJson() throws Exception {
+    assertThat(Json.readObject(Json.line(host.plan(SMALL).toTree())))
+        .containsEntry("setup", "lab")
+        .containsEntry("uri", "qemu:///system");
+  }
+
+  @Test
+  void everythingThatIsInTheWayIsSaidAtOnce() {
+    assertThat(
+            problems(
+                host.guest("bob", "").listening(9000).memory(1L << 30),
+                """
+                graft: 1
+                name: lab
+                gpus:
+                  - {name: gpu0, device: software, server: {port: 9000}}
+                  - {name: gpu1, device: gpu}
+                networks: [{name: default, address: 192.168.150.1/24}]
+                guests:
+                  - {name: alice, image: missing.qcow2, vgpu: gpu0, networks: [defalt]}
+                  - {name: bob, image: debian.qcow2, memory: 2GiB}
+                  - {name: carol, image: debian.qcow2, memory: 2GiB}
+                """))
+        .containsExactly(
+            "/d/lab.yaml:4:51: something else listens at port 9000 (choose another, or leave 'port'"
+                + " out)",
+            "/d/lab.yaml:5:26: this host has no NVIDIA driver for 'gpu:0' (install it, or write"
+                + " device: software)",
+            "/d/lab.yaml:6:19: libvirt has a network 'default' that this descriptor did not make"
+                + " (remove the entry to use that one, or choose another name)",
+            "/d/lab.yaml:8:26: the image is missing: there is no file /d/missing.qcow2",
+            "/d/lab.yaml:8:64: libvirt has no network named 'defalt' (did you mean 'default'?)",
+            "/d/lab.yaml:9:12: libvirt has a guest 'bob' that Graft did not make (choose another"
+                + " name)",
+            "/d/lab.yaml:10:48: the guest 'carol' needs 2GiB of memory; the host has 1GiB free");
+  }
+
+  @Test
+  void anUnreachableLibvirtIsOneProblem() {
+    assertThat(problems(host.unreachable("no socket"), SMALL))
+        .containsExactly(
+            "/d/lab.yaml:1:1: libvirt does not answer: no socket (graft doctor says more)");
+  }
+
+  @Test
+  void aClientThatIsNotBuiltIsAProblem() {
+    assertThat(problems(host.withoutClient(), SMALL))
+        .containsExactly(
+            "/d/lab.yaml:9:11: the client is not built: libcuda.so.1 is missing (run ./graft"
+                + " build)");
+  }
+
+  @Test
+  void anImageBehindAPrivateFolderIsAProblem() {
+    assertThat(
+            problems(
+                host.privateFile("/root/debian.qcow2"),
+                "graft: 1\nname: lab\nguests: [{name: a, image: /root/debian.qcow2}]\n"))
+        .singleElement()
+        .asString()
+        .contains("cannot get at /root/debian.qcow2: a folder above it is private");
+  }
+
+  @Test
+  void whatIsNotBuiltYetIsRefusedAtItsPlace() throws Exception {
+    assertThat(
+            problems(
+                host,
+                """
+                graft: 1
+                name: lab
+                hypervisor: xen
+                gpus:
+                  - {name: given, owner: "guest:alice", device: 0000:3b:00.0}
+                  - {name: away, owner: "node:big"}
+                nodes: [{name: big, server: "tcp://10.0.0.5:7799", token-file: t}]
+                fabric: {adapters: [{name: ib0, device: mlx5_0, vfs: 4}]}
+                guests:
+                  - name: alice
+                    image: debian.qcow2
+                    passthrough: [{gpu: given}]
+                    vfs: [{adapter: ib0}]
+                    placement: {huge-pages: 1GiB}
+                    setup: {way: ssh, ssh: {user: me}}
+                """))
+        .containsExactly(
+            "/d/lab.yaml:3:13: not supported yet on this host: the Xen hypervisor",
+            "/d/lab.yaml:5:26: not supported yet on this host: a GPU that a guest owns",
+            "/d/lab.yaml:6:25: not supported yet on this host: a GPU of another node",
+            "/d/lab.yaml:8:54: not supported yet on this host: making virtual functions",
+            "/d/lab.yaml:12:19: not supported yet on this host: passing a device through",
+            "/d/lab.yaml:13:11: not supported yet on this host: giving a virtual function to a"
+                + " guest",
+            "/d/lab.yaml:14:29: not supported yet on this host: huge pages",
+            "/d/lab.yaml:15:18: not supported yet on this host: set-up by SSH (leave way: auto)");
+  }
+
+  private static List<String> problems(FakeHost host, String descriptor) {
+    UnfitHostException e =
+        catchThrowableOfType(UnfitHostException.class, () -> host.plan(descriptor));
+    assertThat(e).as("problems").isNotNull();
+    return e.problems().stream().map(Problem::toString).toList();
+  }
+
+  private static String golden(String name) throws Exception {
+    try (InputStream in = PlannerTest.class.getResourceAsStream("/plans/" + name)) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+}
