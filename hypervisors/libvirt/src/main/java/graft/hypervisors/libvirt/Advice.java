@@ -17,6 +17,9 @@ final class Advice {
       return "let the user that runs guests (libvirt-qemu on Debian) read the file and enter every"
           + " folder above it, or put it under /var/lib/libvirt/images";
     }
+    if (reason.contains("No such file or directory")) {
+      return "make the missing file or folder on the host that runs libvirt";
+    }
     if (code == null) {
       return LOG;
     }

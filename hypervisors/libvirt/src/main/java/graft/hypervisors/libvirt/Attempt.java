@@ -1,5 +1,6 @@
 package graft.hypervisors.libvirt;
 
+import com.sun.jna.PointerType;
 import graft.hypervisors.libvirt.HypervisorException.Failure;
 import java.util.Optional;
 import org.libvirt.jna.CString;
@@ -21,12 +22,22 @@ record Attempt(String action, String target) {
     return result;
   }
 
+  // No overload for any object at all: it would take an Integer before check(int) does.
+
   /** Passes a pointer through; libvirt says NULL for failure. */
-  <T> T check(T pointer) {
+  <P extends PointerType> P check(P pointer) {
     if (pointer == null) {
       throw failure();
     }
     return pointer;
+  }
+
+  /** Passes a text that libvirt owns through; libvirt says NULL for failure. */
+  String check(String text) {
+    if (text == null) {
+      throw failure();
+    }
+    return text;
   }
 
   /** The text, whose native memory is freed. */

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import org.libvirt.jna.CString;
 import org.libvirt.jna.DomainPointer;
 import org.libvirt.jna.Libvirt;
@@ -275,8 +276,8 @@ public final class Guest {
     return new Attempt(action, toString());
   }
 
-  private void run(String action, Function<DomainPointer, Integer> call) {
-    with(domain -> attempt(action).check(call.apply(domain)));
+  private void run(String action, ToIntFunction<DomainPointer> call) {
+    with(domain -> attempt(action).check(call.applyAsInt(domain)));
   }
 
   /** Looks the domain up, calls, frees. */

@@ -8,6 +8,7 @@ import org.libvirt.jna.CString;
 import org.libvirt.jna.ConnectionPointer;
 import org.libvirt.jna.DevicePointer;
 import org.libvirt.jna.DomainPointer;
+import org.libvirt.jna.StoragePoolPointer;
 
 /**
  * What libvirt-java 0.5.4 does not bind, or binds in a form that cannot be used here. Signatures
@@ -39,6 +40,8 @@ interface LibvirtExtras extends Library {
 
   int virConnectListAllStoragePools(
       ConnectionPointer connection, PointerByReference list, int flags);
+
+  int virStoragePoolListAllVolumes(StoragePoolPointer pool, PointerByReference list, int flags);
 
   int virConnectListAllNodeDevices(
       ConnectionPointer connection, PointerByReference list, int flags);

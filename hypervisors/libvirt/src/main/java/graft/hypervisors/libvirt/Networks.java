@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import org.libvirt.jna.CString;
 import org.libvirt.jna.Libvirt;
 import org.libvirt.jna.NetworkPointer;
@@ -114,8 +115,8 @@ public final class Networks {
     run("undefine", name, network -> calls().virNetworkUndefine(network));
   }
 
-  private void run(String action, String name, Function<NetworkPointer, Integer> call) {
-    with(name, network -> attempt(action, name).check(call.apply(network)));
+  private void run(String action, String name, ToIntFunction<NetworkPointer> call) {
+    with(name, network -> attempt(action, name).check(call.applyAsInt(network)));
   }
 
   private <T> T with(String name, Function<NetworkPointer, T> call) {

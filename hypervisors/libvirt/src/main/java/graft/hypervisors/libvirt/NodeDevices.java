@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import org.libvirt.jna.DevicePointer;
 import org.libvirt.jna.Libvirt;
 
@@ -85,8 +86,8 @@ public final class NodeDevices {
     run("reset", address, device -> calls().virNodeDeviceReset(device));
   }
 
-  private void run(String action, PciAddress address, Function<DevicePointer, Integer> call) {
-    with(address, device -> attempt(action, address).check(call.apply(device)));
+  private void run(String action, PciAddress address, ToIntFunction<DevicePointer> call) {
+    with(address, device -> attempt(action, address).check(call.applyAsInt(device)));
   }
 
   private <T> T with(PciAddress address, Function<DevicePointer, T> call) {

@@ -1,17 +1,16 @@
 package graft.hypervisors.libvirt;
 
+import com.sun.jna.ptr.PointerByReference;
 import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
-import java.util.function.Function;
-import org.libvirt.jna.CString;
+import java.util.function.ToIntFunction;
 import org.libvirt.jna.ConnectionPointer;
 import org.libvirt.jna.Libvirt;
 import org.libvirt.jna.StoragePoolPointer;
@@ -61,10 +60,18 @@ public final class StoragePool {
     return with(
         (c, pool) -> {
           Attempt attempt = attempt("list the volumes of");
-          int count = attempt.check(calls().virStoragePoolNumOfVolumes(pool));
-          CString[] names = new CString[count];
-          int found = attempt.check(calls().virStoragePoolListVolumes(pool, names, count));
-          return Arrays.stream(names, 0, found).map(CString::toString).sorted().toList();
+          PointerByReference list = new PointerByReference();
+          int count =
+              attempt.check(LibvirtLibrary.extras().virStoragePoolListAllVolumes(pool, list, 0));
+          return NativeList.take(
+                  list,
+                  count,
+                  StorageVolPointer::new,
+                  volume -> attempt.check(calls().virStorageVolGetName(volume)),
+                  calls()::virStorageVolFree)
+              .stream()
+              .sorted()
+              .toList();
         });
   }
 
@@ -144,8 +151,8 @@ public final class StoragePool {
         MemorySize.ofBytes(info.allocation));
   }
 
-  private void run(String action, Function<StoragePoolPointer, Integer> call) {
-    with((c, pool) -> attempt(action).check(call.apply(pool)));
+  private void run(String action, ToIntFunction<StoragePoolPointer> call) {
+    with((c, pool) -> attempt(action).check(call.applyAsInt(pool)));
   }
 
   private <T> T with(BiFunction<ConnectionPointer, StoragePoolPointer, T> call) {

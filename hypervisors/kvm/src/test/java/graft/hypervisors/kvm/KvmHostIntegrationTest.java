@@ -1,0 +1,245 @@
+package graft.hypervisors.kvm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import graft.hypervisors.libvirt.AddressSource;
+import graft.hypervisors.libvirt.AgentCommand;
+import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.GuestState;
+import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.LibvirtError;
+import graft.hypervisors.libvirt.LibvirtHost;
+import graft.hypervisors.libvirt.Network;
+import graft.hypervisors.libvirt.Networks;
+import graft.hypervisors.libvirt.NodeDevice;
+import graft.hypervisors.libvirt.NotFoundException;
+import graft.hypervisors.libvirt.StoragePool;
+import graft.hypervisors.libvirt.Volume;
+import graft.hypervisors.libvirt.VolumeSpec;
+import graft.hypervisors.libvirt.domain.Boot;
+import graft.hypervisors.libvirt.domain.DiskSpec;
+import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.hypervisors.libvirt.domain.PciAddress;
+import graft.hypervisors.libvirt.domain.Xml;
+import java.io.ByteArrayInputStream;
+import java.io.EOFException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.w3c.dom.Document;
+
+/** The real system daemon: everything but a running guest. */
+@Tag("integration")
+class KvmHostIntegrationTest {
+
+  private static final String NAME = "libvirttest-host-" + ProcessHandle.current().pid();
+
+  @TempDir Path folder;
+
+  private final LibvirtHost host = LibvirtHost.open("qemu:///system");
+
+  @BeforeEach
+  @AfterEach
+  void clean() {
+    try (LibvirtHost cleaner = LibvirtHost.open("qemu:///system")) {
+      cleaner.guest(NAME).ifPresent(Guest::undefine);
+      Networks networks = cleaner.networks();
+      if (networks.find(NAME).isPresent()) {
+        networks.destroy(NAME);
+        networks.undefine(NAME);
+      }
+      cleaner.storagePools().find(NAME).ifPresent(KvmHostIntegrationTest::remove);
+    }
+  }
+
+  private static void remove(StoragePool pool) {
+    if (pool.isActive()) {
+      pool.stop();
+    }
+    pool.undefine();
+  }
+
+  @AfterEach
+  void close() {
+    host.close();
+  }
+
+  @Test
+  void tellsWhatTheHostIs() throws Exception {
+    HostCapabilities capabilities = host.capabilities();
+    assertThat(capabilities.hypervisor()).isEqualTo("QEMU");
+    assertThat(capabilities.cpus()).isEqualTo(Runtime.getRuntime().availableProcessors());
+    assertThat(capabilities.nativeGuest("hvm").orElseThrow().emulator().map(Path::of))
+        .hasValueSatisfying(emulator -> assertThat(emulator).isExecutable());
+    assertThat(new KvmHypervisor().accepts(capabilities)).isTrue();
+    assertThat(host.freeMemory()).isGreaterThan(MemorySize.ofMib(1));
+    assertThat(host.domainCapabilities("qemu", "q35").getDocumentElement().getTagName())
+        .isEqualTo("domainCapabilities");
+  }
+
+  static Stream<DomainSpec> everyKindOfGuest() {
+    return Stream.of(Guests.kernel(NAME), Guests.cloud(NAME), Guests.owner(NAME));
+  }
+
+  /** Asked as if it were a remote host with an IOMMU, so that every element is in the XML. */
+  @ParameterizedTest
+  @MethodSource("everyKindOfGuest")
+  void libvirtsSchemaTakesEveryKindOfGuest(DomainSpec spec) {
+    Set<String> types = host.capabilities().nativeGuest("hvm").orElseThrow().domainTypes();
+    Document xml =
+        new KvmHypervisor().domainXml(spec, Hosts.qemu("qemu+ssh://node1/system", types, true));
+    Guest guest = host.define(xml);
+    assertThat(guest.name()).isEqualTo(NAME);
+    assertThat(guest.state()).isEqualTo(GuestState.SHUT_OFF);
+    assertThat(
+            Xml.children(
+                Xml.find(guest.xml().getDocumentElement(), "devices").orElseThrow(), "hostdev"))
+        .allMatch(hostdev -> hostdev.getAttribute("managed").equals("no"));
+    guest.undefine();
+    assertThat(host.guest(NAME)).isEmpty();
+  }
+
+  @Test
+  void aNameIsTakenOnce() {
+    DomainSpec.Builder spec =
+        DomainSpec.named(NAME).boot(new Boot.DirectKernel("/vmlinuz", Optional.empty(), ""));
+    host.define(xml(spec.uuid(UUID.randomUUID()).build()));
+    Document other = xml(spec.uuid(UUID.randomUUID()).build());
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(() -> host.define(other))
+        .withMessageContaining("domain '" + NAME + "' already exists")
+        .withMessageContaining("choose another name");
+  }
+
+  @Test
+  void misspeltElementsAreRefused() {
+    Document xml = xml(Guests.kernel(NAME));
+    Xml.add(xml.getDocumentElement(), "memmory");
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(() -> host.define(xml))
+        .matches(e -> e.is(LibvirtError.Code.XML_INVALID_SCHEMA))
+        .withMessageContaining("memmory");
+  }
+
+  @Test
+  void aMissingKernelIsFoundAtTheStartWithItsPath() {
+    Boot boot = new Boot.DirectKernel("/no/such/vmlinuz", Optional.empty(), "");
+    Guest guest = host.define(xml(DomainSpec.named(NAME).boot(boot).build()));
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(guest::start)
+        .withMessageContaining("cannot start guest '" + NAME)
+        .withMessageContaining("/no/such/vmlinuz");
+    assertThat(guest.state()).isEqualTo(GuestState.SHUT_OFF);
+  }
+
+  @Test
+  void aGuestThatIsOffAnswersNothing() {
+    Guest guest = host.define(xml(Guests.kernel(NAME)));
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(() -> guest.agent().exec(AgentCommand.shell("true")))
+        .matches(e -> e.is(LibvirtError.Code.OPERATION_INVALID))
+        .withMessageContaining("not running");
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(() -> guest.addresses(AddressSource.AGENT));
+    assertThat(guest.destroy()).isFalse();
+    assertThatExceptionOfType(HypervisorException.class).isThrownBy(guest::shutdown);
+  }
+
+  private Document xml(DomainSpec spec) {
+    return new KvmHypervisor().domainXml(spec, host.capabilities());
+  }
+
+  @Test
+  void networksLiveAndDie() {
+    Document xml = Xml.newDocument("network");
+    Xml.add(xml.getDocumentElement(), "name", NAME);
+    Xml.add(xml.getDocumentElement(), "bridge").setAttribute("name", "graftt0");
+    Networks networks = host.networks();
+    networks.define(xml);
+    assertThat(networks.find(NAME)).map(Network::active).contains(false);
+    networks.start(NAME);
+    assertThat(networks.find(NAME)).map(Network::active).contains(true);
+    assertThat(Path.of("/sys/class/net/graftt0")).exists();
+    assertThat(networks.destroy(NAME)).isTrue();
+    assertThat(networks.destroy(NAME)).isFalse();
+    networks.undefine(NAME);
+    assertThat(networks.find(NAME)).isEmpty();
+    assertThatExceptionOfType(NotFoundException.class).isThrownBy(() -> networks.xml(NAME));
+  }
+
+  @Test
+  void filesBecomeVolumesAndVolumesBackVolumes() throws Exception {
+    StoragePool pool = host.storagePools().defineFolder(NAME, folder.resolve("pool").toString());
+    assertThat(pool.isActive()).isFalse();
+    pool.start();
+    byte[] content = new byte[1_000_003];
+    new Random(1).nextBytes(content);
+    Path file = Files.write(folder.resolve("content"), content);
+
+    Volume base = pool.create(VolumeSpec.raw("base.raw", MemorySize.ofMib(2)));
+    pool.upload("base.raw", file);
+    assertThat(Arrays.copyOf(Files.readAllBytes(Path.of(base.path())), content.length))
+        .isEqualTo(content);
+
+    Volume overlay =
+        pool.create(
+            VolumeSpec.overlay(
+                "top.qcow2",
+                MemorySize.ofMib(8),
+                new VolumeSpec.Backing(base.path(), DiskSpec.Format.RAW)));
+    assertThat(overlay.capacity()).isEqualTo(MemorySize.ofMib(8));
+    assertThat(new String(Files.readAllBytes(Path.of(overlay.path())), StandardCharsets.ISO_8859_1))
+        .as("the image names the one below")
+        .contains(base.path());
+
+    assertThat(pool.volumes()).containsExactly("base.raw", "top.qcow2");
+    pool.delete("top.qcow2");
+    pool.delete("base.raw");
+    assertThat(pool.volumes()).isEmpty();
+    assertThat(pool.volume("base.raw")).isEmpty();
+    remove(pool);
+    assertThat(host.storagePools().find(NAME)).isEmpty();
+  }
+
+  @Test
+  void contentThatEndsEarlyIsAnErrorAndLeavesTheConnectionUsable() {
+    StoragePool pool = host.storagePools().defineFolder(NAME, folder.resolve("pool").toString());
+    pool.start();
+    pool.create(VolumeSpec.raw("a", MemorySize.ofMib(1)));
+    assertThatExceptionOfType(EOFException.class)
+        .isThrownBy(
+            () -> pool.upload("a", new ByteArrayInputStream(new byte[10]), MemorySize.ofBytes(11)))
+        .withMessageContaining("1 bytes early");
+    assertThat(pool.volumes()).containsExactly("a");
+  }
+
+  @Test
+  void seesThePciFunctionsThatTheKernelSees() throws Exception {
+    List<PciAddress> kernel;
+    try (Stream<Path> devices = Files.list(Path.of("/sys/bus/pci/devices"))) {
+      kernel = devices.map(d -> PciAddress.parse(d.getFileName().toString())).sorted().toList();
+    }
+    List<NodeDevice> seen = host.nodeDevices().pci();
+    assertThat(seen).extracting(NodeDevice::address).isEqualTo(kernel);
+    if (!seen.isEmpty()) {
+      assertThat(host.nodeDevices().find(seen.get(0).address())).contains(seen.get(0));
+    }
+  }
+}
