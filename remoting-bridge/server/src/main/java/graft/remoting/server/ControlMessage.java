@@ -28,8 +28,9 @@ sealed interface ControlMessage {
    * To a worker, with the client's descriptor: serve this client, beginning with the WELCOME.
    *
    * @param memoryLimit bytes of device memory, 0 for no limit
+   * @param sharedMemory whether the client shares memory after the welcome
    */
-  record StartSession(long id, String name, long memoryLimit, Bytes welcome)
+  record StartSession(long id, String name, long memoryLimit, boolean sharedMemory, Bytes welcome)
       implements ControlMessage {}
 
   /** To a worker, with a descriptor: one more connection of its session. */
@@ -59,6 +60,7 @@ sealed interface ControlMessage {
         out.writeLong(start.id());
         out.writeUTF(start.name());
         out.writeLong(start.memoryLimit());
+        out.writeBoolean(start.sharedMemory());
         out.write(start.welcome().array());
       } else if (this instanceof AddLane lane) {
         out.writeByte('L');
@@ -89,6 +91,7 @@ sealed interface ControlMessage {
                 in.readLong(),
                 in.readUTF(),
                 in.readLong(),
+                in.readBoolean(),
                 Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));
         case 'L' -> new AddLane(in.readInt(), Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));
         default -> throw new IOException("a control message of kind " + kind);

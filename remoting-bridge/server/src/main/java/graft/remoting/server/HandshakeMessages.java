@@ -10,7 +10,7 @@ import java.util.Arrays;
  * in bytes.
  *
  * <pre>
- * HELLO     128  0 magic, 4 version, 8 API hash (u64), 16 client nonce[32], 48 name[64], 112 kind, 116 reserved,
+ * HELLO     128  0 magic, 4 version, 8 API hash (u64), 16 client nonce[32], 48 name[64], 112 kind, 116 channel,
  *                120 session id (u64, kind 1)
  * CHALLENGE  64  0 magic, 4 status, 8 API hash (u64), 16 server nonce[32], 48 reserved[16]
  * PROOF      32  HMAC-SHA256(token, "graft client 1" server-nonce client-nonce API-hash name[64])
@@ -30,6 +30,8 @@ final class HandshakeMessages {
   static final int MESSAGE = 208;
   static final int KIND_SESSION = 0;
   static final int KIND_LANE = 1;
+  static final int CHANNEL_SOCKET = 0;
+  static final int CHANNEL_SHARED_MEMORY = 1;
 
   private HandshakeMessages() {}
 
@@ -41,7 +43,7 @@ final class HandshakeMessages {
       Bytes clientNonce,
       Bytes rawName,
       int kind,
-      int lane,
+      int channel,
       long sessionId) {
     static Hello decode(byte[] bytes) {
       ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -65,7 +67,7 @@ final class HandshakeMessages {
           .put(clientNonce.array())
           .put(rawName.array())
           .putInt(kind)
-          .putInt(lane)
+          .putInt(channel)
           .putLong(sessionId);
       return bytes;
     }

@@ -9,7 +9,8 @@ enum HandshakeStatus {
   NO_WORKER(4),
   BUSY(5),
   NO_SESSION(6),
-  MALFORMED(7);
+  MALFORMED(7),
+  NO_CHANNEL(8);
 
   private final int code;
 

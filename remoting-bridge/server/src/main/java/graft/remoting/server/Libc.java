@@ -23,6 +23,7 @@ final class Libc {
   static final int SO_RCVBUF = 8;
   static final int SO_KEEPALIVE = 9;
   static final int SO_PEERCRED = 17;
+  static final int SO_DOMAIN = 39;
   static final int SCM_RIGHTS = 1;
   static final int IPPROTO_TCP = 6;
   static final int TCP_NODELAY = 1;

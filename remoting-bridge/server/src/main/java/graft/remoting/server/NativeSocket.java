@@ -11,13 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * writes take native addresses. The thread that uses it closes it; {@link #shutdown} wakes that
  * thread from another.
  */
-final class NativeSocket implements AutoCloseable {
-  /** A read's answer at the end of the stream. */
-  static final int END = 0;
-
-  /** A read's answer when nothing is there yet. */
-  static final int NOTHING = -1;
-
+final class NativeSocket implements Transport {
   private final AtomicInteger fd;
   private final String peer;
 
@@ -39,18 +33,31 @@ final class NativeSocket implements AutoCloseable {
     return peer;
   }
 
+  /** Whether it is a Unix socket. */
+  boolean isLocal() throws IOException {
+    try (Scratch scratch = new Scratch(8)) {
+      Memory.putInt(scratch.address() + 4, 4);
+      if (Libc.getsockopt(
+              fd.get(), Libc.SOL_SOCKET, Libc.SO_DOMAIN, scratch.address(), scratch.address() + 4)
+          < 0) {
+        throw Libc.failure("ask for the kind of " + peer);
+      }
+      return Memory.getInt(scratch.address()) == Libc.AF_UNIX;
+    }
+  }
+
   /** Gives the descriptor away: this object closes nothing any more. */
   int release() {
     return fd.getAndSet(-1);
   }
 
-  /** Up to {@code length} bytes, {@link #END} or {@link #NOTHING}. Never waits. */
-  long tryReceive(long address, long length) throws IOException {
+  @Override
+  public long tryReceive(long address, long length) throws IOException {
     return receive(address, length, Libc.MSG_DONTWAIT);
   }
 
-  /** Up to {@code length} bytes, at least one unless it is {@link #END}. Waits. */
-  long receive(long address, long length) throws IOException {
+  @Override
+  public long receive(long address, long length) throws IOException {
     return receive(address, length, 0);
   }
 
@@ -107,8 +114,9 @@ final class NativeSocket implements AutoCloseable {
     return true;
   }
 
-  /** Sends all of it, waiting as long as the peer does not read. */
-  void sendAll(long address, long length, int flags) throws IOException {
+  @Override
+  public void sendAll(long address, long length, boolean more) throws IOException {
+    int flags = more ? Libc.MSG_MORE : 0;
     long done = 0;
     while (done < length) {
       long count = Libc.send(fd.get(), address + done, length - done, flags | Libc.MSG_NOSIGNAL);
@@ -140,6 +148,15 @@ final class NativeSocket implements AutoCloseable {
       }
     }
     return true;
+  }
+
+  /** Sends what the peer takes at once, and drops the rest. */
+  void trySend(long address, long length) throws IOException {
+    if (Libc.send(fd.get(), address, length, Libc.MSG_NOSIGNAL | Libc.MSG_DONTWAIT) < 0
+        && Native.getLastError() != Libc.EAGAIN
+        && Native.getLastError() != Libc.EINTR) {
+      throw Libc.failure("send to " + peer);
+    }
   }
 
   private boolean await(int events, long deadline) throws IOException {

@@ -57,8 +57,19 @@ final class SessionGate {
     }
   }
 
-  private void begin(NativeSocket socket, Handshake.Accepted accepted) throws HandshakeException {
+  private void begin(NativeSocket socket, Handshake.Accepted accepted)
+      throws IOException, HandshakeException {
     Grant grant = accepted.grant();
+    boolean shared = accepted.hello().channel() == HandshakeMessages.CHANNEL_SHARED_MEMORY;
+    if (shared
+        ? !socket.isLocal()
+        : accepted.hello().channel() != HandshakeMessages.CHANNEL_SOCKET) {
+      throw new HandshakeException(
+          HandshakeStatus.NO_CHANNEL,
+          "this address serves no channel "
+              + accepted.hello().channel()
+              + "; shm needs its Unix socket");
+    }
     DeviceSpec wanted =
         grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
     long limit = grant.memory().orElse(memory.orElse(0));
@@ -71,7 +82,7 @@ final class SessionGate {
         Bytes welcome = welcome(id, accepted);
         worker.start(
             session,
-            new ControlMessage.StartSession(id, grant.name(), limit, welcome),
+            new ControlMessage.StartSession(id, grant.name(), limit, shared, welcome),
             socket.fd());
         metrics.sessionStarted();
         LOG.info("{}", session.startLine());
@@ -97,7 +108,7 @@ final class SessionGate {
     worker
         .control()
         .send(
-            new ControlMessage.AddLane(hello.lane(), welcome(hello.sessionId(), accepted)),
+            new ControlMessage.AddLane(hello.channel(), welcome(hello.sessionId(), accepted)),
             socket.fd());
   }
 

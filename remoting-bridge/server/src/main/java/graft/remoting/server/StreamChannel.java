@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A {@link Channel} on a stream socket. Reads as much as there is into one buffer, so that many
+ * A {@link Channel} on a stream transport. Reads as much as there is into one buffer, so that many
  * small records cost one system call; large bulk data goes straight to where it belongs.
  */
 final class StreamChannel implements Channel {
@@ -15,7 +15,7 @@ final class StreamChannel implements Channel {
   private static final int REPLY = MAX_RECORD;
   private static final int DIRECT = 64 * 1024;
 
-  private final NativeSocket socket;
+  private final Transport transport;
   private final long spinNanos;
   private final long buffer = Memory.allocate(BUFFER);
   private final long reply = Memory.allocate(REPLY);
@@ -26,12 +26,12 @@ final class StreamChannel implements Channel {
   private int end;
 
   /**
-   * Takes over {@code socket}.
+   * Takes over {@code transport}.
    *
    * @param spinMicros how long a read polls before it sleeps
    */
-  StreamChannel(NativeSocket socket, int spinMicros) {
-    this.socket = socket;
+  StreamChannel(Transport transport, int spinMicros) {
+    this.transport = transport;
     this.spinNanos = TimeUnit.MICROSECONDS.toNanos(spinMicros);
   }
 
@@ -83,7 +83,7 @@ final class StreamChannel implements Channel {
         end -= start;
         start = 0;
       }
-      if (receive(true) == NativeSocket.END) {
+      if (receive(true) == Transport.END) {
         return false;
       }
     }
@@ -99,8 +99,8 @@ final class StreamChannel implements Channel {
   }
 
   private long receiveTo(long address, long length, boolean wait) throws IOException {
-    long count = socket.tryReceive(address, length);
-    if (count == NativeSocket.NOTHING && wait) {
+    long count = transport.tryReceive(address, length);
+    if (count == Transport.NOTHING && wait) {
       count = spin(address, length);
     }
     if (count > 0) {
@@ -113,14 +113,14 @@ final class StreamChannel implements Channel {
     if (spinNanos > 0) {
       long limit = System.nanoTime() + spinNanos;
       do {
-        long count = socket.tryReceive(address, length);
-        if (count != NativeSocket.NOTHING) {
+        long count = transport.tryReceive(address, length);
+        if (count != Transport.NOTHING) {
           return count;
         }
         Thread.onSpinWait();
       } while (System.nanoTime() < limit);
     }
-    return socket.receive(address, length);
+    return transport.receive(address, length);
   }
 
   @Override
@@ -132,7 +132,7 @@ final class StreamChannel implements Channel {
       long left = length - done;
       if (left >= DIRECT) {
         long count = receiveTo(address + done, left, true);
-        if (count == NativeSocket.END) {
+        if (count == Transport.END) {
           throw truncated(done, length);
         }
         done += count;
@@ -184,7 +184,7 @@ final class StreamChannel implements Channel {
   public void send(long address, long length) throws IOException {
     sending.lock();
     try {
-      socket.sendAll(address, length, 0);
+      transport.sendAll(address, length, false);
       bytesOut.lazySet(bytesOut.get() + length);
     } finally {
       sending.unlock();
@@ -196,12 +196,17 @@ final class StreamChannel implements Channel {
       throws IOException {
     sending.lock();
     try {
-      socket.sendAll(header, headerLength, length == 0 ? 0 : Libc.MSG_MORE);
-      socket.sendAll(address, length, 0);
+      transport.sendAll(header, headerLength, length != 0);
+      transport.sendAll(address, length, false);
       bytesOut.lazySet(bytesOut.get() + headerLength + length);
     } finally {
       sending.unlock();
     }
+  }
+
+  @Override
+  public Region region() {
+    return transport.region();
   }
 
   @Override
@@ -220,6 +225,6 @@ final class StreamChannel implements Channel {
    */
   @Override
   public void close() {
-    socket.close();
+    transport.close();
   }
 }

@@ -18,12 +18,14 @@ final class WorkerSession {
   /** How long a client that has gone may keep the device busy with what it had sent. */
   private static final Duration GRACE = Duration.ofSeconds(2);
 
+  private static final Duration SHARE_LIMIT = Duration.ofSeconds(5);
+
   private final ControlSocket control;
   private final Backend backend;
   private final NativeSocket client;
   private final ControlMessage.StartSession start;
   private final int spinMicros;
-  private final Channel channel;
+  private volatile Channel channel;
   private volatile RecordHandler handler;
   private final AtomicLong calls = new AtomicLong();
   private ControlMessage.Used reported = new ControlMessage.Used(0, 0, 0, 0);
@@ -39,23 +41,27 @@ final class WorkerSession {
     this.client = client;
     this.start = start;
     this.spinMicros = spinMicros;
-    this.channel = new StreamChannel(client, spinMicros);
   }
 
   /** Serves the session to its end. */
   void run() throws IOException {
     String reason;
     try {
-      RecordHandler records = backend.begin(channel, start.name(), start.memoryLimit(), spinMicros);
-      handler = records;
+      welcome(client, start.welcome());
+      Transport transport =
+          start.sharedMemory() ? RingTransport.accept(client, SHARE_LIMIT) : client;
+      Channel records = new StreamChannel(transport, spinMicros);
+      RecordHandler executor =
+          backend.begin(records, start.name(), start.memoryLimit(), spinMicros);
+      channel = records;
+      handler = executor;
       Thread watcher = new Thread(null, this::watch, "graft-watch", 256 * 1024);
       watcher.setDaemon(true);
       watcher.start();
-      welcome(channel, start.welcome());
       long record;
-      while ((record = channel.nextRecord()) != 0) {
+      while ((record = records.nextRecord()) != 0) {
         calls.lazySet(calls.get() + 1);
-        records.execute(record);
+        executor.execute(record);
       }
       reason = "the client has gone";
     } catch (ProtocolException e) {
@@ -67,10 +73,10 @@ final class WorkerSession {
     end(reason);
   }
 
-  private static void welcome(Channel channel, Bytes message) throws IOException {
+  private static void welcome(NativeSocket socket, Bytes message) throws IOException {
     byte[] bytes = message.array();
     try (Scratch scratch = Scratch.of(bytes)) {
-      channel.send(scratch.address(), bytes.length);
+      socket.sendAll(scratch.address(), bytes.length, false);
     }
   }
 
@@ -81,13 +87,13 @@ final class WorkerSession {
   }
 
   private synchronized void report() throws IOException {
-    RecordHandler records = handler;
+    RecordHandler executor = handler;
+    if (executor == null) {
+      return;
+    }
     ControlMessage.Used used =
         new ControlMessage.Used(
-            channel.bytesIn(),
-            channel.bytesOut(),
-            calls.get(),
-            records == null ? 0 : records.memory());
+            channel.bytesIn(), channel.bytesOut(), calls.get(), executor.memory());
     if (!used.equals(reported)) {
       reported = used;
       control.send(used);
@@ -125,11 +131,10 @@ final class WorkerSession {
       return;
     }
     if (received.message() instanceof ControlMessage.AddLane lane && received.fd() >= 0) {
-      StreamChannel connection =
-          new StreamChannel(new NativeSocket(received.fd(), start.name()), spinMicros);
+      NativeSocket connection = new NativeSocket(received.fd(), start.name());
       try {
         welcome(connection, lane.welcome());
-        handler.addLane(lane.lane(), connection);
+        handler.addLane(lane.lane(), new StreamChannel(connection, spinMicros));
       } catch (IOException e) {
         LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());
         connection.close();

@@ -1,0 +1,36 @@
+package graft.remoting.server;
+
+import java.io.IOException;
+
+/**
+ * What carries a session's bytes both ways, under {@link StreamChannel}: a socket, or rings in
+ * shared memory.
+ */
+interface Transport extends AutoCloseable {
+  /** A read's answer at the end of the stream. */
+  int END = 0;
+
+  /** A read's answer when nothing is there yet. */
+  int NOTHING = -1;
+
+  /** Up to {@code length} bytes, {@link #END} or {@link #NOTHING}. Never waits. */
+  long tryReceive(long address, long length) throws IOException;
+
+  /** Up to {@code length} bytes, at least one unless it is {@link #END}. Waits. */
+  long receive(long address, long length) throws IOException;
+
+  /**
+   * Sends all of it, waiting as long as the peer does not read. One thread at a time.
+   *
+   * @param more whether more follows at once, so that the two may travel together
+   */
+  void sendAll(long address, long length, boolean more) throws IOException;
+
+  /** The memory that the peer shares, null if it has none. */
+  default Region region() {
+    return null;
+  }
+
+  @Override
+  void close();
+}
