@@ -30,6 +30,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size);
 /* ---- Cryptography (sha256.c, md2.c) ---- */
 void graft_hmac_sha256(const uint8_t *key, size_t key_bytes, const void *const *parts, const size_t *sizes, int count,
                        uint8_t out[32]);
+void graft_md2(const uint8_t *data, size_t bytes, uint8_t out[16]);
 void graft_hmac_md2(const uint8_t *key, size_t key_bytes, const uint8_t *data, size_t bytes, uint8_t out[16]);
 
 /* ---- Connection: from an address to an authenticated socket (connect.c) ---- */

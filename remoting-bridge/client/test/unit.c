@@ -43,6 +43,24 @@ static void hmac_sha256(void) {
   CHECK(!strcmp(text, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"));
 }
 
+/* RFC 1319, appendix A.5. */
+static void md2(void) {
+  static const struct {
+    const char *text, *digest;
+  } vectors[] = {{"", "8350e5a3e24c153df2275c9f80692773"},
+                 {"a", "32ec01ec4a6dac72c0ab96fb34c0b5d1"},
+                 {"abc", "da853b0d3f88d99b30283a69e6ded6bb"},
+                 {"message digest", "ab4f496bfb2a530b219ff33031fe06b0"},
+                 {"abcdefghijklmnopqrstuvwxyz", "4e8ddff3650292ab5a4108c3aa47940b"}};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    uint8_t out[16];
+    char text[33];
+    graft_md2((const uint8_t *)vectors[i].text, strlen(vectors[i].text), out);
+    hex(out, 16, text);
+    CHECK(!strcmp(text, vectors[i].digest));
+  }
+}
+
 /* The ranges table: neighbours, ends, replacement, removal by kind. */
 static void ranges(void) {
   struct graft_range found;
@@ -149,6 +167,7 @@ static void no_server(void) {
 
 int main(void) {
   hmac_sha256();
+  md2();
   ranges();
   images();
   configuration();
