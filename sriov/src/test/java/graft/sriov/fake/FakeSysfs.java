@@ -21,7 +21,8 @@ import java.util.function.Consumer;
  * sriov_drivers_autoprobe}, {@code reset_method} and the adapters' GUID files take effect, with the
  * errors that the kernel gives (drivers/pci/iov.c, drivers/pci/pci-driver.c, drivers/base/bus.c).
  *
- * <p>Each write is whole before the next; the fake is not for use by several threads.
+ * <p>Each write is whole before the next, from whichever thread it comes; a reader may see what
+ * lies between, as on a real host.
  */
 public final class FakeSysfs implements Sysfs {
   private final RootFolder reader;
@@ -146,7 +147,7 @@ public final class FakeSysfs implements Sysfs {
     change(path, "", Duration.ofDays(2), reader::remove);
   }
 
-  void change(String path, String value, Duration limit, Consumer<String> effect) {
+  synchronized void change(String path, String value, Duration limit, Consumer<String> effect) {
     log.add(path + " = " + value);
     faults.change(path, value, limit, late, () -> effect.accept(path));
   }
