@@ -23,8 +23,7 @@ final class AttributeWriter {
 
   void write(String path, String file, String value, Duration limit) {
     ProcessBuilder builder =
-        new ProcessBuilder(
-            List.of("dd", "of=" + file, "bs=4096", "conv=notrunc,nocreat", "status=none"));
+        new ProcessBuilder(List.of("dd", "of=" + file, "bs=4096", "conv=nocreat", "status=none"));
     builder.environment().put("LC_ALL", "C");
     builder.redirectErrorStream(true).redirectOutput(Redirect.PIPE);
     Process process;
