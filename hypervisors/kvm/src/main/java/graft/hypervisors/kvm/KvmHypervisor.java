@@ -62,12 +62,15 @@ public final class KvmHypervisor implements Hypervisor {
     return host.uri().isSession() && !local.runsAsRoot();
   }
 
-  /** Of a remote host only what its libvirt says is known. */
+  /** Of a remote host only what its libvirt says is known; a local one's files say why. */
   private Optional<String> obstacle(HostCapabilities host) {
-    if (!host.offersDomainType(Acceleration.KVM.domainType())) {
-      return Optional.of("libvirt at " + host.uri() + " does not offer KVM");
-    }
-    return host.uri().isLocal() ? local.kvmObstacle(unprivileged(host)) : Optional.empty();
+    Optional<String> here =
+        host.uri().isLocal() ? local.kvmObstacle(unprivileged(host)) : Optional.empty();
+    return here.or(
+        () ->
+            host.offersDomainType(Acceleration.KVM.domainType())
+                ? Optional.empty()
+                : Optional.of("libvirt at " + host.uri() + " does not offer KVM"));
   }
 
   @Override

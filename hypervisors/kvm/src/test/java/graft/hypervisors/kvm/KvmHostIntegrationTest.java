@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import graft.hypervisors.libvirt.AddressSource;
 import graft.hypervisors.libvirt.AgentCommand;
 import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.GuestFeature;
 import graft.hypervisors.libvirt.GuestState;
 import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.HypervisorException;
@@ -26,9 +27,11 @@ import graft.hypervisors.libvirt.domain.PciAddress;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -55,11 +58,23 @@ class KvmHostIntegrationTest {
 
   private final LibvirtHost host = LibvirtHost.open("qemu:///system");
 
+  /** The hypervisor runs as a user of its own, who must get at the files. */
+  @BeforeEach
+  void open() throws IOException {
+    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
   @BeforeEach
   @AfterEach
   void clean() {
     try (LibvirtHost cleaner = LibvirtHost.open("qemu:///system")) {
-      cleaner.guest(NAME).ifPresent(Guest::undefine);
+      cleaner
+          .guest(NAME)
+          .ifPresent(
+              guest -> {
+                guest.destroy();
+                guest.undefine();
+              });
       Networks networks = cleaner.networks();
       if (networks.find(NAME).isPresent()) {
         networks.destroy(NAME);
@@ -240,6 +255,34 @@ class KvmHostIntegrationTest {
     assertThat(seen).extracting(NodeDevice::address).isEqualTo(kernel);
     if (!seen.isEmpty()) {
       assertThat(host.nodeDevices().find(seen.get(0).address())).contains(seen.get(0));
+    }
+  }
+
+  @Test
+  void guestsOnVolumesStartByBiosAndByUefi() {
+    StoragePool pool = host.storagePools().defineFolder(NAME, folder.resolve("pool").toString());
+    pool.start();
+    pool.create(VolumeSpec.qcow2("disk.qcow2", MemorySize.ofMib(8)));
+    pool.create(VolumeSpec.raw("seed.iso", MemorySize.ofMib(1)));
+    KvmHypervisor kvm = new KvmHypervisor();
+    Boot.Firmware[] firmwares =
+        kvm.features(host.capabilities()).contains(GuestFeature.UEFI)
+            ? Boot.Firmware.values()
+            : new Boot.Firmware[] {Boot.Firmware.BIOS};
+    for (Boot.Firmware firmware : firmwares) {
+      DomainSpec spec =
+          DomainSpec.named(NAME)
+              .memory(MemorySize.ofMib(128))
+              .boot(new Boot.FromDisk(firmware))
+              .disk(DiskSpec.volume(NAME, "disk.qcow2", DiskSpec.Format.QCOW2))
+              .disk(DiskSpec.cdromVolume(NAME, "seed.iso"))
+              .build();
+      Guest guest = host.define(kvm.domainXml(spec, host.capabilities()));
+      guest.start();
+      assertThat(guest.state()).as("started by %s", firmware).isEqualTo(GuestState.RUNNING);
+      guest.shutdown();
+      assertThat(guest.destroy()).isTrue();
+      guest.undefine();
     }
   }
 }

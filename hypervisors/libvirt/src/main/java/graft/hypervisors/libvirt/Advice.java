@@ -5,6 +5,8 @@ final class Advice {
 
   private static final String LOG = "look into libvirt's log (journalctl -u libvirtd)";
 
+  static final String LOST_CONNECTION = "check that libvirtd still runs, then connect anew";
+
   private Advice() {}
 
   /**
@@ -42,8 +44,7 @@ final class Advice {
               + " org.qemu.guest_agent.0";
       case RESOURCE_BUSY, OPERATION_TIMEOUT ->
           "something else works on it: wait for that, or end it";
-      case NO_CONNECT, INVALID_CONN, UNKNOWN_HOST, RPC ->
-          "check that libvirtd still runs, then connect anew";
+      case NO_CONNECT, INVALID_CONN, UNKNOWN_HOST, RPC -> LOST_CONNECTION;
       case CPU_INCOMPATIBLE -> "choose a CPU model that this host can give";
       case DEVICE_MISSING -> "the guest has no such device: look at its XML";
       default -> LOG;

@@ -63,6 +63,10 @@ record Attempt(String action, String target) {
     String reason =
         error.map(LibvirtError::message).orElse("the call failed and libvirt recorded no error");
     LibvirtError.Code code = error.map(e -> LibvirtError.Code.of(e.code())).orElse(null);
+    if (error.map(LibvirtError::isLostConnection).orElse(false)) {
+      return new HostUnreachableException(
+          new Failure(action, target, reason, Advice.LOST_CONNECTION, error), null);
+    }
     Failure failure = new Failure(action, target, reason, Advice.on(code, reason), error);
     if (code == null) {
       return new HypervisorException(failure, null);

@@ -17,6 +17,7 @@ final class Connection {
 
   private final LibvirtUri uri;
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+  private volatile boolean closed;
   private ConnectionPointer pointer;
 
   private Connection(LibvirtUri uri, ConnectionPointer pointer) {
@@ -48,7 +49,7 @@ final class Connection {
   <T> T with(Function<ConnectionPointer, T> call) {
     lock.readLock().lock();
     try {
-      if (pointer == null) {
+      if (closed) {
         throw new IllegalStateException("the connection to " + uri + " is closed");
       }
       return call.apply(pointer);
@@ -62,6 +63,7 @@ final class Connection {
    * with the process, which is better than to hang here or to free what the call still uses.
    */
   void close() {
+    closed = true;
     boolean locked = false;
     try {
       locked = lock.writeLock().tryLock(CLOSE_WAIT_MILLIS, TimeUnit.MILLISECONDS);

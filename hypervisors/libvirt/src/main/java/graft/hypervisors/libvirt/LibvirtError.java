@@ -9,6 +9,18 @@ package graft.hypervisors.libvirt;
  */
 public record LibvirtError(int code, int domain, String message) {
 
+  /** virErrorDomain's VIR_FROM_RPC: the client's end of the connection to the daemon. */
+  private static final int FROM_RPC = 7;
+
+  /**
+   * Whether the daemon is gone: a broken pipe at first, then a closed socket, neither with a code
+   * of its own (seen with libvirt 9.0).
+   */
+  boolean isLostConnection() {
+    return domain == FROM_RPC
+        && (code == Code.SYSTEM_ERROR.number() || code == Code.INTERNAL_ERROR.number());
+  }
+
   /** libvirt's name of the code where this project knows it, else its number. */
   public String codeName() {
     Code known = Code.of(code);

@@ -28,6 +28,15 @@ class HypervisorExceptionTest {
   }
 
   @Test
+  void aDaemonThatDiedIsToldByThePartThatFailed() {
+    assertThat(new LibvirtError(38, 7, "Cannot write data: Broken pipe").isLostConnection())
+        .isTrue();
+    assertThat(new LibvirtError(1, 7, "client socket is closed").isLostConnection()).isTrue();
+    assertThat(new LibvirtError(38, 10, "Broken pipe").isLostConnection()).isFalse();
+    assertThat(new LibvirtError(42, 7, "no domain").isLostConnection()).isFalse();
+  }
+
+  @Test
   void codesThatAreUnknownHereKeepTheirNumber() {
     assertThat(new LibvirtError(110, 0, "").codeName()).isEqualTo("libvirt error 110");
   }

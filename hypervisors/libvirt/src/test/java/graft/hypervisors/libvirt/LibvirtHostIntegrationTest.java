@@ -3,6 +3,7 @@ package graft.hypervisors.libvirt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.MemorySize;
@@ -13,6 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -201,5 +204,31 @@ class LibvirtHostIntegrationTest {
     host.close();
     assertThatIllegalStateException().isThrownBy(host::guests).withMessageContaining("closed");
     assertThatIllegalStateException().isThrownBy(guest::start);
+  }
+
+  @Test
+  void closeDoesNotWaitForACallThatHangs() throws InterruptedException {
+    Connection connection = Connection.open(LibvirtUri.parse("test:///default"));
+    CountDownLatch inside = new CountDownLatch(1);
+    CountDownLatch end = new CountDownLatch(1);
+    Thread call =
+        new Thread(
+            () ->
+                connection.with(
+                    c -> {
+                      inside.countDown();
+                      try {
+                        return end.await(1, TimeUnit.MINUTES);
+                      } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                      }
+                    }));
+    call.start();
+    inside.await();
+    assertTimeoutPreemptively(Duration.ofSeconds(10), connection::close);
+    assertThatIllegalStateException().isThrownBy(() -> connection.with(c -> c));
+    assertThat(call.isAlive()).isTrue();
+    end.countDown();
+    call.join();
   }
 }
