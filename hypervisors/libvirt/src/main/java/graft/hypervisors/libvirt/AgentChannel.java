@@ -62,7 +62,8 @@ final class AgentChannel {
     return guest.with(
         domain -> {
           CString answer =
-              LibvirtLibrary.qemu().virDomainQemuAgentCommand(domain, message, seconds, 0);
+              LibvirtLibrary.qemu(guest.toString())
+                  .virDomainQemuAgentCommand(domain, message, seconds, 0);
           if (answer != null) {
             return answer.toString();
           }

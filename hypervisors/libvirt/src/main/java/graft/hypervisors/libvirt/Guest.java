@@ -187,7 +187,7 @@ public final class Guest {
                     .text(LibvirtLibrary.calls().virDomainGetXMLDesc(domain, flags))));
   }
 
-  /** What this project left in the domain; empty for guests of others. */
+  /** What this project left in the domain; empty for guests of others, and for any other form. */
   public Optional<GuestMetadata> metadata() {
     return with(this::metadata);
   }
@@ -206,7 +206,12 @@ public final class Guest {
       }
       throw failure;
     }
-    return Optional.of(GuestMetadata.fromElement(Xml.parse(xml.toString()).getDocumentElement()));
+    try {
+      return Optional.of(GuestMetadata.fromElement(Xml.parse(xml.toString()).getDocumentElement()));
+    } catch (IllegalArgumentException e) {
+      // Somebody else wrote it: one such guest must not hide all others.
+      return Optional.empty();
+    }
   }
 
   /** Replaces what this project left in the domain, also while it runs. */

@@ -25,9 +25,17 @@ final class LibvirtLibrary {
     return Loaded.EXTRAS;
   }
 
-  /** The QEMU driver's own calls; a library of its own, loaded when an agent is first asked. */
-  static LibvirtQemu qemu() {
-    return LoadedQemu.CALLS;
+  /**
+   * The QEMU driver's own calls; a library of its own, loaded when an agent is first asked.
+   *
+   * @throws HostUnreachableException when it is not installed
+   */
+  static LibvirtQemu qemu(String target) {
+    try {
+      return LoadedQemu.CALLS;
+    } catch (LinkageError e) {
+      throw missing("ask the agent of", target, e);
+    }
   }
 
   /**
@@ -39,23 +47,30 @@ final class LibvirtLibrary {
     try {
       Loaded.EXTRAS.virGetLastErrorCode();
     } catch (LinkageError e) {
-      Throwable root = e;
-      while (root.getCause() != null) {
-        root = root.getCause();
-      }
-      throw new HostUnreachableException(
-          new HypervisorException.Failure(
-              "open",
-              uri.toString(),
-              "libvirt's client library cannot be loaded: " + firstLine(root.getMessage()),
-              "install it: apt-get install libvirt0 (libvirt.so.0, libvirt-qemu.so.0)",
-              Optional.empty()),
-          e);
+      throw missing("open", uri.toString(), e);
     }
   }
 
+  private static HostUnreachableException missing(String action, String target, LinkageError e) {
+    Throwable root = e;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return new HostUnreachableException(
+        new HypervisorException.Failure(
+            action,
+            target,
+            "libvirt's client library cannot be loaded (" + firstLine(root.getMessage()) + ")",
+            "install it: apt-get install libvirt0 (libvirt.so.0, libvirt-qemu.so.0)",
+            Optional.empty()),
+        e);
+  }
+
+  /** JNA goes on with every place where it looked. */
   private static String firstLine(String text) {
-    return text == null ? "no reason given" : text.lines().findFirst().orElse("");
+    return text == null
+        ? "no reason given"
+        : text.lines().findFirst().orElse("").replaceFirst(":$", "");
   }
 
   private static final class Loaded {

@@ -122,6 +122,15 @@ class LibvirtHostIntegrationTest {
   }
 
   @Test
+  void aGuestWithForeignMetadataInOurNamespaceIsNotOurs() {
+    host.define(domain(NAME, "<metadata><x:other xmlns:x='urn:graft:guest:1'/></metadata>"), true);
+    assertThat(host.guests())
+        .filteredOn(g -> g.name().equals(NAME))
+        .singleElement()
+        .matches(g -> g.metadata().isEmpty());
+  }
+
+  @Test
   void aNameIsTakenOnce() {
     host.define(domain(NAME, "<uuid>" + UUID.randomUUID() + "</uuid>"), true);
     assertThatExceptionOfType(HypervisorException.class)

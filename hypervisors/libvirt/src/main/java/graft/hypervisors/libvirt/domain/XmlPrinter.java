@@ -78,7 +78,13 @@ final class XmlPrinter {
             out.append(c);
           }
         }
-        default -> out.append(c);
+        default -> {
+          if (c < ' ' || c == '\uFFFE' || c == '\uFFFF') {
+            throw new IllegalArgumentException(
+                String.format("XML cannot hold the character U+%04X", (int) c));
+          }
+          out.append(c);
+        }
       }
     }
   }

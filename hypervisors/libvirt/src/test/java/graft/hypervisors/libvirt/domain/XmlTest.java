@@ -37,6 +37,15 @@ class XmlTest {
   }
 
   @Test
+  void refusesWhatNoParserWouldTake() {
+    Document document = Xml.newDocument("a");
+    document.getDocumentElement().setAttribute("x", "\u0007");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Xml.print(document))
+        .withMessageContaining("U+0007");
+  }
+
+  @Test
   void namesThePlaceOfAnError() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Xml.parse("<a>\n<b></a>"))
