@@ -19,8 +19,8 @@ import java.util.OptionalInt;
  */
 public final class GuestAgent {
 
-  /** For questions that the agent answers from its head. */
-  private static final Duration PROMPT = Duration.ofSeconds(10);
+  /** For questions that the agent answers from its head; an emulated guest may be slow at it. */
+  private static final Duration PROMPT = Duration.ofSeconds(30);
 
   private static final Duration FILE_OPERATION = Duration.ofSeconds(60);
 
