@@ -1,0 +1,2 @@
+/** Bytecode from the intermediate form: one class a kernel, one method a region or function. */
+package graft.remoting.software.codegen;

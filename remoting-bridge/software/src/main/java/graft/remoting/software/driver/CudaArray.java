@@ -1,0 +1,46 @@
+package graft.remoting.software.driver;
+
+/**
+ * A CUarray: rows one after the other in device memory.
+ *
+ * @param address its first element
+ * @param width elements of a row
+ * @param height rows; 0 for one dimension
+ * @param depth slices or layers; 0 for none
+ * @param format CUarray_format
+ * @param channels channels of an element
+ * @param flags CUDA_ARRAY3D_*
+ * @param elementBytes bytes of an element
+ */
+record CudaArray(
+    long address,
+    long width,
+    long height,
+    long depth,
+    int format,
+    int channels,
+    int flags,
+    int elementBytes) {
+
+  static final int LAYERED = 1;
+
+  boolean isLayered() {
+    return (flags & LAYERED) != 0;
+  }
+
+  long pitch() {
+    return width * elementBytes;
+  }
+
+  long rows() {
+    return Math.max(1, height);
+  }
+
+  long slices() {
+    return Math.max(1, depth);
+  }
+
+  long bytes() {
+    return pitch() * rows() * slices();
+  }
+}

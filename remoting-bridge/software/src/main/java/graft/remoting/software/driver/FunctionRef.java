@@ -1,0 +1,112 @@
+package graft.remoting.software.driver;
+
+import graft.remoting.software.exec.LoadedKernel;
+import graft.remoting.software.ir.Program;
+
+/** A CUfunction: a kernel in a context, with the attributes that a program can set. */
+final class FunctionRef {
+  /** What a thread is said to need; nothing here depends on it. */
+  static final int REGISTERS = 32;
+
+  private final Context context;
+  private final LoadedKernel kernel;
+  private final Object module;
+  private final int target;
+  private volatile int maxDynamicShared;
+  private volatile int carveout = -1;
+
+  FunctionRef(Context context, LoadedKernel kernel, Object module, int target) {
+    this.context = context;
+    this.kernel = kernel;
+    this.module = module;
+    this.target = target;
+    this.maxDynamicShared =
+        Math.max(0, DeviceAttributes.SHARED_PER_BLOCK - kernel.program().sharedBytes());
+  }
+
+  Context context() {
+    return context;
+  }
+
+  LoadedKernel kernel() {
+    return kernel;
+  }
+
+  /** The module that it was found in. */
+  Object module() {
+    return module;
+  }
+
+  Program program() {
+    return kernel.program();
+  }
+
+  int maxThreads() {
+    int said = program().launchBounds().maxThreads();
+    return said > 0
+        ? Math.min(said, DeviceAttributes.MAX_THREADS_PER_BLOCK)
+        : DeviceAttributes.MAX_THREADS_PER_BLOCK;
+  }
+
+  int maxDynamicShared() {
+    return maxDynamicShared;
+  }
+
+  /** The value of a CUfunction_attribute, or -1 if there is none of that number. */
+  int attribute(int number) {
+    return switch (number) {
+      case 0 -> maxThreads();
+      case 1 -> program().sharedBytes();
+      case 3 -> program().kernel().frameBytes();
+      case 4 -> REGISTERS;
+      case 5 -> target;
+      case 6 -> context.gpu().config().computeMajor() * 10 + context.gpu().config().computeMinor();
+      case 8 -> maxDynamicShared;
+      case 9 -> carveout;
+      default -> number >= 0 && number <= 15 ? 0 : -1;
+    };
+  }
+
+  /** Sets an attribute; false if it cannot be set to that. */
+  boolean setAttribute(int number, int value) {
+    switch (number) {
+      case 8 -> {
+        if (value < 0 || value + program().sharedBytes() > DeviceAttributes.SHARED_OPT_IN) {
+          return false;
+        }
+        maxDynamicShared = value;
+        return true;
+      }
+      case 9 -> {
+        carveout = value;
+        return value >= -1 && value <= 100;
+      }
+      case 14, 15 -> {
+        return true;
+      }
+      default -> {
+        return false;
+      }
+    }
+  }
+
+  /** Blocks that fit a multiprocessor at once. */
+  int occupancy(int blockSize, long dynamicShared) {
+    if (blockSize > maxThreads()) {
+      return 0;
+    }
+    int threads = (blockSize + 31) & -32;
+    long shared = program().dynamicSharedOffset() + dynamicShared;
+    if (shared > DeviceAttributes.SHARED_OPT_IN) {
+      return 0;
+    }
+    int byThreads = DeviceAttributes.THREADS_PER_MULTIPROCESSOR / threads;
+    int byRegisters = DeviceAttributes.REGISTERS / (REGISTERS * threads);
+    long byShared =
+        DeviceAttributes.SHARED_PER_MULTIPROCESSOR / (shared + DeviceAttributes.SHARED_RESERVED);
+    return (int)
+        Math.min(
+            Math.min(DeviceAttributes.BLOCKS_PER_MULTIPROCESSOR, byShared),
+            Math.min(byThreads, byRegisters));
+  }
+}

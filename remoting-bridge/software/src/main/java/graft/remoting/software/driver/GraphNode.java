@@ -1,0 +1,68 @@
+package graft.remoting.software.driver;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A node of a graph. */
+final class GraphNode {
+  /** CUgraphNodeType. */
+  enum Type {
+    KERNEL,
+    MEMCPY,
+    MEMSET,
+    HOST,
+    GRAPH,
+    EMPTY,
+    WAIT_EVENT,
+    EVENT_RECORD
+  }
+
+  private final Graph graph;
+  private final Type type;
+  private final List<GraphNode> dependencies = new ArrayList<>();
+  private Runnable body;
+  private Graph child;
+  private long handle;
+
+  GraphNode(Graph graph, Type type, Runnable body) {
+    this.graph = graph;
+    this.type = type;
+    this.body = body;
+  }
+
+  Graph graph() {
+    return graph;
+  }
+
+  Type type() {
+    return type;
+  }
+
+  List<GraphNode> dependencies() {
+    return dependencies;
+  }
+
+  Runnable body() {
+    return body;
+  }
+
+  void setBody(Runnable value) {
+    body = value;
+  }
+
+  Graph child() {
+    return child;
+  }
+
+  void setChild(Graph value) {
+    child = value;
+  }
+
+  long handle() {
+    return handle;
+  }
+
+  void setHandle(long value) {
+    handle = value;
+  }
+}

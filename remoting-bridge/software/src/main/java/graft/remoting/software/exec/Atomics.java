@@ -1,0 +1,357 @@
+package graft.remoting.software.exec;
+
+import graft.remoting.software.memory.Native;
+import sun.misc.Unsafe;
+
+/** Atomic operations; each gives the value before it (PTX ISA, "atom"). */
+public final class Atomics {
+  private static final Unsafe UNSAFE = Native.UNSAFE;
+
+  private Atomics() {}
+
+  public static int addB32(long address, int value) {
+    return UNSAFE.getAndAddInt(null, address, value);
+  }
+
+  public static long addB64(long address, long value) {
+    return UNSAFE.getAndAddLong(null, address, value);
+  }
+
+  public static int exchB32(long address, int value) {
+    return UNSAFE.getAndSetInt(null, address, value);
+  }
+
+  public static long exchB64(long address, long value) {
+    return UNSAFE.getAndSetLong(null, address, value);
+  }
+
+  public static int casB32(long address, int expected, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (old != expected || UNSAFE.compareAndSwapInt(null, address, old, value)) {
+        return old;
+      }
+    }
+  }
+
+  public static long casB64(long address, long expected, long value) {
+    while (true) {
+      long old = UNSAFE.getLongVolatile(null, address);
+      if (old != expected || UNSAFE.compareAndSwapLong(null, address, old, value)) {
+        return old;
+      }
+    }
+  }
+
+  /** Replaces the 16 bits at an address if the word around them did not change meanwhile. */
+  private static boolean replace16(long address, int old, int value) {
+    long word = address & ~3L;
+    int shift = (int) (address & 2) * 8;
+    int before = UNSAFE.getIntVolatile(null, word);
+    if ((before >>> shift & 0xffff) != old) {
+      return false;
+    }
+    int after = before & ~(0xffff << shift) | (value & 0xffff) << shift;
+    return UNSAFE.compareAndSwapInt(null, word, before, after);
+  }
+
+  private static int load16(long address) {
+    return UNSAFE.getShortVolatile(null, address) & 0xffff;
+  }
+
+  public static int casB16(long address, int expected, int value) {
+    while (true) {
+      int old = load16(address);
+      if (old != expected || replace16(address, old, value)) {
+        return old;
+      }
+    }
+  }
+
+  public static int exchB16(long address, int value) {
+    while (true) {
+      int old = load16(address);
+      if (replace16(address, old, value)) {
+        return old;
+      }
+    }
+  }
+
+  public static int andB32(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, old & value)) {
+        return old;
+      }
+    }
+  }
+
+  public static int orB32(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, old | value)) {
+        return old;
+      }
+    }
+  }
+
+  public static int xorB32(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, old ^ value)) {
+        return old;
+      }
+    }
+  }
+
+  public static int minS32(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, IntegerMath.minS32(old, value))) {
+        return old;
+      }
+    }
+  }
+
+  public static int maxS32(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, IntegerMath.maxS32(old, value))) {
+        return old;
+      }
+    }
+  }
+
+  public static int minU32(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, IntegerMath.minU32(old, value))) {
+        return old;
+      }
+    }
+  }
+
+  public static int maxU32(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, IntegerMath.maxU32(old, value))) {
+        return old;
+      }
+    }
+  }
+
+  public static long andB64(long address, long value) {
+    while (true) {
+      long old = UNSAFE.getLongVolatile(null, address);
+      if (UNSAFE.compareAndSwapLong(null, address, old, old & value)) {
+        return old;
+      }
+    }
+  }
+
+  public static long orB64(long address, long value) {
+    while (true) {
+      long old = UNSAFE.getLongVolatile(null, address);
+      if (UNSAFE.compareAndSwapLong(null, address, old, old | value)) {
+        return old;
+      }
+    }
+  }
+
+  public static long xorB64(long address, long value) {
+    while (true) {
+      long old = UNSAFE.getLongVolatile(null, address);
+      if (UNSAFE.compareAndSwapLong(null, address, old, old ^ value)) {
+        return old;
+      }
+    }
+  }
+
+  public static long minS64(long address, long value) {
+    while (true) {
+      long old = UNSAFE.getLongVolatile(null, address);
+      if (UNSAFE.compareAndSwapLong(null, address, old, IntegerMath.minS64(old, value))) {
+        return old;
+      }
+    }
+  }
+
+  public static long maxS64(long address, long value) {
+    while (true) {
+      long old = UNSAFE.getLongVolatile(null, address);
+      if (UNSAFE.compareAndSwapLong(null, address, old, IntegerMath.maxS64(old, value))) {
+        return old;
+      }
+    }
+  }
+
+  public static long minU64(long address, long value) {
+    while (true) {
+      long old = UNSAFE.getLongVolatile(null, address);
+      if (UNSAFE.compareAndSwapLong(null, address, old, IntegerMath.minU64(old, value))) {
+        return old;
+      }
+    }
+  }
+
+  public static long maxU64(long address, long value) {
+    while (true) {
+      long old = UNSAFE.getLongVolatile(null, address);
+      if (UNSAFE.compareAndSwapLong(null, address, old, IntegerMath.maxU64(old, value))) {
+        return old;
+      }
+    }
+  }
+
+  public static int incU32(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(
+          null, address, old, Integer.compareUnsigned(old, value) >= 0 ? 0 : old + 1)) {
+        return old;
+      }
+    }
+  }
+
+  public static int decU32(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(
+          null,
+          address,
+          old,
+          old == 0 || Integer.compareUnsigned(old, value) > 0 ? value : old - 1)) {
+        return old;
+      }
+    }
+  }
+
+  public static float addF32(long address, float value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      float before = Float.intBitsToFloat(old);
+      if (UNSAFE.compareAndSwapInt(null, address, old, Float.floatToRawIntBits(before + value))) {
+        return before;
+      }
+    }
+  }
+
+  public static double addF64(long address, double value) {
+    while (true) {
+      long old = UNSAFE.getLongVolatile(null, address);
+      double before = Double.longBitsToDouble(old);
+      if (UNSAFE.compareAndSwapLong(
+          null, address, old, Double.doubleToRawLongBits(before + value))) {
+        return before;
+      }
+    }
+  }
+
+  public static int addF16(long address, int value) {
+    while (true) {
+      int old = load16(address);
+      if (replace16(address, old, HalfMath.add(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int minF16(long address, int value) {
+    while (true) {
+      int old = load16(address);
+      if (replace16(address, old, HalfMath.min(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int maxF16(long address, int value) {
+    while (true) {
+      int old = load16(address);
+      if (replace16(address, old, HalfMath.max(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int addBF16(long address, int value) {
+    while (true) {
+      int old = load16(address);
+      if (replace16(address, old, BfloatMath.add(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int minBF16(long address, int value) {
+    while (true) {
+      int old = load16(address);
+      if (replace16(address, old, BfloatMath.min(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int maxBF16(long address, int value) {
+    while (true) {
+      int old = load16(address);
+      if (replace16(address, old, BfloatMath.max(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int addF16X2(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, HalfPairMath.add(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int minF16X2(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, HalfPairMath.min(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int maxF16X2(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, HalfPairMath.max(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int addBF16X2(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, BfloatPairMath.add(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int minBF16X2(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, BfloatPairMath.min(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int maxBF16X2(long address, int value) {
+    while (true) {
+      int old = UNSAFE.getIntVolatile(null, address);
+      if (UNSAFE.compareAndSwapInt(null, address, old, BfloatPairMath.max(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package graft.remoting.software.exec;
+
+/** A kernel did what ends it; the code is the CUresult that the context then reports. */
+public final class DeviceFault extends RuntimeException {
+  /** CUDA_ERROR_ILLEGAL_ADDRESS. */
+  public static final int ILLEGAL_ADDRESS = 700;
+
+  /** CUDA_ERROR_ASSERT. */
+  public static final int ASSERT = 710;
+
+  /** CUDA_ERROR_HARDWARE_STACK_ERROR. */
+  public static final int STACK = 714;
+
+  /** CUDA_ERROR_ILLEGAL_INSTRUCTION. */
+  public static final int ILLEGAL_INSTRUCTION = 715;
+
+  /** CUDA_ERROR_MISALIGNED_ADDRESS. */
+  public static final int MISALIGNED = 716;
+
+  /** CUDA_ERROR_INVALID_PC. */
+  public static final int INVALID_PC = 718;
+
+  /** CUDA_ERROR_LAUNCH_FAILED. */
+  public static final int LAUNCH_FAILED = 719;
+
+  private final int code;
+
+  public DeviceFault(int code, String message) {
+    super(message, null, false, false);
+    this.code = code;
+  }
+
+  /** The CUresult. */
+  public int code() {
+    return code;
+  }
+}

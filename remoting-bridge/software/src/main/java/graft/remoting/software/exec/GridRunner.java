@@ -1,0 +1,216 @@
+package graft.remoting.software.exec;
+
+import graft.remoting.software.memory.DeviceMemory;
+import graft.remoting.software.memory.Native;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/** Runs the blocks of grids on the cores of this machine. */
+public final class GridRunner implements AutoCloseable {
+  private static final long STACK_BYTES = 64L << 20;
+  private static final int KEPT_BLOCKS = 64;
+
+  private final DeviceMemory memory;
+  private final int workers;
+  private final int multiprocessors;
+  private final ThreadPoolExecutor helpers;
+  private final Consumer<byte[]> printf;
+  private final TextureTable textures;
+  private final Queue<ThreadBlock> spare = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger spares = new AtomicInteger();
+
+  /**
+   * Makes a runner.
+   *
+   * @param workers cores to use
+   * @param multiprocessors how many the device says it has
+   * @param printf takes what kernels print
+   */
+  public GridRunner(
+      DeviceMemory memory,
+      int workers,
+      int multiprocessors,
+      TextureTable textures,
+      Consumer<byte[]> printf) {
+    this.memory = memory;
+    this.workers = workers;
+    this.multiprocessors = multiprocessors;
+    this.textures = textures;
+    this.printf = printf;
+    AtomicInteger number = new AtomicInteger();
+    helpers =
+        new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            30,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            task -> {
+              Thread t =
+                  new Thread(
+                      null, task, "software-device-" + number.incrementAndGet(), STACK_BYTES);
+              t.setDaemon(true);
+              return t;
+            });
+  }
+
+  int multiprocessors() {
+    return multiprocessors;
+  }
+
+  TextureTable textures() {
+    return textures;
+  }
+
+  DeviceMemory memory() {
+    return memory;
+  }
+
+  void print(byte[] text) {
+    printf.accept(text);
+  }
+
+  long newGridBarrier() {
+    long address = memory.allocate(64, this);
+    if (address == 0) {
+      throw new DeviceFault(
+          DeviceFault.LAUNCH_FAILED, "no memory for the barrier of a cooperative launch");
+    }
+    Native.UNSAFE.setMemory(address, 64, (byte) 0);
+    return address;
+  }
+
+  void freeGridBarrier(long address) {
+    memory.release(address);
+  }
+
+  private ThreadBlock acquire() {
+    ThreadBlock found = spare.poll();
+    if (found == null) {
+      return new ThreadBlock(memory);
+    }
+    spares.decrementAndGet();
+    return found;
+  }
+
+  private void giveBack(ThreadBlock block) {
+    if (spares.incrementAndGet() > KEPT_BLOCKS) {
+      spares.decrementAndGet();
+      block.close();
+    } else {
+      spare.add(block);
+    }
+  }
+
+  /** What the workers of one launch share. */
+  private final class Work {
+    final Launch launch;
+    final long total;
+    final AtomicLong next = new AtomicLong();
+    final AtomicLong finished = new AtomicLong();
+    final Queue<ThreadBlock> stalled = new ConcurrentLinkedQueue<>();
+    final CountDownLatch done = new CountDownLatch(1);
+
+    Work(Launch launch) {
+      this.launch = launch;
+      this.total = launch.blocks();
+    }
+
+    void work(int worker) {
+      ThreadBlock block = null;
+      int idle = 0;
+      while (true) {
+        long number = next.get() < total ? next.getAndIncrement() : total;
+        if (number < total) {
+          if (block == null) {
+            block = acquire();
+            block.prepare(launch, worker % multiprocessors);
+          }
+          block.start(number);
+        } else {
+          if (block != null) {
+            giveBack(block);
+          }
+          block = stalled.poll();
+          if (block == null) {
+            return;
+          }
+        }
+        if (runBlock(block)) {
+          idle = 0;
+          if (finished.incrementAndGet() == total) {
+            done.countDown();
+          }
+        } else {
+          // It waits for another block: that one must get its turn.
+          stalled.add(block);
+          block = null;
+          if (++idle > 100) {
+            LockSupport.parkNanos(20_000);
+          }
+        }
+      }
+    }
+
+    private boolean runBlock(ThreadBlock block) {
+      if (launch.isAborted()) {
+        return true;
+      }
+      try {
+        return BlockRunner.run(block, launch.code);
+      } catch (DeviceFault e) {
+        launch.abort(e);
+      } catch (StackOverflowError e) {
+        launch.abort(new DeviceFault(DeviceFault.STACK, "calls nested too deeply"));
+      } catch (OutOfMemoryError e) {
+        launch.abort(
+            new DeviceFault(
+                DeviceFault.LAUNCH_FAILED,
+                "the server has not enough memory to run a block: " + e.getMessage()));
+      } catch (LinkageError | RuntimeException e) {
+        launch.abort(
+            new DeviceFault(
+                DeviceFault.LAUNCH_FAILED, "error of the software device itself: " + e));
+      }
+      return true;
+    }
+  }
+
+  /** Runs all blocks of a launch; the calling thread is one of the workers. */
+  void run(Launch launch) {
+    Work work = new Work(launch);
+    int helpersWanted = (int) Math.min(workers, work.total) - 1;
+    for (int i = 0; i < helpersWanted; i++) {
+      int worker = i + 1;
+      helpers.execute(() -> work.work(worker));
+    }
+    work.work(0);
+    boolean interrupted = false;
+    while (work.done.getCount() > 0) {
+      try {
+        work.done.await();
+      } catch (InterruptedException e) {
+        interrupted = true; // a running block cannot be stopped: wait on
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    helpers.shutdown();
+    for (ThreadBlock b = spare.poll(); b != null; b = spare.poll()) {
+      b.close();
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package graft.remoting.software.exec;
+
+import graft.remoting.software.memory.Native;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** One launch of a kernel: its shape, parameters and what became of it. */
+public final class Launch {
+  /** Stack of a thread where calls are recursive, in bytes, unless the limit asks for more. */
+  private static final int RECURSIVE_STACK = 32 << 10;
+
+  final LoadedKernel kernel;
+  final KernelCode code;
+  final GridRunner runner;
+  final int gridX;
+  final int gridY;
+  final int gridZ;
+  final int blockX;
+  final int blockY;
+  final int blockZ;
+  final int threads;
+  final int dynamicSharedBytes;
+  final int multiprocessors;
+  final int localStride;
+  final int[] tidX;
+  final int[] tidY;
+  final int[] tidZ;
+  final long gridId;
+  long parameters;
+  long gridBarrier;
+  private final AtomicReference<DeviceFault> fault = new AtomicReference<>();
+
+  /** The numbers of threads of a block along one axis, for all blocks of one shape. */
+  private record Shape(int x, int y, int z, int[][] ids) {}
+
+  private static volatile Shape lastShape = new Shape(0, 0, 0, null);
+
+  /**
+   * Describes a launch.
+   *
+   * @param grid blocks along x, y and z
+   * @param block threads along x, y and z
+   * @param dynamicSharedBytes shared memory beyond the kernel's own
+   * @param stackBytes the context's stack limit
+   */
+  public Launch(
+      LoadedKernel kernel,
+      GridRunner runner,
+      int[] grid,
+      int[] block,
+      int dynamicSharedBytes,
+      int stackBytes,
+      long gridId) {
+    this.kernel = kernel;
+    this.code = kernel.code();
+    this.runner = runner;
+    this.gridX = grid[0];
+    this.gridY = grid[1];
+    this.gridZ = grid[2];
+    this.blockX = block[0];
+    this.blockY = block[1];
+    this.blockZ = block[2];
+    this.threads = blockX * blockY * blockZ;
+    this.dynamicSharedBytes = dynamicSharedBytes;
+    this.multiprocessors = runner.multiprocessors();
+    this.gridId = gridId;
+    this.localStride =
+        kernel.program().isRecursive()
+            ? Math.max(kernel.program().stackBytes() + RECURSIVE_STACK, stackBytes)
+            : kernel.program().stackBytes();
+    Shape shape = lastShape;
+    if (shape.x != blockX || shape.y != blockY || shape.z != blockZ) {
+      shape = new Shape(blockX, blockY, blockZ, ids(blockX, blockY, blockZ));
+      lastShape = shape;
+    }
+    this.tidX = shape.ids[0];
+    this.tidY = shape.ids[1];
+    this.tidZ = shape.ids[2];
+  }
+
+  private static int[][] ids(int x, int y, int z) {
+    int[][] ids = new int[3][x * y * z];
+    for (int t = 0; t < x * y * z; t++) {
+      ids[0][t] = t % x;
+      ids[1][t] = t / x % y;
+      ids[2][t] = t / x / y;
+    }
+    return ids;
+  }
+
+  /**
+   * Runs the kernel and waits for its end.
+   *
+   * @param parameterBytes the parameter buffer
+   * @param cooperative whether the blocks may wait for each other at a grid barrier
+   * @throws DeviceFault if a thread did what ends a kernel
+   */
+  public void run(byte[] parameterBytes, boolean cooperative) {
+    long buffer = Native.UNSAFE.allocateMemory(parameterBytes.length + 32L);
+    try {
+      // Behind the parameters: the word that blocks of a cooperative launch count at.
+      Native.put(buffer + 16, parameterBytes, parameterBytes.length);
+      parameters = buffer + 16;
+      if (cooperative) {
+        gridBarrier = runner.newGridBarrier();
+      }
+      runner.run(this);
+    } finally {
+      Native.UNSAFE.freeMemory(buffer);
+      if (gridBarrier != 0) {
+        runner.freeGridBarrier(gridBarrier);
+      }
+    }
+    DeviceFault found = fault.get();
+    if (found != null) {
+      throw found;
+    }
+  }
+
+  long blocks() {
+    return (long) gridX * gridY * gridZ;
+  }
+
+  boolean isAborted() {
+    return fault.get() != null;
+  }
+
+  void abort(DeviceFault found) {
+    fault.compareAndSet(null, found);
+  }
+}

@@ -1,0 +1,218 @@
+package graft.remoting.software.exec;
+
+import graft.remoting.software.memory.DeviceMemory;
+import graft.remoting.software.memory.Native;
+import java.util.Arrays;
+
+/**
+ * A block of threads while it runs. One Java thread at a time runs it, and generated code reads its
+ * fields. Per-thread state lies in arrays indexed by the thread.
+ */
+public final class ThreadBlock implements AutoCloseable {
+  /** Named barriers of PTX, and one for clusters. */
+  static final int BARRIERS = 17;
+
+  // Of the device.
+  final DeviceMemory memory;
+  final long base;
+  final long granules;
+  final long table;
+
+  // Of the launch.
+  Launch launch;
+  public int threads;
+  public int[] tidX;
+  public int[] tidY;
+  public int[] tidZ;
+  public int ntidX;
+  public int ntidY;
+  public int ntidZ;
+  public int nctaidX;
+  public int nctaidY;
+  public int nctaidZ;
+  public int multiprocessor;
+  public int multiprocessors;
+  public long gridId;
+  public int dynamicShared;
+  public int dynamicSharedBytes;
+  public int sharedBytes;
+  public long parameters;
+  public long[] symbols;
+  public int localStride;
+  public int gridBarrierLow;
+  public int gridBarrierHigh;
+
+  // Of this block.
+  public int ctaidX;
+  public int ctaidY;
+  public int ctaidZ;
+
+  /** Region that a thread is to run, or where it waits, or {@link KernelCode#EXITED}. */
+  public int[] pc = new int[0];
+
+  /** Registers of threads that are not running; slot by slot, a slot has all threads in order. */
+  public int[] ints = new int[0];
+
+  public long[] longs = new long[0];
+
+  /** What threads bring to a synchronization point, and take from it. */
+  public int[] argument0 = new int[0];
+
+  public int[] argument1;
+  public int[] argument2;
+  public int[] mask;
+  public int[] result0;
+  public int[] result1;
+  public long sharedBase;
+  public long localBase;
+
+  /** Threads that passed bar.arrive, for each barrier. */
+  private final int[] arrived = new int[BARRIERS];
+
+  private final int[] arrivedCount = new int[BARRIERS];
+
+  /** The last texel that was read, as raw bits. */
+  final int[] texel = new int[4];
+
+  /** Thread that runs now as far as known; for messages. */
+  int spins;
+
+  private long sharedCapacity;
+  private long localCapacity;
+
+  ThreadBlock(DeviceMemory memory) {
+    this.memory = memory;
+    this.base = memory.base();
+    this.granules = memory.granules();
+    this.table = memory.table();
+  }
+
+  /** Gets ready for the blocks of a launch. */
+  void prepare(Launch next, int processor) {
+    launch = next;
+    threads = next.threads;
+    tidX = next.tidX;
+    tidY = next.tidY;
+    tidZ = next.tidZ;
+    ntidX = next.blockX;
+    ntidY = next.blockY;
+    ntidZ = next.blockZ;
+    nctaidX = next.gridX;
+    nctaidY = next.gridY;
+    nctaidZ = next.gridZ;
+    multiprocessor = processor;
+    multiprocessors = next.multiprocessors;
+    gridId = next.gridId;
+    dynamicShared = next.kernel.dynamicSharedOffset();
+    dynamicSharedBytes = next.dynamicSharedBytes;
+    sharedBytes = dynamicShared + dynamicSharedBytes;
+    parameters = next.parameters;
+    symbols = next.kernel.symbols();
+    gridBarrierLow = (int) next.gridBarrier;
+    gridBarrierHigh = (int) (next.gridBarrier >>> 32);
+    localStride = next.localStride;
+    reserveNative();
+    KernelCode code = next.code;
+    if (code.synchronizes() || code.intSlots() + code.longSlots() > 0) {
+      reserveArrays(code);
+    }
+    if (pc.length < threads) {
+      pc = new int[threads];
+    }
+  }
+
+  private void reserveArrays(KernelCode code) {
+    if (ints.length < code.intSlots() * threads) {
+      ints = new int[code.intSlots() * threads];
+    }
+    if (longs.length < code.longSlots() * threads) {
+      longs = new long[code.longSlots() * threads];
+    }
+    if (argument0.length < threads) {
+      argument0 = new int[threads];
+      argument1 = new int[threads];
+      argument2 = new int[threads];
+      mask = new int[threads];
+      result0 = new int[threads];
+      result1 = new int[threads];
+    }
+  }
+
+  private void reserveNative() {
+    if (sharedCapacity < sharedBytes) {
+      if (sharedBase != 0) {
+        Native.UNSAFE.freeMemory(sharedBase);
+      }
+      sharedBase = 0;
+      sharedBase = Native.UNSAFE.allocateMemory(sharedBytes + 1024L);
+      sharedCapacity = sharedBytes;
+    }
+    long local = (long) localStride * threads;
+    if (localCapacity < local) {
+      if (localBase != 0) {
+        Native.UNSAFE.freeMemory(localBase);
+      }
+      localBase = 0;
+      localBase = Native.UNSAFE.allocateMemory(local + 16);
+      localCapacity = local;
+    }
+  }
+
+  /** Starts the block with a number, counted along x first. */
+  void start(long number) {
+    ctaidX = (int) (number % nctaidX);
+    long rest = number / nctaidX;
+    ctaidY = (int) (rest % nctaidY);
+    ctaidZ = (int) (rest / nctaidY);
+    spins = 0;
+    Arrays.fill(pc, 0, threads, 0);
+    Arrays.fill(arrived, 0);
+    Arrays.fill(arrivedCount, 0);
+  }
+
+  /** bar.arrive: counts a thread as arrived that does not wait. */
+  public static void arrive(ThreadBlock b, int barrier, int count) {
+    b.arrived[barrier & 15]++;
+    b.arrivedCount[barrier & 15] = count;
+  }
+
+  int arrived(int barrier) {
+    return arrived[barrier];
+  }
+
+  void clearArrived(int barrier) {
+    arrived[barrier] = 0;
+  }
+
+  /** The real start of shared memory, which malloc aligns to 16 and kernels may want at 1024. */
+  String where(int thread) {
+    if (thread < 0) {
+      return "block (" + ctaidX + "," + ctaidY + "," + ctaidZ + ")";
+    }
+    return "block ("
+        + ctaidX
+        + ","
+        + ctaidY
+        + ","
+        + ctaidZ
+        + ") thread ("
+        + tidX[thread]
+        + ","
+        + tidY[thread]
+        + ","
+        + tidZ[thread]
+        + ")";
+  }
+
+  @Override
+  public void close() {
+    if (sharedBase != 0) {
+      Native.UNSAFE.freeMemory(sharedBase);
+    }
+    if (localBase != 0) {
+      Native.UNSAFE.freeMemory(localBase);
+    }
+    sharedBase = 0;
+    localBase = 0;
+  }
+}

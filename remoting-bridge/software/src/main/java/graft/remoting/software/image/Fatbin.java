@@ -1,0 +1,118 @@
+package graft.remoting.software.image;
+
+import io.airlift.compress.lz4.Lz4Decompressor;
+import io.airlift.compress.zstd.ZstdDecompressor;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The entries of a fat binary.
+ *
+ * <p>Entry, as seen in the output of nvcc 11.8 to 13 (little-endian): u16 kind (1 PTX, 2 cubin),
+ * u32 header size at 4, u64 payload size at 8, u32 size of the compressed data at 16 (the payload
+ * is padded to a multiple of 8), u16 minor and major version at 24 and 26, u32 architecture at 28,
+ * u64 flags at 40 (0x2000 LZ4 block, 0x8000 zstd frame), u64 size of the uncompressed data at 56.
+ */
+public final class Fatbin {
+  private static final int PTX = 1;
+  private static final int CUBIN = 2;
+  private static final long LZ4 = 0x2000;
+  private static final long ZSTD = 0x8000;
+  private static final int SMALLEST_HEADER = 64;
+  private static final int LARGEST_TEXT = 1 << 30;
+
+  private final List<Entry> entries = new ArrayList<>();
+
+  private record Entry(int kind, int architecture, long flags, byte[] payload, int rawSize) {}
+
+  private Fatbin() {}
+
+  /**
+   * Reads entries.
+   *
+   * @param data what follows the fat binary's header
+   * @throws ImageException if sizes do not fit
+   */
+  public static Fatbin read(byte[] data) {
+    Fatbin fatbin = new Fatbin();
+    ByteBuffer b = ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN);
+    int at = 0;
+    while (at + SMALLEST_HEADER <= data.length) {
+      int kind = b.getShort(at) & 0xffff;
+      long header = b.getInt(at + 4) & 0xffffffffL;
+      long size = b.getLong(at + 8);
+      if (header < SMALLEST_HEADER || size < 0 || header + size > data.length - at) {
+        throw new ImageException(
+            ImageException.INVALID_IMAGE, "fat binary entry at " + at + " does not fit");
+      }
+      long compressed = b.getInt(at + 16) & 0xffffffffL;
+      long flags = b.getLong(at + 40);
+      long raw = b.getLong(at + 56);
+      boolean packed = (flags & (LZ4 | ZSTD)) != 0;
+      if (packed && (compressed > size || raw < 0 || raw > LARGEST_TEXT)) {
+        throw new ImageException(
+            ImageException.INVALID_IMAGE, "fat binary entry at " + at + " is damaged");
+      }
+      byte[] payload = new byte[(int) (packed ? compressed : size)];
+      b.get((int) (at + header), payload);
+      fatbin.entries.add(new Entry(kind, b.getInt(at + 28), flags, payload, (int) raw));
+      at += (int) (header + size);
+    }
+    return fatbin;
+  }
+
+  /**
+   * The PTX for the newest architecture that is not above the device's.
+   *
+   * @return the text, or null if there is none
+   */
+  public byte[] ptx(int architecture) {
+    Entry best = null;
+    for (Entry e : entries) {
+      if (e.kind == PTX
+          && e.architecture <= architecture
+          && (best == null || e.architecture > best.architecture)) {
+        best = e;
+      }
+    }
+    return best == null ? null : text(best);
+  }
+
+  private static byte[] text(Entry e) {
+    byte[] out = new byte[e.rawSize];
+    try {
+      if ((e.flags & ZSTD) != 0) {
+        new ZstdDecompressor().decompress(e.payload, 0, e.payload.length, out, 0, out.length);
+        return out;
+      }
+      if ((e.flags & LZ4) != 0) {
+        new Lz4Decompressor().decompress(e.payload, 0, e.payload.length, out, 0, out.length);
+        return out;
+      }
+    } catch (RuntimeException damaged) {
+      throw new ImageException(
+          ImageException.INVALID_IMAGE, "compressed PTX is damaged: " + damaged.getMessage());
+    }
+    return e.payload;
+  }
+
+  /** True if there is no code in it: no PTX, and cubins without functions. */
+  boolean isEmpty() {
+    return entries.stream()
+        .allMatch(
+            e -> e.kind == CUBIN && (e.flags & (LZ4 | ZSTD)) == 0 && !Elf.hasFunctions(e.payload));
+  }
+
+  /** Its entries in words. */
+  String describe() {
+    StringBuilder text = new StringBuilder();
+    for (Entry e : entries) {
+      text.append(text.isEmpty() ? "" : ", ")
+          .append(e.kind == PTX ? "PTX compute_" : e.kind == CUBIN ? "machine code sm_" : "kind ")
+          .append(e.architecture);
+    }
+    return text.isEmpty() ? "nothing" : text.toString();
+  }
+}

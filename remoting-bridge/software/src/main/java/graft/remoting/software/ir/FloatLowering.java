@@ -1,0 +1,208 @@
+package graft.remoting.software.ir;
+
+import static graft.remoting.software.ir.Exprs.arithmetic;
+import static graft.remoting.software.ir.Exprs.call;
+import static graft.remoting.software.ir.Exprs.integer;
+
+import graft.remoting.software.ptx.PtxType;
+import graft.remoting.software.ptx.Statement.Instruction;
+import java.util.ArrayList;
+import java.util.List;
+import org.objectweb.asm.Opcodes;
+
+/** PTX ISA, "Floating-Point Instructions" and "Half Precision Floating-Point Instructions". */
+final class FloatLowering extends InstructionGroup {
+  private static final String MATH = "FloatMath";
+
+  FloatLowering(FunctionLowering at) {
+    super(at);
+  }
+
+  @Override
+  boolean lower(Instruction i) {
+    switch (i.opcode()) {
+      case "add",
+          "sub",
+          "mul",
+          "fma",
+          "mad",
+          "div",
+          "abs",
+          "neg",
+          "min",
+          "max",
+          "rcp",
+          "sqrt",
+          "rsqrt",
+          "sin",
+          "cos",
+          "lg2",
+          "ex2",
+          "tanh",
+          "testp",
+          "copysign" -> {
+        return type(i).isFloat() && floating(i);
+      }
+      default -> {
+        return false;
+      }
+    }
+  }
+
+  private boolean floating(Instruction i) {
+    PtxType t = type(i);
+    if (t.isHalf()) {
+      half(i, t);
+      return true;
+    }
+    if (t != PtxType.F32 && t != PtxType.F64) {
+      throw unsupported(i);
+    }
+    switch (i.opcode()) {
+      case "add", "sub", "mul" -> binary(i, t);
+      case "fma", "mad" -> fused(i, t);
+      case "div" -> divide(i, t);
+      case "abs", "neg" -> sign(i, t);
+      case "min", "max" -> minMax(i, t);
+      case "testp" -> test(i, t);
+      // copysign d, a, b: magnitude of b, sign of a.
+      case "copysign" ->
+          write(i, 0, t, call(MATH, "copySign", Kind.of(t), read(i, 1, t), read(i, 2, t)));
+      default -> function(i, t);
+    }
+    return true;
+  }
+
+  private Expr operand(Instruction i, int index, PtxType t) {
+    return flush(i, read(i, index, t));
+  }
+
+  private void result(Instruction i, PtxType t, Expr value) {
+    Expr v = flush(i, value);
+    if (i.has(".sat")) {
+      v = call(MATH, "saturate", Kind.of(t), v);
+    }
+    write(i, 0, t, v);
+  }
+
+  private void binary(Instruction i, PtxType t) {
+    allow(i, ".rn", ".rz", ".rm", ".rp", ".ftz", ".sat");
+    Expr a = operand(i, 1, t);
+    Expr b = operand(i, 2, t);
+    if (rounding(i) != 0) {
+      result(i, t, call("Rounding", i.opcode(), Kind.of(t), a, b, integer(rounding(i))));
+      return;
+    }
+    int opcode =
+        switch (i.opcode()) {
+          case "add" -> Opcodes.IADD;
+          case "sub" -> Opcodes.ISUB;
+          default -> Opcodes.IMUL;
+        };
+    result(i, t, arithmetic(opcode, a, b));
+  }
+
+  private void fused(Instruction i, PtxType t) {
+    allow(i, ".rn", ".rz", ".rm", ".rp", ".ftz", ".sat");
+    Expr a = operand(i, 1, t);
+    Expr b = operand(i, 2, t);
+    Expr c = operand(i, 3, t);
+    result(
+        i,
+        t,
+        rounding(i) == 0
+            ? call(MATH, "fma", Kind.of(t), a, b, c)
+            : call("Rounding", "fma", Kind.of(t), a, b, c, integer(rounding(i))));
+  }
+
+  private void divide(Instruction i, PtxType t) {
+    allow(i, ".rn", ".rz", ".rm", ".rp", ".ftz", ".approx", ".full");
+    Expr a = operand(i, 1, t);
+    Expr b = operand(i, 2, t);
+    if (rounding(i) != 0) {
+      result(i, t, call("Rounding", "div", Kind.of(t), a, b, integer(rounding(i))));
+    } else if (i.has(".approx")) {
+      result(i, t, call(MATH, "divApprox", Kind.FLOAT, a, b));
+    } else {
+      result(i, t, arithmetic(Opcodes.IDIV, a, b));
+    }
+  }
+
+  private void sign(Instruction i, PtxType t) {
+    allow(i, ".ftz");
+    Expr a = operand(i, 1, t);
+    write(i, 0, t, call(MATH, i.opcode(), Kind.of(t), a));
+  }
+
+  private void minMax(Instruction i, PtxType t) {
+    allow(i, ".ftz", ".NaN", ".xorsign", ".abs");
+    if (i.operands().size() != 3) {
+      throw unsupported(i);
+    }
+    String name = i.opcode() + (i.has(".NaN") ? "NaN" : "") + (i.has(".xorsign") ? "XorSign" : "");
+    result(i, t, call(MATH, name, Kind.of(t), operand(i, 1, t), operand(i, 2, t)));
+  }
+
+  private void test(Instruction i, PtxType t) {
+    String which =
+        i.modifiers().get(0).substring(1); // finite infinite number notanumber normal subnormal
+    if (!List.of("finite", "infinite", "number", "notanumber", "normal", "subnormal")
+        .contains(which)) {
+      throw unsupported(i);
+    }
+    write(i, 0, PtxType.PRED, call(MATH, which, Kind.INT, read(i, 1, t)));
+  }
+
+  /** Functions of one operand, approximate ones computed in double and rounded. */
+  private void function(Instruction i, PtxType t) {
+    allow(i, ".approx", ".ftz", ".rn", ".rz", ".rm", ".rp");
+    Expr a = operand(i, 1, t);
+    String name = i.opcode();
+    if (rounding(i) != 0) {
+      result(i, t, call("Rounding", name, Kind.of(t), a, integer(rounding(i))));
+      return;
+    }
+    if (t == PtxType.F64 && i.has(".approx")) {
+      // rcp.approx.ftz.f64 and rsqrt.approx.f64: 20 bits of the upper word.
+      if (!name.equals("rcp") && !name.equals("rsqrt")) {
+        throw unsupported(i);
+      }
+      name += "Approx";
+    }
+    result(i, t, call(MATH, name, Kind.of(t), a));
+  }
+
+  private void half(Instruction i, PtxType t) {
+    List<Expr> arguments = new ArrayList<>();
+    for (int k = 1; k < i.operands().size(); k++) {
+      arguments.add(read(i, k, t));
+    }
+    String name = i.opcode();
+    if (name.equals("testp") || name.equals("copysign") || name.equals("mad")) {
+      throw unsupported(i);
+    }
+    allow(
+        i, ".rn", ".ftz", ".sat", ".relu", ".approx", ".NaN", ".xorsign", ".abs", ".noftz", ".oob");
+    int arity =
+        switch (name) {
+          case "fma" -> 3;
+          case "add", "sub", "mul", "min", "max" -> 2;
+          case "abs", "neg", "ex2", "tanh" -> 1;
+          default -> throw unsupported(i);
+        };
+    if (arguments.size() != arity || i.has(".oob")) {
+      throw unsupported(i);
+    }
+    String form = name + (i.has(".NaN") ? "NaN" : "") + (i.has(".xorsign") ? "XorSign" : "");
+    int flags = (i.has(".sat") ? 1 : 0) | (i.has(".relu") ? 2 : 0) | (i.has(".ftz") ? 4 : 0);
+    String owner =
+        switch (t) {
+          case F16 -> "HalfMath";
+          case BF16 -> "BfloatMath";
+          case F16X2 -> "HalfPairMath";
+          default -> "BfloatPairMath";
+        };
+    arguments.add(integer(flags));
+    write(i, 0, t, call(owner, form, Kind.INT, arguments.toArray(Expr[]::new)));
+  }
+}

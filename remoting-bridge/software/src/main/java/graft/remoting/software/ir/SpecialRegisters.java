@@ -1,0 +1,93 @@
+package graft.remoting.software.ir;
+
+import static graft.remoting.software.ir.Exprs.bitwise;
+import static graft.remoting.software.ir.Exprs.integer;
+import static graft.remoting.software.ir.Exprs.number;
+
+import graft.remoting.software.ptx.PtxType;
+import org.objectweb.asm.Opcodes;
+
+/** PTX ISA, "Special Registers". */
+final class SpecialRegisters {
+  private SpecialRegisters() {}
+
+  /** A value and its type. */
+  record Value(Expr expr, PtxType type) {}
+
+  private static Value field(String name) {
+    return new Value(new Expr.BlockField(name, Kind.INT), PtxType.U32);
+  }
+
+  private static Value element(String name) {
+    return new Value(new Expr.BlockElement(name, Kind.INT), PtxType.U32);
+  }
+
+  private static Value constant(int value) {
+    return new Value(integer(value), PtxType.U32);
+  }
+
+  private static Expr lane() {
+    return bitwise(Opcodes.IAND, new Expr.ThreadIndex(), integer(31));
+  }
+
+  private static Value laneMask(String which) {
+    return new Value(Exprs.call("WarpMath", which, Kind.INT, lane()), PtxType.U32);
+  }
+
+  /** The value of a special register, or null if there is none of that name. */
+  static Value read(String name) {
+    return switch (name) {
+      case "%tid.x" -> element("tidX");
+      case "%tid.y" -> element("tidY");
+      case "%tid.z" -> element("tidZ");
+      case "%ntid.x" -> field("ntidX");
+      case "%ntid.y" -> field("ntidY");
+      case "%ntid.z" -> field("ntidZ");
+      case "%ctaid.x", "%clusterid.x" -> field("ctaidX");
+      case "%ctaid.y", "%clusterid.y" -> field("ctaidY");
+      case "%ctaid.z", "%clusterid.z" -> field("ctaidZ");
+      case "%nctaid.x", "%nclusterid.x" -> field("nctaidX");
+      case "%nctaid.y", "%nclusterid.y" -> field("nctaidY");
+      case "%nctaid.z", "%nclusterid.z" -> field("nctaidZ");
+      // Clusters are of one block.
+      case "%cluster_ctaid.x",
+          "%cluster_ctaid.y",
+          "%cluster_ctaid.z",
+          "%cluster_ctarank",
+          "%is_explicit_cluster" ->
+          constant(0);
+      case "%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z", "%cluster_nctarank" ->
+          constant(1);
+      case "%tid.w", "%ctaid.w" -> constant(0);
+      case "%ntid.w", "%nctaid.w" -> constant(1);
+      case "%laneid" -> new Value(lane(), PtxType.U32);
+      case "%warpid" ->
+          new Value(bitwise(Opcodes.ISHR, new Expr.ThreadIndex(), integer(5)), PtxType.U32);
+      case "%nwarpid" -> constant(64);
+      case "%smid" -> field("multiprocessor");
+      case "%nsmid" -> field("multiprocessors");
+      case "%lanemask_eq" -> laneMask("laneMaskEq");
+      case "%lanemask_le" -> laneMask("laneMaskLe");
+      case "%lanemask_lt" -> laneMask("laneMaskLt");
+      case "%lanemask_ge" -> laneMask("laneMaskGe");
+      case "%lanemask_gt" -> laneMask("laneMaskGt");
+      case "%clock" -> new Value(Exprs.call("Clock", "clock", Kind.INT), PtxType.U32);
+      case "%clock_hi" -> new Value(Exprs.call("Clock", "clockHigh", Kind.INT), PtxType.U32);
+      case "%clock64" -> new Value(Exprs.call("Clock", "clock64", Kind.LONG), PtxType.U64);
+      case "%globaltimer" -> new Value(Exprs.call("Clock", "globalTimer", Kind.LONG), PtxType.U64);
+      case "%globaltimer_lo" ->
+          new Value(Exprs.call("Clock", "globalTimerLow", Kind.INT), PtxType.U32);
+      case "%globaltimer_hi" ->
+          new Value(Exprs.call("Clock", "globalTimerHigh", Kind.INT), PtxType.U32);
+      case "%gridid" -> new Value(new Expr.BlockField("gridId", Kind.LONG), PtxType.U64);
+      case "%dynamic_smem_size" -> field("dynamicSharedBytes");
+      case "%total_smem_size", "%aggr_smem_size" -> field("sharedBytes");
+      // The driver leaves the address of the grid's barrier here for cooperative launches.
+      case "%envreg1" -> field("gridBarrierHigh");
+      case "%envreg2" -> field("gridBarrierLow");
+      case "WARP_SZ" -> constant(32);
+      case "%current_graph_exec" -> new Value(number(0), PtxType.U64);
+      default -> null;
+    };
+  }
+}

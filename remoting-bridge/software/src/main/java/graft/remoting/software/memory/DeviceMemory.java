@@ -1,0 +1,222 @@
+package graft.remoting.software.memory;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import sun.misc.Unsafe;
+
+/**
+ * One native reservation out of which device memory is given, so that a device pointer is a real
+ * address.
+ *
+ * <p>For every granule of {@value #GRANULE} bytes a table holds how many of its bytes, from its
+ * start, belong to an allocation. Allocations start at granules and an access is aligned to its own
+ * size, so that it lies in one granule: a check is one look-up, whatever the number of allocations,
+ * and needs no lock. The system commits the reservation and the table page by page as they are
+ * touched.
+ */
+public final class DeviceMemory implements AutoCloseable {
+  private static final Unsafe UNSAFE = Native.UNSAFE;
+
+  /** Alignment of allocations, in bytes. */
+  public static final int GRANULE = 512;
+
+  /** {@code log2(GRANULE)}. */
+  public static final int GRANULE_SHIFT = 9;
+
+  private final long raw;
+  private final long rawTable;
+  private final long base;
+  private final long granules;
+  private final long table;
+  private final TreeMap<Long, Long> free = new TreeMap<>();
+  private final ConcurrentSkipListMap<Long, Allocation> live = new ConcurrentSkipListMap<>();
+  private final ConcurrentSkipListMap<Long, Long> host = new ConcurrentSkipListMap<>();
+  private long used;
+
+  /**
+   * An allocation.
+   *
+   * @param address where it starts
+   * @param bytes its size as asked for
+   * @param owner what it belongs to, as the caller of {@link #allocate} said
+   * @param id a number that no other allocation had
+   */
+  public record Allocation(long address, long bytes, Object owner, long id) {}
+
+  private long lastId;
+
+  /**
+   * Reserves memory.
+   *
+   * @param bytes most that can be allocated
+   * @throws OutOfMemoryError if the system does not give that much address space
+   */
+  public DeviceMemory(long bytes) {
+    granules = (bytes + GRANULE - 1) >> GRANULE_SHIFT;
+    long size = granules << GRANULE_SHIFT;
+    raw = UNSAFE.allocateMemory(size + (2 << 20));
+    base = (raw + (2 << 20) - 1) & -(2L << 20);
+    long tableBytes = granules * 2 + 16;
+    rawTable = UNSAFE.allocateMemory(tableBytes);
+    table = rawTable;
+    // Large blocks come as zero pages from the system; writing zeros would commit them.
+    if (tableBytes < 1 << 20) {
+      UNSAFE.setMemory(table, tableBytes, (byte) 0);
+    }
+    free.put(base, size);
+  }
+
+  /** First address of the reservation. */
+  public long base() {
+    return base;
+  }
+
+  /** Number of granules. */
+  public long granules() {
+    return granules;
+  }
+
+  /** Address of the table of 16-bit counts of valid bytes. */
+  public long table() {
+    return table;
+  }
+
+  /** Bytes that can be allocated in all. */
+  public long capacity() {
+    return granules << GRANULE_SHIFT;
+  }
+
+  /** Bytes that are not allocated. */
+  public synchronized long available() {
+    return capacity() - used;
+  }
+
+  /**
+   * Allocates memory; its contents are undefined.
+   *
+   * @return the address, or 0 if there is not enough
+   */
+  public synchronized long allocate(long bytes, Object owner) {
+    if (bytes <= 0 || bytes > capacity()) {
+      return 0;
+    }
+    long size = (bytes + GRANULE - 1) & -GRANULE;
+    for (Map.Entry<Long, Long> hole : free.entrySet()) {
+      if (hole.getValue() >= size) {
+        long address = hole.getKey();
+        long rest = hole.getValue() - size;
+        free.remove(address);
+        if (rest > 0) {
+          free.put(address + size, rest);
+        }
+        used += size;
+        live.put(address, new Allocation(address, bytes, owner, ++lastId));
+        mark(address, bytes);
+        return address;
+      }
+    }
+    return 0;
+  }
+
+  /**
+   * Frees what {@link #allocate} gave.
+   *
+   * @return false if no allocation starts there
+   */
+  public synchronized boolean release(long address) {
+    Allocation gone = live.remove(address);
+    if (gone == null) {
+      return false;
+    }
+    long size = (gone.bytes + GRANULE - 1) & -GRANULE;
+    UNSAFE.setMemory(
+        table + (address - base >> GRANULE_SHIFT << 1), size >> GRANULE_SHIFT << 1, (byte) 0);
+    used -= size;
+    long start = address;
+    long length = size;
+    Map.Entry<Long, Long> before = free.lowerEntry(address);
+    if (before != null && before.getKey() + before.getValue() == address) {
+      start = before.getKey();
+      length += before.getValue();
+      free.remove(start);
+    }
+    Long after = free.remove(address + size);
+    free.put(start, length + (after == null ? 0 : after));
+    return true;
+  }
+
+  /** Frees everything that belongs to an owner. */
+  public synchronized void releaseAll(Object owner) {
+    live.values().stream().filter(a -> a.owner == owner).forEach(a -> release(a.address));
+  }
+
+  private void mark(long address, long bytes) {
+    long entry = table + ((address - base) >> GRANULE_SHIFT << 1);
+    long full = bytes >> GRANULE_SHIFT;
+    for (long i = 0; i < full; i++) {
+      UNSAFE.putShort(entry + (i << 1), (short) GRANULE);
+    }
+    int rest = (int) (bytes & (GRANULE - 1));
+    if (rest > 0) {
+      UNSAFE.putShort(entry + (full << 1), (short) rest);
+    }
+  }
+
+  /** The allocation that an address lies in, or null. */
+  public Allocation find(long address) {
+    Map.Entry<Long, Allocation> entry = live.floorEntry(address);
+    if (entry == null || address - entry.getKey() >= entry.getValue().bytes) {
+      return null;
+    }
+    return entry.getValue();
+  }
+
+  /** Whether all bytes of a range belong to one allocation or one range of host memory. */
+  public boolean contains(long address, long bytes) {
+    Allocation a = find(address);
+    if (a != null) {
+      return address + bytes <= a.address + a.bytes;
+    }
+    return isHost(address, bytes);
+  }
+
+  /** True if the address lies in the reservation, allocated or not. */
+  public boolean isReserved(long address) {
+    return address - base >= 0 && address - base < capacity();
+  }
+
+  /** Lets kernels access host memory: pinned by cuMemHostAlloc or cuMemHostRegister. */
+  public void addHost(long address, long bytes) {
+    host.put(address, bytes);
+  }
+
+  /** Ends {@link #addHost}. */
+  public boolean removeHost(long address) {
+    return host.remove(address) != null;
+  }
+
+  /** The start of the host range that an address lies in, or 0. */
+  public long hostStart(long address) {
+    Map.Entry<Long, Long> entry = host.floorEntry(address);
+    return entry != null && address - entry.getKey() < entry.getValue() ? entry.getKey() : 0;
+  }
+
+  /** The size of the host range that starts at an address. */
+  public long hostBytes(long start) {
+    return host.getOrDefault(start, 0L);
+  }
+
+  /** Whether kernels may access a range of host memory. */
+  public boolean isHost(long address, long bytes) {
+    Map.Entry<Long, Long> entry = host.floorEntry(address);
+    return entry != null && address - entry.getKey() + bytes <= entry.getValue();
+  }
+
+  /** Gives the reservation back; no address of it may be used any more. */
+  @Override
+  public void close() {
+    UNSAFE.freeMemory(raw);
+    UNSAFE.freeMemory(rawTable);
+  }
+}

@@ -1,0 +1,22 @@
+package graft.remoting.software.ptx;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A parsed module.
+ *
+ * @param version {@code .version} as 10 * major + minor
+ * @param target the architecture, as {@code sm_75}
+ * @param variables module-level variables in order
+ * @param functions kernels and functions by name; a definition replaces its declaration
+ * @param aliases {@code .alias} names and what they stand for
+ * @param scope the module's names
+ */
+public record PtxModule(
+    int version,
+    String target,
+    List<Variable> variables,
+    Map<String, Function> functions,
+    Map<String, String> aliases,
+    Scope scope) {}
