@@ -6,7 +6,6 @@ import graft.sriov.VfSettings;
 import graft.sriov.vf.HostAccess;
 import graft.sriov.vf.VfControl;
 import graft.sriov.vf.VfControls;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -55,14 +54,14 @@ public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSet
 
   /** Only what the driver itself says is taken as done: what is merely known may have been lost. */
   private VfSettings missing(VfControl control) {
-    List<VfSettings> present = control.read();
-    if (index >= present.size()) {
-      throw new HostException(
-          "there is no VF " + index + ": the PF has " + present.size(),
-          device.toString(),
-          "Make the VFs first");
-    }
-    return control.way().able(wanted).notIn(present.get(index));
+    VfSettings present =
+        control
+            .read(index)
+            .orElseThrow(
+                () ->
+                    new HostException(
+                        "there is no VF " + index, device.toString(), "Make the VFs first"));
+    return control.way().able(wanted).notIn(present);
   }
 
   /** A VF that is gone has no settings to restore. */

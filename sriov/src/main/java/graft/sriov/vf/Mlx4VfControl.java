@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The {@code iov} folder of an mlx4 adapter: a table of alias GUIDs for each port, of which each VF
@@ -46,11 +47,19 @@ final class Mlx4VfControl implements VfControl {
   public List<VfSettings> read() {
     List<VfSettings> all = new ArrayList<>();
     for (int vf = 0; vf < vfs; vf++) {
-      long bits = Long.parseUnsignedLong(admin(vf), 16);
-      all.add(
-          bits == 0 || bits == -1 ? VfSettings.NONE : VfSettings.NONE.withPortGuid(new Guid(bits)));
+      all.add(one(vf));
     }
     return all;
+  }
+
+  @Override
+  public Optional<VfSettings> read(int vf) {
+    return vf < vfs ? Optional.of(one(vf)) : Optional.empty();
+  }
+
+  private VfSettings one(int vf) {
+    long bits = Long.parseUnsignedLong(admin(vf), 16);
+    return bits == 0 || bits == -1 ? VfSettings.NONE : VfSettings.NONE.withPortGuid(new Guid(bits));
   }
 
   @Override

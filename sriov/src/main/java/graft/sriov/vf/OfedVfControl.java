@@ -38,17 +38,25 @@ final class OfedVfControl implements VfControl {
     List<VfSettings> all = new ArrayList<>();
     int count = (int) files.list(folder).stream().filter(OfedVfControl::isNumber).count();
     for (int vf = 0; vf < count; vf++) {
-      String path = folder + "/" + vf + "/";
-      all.add(
-          new VfSettings(
-              guid(path + "node"),
-              guid(path + "port"),
-              policy(path + "policy"),
-              Optional.empty(),
-              Optional.empty(),
-              Optional.empty()));
+      all.add(one(vf));
     }
     return all;
+  }
+
+  @Override
+  public Optional<VfSettings> read(int vf) {
+    return files.exists(folder + "/" + vf) ? Optional.of(one(vf)) : Optional.empty();
+  }
+
+  private VfSettings one(int vf) {
+    String path = folder + "/" + vf + "/";
+    return new VfSettings(
+        guid(path + "node"),
+        guid(path + "port"),
+        policy(path + "policy"),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty());
   }
 
   private static boolean isNumber(String name) {

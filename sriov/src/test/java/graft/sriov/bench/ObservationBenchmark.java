@@ -1,17 +1,31 @@
 package graft.sriov.bench;
 
+import graft.sriov.VfSettings;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.RootFolder;
-import graft.sriov.host.HostPci;
+import graft.sriov.host.NetInterface;
+import graft.sriov.host.PciDevice;
+import graft.sriov.netlink.VfLinks;
+import graft.sriov.plan.GuidScheme;
+import graft.sriov.plan.HostState;
+import graft.sriov.plan.PassthroughPlanner;
+import graft.sriov.plan.PassthroughRequest;
+import graft.sriov.plan.VfPlanner;
+import graft.sriov.plan.VfRequest;
+import graft.sriov.vf.HostAccess;
+import graft.sriov.vf.TimeLimits;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * How long the picture of a big host takes: 8 physical functions of 126 VFs each, 8 GPUs, 200
- * guests. Two steps, so that reading is measured in a fresh process as a command would be:
+ * How long observing and planning take for a big host: 8 physical functions of 126 VFs each, 8
+ * GPUs, 200 guests. Two steps, so that reading is measured in a fresh process as a command would
+ * be:
  *
  * <pre>
  *   ObservationBenchmark make FOLDER
@@ -50,19 +64,53 @@ public final class ObservationBenchmark {
   private static void read(Path folder, int times) {
     for (int i = 0; i < times; i++) {
       long start = System.nanoTime();
-      HostPci host = HostPci.read(new RootFolder(folder));
-      long millis = (System.nanoTime() - start) / 1_000_000;
+      RootFolder files = new RootFolder(folder);
+      // The tree has no live netlink behind it: this much of a reading is left out.
+      VfLinks none =
+          new VfLinks() {
+            @Override
+            public List<VfSettings> read(NetInterface physical) {
+              return List.of();
+            }
+
+            @Override
+            public void set(NetInterface physical, int vf, VfSettings wanted) {
+              throw new UnsupportedOperationException();
+            }
+          };
+      HostState state = HostState.read(new HostAccess(files, none, TimeLimits.DEFAULT));
+      long observed = System.nanoTime();
+      int operations = plan(state);
+      long planned = System.nanoTime();
       System.gc();
       Runtime runtime = Runtime.getRuntime();
       long used = (runtime.totalMemory() - runtime.freeMemory()) >> 20;
       System.out.printf(
-          "read %d: %d devices, %d RDMA devices, %d device files in use: %d ms, heap %d MiB%n",
+          "%d: %d devices, %d RDMA devices, %d device files in use: observed in %d ms; %d operations"
+              + " planned in %d ms; heap %d MiB%n",
           i + 1,
-          host.devices().size(),
-          host.rdma().size(),
-          host.processes().users().size(),
-          millis,
+          state.pci().devices().size(),
+          state.pci().rdma().size(),
+          state.pci().processes().users().size(),
+          (observed - start) / 1_000_000,
+          operations,
+          (planned - observed) / 1_000_000,
           used);
     }
+  }
+
+  /** Other GUIDs for every VF, and every GPU for a guest. */
+  private static int plan(HostState state) {
+    List<VfRequest> vfs = new ArrayList<>();
+    List<PassthroughRequest> gpus = new ArrayList<>();
+    for (PciDevice device : state.pci().devices().values()) {
+      if (device.sriov().isPresent()) {
+        vfs.add(VfRequest.of(device.address(), 126).withGuids(GuidScheme.DEFAULT));
+      } else if (device.isNvidiaGpu()) {
+        gpus.add(new PassthroughRequest(device.address(), "guest" + device.address().bus()));
+      }
+    }
+    return new VfPlanner(state).plan(vfs).size()
+        + new PassthroughPlanner(state).plan(gpus).operations().size();
   }
 }

@@ -1,0 +1,149 @@
+package graft.sriov.check;
+
+import graft.sriov.Guid;
+import graft.sriov.HostException;
+import graft.sriov.PciAddress;
+import graft.sriov.Problem;
+import graft.sriov.RefusedException;
+import graft.sriov.VfPolicy;
+import graft.sriov.VfSettings;
+import graft.sriov.host.PciDevice;
+import graft.sriov.host.PciFunction;
+import graft.sriov.operation.Before;
+import graft.sriov.operation.Operation;
+import graft.sriov.operation.Undo;
+import graft.sriov.plan.GuidScheme;
+import graft.sriov.plan.HostState;
+import graft.sriov.plan.PassthroughPlanner;
+import graft.sriov.plan.PassthroughRequest;
+import graft.sriov.plan.PassthroughRequest.Bridges;
+import graft.sriov.plan.VfPlanner;
+import graft.sriov.plan.VfRequest;
+import graft.sriov.vf.HostAccess;
+import graft.sriov.vf.VfWay;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** One plan, applied, looked at and taken back, with a line for each thing that was seen. */
+final class Trial {
+  private final HostAccess host;
+  private final PrintStream out;
+  private boolean good = true;
+
+  Trial(HostAccess host, PrintStream out) {
+    this.host = host;
+    this.out = out;
+  }
+
+  /** Makes VFs, sets what their port allows, binds them to a driver if one is named. */
+  boolean vfs(PciAddress pf, int count, String driver) {
+    HostState state = HostState.read(host);
+    PciDevice device =
+        state
+            .pci()
+            .device(pf)
+            .orElseThrow(() -> new HostException("not there", pf.toString(), "Look at lspci -D"));
+    if (device.sriov().map(sriov -> sriov.numVfs() > 0).orElse(false)) {
+      throw new RefusedException(
+          new Problem(pf.toString(), "it has VFs now", "Try on a PF without VFs, or remove them"));
+    }
+    Map<Integer, String> drivers = new HashMap<>();
+    for (int i = 0; i < count && !driver.isEmpty(); i++) {
+      drivers.put(i, driver);
+    }
+    Optional<VfWay> way = VfWay.of(PciFunction.read(host.files(), pf));
+    VfSettings all =
+        way.map(found -> found.able(VfSettings.NONE.withPolicy(VfPolicy.FOLLOW)))
+            .orElse(VfSettings.NONE);
+    VfRequest request = VfRequest.of(pf, count).withAll(all).withDrivers(drivers);
+    if (state.pci().rdmaOf(pf).stream().anyMatch(rdma -> rdma.nodeGuid().isPresent())) {
+      request = request.withGuids(GuidScheme.DEFAULT);
+    }
+    VfRequest wanted = request;
+    return run(
+        List.of(pf),
+        now -> new VfPlanner(now).plan(List.of(wanted)),
+        now -> {
+          PciDevice made = now.pci().device(pf).orElseThrow();
+          see("VFs", count, made.sriov().orElseThrow().vfs().size());
+          List<VfSettings> settings = now.settings().getOrDefault(pf, List.of());
+          settings.forEach(one -> out.println("     the driver says: " + one));
+          for (PciAddress vf : made.sriov().orElseThrow().vfs()) {
+            Optional<String> bound = now.pci().device(vf).orElseThrow().driver();
+            see("driver of " + vf, driver, bound.orElse(""));
+            Optional<Guid> guid =
+                now.pci().rdmaOf(vf).stream().flatMap(rdma -> rdma.nodeGuid().stream()).findFirst();
+            guid.ifPresent(node -> out.println("     " + vf + " has node GUID " + node));
+          }
+        });
+  }
+
+  /** Binds a device, and what has to go with it, to vfio-pci. */
+  boolean passthrough(PciAddress address) {
+    PassthroughRequest request = new PassthroughRequest(address, "trial", Bridges.ACCEPT);
+    HostState state = HostState.read(host);
+    List<PciDevice> functions = new PassthroughPlanner(state).plan(List.of(request)).functions();
+    return run(
+        functions.stream().map(PciDevice::address).toList(),
+        now -> new PassthroughPlanner(now).plan(List.of(request)).operations(),
+        now -> {
+          for (PciDevice function : functions) {
+            PciDevice bound = now.pci().device(function.address()).orElseThrow();
+            see("driver of " + function.address(), "vfio-pci", bound.driver().orElse(""));
+          }
+        });
+  }
+
+  private interface Look {
+    void at(HostState state);
+  }
+
+  private boolean run(
+      List<PciAddress> devices, Function<HostState, List<Operation>> plan, Look look) {
+    List<PciFunction> first = functions(devices);
+    List<Before> written = new ArrayList<>();
+    HostException failure = null;
+    try {
+      for (Operation operation : plan.apply(HostState.read(host))) {
+        written.add(operation.before(host));
+        timed("do   ", operation.describe(), () -> operation.apply(host));
+      }
+      HostState now = HostState.read(host);
+      look.at(now);
+      see("operations left", 0, plan.apply(now).size());
+    } catch (HostException e) {
+      out.println("FAILED " + e.getMessage());
+      failure = e;
+    }
+    for (int i = written.size() - 1; i >= 0; i--) {
+      Before before = written.get(i);
+      timed("undo ", Undo.describe(before), () -> Undo.run(host, before));
+    }
+    see("the host as it was", first, functions(devices));
+    out.println(good && failure == null ? "GOOD" : "NOT GOOD");
+    return good && failure == null;
+  }
+
+  private List<PciFunction> functions(List<PciAddress> devices) {
+    return devices.stream().map(device -> PciFunction.read(host.files(), device)).toList();
+  }
+
+  private void timed(String what, String line, Runnable work) {
+    long start = System.nanoTime();
+    work.run();
+    out.println(what + line + " (" + (System.nanoTime() - start) / 1_000_000 + " ms)");
+  }
+
+  private void see(String what, Object expected, Object seen) {
+    boolean same = Objects.equals(expected, seen);
+    good &= same;
+    out.println(
+        same ? "ok   " + what : "BAD  " + what + ": expected " + expected + ", saw " + seen);
+  }
+}
