@@ -112,7 +112,7 @@ class HostPciTest {
 
   @Test
   void whoUsesAGpuIsFoundByTheFilesThatProcessesHaveOpen() {
-    fake.process(812, "python3", "/dev/nvidiactl", "/dev/nvidia0", "/dev/null")
+    fake.process(812, "python3", "/dev/nvidiactl", "/dev/nvidia0", "anon_inode:[eventfd]")
         .process(813, "nvidia-cuda-mps", "/dev/nvidiactl")
         .process(814, "qemu-system-x86", "/dev/vfio/vfio", "/dev/vfio/9")
         .file("/proc/driver/nvidia/capabilities/gpu0/mig/gi1/ci0/access", "DeviceFileMinor: 12");
