@@ -183,15 +183,17 @@ class KvmHostIntegrationTest {
 
   @Test
   void networksLiveAndDie() {
+    // The kernel takes 15 characters.
+    String bridge = "gt" + ProcessHandle.current().pid();
     Document xml = Xml.newDocument("network");
     Xml.add(xml.getDocumentElement(), "name", NAME);
-    Xml.add(xml.getDocumentElement(), "bridge").setAttribute("name", "graftt0");
+    Xml.add(xml.getDocumentElement(), "bridge").setAttribute("name", bridge);
     Networks networks = host.networks();
     networks.define(xml);
     assertThat(networks.find(NAME)).map(Network::active).contains(false);
     networks.start(NAME);
     assertThat(networks.find(NAME)).map(Network::active).contains(true);
-    assertThat(Path.of("/sys/class/net/graftt0")).exists();
+    assertThat(Path.of("/sys/class/net", bridge)).exists();
     assertThat(networks.destroy(NAME)).isTrue();
     assertThat(networks.destroy(NAME)).isFalse();
     networks.undefine(NAME);

@@ -80,7 +80,9 @@ final class LibvirtLibrary {
             NAME, LibvirtExtras.class, Map.of(com.sun.jna.Library.OPTION_STRING_ENCODING, "UTF-8"));
 
     static {
-      CALLS.virInitialize();
+      if (CALLS.virInitialize() < 0) {
+        throw new IllegalStateException("libvirt does not initialize");
+      }
       // libvirt prints every error to stderr unless a handler is set. virResetError takes the
       // handler's first argument, which is null, and does nothing then: a handler without a
       // callback into Java, which would be slow to set up and unsafe while the JVM goes down.
