@@ -31,6 +31,7 @@ import graft.hypervisors.libvirt.domain.NumaTune;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.hypervisors.libvirt.domain.ShmemSpec;
 import graft.hypervisors.libvirt.domain.Xml;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,7 +95,7 @@ class KvmGuestIntegrationTest {
   }
 
   @AfterAll
-  static void remove() {
+  static void remove() throws IOException {
     try (LibvirtHost cleaner = LibvirtHost.open("qemu:///system")) {
       cleaner
           .guest(NAME)
@@ -104,6 +105,7 @@ class KvmGuestIntegrationTest {
                 leftover.undefine();
               });
     }
+    Files.deleteIfExists(Path.of("/dev/shm", NAME));
     if (host != null) {
       host.close();
     }

@@ -2,7 +2,8 @@ package graft.hypervisors.libvirt.domain;
 
 /**
  * Memory shared with the host and with every other guest that names it. On QEMU it is {@code
- * /dev/shm/NAME} on the host and BAR 2 of an ivshmem device in the guest.
+ * /dev/shm/NAME} on the host and BAR 2 of an ivshmem device in the guest; the file outlives the
+ * guest (seen with libvirt 9.0), so that whoever made the guest removes it.
  *
  * @param name name of the region on the host
  * @param size a power of two, at least 1 MiB
