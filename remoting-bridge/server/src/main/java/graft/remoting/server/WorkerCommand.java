@@ -21,7 +21,10 @@ final class WorkerCommand {
           "-Xss512k",
           "-XX:MinHeapFreeRatio=10",
           "-XX:MaxHeapFreeRatio=30",
-          "-Xshare:auto");
+          "-Xshare:auto",
+          // At its own address the class archive's pages are shared by all workers, 7 MB each.
+          "-XX:+UnlockDiagnosticVMOptions",
+          "-XX:ArchiveRelocationMode=0");
 
   private final Path socket;
   private final int spinMicros;
@@ -47,6 +50,8 @@ final class WorkerCommand {
     builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
     builder.redirectError(ProcessBuilder.Redirect.INHERIT);
     showDevice(device, builder.environment());
+    // Each arena of the C library's allocator keeps megabytes of its own.
+    builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "1");
     return builder.start();
   }
 
