@@ -22,6 +22,9 @@ final class AsyncReads {
   /** Between two pieces others get their turn to send. */
   private static final long PIECE = 1 << 20;
 
+  private static final long PATIENCE_MILLIS = 1;
+  private static final long LINGER_MILLIS = 20;
+
   private final CudaDevice device;
   private final Channel channel;
   private final Waiters waiters;
@@ -29,6 +32,7 @@ final class AsyncReads {
   private final ArrayDeque<Read> queue = new ArrayDeque<>();
   private final AtomicInteger pending = new AtomicInteger();
   private boolean sending;
+  private boolean asleep;
 
   AsyncReads(CudaDevice device, Channel channel, Waiters waiters, PinnedPool memory) {
     this.device = device;
@@ -72,6 +76,8 @@ final class AsyncReads {
       if (!sending) {
         sending = true;
         waiters.submit(context, this::sendAll);
+      } else if (asleep) {
+        queue.notifyAll();
       }
     }
     return CudaResult.SUCCESS;
@@ -98,20 +104,48 @@ final class AsyncReads {
   private void sendAll() {
     try {
       while (true) {
-        Read read;
-        synchronized (queue) {
-          read = queue.peek();
-          if (read == null) {
-            sending = false;
-            return;
-          }
+        Read read = next();
+        if (read == null) {
+          return;
         }
         read.context().enter(device);
-        device.cuEventSynchronize(read.event());
+        if (device.cuEventQuery(read.event()) == CudaResult.NOT_READY) {
+          device.cuEventSynchronize(read.event());
+        }
         finish(read);
       }
     } catch (IOException e) {
       LOG.debug("the client has gone: {}", e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * The oldest read that nobody has sent after a moment: most often the client waits for its stream
+   * right away, and the reply to that takes the data along without another thread. Null when there
+   * has been none for long.
+   */
+  private Read next() throws InterruptedException {
+    synchronized (queue) {
+      Read seen = null;
+      while (true) {
+        Read oldest = queue.peek();
+        if (oldest == null) {
+          asleep = true;
+          queue.wait(LINGER_MILLIS);
+          asleep = false;
+          if (queue.isEmpty()) {
+            sending = false;
+            return null;
+          }
+        } else if (oldest.equals(seen)) {
+          return oldest;
+        } else {
+          seen = oldest;
+          queue.wait(PATIENCE_MILLIS);
+        }
+      }
     }
   }
 

@@ -17,6 +17,12 @@ import org.slf4j.LoggerFactory;
 final class SessionState {
   private static final Logger LOG = LoggerFactory.getLogger(SessionState.class);
 
+  /**
+   * The device is polled so many times longer than the channel: waiting on another thread costs
+   * tens of microseconds, and the driver itself polls for as long as it takes.
+   */
+  private static final int DEVICE_SPINS = 20;
+
   private final CudaDevice device;
   private final Channel channel;
   private final long spinNanos;
@@ -31,7 +37,7 @@ final class SessionState {
   SessionState(CudaDevice device, Channel channel, int spinMicros) {
     this.device = device;
     this.channel = channel;
-    this.spinNanos = TimeUnit.MICROSECONDS.toNanos(spinMicros);
+    this.spinNanos = TimeUnit.MICROSECONDS.toNanos((long) spinMicros * DEVICE_SPINS);
     this.waiters = new Waiters(device);
     this.pinned = new PinnedPool(device);
     this.reads = new AsyncReads(device, channel, waiters, pinned);
