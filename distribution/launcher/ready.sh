@@ -68,6 +68,8 @@ case $command in
   demo)
     ready_libvirt
     ready_image
+    # The first plan makes the class archive, which is no part of what the demo measures.
+    [ -f "$home/lib/graft.jsa" ] || "$home/bin/graft" plan "$home/examples/demo.yaml" >/dev/null 2>&1 || true
     GRAFT_READY=1 run_to_end "$home/bin/graft" demo "${arguments[@]}"
     ;;
   test)
