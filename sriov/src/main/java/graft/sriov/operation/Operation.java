@@ -12,7 +12,14 @@ import graft.sriov.vf.HostAccess;
  * state between the two.
  */
 public sealed interface Operation
-    permits SetVfCount, SetAutoprobe, ConfigureVf, BindDriver, SetResetMethod, StoreFile {
+    permits SetVfCount,
+        SetAutoprobe,
+        ConfigureVf,
+        BindDriver,
+        SetResetMethod,
+        StoreFile,
+        CreateMediatedDevice,
+        SetVgpuType {
 
   /** What it is done to: a PF for what concerns its VFs. */
   PciAddress device();

@@ -27,6 +27,9 @@ public final class Undo {
           before.value("path").orElse("?")
               + ": "
               + (before.value("content").isPresent() ? "the former content" : "remove");
+      case "CreateMediatedDevice" ->
+          device + ": mediated device " + before.value("uuid").orElse("?") + " as it was";
+      case "SetVgpuType" -> device + ": vGPU of type " + before.number("type") + " again";
       default -> throw unknown(before);
     };
   }
@@ -45,6 +48,8 @@ public final class Undo {
       case "BindDriver" -> BindDriver.undo(host, device, before);
       case "SetResetMethod" -> SetResetMethod.undo(host, device, before);
       case "StoreFile" -> StoreFile.undo(host, before);
+      case "CreateMediatedDevice" -> CreateMediatedDevice.undo(host, before);
+      case "SetVgpuType" -> SetVgpuType.undo(host, device, before);
       default -> throw unknown(before);
     }
   }

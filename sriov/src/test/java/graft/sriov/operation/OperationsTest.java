@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -375,6 +376,51 @@ class OperationsTest {
     assertThat(fake.read(operation.path())).contains("options a b=1");
     Undo.run(host, none);
     assertThat(fake.state()).isEqualTo(first);
+  }
+
+  // Shares of a GPU
+
+  @Test
+  void aMediatedDeviceIsMadeAndTakenAway() {
+    String type = DEVICES + GPU + "/mdev_supported_types/nvidia-105";
+    fake.file(type + "/available_instances", "1").file(type + "/create", "");
+    assertThat(HostPci.read(fake).device(GPU).orElseThrow().mediatedTypes())
+        .containsExactly("nvidia-105");
+    SortedMap<String, String> first = fake.state();
+    UUID uuid = UUID.fromString("aa618089-8b16-4d01-a136-25a0f3c73123");
+    CreateMediatedDevice operation = new CreateMediatedDevice(GPU, "nvidia-105", uuid);
+    Before before = operation.before(host);
+
+    operation.apply(host);
+    operation.apply(host);
+
+    assertThat(operation.done(host)).isTrue();
+    assertThatThrownBy(
+            () -> new CreateMediatedDevice(GPU, "nvidia-105", new UUID(0, 1)).apply(host))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("no instance of type nvidia-105 is left");
+    Before second = operation.before(host);
+    Undo.run(host, second);
+    assertThat(operation.done(host)).as("it was there already").isTrue();
+    Undo.run(host, before);
+    assertThat(fake.state()).isEqualTo(first);
+    assertThatThrownBy(() -> new CreateMediatedDevice(GPU, "nvidia-1", uuid).apply(host))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("It offers [nvidia-105]");
+  }
+
+  @Test
+  void aVirtualFunctionOfAGpuBecomesAVgpuAndStopsBeingOne() {
+    fake.file(DEVICES + GPU + "/nvidia/current_vgpu_type", "0");
+    SetVgpuType operation = new SetVgpuType(GPU, 722);
+    Before before = operation.before(host);
+    operation.apply(host);
+    assertThat(fake.read(DEVICES + GPU + "/nvidia/current_vgpu_type")).contains("722");
+    Undo.run(host, before);
+    assertThat(fake.read(DEVICES + GPU + "/nvidia/current_vgpu_type")).contains("0");
+    assertThatThrownBy(() -> new SetVgpuType(PF, 722).apply(host))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("vGPU host driver");
   }
 
   @Test

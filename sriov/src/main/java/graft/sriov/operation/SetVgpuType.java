@@ -1,0 +1,59 @@
+package graft.sriov.operation;
+
+import graft.sriov.PciAddress;
+import graft.sriov.Problem;
+import graft.sriov.RefusedException;
+import graft.sriov.files.PciPaths;
+import graft.sriov.vf.HostAccess;
+import java.util.Map;
+
+/**
+ * Which vGPU a virtual function of an NVIDIA GPU is, where the vGPU host driver uses SR-IOV (NVIDIA
+ * vGPU Software User Guide: {@code nvidia/current_vgpu_type}).
+ *
+ * @param device the GPU's virtual function
+ * @param type the number of the type, as {@code nvidia/creatable_vgpu_types} lists it; 0 for none
+ */
+public record SetVgpuType(PciAddress device, int type) implements Operation {
+  private static final String FILE = "nvidia/current_vgpu_type";
+
+  @Override
+  public String describe() {
+    return device + (type == 0 ? ": no vGPU" : ": vGPU of type " + type);
+  }
+
+  @Override
+  public boolean done(HostAccess host) {
+    return present(host, device).equals(Integer.toString(type));
+  }
+
+  @Override
+  public Before before(HostAccess host) {
+    return new Before(getClass(), device, Map.of("type", present(host, device)));
+  }
+
+  @Override
+  public void apply(HostAccess host) {
+    if (done(host)) {
+      return;
+    }
+    if (!host.files().exists(PciPaths.device(device, FILE))) {
+      throw new RefusedException(
+          new Problem(
+              device.toString(),
+              "it takes no vGPU type",
+              "Load NVIDIA's vGPU host driver and make the GPU's VFs (sriov-manage -e)"));
+    }
+    host.files().write(PciPaths.device(device, FILE), Integer.toString(type), host.limits().bind());
+  }
+
+  static void undo(HostAccess host, PciAddress device, Before before) {
+    if (host.files().exists(PciPaths.device(device, FILE))) {
+      new SetVgpuType(device, before.number("type")).apply(host);
+    }
+  }
+
+  private static String present(HostAccess host, PciAddress vf) {
+    return host.files().read(PciPaths.device(vf, FILE)).orElse("0");
+  }
+}
