@@ -1,5 +1,7 @@
 package graft.remoting.server;
 
+import java.util.function.BooleanSupplier;
+
 /**
  * A kind of device that sessions can have, found with {@link java.util.ServiceLoader} by its {@link
  * #kind}. Lives in the worker's process only.
@@ -15,6 +17,14 @@ public interface Backend {
    * @throws ServerException when there is none, with the reason and what to do
    */
   String open() throws ServerException;
+
+  /**
+   * Uses the time until a client comes to get faster.
+   *
+   * @param spinMicros how long a session will poll, in microseconds
+   * @param goOn false as soon as a client is there
+   */
+  default void rehearse(int spinMicros, BooleanSupplier goOn) {}
 
   /**
    * Begins the worker's one session.

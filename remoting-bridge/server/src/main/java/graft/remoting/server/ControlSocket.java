@@ -52,6 +52,15 @@ final class ControlSocket implements AutoCloseable {
     }
   }
 
+  /** Whether {@link #receive} would not wait. */
+  boolean hasMessage() {
+    try {
+      return socket.poll(Libc.POLLIN, 0) != 0;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
   /** The next message, waiting for it; null when the other end has gone. */
   Received receive() throws IOException {
     try (Scratch scratch = new Scratch(ControlMessage.MAX)) {

@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import graft.remoting.device.CudaDevice;
+import java.util.function.BooleanSupplier;
 
 /** Sessions on the GPUs that the CUDA driver shows to this process. */
 public final class CudaBackend implements Backend {
@@ -16,6 +17,11 @@ public final class CudaBackend implements Backend {
     CudaDevice driver = NativeDevice.load();
     device = WarmDevice.open(driver);
     return device.description();
+  }
+
+  @Override
+  public void rehearse(int spinMicros, BooleanSupplier goOn) {
+    device.rehearse(spinMicros, goOn);
   }
 
   @Override

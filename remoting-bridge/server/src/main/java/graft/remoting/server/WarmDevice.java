@@ -3,6 +3,7 @@ package graft.remoting.server;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import java.util.function.BooleanSupplier;
 
 /**
  * A device that is open, with the primary context of its first GPU made ahead, which is what takes
@@ -57,6 +58,11 @@ public final class WarmDevice {
   /** What was opened, for the log. */
   public String description() {
     return description;
+  }
+
+  /** Executes common calls until a client comes, so that they are compiled by then. */
+  public void rehearse(int spinMicros, BooleanSupplier goOn) {
+    new Rehearsal(device, spinMicros, goOn).run();
   }
 
   /** Begins the worker's session. */

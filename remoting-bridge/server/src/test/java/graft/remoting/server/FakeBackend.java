@@ -1,5 +1,7 @@
 package graft.remoting.server;
 
+import java.util.function.BooleanSupplier;
+
 /** Sessions on a {@link FakeCuda}. */
 public final class FakeBackend implements Backend {
   private WarmDevice device;
@@ -13,6 +15,11 @@ public final class FakeBackend implements Backend {
   public String open() throws ServerException {
     device = WarmDevice.open(new FakeCuda());
     return device.description();
+  }
+
+  @Override
+  public void rehearse(int spinMicros, BooleanSupplier goOn) {
+    device.rehearse(spinMicros, goOn);
   }
 
   @Override
