@@ -21,8 +21,20 @@ ready_image() {
   exec 8>&-
   local built
   for built in ${root:+"$root/examples/built"} "$home/examples/built"; do
-    [ "$(readlink "$built/guest")" = "$folder" ] || ln -sfn "$folder" "$built/guest"
+    [ "$(readlink "$built/guest")" = "$folder" ] || ln -sfn "$folder" "$built/guest" 2>/dev/null || examples_elsewhere "$folder"
   done
+}
+
+# Where Graft's own folder cannot be written, the demo runs on a copy of the examples.
+examples_elsewhere() {
+  rm -rf "$cache/examples"
+  cp -r "$home/examples" "$cache/examples"
+  rm -rf "$cache/examples/built/guest"
+  ln -s "$1" "$cache/examples/built/guest"
+  case " ${arguments[*]} " in
+    *.yaml\ *) ;;
+    *) arguments+=("$cache/examples/demo.yaml") ;;
+  esac
 }
 
 # The cloud image, for the tests that find it in GRAFT_CLOUD_IMAGE: `./graft test --cloud`.
