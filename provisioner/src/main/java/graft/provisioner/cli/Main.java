@@ -100,13 +100,17 @@ public final class Main implements Runnable {
   private static Map<String, Supplier<Object>> commands() {
     Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
     commands.put("validate", ValidateCommand::new);
+    commands.put("inspect", InspectCommand::new);
+    commands.put("doctor", DoctorCommand::new);
     commands.put("plan", PlanCommand::new);
     commands.put("apply", ApplyCommand::new);
+    commands.put("status", StatusCommand::new);
     commands.put("destroy", DestroyCommand::new);
     commands.put("undo", UndoCommand::new);
     commands.put("exec", ExecCommand::new);
     commands.put("run", RunCommand::new);
     commands.put("serve", ServeCommand::new);
+    commands.put("demo", DemoCommand::new);
     commands.put("schema", SchemaCommand::new);
     commands.put("completion", CompletionCommand::new);
     commands.put("help", CommandLine.HelpCommand::new);

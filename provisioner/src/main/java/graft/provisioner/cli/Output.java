@@ -31,13 +31,24 @@ final class Output {
   @Spec(Spec.Target.MIXEE)
   CommandSpec command;
 
+  private boolean silent;
+
+  /** An output that shows progress and errors, and neither text nor results. */
+  static Output silent(Output like) {
+    Output output = new Output();
+    output.format = Format.text;
+    output.command = like.command;
+    output.silent = true;
+    return output;
+  }
+
   boolean isJson() {
     return format == Format.json;
   }
 
   /** Prints a line for people; nothing if the output is for programs. */
   void say(String text) {
-    if (!isJson()) {
+    if (!isJson() && !silent) {
       out().println(text);
       out().flush();
     }

@@ -1,0 +1,114 @@
+package graft.provisioner.cli;
+
+import graft.provisioner.bind.Problem;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.plan.Plan;
+import graft.provisioner.plan.UnfitHostException;
+import graft.provisioner.state.StateFolder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft status}: says how a set-up is, and what differs from its descriptor. */
+@Command(
+    name = "status",
+    mixinStandardHelpOptions = true,
+    header = "Says how a set-up is, and what differs from its descriptor.",
+    description = {
+      "",
+      "Shows the servers and guests of a set-up, and what graft apply would do now. Without an"
+          + " argument, lists all set-ups. Ends with 0 if nothing differs, 7 if something does.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft status", "  graft status lab.yaml", "  graft status --output json lab"})
+final class StatusCommand implements Callable<Integer> {
+  @Mixin Output output;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "DESCRIPTOR|NAME",
+      description = "The descriptor, or the name of a set-up that was applied.")
+  String given;
+
+  @Override
+  public Integer call() throws Exception {
+    if (given == null) {
+      return list();
+    }
+    Target target = new Target();
+    target.given = given;
+    StateFolder state = target.state();
+    JournalState journal = Target.journal(state);
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("setup", state.setup().text());
+    tree.put("descriptor", journal.descriptor());
+    tree.put("uri", journal.uri());
+    tree.put("partial", journal.isPartial());
+    output.say(
+        journal.isEmpty()
+            ? state.setup() + ": not applied"
+            : state.setup() + ": applied from " + journal.descriptor() + " on " + journal.uri());
+    try (Connections connections = new Connections()) {
+      StatusReport report = new StatusReport(journal, connections);
+      tree.put("servers", report.servers());
+      tree.put("guests", report.guests());
+      output.say(report.text().stripTrailing());
+    }
+    boolean same = differences(journal, tree);
+    tree.put("inSync", same);
+    output.result(tree);
+    return same ? ExitCode.OK : ExitCode.DIFFERS;
+  }
+
+  private int list() {
+    List<Object> all = new ArrayList<>();
+    for (StateFolder state : StateFolder.all()) {
+      JournalState journal = Target.journal(state);
+      String word = journal.isPartial() ? "half done" : journal.isEmpty() ? "empty" : "applied";
+      output.say(state.setup() + ": " + word + ", from " + journal.descriptor());
+      Map<String, Object> one = new LinkedHashMap<>();
+      one.put("setup", state.setup().text());
+      one.put("state", word);
+      one.put("descriptor", journal.descriptor());
+      all.add(one);
+    }
+    if (all.isEmpty()) {
+      output.say("no set-up has been applied");
+    }
+    output.result(Map.of("setups", all));
+    return ExitCode.OK;
+  }
+
+  /** Compares with the descriptor: the given one, else the one that was applied. */
+  private boolean differences(JournalState journal, Map<String, Object> tree) throws Exception {
+    Path file = Path.of(Files.exists(Path.of(given)) ? given : journal.descriptor());
+    List<Object> differences = new ArrayList<>();
+    if (!Files.exists(file)) {
+      String what = "the descriptor " + file + " is gone, so nothing can be compared";
+      output.say(what);
+      differences.add(what);
+    } else {
+      try (Workspace workspace = new Workspace(file)) {
+        Plan plan = workspace.plan(journal, workspace.observe(journal));
+        plan.actions().forEach(action -> differences.add(action.step().lane() + ": " + action));
+      } catch (UnfitHostException e) {
+        e.problems().stream().map(Problem::toString).forEach(differences::add);
+      }
+      if (!differences.isEmpty()) {
+        output.say("differs from " + file + "; graft apply would:");
+        differences.forEach(difference -> output.say("  " + difference));
+      }
+    }
+    tree.put("differences", differences);
+    return differences.isEmpty();
+  }
+}

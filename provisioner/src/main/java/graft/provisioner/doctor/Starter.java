@@ -1,0 +1,113 @@
+package graft.provisioner.doctor;
+
+import graft.provisioner.observe.HostFacts;
+import graft.provisioner.values.MemorySize;
+import graft.sriov.PciAddress;
+import graft.sriov.host.HostPci;
+import graft.sriov.host.PciDevice;
+import graft.sriov.host.RdmaDevice;
+import java.util.List;
+import java.util.Optional;
+
+/** Writes a descriptor to start from, with what a host has. */
+public final class Starter {
+  private final HostFacts host;
+  private final HostPci pci;
+  private final String uri;
+
+  /**
+   * A starter for a host.
+   *
+   * @param uri the libvirt connection; empty if none answers
+   */
+  public Starter(HostFacts host, HostPci pci, String uri) {
+    this.host = host;
+    this.pci = pci;
+    this.uri = uri;
+  }
+
+  /** A valid descriptor; whatever needs a decision stands in comments. */
+  public String descriptor() {
+    StringBuilder text = new StringBuilder();
+    text.append("# A descriptor to start from, by graft inspect.\n");
+    text.append("# This host: ")
+        .append(host.cpus())
+        .append(" CPUs, ")
+        .append(new MemorySize(host.memory()).rounded())
+        .append(" of memory, ")
+        .append(uri.isEmpty() ? "no libvirt that answers" : "libvirt at " + uri)
+        .append(host.nvidiaDriver().isEmpty() ? "" : ", NVIDIA driver " + host.nvidiaDriver())
+        .append(".\n");
+    text.append("graft: 1\nname: lab\n");
+    if (!uri.isEmpty()) {
+      text.append("libvirt: ").append(uri).append('\n');
+    }
+    gpus(text);
+    fabric(text);
+    text.append(
+        """
+
+        # Give a guest an image, or a kernel with an initramfs, then remove the # signs.
+        # guests:
+        #   - name: guest-1
+        #     image: /var/lib/libvirt/images/debian-12.qcow2
+        #     cpus: 1
+        #     memory: 1GiB
+        #     networks: [user]
+        #     vgpu: gpu0
+        """);
+    return text.toString();
+  }
+
+  private void gpus(StringBuilder text) {
+    List<PciDevice> gpus = pci.devices().values().stream().filter(PciDevice::isNvidiaGpu).toList();
+    text.append("\ngpus:\n");
+    if (gpus.isEmpty()) {
+      text.append("  # No GPU here: programs run on the CPU.\n");
+      text.append("  - {name: gpu0, owner: host, device: software}\n");
+    }
+    for (int i = 0; i < gpus.size(); i++) {
+      PciDevice gpu = gpus.get(i);
+      text.append("  # ").append(gpu.address()).append(", ").append(where(gpu)).append('\n');
+      if (host.nvidiaDriver().isEmpty()) {
+        text.append("  # - {name: gpu").append(i).append(", owner: \"guest:NAME\", device: ");
+        text.append(gpu.address()).append("}\n");
+      } else {
+        text.append("  - {name: gpu").append(i).append(", owner: host, device: \"gpu:");
+        text.append(i).append("\"}\n");
+      }
+    }
+    if (!gpus.isEmpty() && host.nvidiaDriver().isEmpty()) {
+      text.append("  - {name: gpu").append(gpus.size()).append(", device: software}\n");
+    }
+  }
+
+  private static String where(PciDevice device) {
+    String node =
+        device.numaNode().isPresent() ? "NUMA node " + device.numaNode().getAsInt() + ", " : "";
+    Optional<String> driver = device.driver();
+    return node + driver.map(d -> "driver " + d).orElse("no driver");
+  }
+
+  private void fabric(StringBuilder text) {
+    if (pci.rdma().isEmpty()) {
+      return;
+    }
+    text.append("\nfabric:\n  adapters:\n");
+    for (RdmaDevice device : pci.rdma()) {
+      if (isVirtual(device.address())) {
+        continue;
+      }
+      int most =
+          pci.device(device.address()).flatMap(PciDevice::sriov).map(s -> s.totalVfs()).orElse(0);
+      text.append("    # ").append(device.address()).append(", at most ").append(most);
+      text.append(" virtual functions\n");
+      text.append("    - {name: ").append(device.name().replace('_', '-')).append(", device: ");
+      text.append(device.name()).append(", vfs: 0}\n");
+    }
+  }
+
+  private boolean isVirtual(PciAddress address) {
+    return pci.device(address).map(PciDevice::isVirtualFunction).orElse(false);
+  }
+}
