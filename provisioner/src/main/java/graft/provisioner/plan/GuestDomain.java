@@ -1,5 +1,6 @@
 package graft.provisioner.plan;
 
+import graft.hypervisors.libvirt.GuestFeature;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.DiskSpec;
@@ -11,6 +12,7 @@ import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.provisioner.descriptor.Disk;
 import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.Kernel;
 import graft.provisioner.descriptor.Nic;
 import graft.provisioner.descriptor.Setup;
 import java.nio.file.Path;
@@ -19,6 +21,8 @@ import java.util.Optional;
 
 /** Says a guest of the descriptor in the hypervisors' words. */
 final class GuestDomain {
+  private static final String NO_TIMER_CHECK = "no_timer_check";
+
   private GuestDomain() {}
 
   static DomainSpec spec(PlanInput input, Guest guest) {
@@ -52,7 +56,7 @@ final class GuestDomain {
                   .get()
                   .initramfs()
                   .map(i -> folder.resolve(GuestSteps.INITRAMFS).toString()),
-              guest.kernel().get().arguments()));
+              arguments(input, guest.kernel().get())));
     } else {
       boolean uefi = guest.firmware() == Guest.Firmware.UEFI;
       spec.boot(new Boot.FromDisk(uefi ? Boot.Firmware.UEFI : Boot.Firmware.BIOS));
@@ -64,6 +68,23 @@ final class GuestDomain {
     if (GuestSteps.way(guest) == Setup.Way.SEED) {
       spec.disk(DiskSpec.cdrom(folder.resolve(GuestSteps.SEED).toString()));
     }
+  }
+
+  /**
+   * An emulated timer on a busy host may come too late for the kernel's check of it, which then
+   * panics ("IO-APIC + timer doesn't work"). Linux leaves the check out on KVM by itself.
+   *
+   * @see <a href="https://docs.kernel.org/admin-guide/kernel-parameters.html">no_timer_check</a>
+   */
+  private static String arguments(PlanInput input, Kernel kernel) {
+    boolean emulated =
+        !input
+            .hypervisor()
+            .features(input.snapshot().libvirt().capabilities().orElseThrow())
+            .contains(GuestFeature.HARDWARE_ACCELERATION);
+    return emulated && !kernel.arguments().contains(NO_TIMER_CHECK)
+        ? (kernel.arguments() + " " + NO_TIMER_CHECK).strip()
+        : kernel.arguments();
   }
 
   private static DiskSpec disk(Path file, boolean readOnly) {

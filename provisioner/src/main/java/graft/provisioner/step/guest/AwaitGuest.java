@@ -29,6 +29,9 @@ public record AwaitGuest(
   /** The key of the result that holds the seconds from the start to readiness. */
   public static final String BOOT_SECONDS = "bootSeconds";
 
+  /** What Linux prints when it gives up (kernel/panic.c). */
+  private static final String PANIC = "Kernel panic - not syncing";
+
   private static final Duration PAUSE = Duration.ofMillis(250);
   private static final Duration PING = Duration.ofSeconds(2);
   private static final int CONSOLE_LINES = 25;
@@ -66,12 +69,7 @@ public record AwaitGuest(
     Await.Outcome outcome =
         new Await(timeout.toDuration(), PAUSE)
             .until(
-                () -> {
-                  if (!domain.state().isActive()) {
-                    return Await.Answer.NEVER;
-                  }
-                  return isReady(domain) ? Await.Answer.YES : Await.Answer.NOT_YET;
-                },
+                () -> ask(domain),
                 seconds -> context.progress(this, "booting, " + seconds + " s"),
                 context::isStopping);
     if (outcome != Await.Outcome.READY) {
@@ -82,15 +80,26 @@ public record AwaitGuest(
     return Map.of(BOOT_SECONDS, (System.currentTimeMillis() - since) / 1000.0);
   }
 
-  private boolean isReady(Guest domain) {
-    if (text.isEmpty()) {
-      return domain.agent().ping(PING);
+  private Await.Answer ask(Guest domain) {
+    if (!domain.state().isActive()) {
+      return Await.Answer.NEVER;
     }
+    String printed = printed();
+    if (!text.isEmpty() && printed.contains(text)) {
+      return Await.Answer.YES;
+    }
+    if (printed.contains(PANIC)) {
+      return Await.Answer.NEVER;
+    }
+    return text.isEmpty() && domain.agent().ping(PING) ? Await.Answer.YES : Await.Answer.NOT_YET;
+  }
+
+  /** What stands on the console; nothing where this user may not read it. */
+  private String printed() {
     try {
-      return Files.exists(console)
-          && new String(Files.readAllBytes(console), StandardCharsets.ISO_8859_1)
-              .contains(
-                  new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1));
+      return Files.isReadable(console)
+          ? new String(Files.readAllBytes(console), StandardCharsets.UTF_8)
+          : "";
     } catch (IOException e) {
       throw new UncheckedIOException("reading the console of '" + guest + "'", e);
     }
@@ -100,7 +109,7 @@ public record AwaitGuest(
     String what =
         outcome == Await.Outcome.TIMED_OUT
             ? "the guest '" + guest + "' was not ready within " + timeout
-            : "the guest '" + guest + "' stopped before it was ready";
+            : "the guest '" + guest + "' stopped or crashed before it was ready";
     List<String> lines = domain.consoleLog().map(log -> log.tail(CONSOLE_LINES)).orElse(List.of());
     String end =
         lines.isEmpty()

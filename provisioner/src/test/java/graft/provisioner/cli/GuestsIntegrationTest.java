@@ -1,0 +1,157 @@
+package graft.provisioner.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.provisioner.json.Json;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real guests through a real libvirt daemon, from plan to destroy. */
+@Tag("integration")
+class GuestsIntegrationTest {
+  private static final String SETUP = "provtest-guests";
+  private static final String ONE = "provtest-one";
+  private static final String TWO = "provtest-two";
+
+  @TempDir Path folder;
+  private GraftProcess graft;
+
+  @BeforeEach
+  void start() throws Exception {
+    graft = new GraftProcess(folder);
+    Files.writeString(folder.resolve("program"), "#!/bin/sh\necho it runs as $(id -u)\n");
+  }
+
+  @AfterEach
+  void sweep() throws Exception {
+    if (Files.exists(graft.state(SETUP))) {
+      graft.run("destroy", SETUP);
+    }
+    RealHost.sweep(ONE, TWO);
+  }
+
+  @Test
+  void twoGuestsSideBySideAndAllGoneAfterwards() throws Exception {
+    String lab = descriptor("256MiB");
+    assertThat(graft.run("plan", lab).as(0).out()).contains("guest " + TWO);
+    graft.run("apply", lab).as(0);
+
+    assertThat(graft.run("apply", lab).as(0).out()).contains("nothing to do");
+    assertThat(graft.run("exec", lab, ONE, "--", "/usr/local/bin/program").as(0).out())
+        .isEqualTo("it runs as 0\n");
+    assertThat(
+            graft
+                .run(
+                    "exec", SETUP, TWO, "--", "/bin/sh", "-c", "hostname; ls -l /etc/graft; exit 7")
+                .as(7)
+                .out())
+        .startsWith(TWO + "\n")
+        .containsPattern("-rw-------.* token")
+        .containsPattern("-rw-r--r--.* client.conf");
+    assertThat(graft.run("exec", SETUP, TWO, "--", "cat", "/etc/graft/client.conf").as(0).out())
+        .contains("server = tcp://10.0.2.2:")
+        .contains("name = " + TWO);
+    assertSecretsArePrivate();
+
+    Map<String, Object> status =
+        Json.readObject(graft.run("status", "-o", "json", lab).as(0).out());
+    assertThat(status).containsEntry("inSync", true);
+    assertThat((List<?>) status.get("guests")).hasSize(2);
+
+    graft.run("destroy", lab).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE, TWO);
+  }
+
+  @Test
+  void aChangeReplacesTheGuestsAndUndoTakesItBack() throws Exception {
+    graft.run("apply", descriptor("256MiB")).as(0);
+    assertThat(graft.run("status", descriptor("300MiB")).as(7).out())
+        .contains("define it in libvirt (1 CPU, 300MiB) (changed)");
+    graft.run("apply", descriptor("300MiB")).as(0);
+    graft.run("status", SETUP).as(0);
+    graft.run("destroy", SETUP).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE, TWO);
+  }
+
+  @Test
+  void aGuestThatIsNeverReadyShowsItsConsoleAndIsTakenBack() throws Exception {
+    String lab =
+        RealHost.descriptor(
+            folder,
+            "graft: 1\nname: "
+                + SETUP
+                + "\nguests:\n"
+                + ("  - name: " + ONE + "\n")
+                + ("    kernel: {image: "
+                    + RealHost.kernel()
+                    + ", initramfs: "
+                    + RealHost.initramfs()
+                    + "}\n")
+                + "    ready: {when: console, text: NEVER PRINTED, timeout: 12s}\n");
+    GraftProcess.Ended ended = graft.run("apply", lab).as(1);
+    assertThat(ended.err())
+        .contains("was not ready within 12s; the end of its console:")
+        .containsPattern("\\n    \\[ +[0-9]+\\.[0-9]+\\] \\S")
+        .contains("everything that this run did has been taken back");
+    graft.run("destroy", SETUP).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
+  @Test
+  void twoAppliesAtATimeAreNotPossible() throws Exception {
+    Path state = graft.state(SETUP);
+    Files.createDirectories(state);
+    Files.writeString(state.resolve("lock"), "");
+    try (var channel =
+            java.nio.channels.FileChannel.open(
+                state.resolve("lock"), java.nio.file.StandardOpenOption.WRITE);
+        var lock = channel.lock()) {
+      assertThat(lock.isValid()).isTrue();
+      assertThat(graft.run("apply", descriptor("256MiB")).as(6).err())
+          .contains("another graft works on '" + SETUP + "'");
+    }
+  }
+
+  private void assertSecretsArePrivate() throws Exception {
+    Path state = graft.state(SETUP);
+    assertThat(mode(state)).isEqualTo("rwx------");
+    assertThat(mode(state.resolve("guest-" + ONE + ".token"))).isEqualTo("rw-------");
+    assertThat(mode(state.resolve("gpu-gpu0.tokens"))).isEqualTo("rw-------");
+    String token = Files.readString(state.resolve("guest-" + ONE + ".token")).strip();
+    assertThat(token).matches("[0-9a-f]{64}");
+    assertThat(Files.readString(state.resolve("journal.jsonl"))).doesNotContain(token);
+    assertThat(Files.readString(state.resolve("gpu-gpu0.tokens"))).contains(ONE + " " + token);
+  }
+
+  private static String mode(Path path) throws Exception {
+    return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
+  }
+
+  private String descriptor(String memory) throws Exception {
+    return RealHost.descriptor(
+        folder,
+        """
+        graft: 1
+        name: %s
+        gpus: [{name: gpu0, device: software}]
+        guests:
+          - &one
+            name: %s
+            kernel: &kernel {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+            memory: %s
+            setup: {files: [{source: program, path: /usr/local/bin/program, mode: 0755}]}
+            vgpu: gpu0
+            ready: {timeout: 3m, verify: false}
+          - {<<: *one, name: %s}
+        """
+            .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs(), memory, TWO));
+  }
+}
