@@ -27,10 +27,11 @@ class KillIntegrationTest {
     RealHost.sweep(GUEST);
   }
 
+  /** Its guest counts as ready at once: what matters here is what is made, not how it boots. */
   @Test
   void afterSigkillAtAnyMomentApplyGoesOnAndUndoTakesBack() throws Exception {
     graft = new GraftProcess(folder);
-    String lab = descriptor();
+    String lab = descriptor("when: \"off\"");
     int moment = 1;
     while (killedAt(moment, lab)) {
       graft.run("undo", SETUP).as(0);
@@ -46,6 +47,18 @@ class KillIntegrationTest {
     assertThat(moment).as("moments at which it was killed, and one").isGreaterThan(16);
   }
 
+  @Test
+  void afterSigkillWhileItWaitsForTheGuestApplyGoesOnWaiting() throws Exception {
+    graft = new GraftProcess(folder);
+    String lab = descriptor("when: console, text: Linux version, timeout: 3m, verify: false");
+    assertThat(killedAt(17, lab)).isTrue();
+    assertThat(graft.run("apply", lab).as(0).err())
+        .contains("wait until its console shows 'Linux version'")
+        .doesNotContain("start it");
+    graft.run("destroy", lab).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, GUEST);
+  }
+
   /** Whether it was killed; if not it came to its end, and was taken back. */
   private boolean killedAt(int moment, String lab) throws Exception {
     GraftProcess.Ended ended = graft.runMain(KillingApply.class, String.valueOf(moment), lab);
@@ -57,7 +70,7 @@ class KillIntegrationTest {
     return false;
   }
 
-  private String descriptor() throws Exception {
+  private String descriptor(String ready) throws Exception {
     return RealHost.descriptor(
         folder,
         """
@@ -69,8 +82,8 @@ class KillIntegrationTest {
             kernel: {image: %s, initramfs: %s, arguments: console=ttyS0}
             memory: 256MiB
             vgpu: gpu0
-            ready: {when: console, text: Linux version, timeout: 3m, verify: false}
+            ready: {%s}
         """
-            .formatted(SETUP, GUEST, RealHost.kernel(), RealHost.initramfs()));
+            .formatted(SETUP, GUEST, RealHost.kernel(), RealHost.initramfs(), ready));
   }
 }
