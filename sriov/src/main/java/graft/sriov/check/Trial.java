@@ -2,6 +2,7 @@ package graft.sriov.check;
 
 import graft.sriov.Guid;
 import graft.sriov.HostException;
+import graft.sriov.MacAddress;
 import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
@@ -32,6 +33,9 @@ import java.util.function.Function;
 
 /** One plan, applied, looked at and taken back, with a line for each thing that was seen. */
 final class Trial {
+  /** Locally administered. */
+  private static final long FIRST_MAC = 0x0267_7266_0000L;
+
   private final HostAccess host;
   private final PrintStream out;
   private boolean good = true;
@@ -57,11 +61,16 @@ final class Trial {
     for (int i = 0; i < count && !driver.isEmpty(); i++) {
       drivers.put(i, driver);
     }
-    Optional<VfWay> way = VfWay.of(PciFunction.read(host.files(), pf));
+    VfWay.Kind kind = VfWay.of(PciFunction.read(host.files(), pf)).map(VfWay::kind).orElse(null);
     VfSettings all =
-        way.map(found -> found.able(VfSettings.NONE.withPolicy(VfPolicy.FOLLOW)))
-            .orElse(VfSettings.NONE);
-    VfRequest request = VfRequest.of(pf, count).withAll(all).withDrivers(drivers);
+        kind == null || kind == VfWay.Kind.MLX4_FILES
+            ? VfSettings.NONE
+            : VfSettings.NONE.withPolicy(VfPolicy.FOLLOW);
+    Map<Integer, VfSettings> each = new HashMap<>();
+    for (int i = 0; i < count && kind == VfWay.Kind.NETLINK_ETHERNET; i++) {
+      each.put(i, VfSettings.NONE.withMac(new MacAddress(FIRST_MAC + i)));
+    }
+    VfRequest request = VfRequest.of(pf, count).withAll(all).withEach(each).withDrivers(drivers);
     if (state.pci().rdmaOf(pf).stream().anyMatch(rdma -> rdma.nodeGuid().isPresent())) {
       request = request.withGuids(GuidScheme.DEFAULT);
     }

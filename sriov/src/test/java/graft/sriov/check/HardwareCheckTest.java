@@ -77,6 +77,17 @@ class HardwareCheckTest {
   }
 
   @Test
+  void vfsOfAnEthernetPortGetAddresses() {
+    fake.add(FakeDevice.mlx5("0000:86:00.0", 2).ethernet());
+    first = fake.state();
+    assertThat(run("vfs", "0000:86:00.0", "2", "vfio-pci")).isZero();
+    assertThat(printed())
+        .contains("the driver says: link Follow, MAC 02:67:72:66:00:01, not trusted")
+        .endsWith("GOOD\n");
+    assertThat(fake.state()).isEqualTo(first);
+  }
+
+  @Test
   void aGpuGoesToVfioAndComesBack() {
     assertThat(run("passthrough", "0000:41:00.0")).isZero();
     assertThat(printed()).contains("ok   driver of 0000:41:00.0\n").endsWith("GOOD\n");
