@@ -132,7 +132,12 @@ final class Trial {
     }
     for (int i = written.size() - 1; i >= 0; i--) {
       Before before = written.get(i);
-      timed("undo ", Undo.describe(before), () -> Undo.run(host, before));
+      try {
+        timed("undo ", Undo.describe(before), () -> Undo.run(host, before));
+      } catch (HostException e) {
+        out.println("FAILED " + e.getMessage());
+        good = false;
+      }
     }
     see("the host as it was", first, functions(devices));
     out.println(good && failure == null ? "GOOD" : "NOT GOOD");

@@ -20,7 +20,7 @@ import java.util.TreeSet;
  * @param gpus those that NVIDIA's driver drives
  * @param modules those loaded kernel modules that matter for GPUs and fabric
  * @param processes who has which device open
- * @param mounted block devices that are mounted or swapped to, without {@code /dev/}
+ * @param disks the disks of devices and what the host does with them
  */
 public record HostPci(
     SortedMap<PciAddress, PciDevice> devices,
@@ -28,14 +28,13 @@ public record HostPci(
     List<NvidiaGpu> gpus,
     Set<String> modules,
     HostProcesses processes,
-    Set<String> mounted) {
+    BlockDevices disks) {
 
   public HostPci {
     devices = Collections.unmodifiableSortedMap(new TreeMap<>(devices));
     rdma = List.copyOf(rdma);
     gpus = List.copyOf(gpus);
     modules = Collections.unmodifiableSortedSet(new TreeSet<>(modules));
-    mounted = Set.copyOf(mounted);
   }
 
   /** Reads a host in one pass. */
@@ -83,16 +82,15 @@ public record HostPci(
     List<String> uses = new ArrayList<>();
     DeviceFiles.users(files, processes, device.address())
         .forEach(user -> uses.add("open in " + user));
+    for (String disk : disks.disks().getOrDefault(device.address(), List.of())) {
+      processes.usersOf("/dev/" + disk).forEach(user -> uses.add("open in " + user));
+    }
     for (NetInterface link : device.interfaces()) {
       if (link.state().equals("up")) {
         uses.add("its interface " + link.name() + " is up");
       }
     }
-    for (String disk : device.disks()) {
-      mounted.stream()
-          .filter(name -> name.startsWith(disk))
-          .forEach(name -> uses.add("/dev/" + name + " is mounted"));
-    }
+    uses.addAll(disks.uses(files, device.address()));
     return uses;
   }
 }

@@ -9,7 +9,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Reads a {@link HostPci}: every folder is listed once and only files that are there are read. */
 final class HostPciReader {
@@ -58,15 +57,6 @@ final class HostPciReader {
         NvidiaGpus.read(files),
         files.list("/sys/module").stream().filter(MODULES::contains).collect(Collectors.toSet()),
         new HostProcessesReader(files).read(),
-        mounted());
-  }
-
-  /** The block devices below /dev that are mounted or swapped to. */
-  private Set<String> mounted() {
-    return Stream.of("/proc/mounts", "/proc/swaps")
-        .flatMap(path -> files.read(path).orElse("").lines())
-        .filter(line -> line.startsWith("/dev/"))
-        .map(line -> line.substring(5).split("\\s", 2)[0])
-        .collect(Collectors.toSet());
+        BlockDevices.read(files));
   }
 }

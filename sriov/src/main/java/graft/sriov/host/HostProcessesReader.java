@@ -61,7 +61,10 @@ public final class HostProcessesReader {
     return path.startsWith("/dev/nvidia")
         || path.startsWith("/dev/vfio/")
         || path.startsWith("/dev/dri/")
-        || path.startsWith("/dev/infiniband/");
+        || path.startsWith("/dev/infiniband/")
+        || path.startsWith("/dev/nvme")
+        || path.startsWith("/dev/sd")
+        || path.startsWith("/dev/vd");
   }
 
   private static boolean isNumber(String name) {

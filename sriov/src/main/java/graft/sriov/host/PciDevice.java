@@ -29,7 +29,6 @@ import java.util.OptionalInt;
  * @param interfaces its network interfaces
  * @param mediatedTypes the types of mediated device that it offers (Linux,
  *     Documentation/driver-api/vfio-mediated-device.rst)
- * @param disks its disks, as far as it is an NVMe controller: {@code nvme0n1}
  * @param ofedSriov whether it has the {@code sriov} folder of NVIDIA's out-of-tree driver
  */
 public record PciDevice(
@@ -52,7 +51,6 @@ public record PciDevice(
     boolean enabled,
     List<NetInterface> interfaces,
     List<String> mediatedTypes,
-    List<String> disks,
     boolean ofedSriov) {
 
   /** NVIDIA's GPUs, as the PCI-SIG assigned it. */
@@ -70,7 +68,6 @@ public record PciDevice(
     resetMethods = List.copyOf(resetMethods);
     interfaces = List.copyOf(interfaces);
     mediatedTypes = List.copyOf(mediatedTypes);
-    disks = List.copyOf(disks);
   }
 
   /** A display controller: class 03 (VGA, 3D). */

@@ -56,11 +56,10 @@ final class PciDeviceReader {
                 .orElse(List.of()),
             one.text("boot_vga").orElse("0").equals("1"),
             one.number("enable") > 0,
-            names.contains("net") ? interfaces(folder) : List.of(),
+            interfaces(folder, names),
             names.contains("mdev_supported_types")
                 ? files.list(folder + "/mdev_supported_types")
                 : List.of(),
-            names.contains("nvme") ? disks(folder) : List.of(),
             names.contains("sriov"));
     return new PciFunction(device, names.contains("infiniband") ? rdma.read(address) : List.of());
   }
@@ -200,30 +199,31 @@ final class PciDeviceReader {
             vfs));
   }
 
-  /** Namespaces of an NVMe controller: nvme/nvme0/nvme0n1. */
-  private List<String> disks(String folder) {
-    return files.list(folder + "/nvme").stream()
-        .flatMap(
-            controller ->
-                files.list(folder + "/nvme/" + controller).stream()
-                    .filter(name -> name.matches("nvme[0-9]+n[0-9]+")))
-        .toList();
+  /** In the device's own folder, or in that of the virtio device that is all there is of it. */
+  private List<NetInterface> interfaces(String folder, Set<String> names) {
+    List<NetInterface> interfaces = new ArrayList<>();
+    for (String name : names) {
+      if (name.equals("net")) {
+        addInterfaces(folder + "/net", interfaces);
+      } else if (name.startsWith("virtio")) {
+        addInterfaces(folder + "/" + name + "/net", interfaces);
+      }
+    }
+    return interfaces;
   }
 
-  private List<NetInterface> interfaces(String folder) {
-    return files.list(folder + "/net").stream()
-        .map(
-            name -> {
-              String net = folder + "/net/" + name + "/";
-              return new NetInterface(
-                  name,
-                  files.read(net + "ifindex").map(Numbers::decode).orElse(0),
-                  files.read(net + "type").map(Numbers::decode).orElse(0),
-                  files.read(net + "dev_port").map(Numbers::decode).orElse(0),
-                  files.read(net + "phys_port_name").orElse("").intern(),
-                  files.read(net + "address").orElse(""),
-                  files.read(net + "operstate").orElse("unknown").intern());
-            })
-        .toList();
+  private void addInterfaces(String folder, List<NetInterface> interfaces) {
+    for (String name : files.list(folder)) {
+      String net = folder + "/" + name + "/";
+      interfaces.add(
+          new NetInterface(
+              name,
+              files.read(net + "ifindex").map(Numbers::decode).orElse(0),
+              files.read(net + "type").map(Numbers::decode).orElse(0),
+              files.read(net + "dev_port").map(Numbers::decode).orElse(0),
+              files.read(net + "phys_port_name").orElse("").intern(),
+              files.read(net + "address").orElse(""),
+              files.read(net + "operstate").orElse("unknown").intern()));
+    }
   }
 }

@@ -8,9 +8,11 @@ import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
 import graft.sriov.files.WriteFailedException;
 import graft.sriov.files.WriteHangsException;
+import graft.sriov.host.BlockDevices;
 import graft.sriov.host.DeviceFiles;
 import graft.sriov.host.HostProcessesReader;
 import graft.sriov.vf.HostAccess;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -132,6 +134,14 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
 
   /** A driver waits in unbind until the last user has closed the device, and hangs the caller. */
   private void refuseIfHeld(Sysfs files) {
+    List<String> disks = BlockDevices.read(files).uses(files, device);
+    if (!disks.isEmpty()) {
+      throw new RefusedException(
+          new Problem(
+              device.toString(),
+              "the host uses its disks: " + String.join(", ", disks),
+              "Unmount them first"));
+    }
     if (DeviceFiles.of(files, device).isEmpty()) {
       return;
     }

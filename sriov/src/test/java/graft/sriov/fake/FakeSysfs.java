@@ -69,6 +69,12 @@ public final class FakeSysfs implements Sysfs {
     return this;
   }
 
+  /** A link between two of the host's own paths. */
+  public FakeSysfs link(String path, String target) {
+    kernel.tree.link(path, target);
+    return this;
+  }
+
   public FakeSysfs deleteFile(String path) {
     kernel.tree.delete(path);
     return this;

@@ -8,6 +8,7 @@ import graft.sriov.Problem;
 import graft.sriov.RefusedException;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;
+import graft.sriov.operation.BindDriver;
 import graft.sriov.operation.Journal;
 import graft.sriov.operation.Operation;
 import graft.sriov.operation.SetVfCount;
@@ -193,16 +194,49 @@ class PassthroughPlannerTest {
 
   @Test
   void aDeviceThatCarriesTheHostsNetworkOrDisk() {
-    fake.add(FakeDevice.at("0000:01:00.0").pciClass(0x010802).driver("nvme"))
-        .file("/sys/bus/pci/devices/0000:01:00.0/nvme/nvme0/nvme0n1/size", "1000")
-        .file("/proc/mounts", "proc /proc proc rw 0 0\n/dev/nvme0n1p2 / ext4 rw 0 0");
-    assertThat(
-            refused(
-                new PassthroughRequest(PciAddress.parse("0000:01:00.0"), "vm1"),
-                new PassthroughRequest(PF, "vm1")))
+    String disk = "/sys/devices/pci0000:00/0000:01:00.0/virtio3/block/vda";
+    String raid = "/sys/devices/virtual/block/dm-0";
+    fake.add(FakeDevice.at("0000:01:00.0").pciClass(0x010000).driver("virtio-pci"))
+        .file(disk + "/vda1/partition", "1")
+        .file(disk + "/vda2/holders/dm-0/dev", "254:0")
+        .file(raid + "/slaves/vda2/partition", "2")
+        .link("/sys/class/block/vda", disk)
+        .link("/sys/class/block/vda1", disk + "/vda1")
+        .link("/sys/class/block/vda2", disk + "/vda2")
+        .link("/sys/class/block/dm-0", raid)
+        .link("/sys/dev/block/254:0", raid)
+        .file("/proc/1/mountinfo", "22 1 254:0 / / rw - ext4 /dev/root rw");
+    PassthroughRequest root = new PassthroughRequest(PciAddress.parse("0000:01:00.0"), "vm1");
+    assertThat(refused(root, new PassthroughRequest(PF, "vm1")))
         .containsExactly(
-            "0000:01:00.0: it is in use: /dev/nvme0n1p2 is mounted. Stop what uses it first.",
+            "0000:01:00.0: it is in use: /dev/vda2 is mounted. Stop what uses it first.",
             "0000:3b:00.0: it is in use: its interface ibp59s0f0 is up. Stop what uses it first.");
+    assertThatThrownBy(() -> BindDriver.toVfio(root.device()).apply(host))
+        .as("not even when nobody has planned it")
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("/dev/vda2 is mounted");
+
+    fake.file("/proc/1/mountinfo", "22 1 0:30 / / rw shared:1 - btrfs /dev/vda1 rw");
+    assertThat(refused(root))
+        .containsExactly(
+            "0000:01:00.0: it is in use: /dev/vda1 is mounted, /dev/vda2 is part of dm-0. Stop what"
+                + " uses it first.");
+    fake.file("/proc/1/mountinfo", "")
+        .deleteFile("/sys/devices/pci0000:00/0000:01:00.0/virtio3/block/vda/vda2/holders/dm-0")
+        .process(31, "qemu-system-x86", "/dev/vda");
+    assertThat(refused(root)).singleElement().asString().contains("open in qemu-system-x86");
+    fake.kill(31);
+    assertThat(plan(root).operations()).hasSize(1);
+  }
+
+  @Test
+  void aVirtioCardThatCarriesTheHostsNetwork() {
+    fake.add(FakeDevice.at("0000:00:05.0").pciClass(0x020000).driver("virtio-pci"))
+        .file("/sys/bus/pci/devices/0000:00:05.0/virtio0/net/ens5/operstate", "up");
+    assertThat(refused(new PassthroughRequest(PciAddress.parse("0000:00:05.0"), "vm1")))
+        .singleElement()
+        .asString()
+        .contains("its interface ens5 is up");
   }
 
   @Test

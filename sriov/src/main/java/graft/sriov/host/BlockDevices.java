@@ -1,0 +1,107 @@
+package graft.sriov.host;
+
+import graft.sriov.PciAddress;
+import graft.sriov.files.Sysfs;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The disks of a host's PCI devices and which of them the host uses, whatever lies between: a
+ * partition, LVM, RAID, encryption.
+ *
+ * @param disks disks and partitions by the PCI function that they hang on: {@code vda}, {@code
+ *     nvme0n1p2}
+ * @param mounted those that are mounted or swapped to, directly or through others
+ */
+public record BlockDevices(Map<PciAddress, List<String>> disks, Set<String> mounted) {
+  private static final String BLOCK = "/sys/class/block/";
+
+  public BlockDevices {
+    disks = Map.copyOf(disks);
+    mounted = Set.copyOf(mounted);
+  }
+
+  /** Reads them. */
+  public static BlockDevices read(Sysfs files) {
+    Map<PciAddress, List<String>> disks = new TreeMap<>();
+    for (String name : files.list(BLOCK)) {
+      files
+          .readLink(BLOCK + name)
+          .flatMap(BlockDevices::function)
+          .ifPresent(at -> disks.computeIfAbsent(at, key -> new ArrayList<>()).add(name));
+    }
+    return new BlockDevices(disks, mounted(files));
+  }
+
+  /** The last PCI address on the way to a device, as in .../0000:00:07.0/virtio3/block/vda. */
+  private static Optional<PciAddress> function(String target) {
+    Optional<PciAddress> last = Optional.empty();
+    for (String part : target.split("/", -1)) {
+      Optional<PciAddress> address = PciAddress.tryParse(part);
+      last = address.isPresent() ? address : last;
+    }
+    return last;
+  }
+
+  /** What is mounted, and everything below it by the kernel's own {@code slaves} folders. */
+  private static Set<String> mounted(Sysfs files) {
+    Deque<String> open = new ArrayDeque<>();
+    // proc(5), mountinfo: the third field is the device's number, which tells even /dev/root apart.
+    for (String line : lines(files, "/proc/1/mountinfo")) {
+      String[] fields = line.split(" ", -1);
+      if (fields.length > 2 && !fields[2].startsWith("0:")) {
+        files.linkName("/sys/dev/block/" + fields[2]).ifPresent(open::add);
+      }
+      // btrfs has no device's number of its own: then the source's name has to do.
+      int dash = List.of(fields).indexOf("-");
+      if (dash > 0 && dash + 2 < fields.length) {
+        name(files, fields[dash + 2]).ifPresent(open::add);
+      }
+    }
+    for (String line : lines(files, "/proc/swaps")) {
+      name(files, line.split("\\s", 2)[0]).ifPresent(open::add);
+    }
+    Set<String> mounted = new HashSet<>();
+    while (!open.isEmpty()) {
+      String name = open.remove();
+      if (mounted.add(name)) {
+        open.addAll(files.list(BLOCK + name + "/slaves"));
+      }
+    }
+    return mounted;
+  }
+
+  private static List<String> lines(Sysfs files, String path) {
+    return files.read(path).orElse("").lines().toList();
+  }
+
+  /** The kernel's name for a file below /dev; udev's links lead to it. */
+  private static Optional<String> name(Sysfs files, String path) {
+    if (!path.startsWith("/dev/")) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        files.linkName(path).orElseGet(() -> path.substring(path.lastIndexOf('/') + 1)));
+  }
+
+  /** What uses the disks of a device, in words; none when nothing does. */
+  public List<String> uses(Sysfs files, PciAddress device) {
+    List<String> uses = new ArrayList<>();
+    for (String disk : disks.getOrDefault(device, List.of())) {
+      List<String> holders = files.list(BLOCK + disk + "/holders");
+      if (mounted.contains(disk)) {
+        uses.add("/dev/" + disk + " is mounted");
+      } else if (!holders.isEmpty()) {
+        uses.add("/dev/" + disk + " is part of " + String.join(", ", holders));
+      }
+    }
+    return uses;
+  }
+}
