@@ -12,15 +12,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies to the client that it does not wait for. Each is queued as a whole into memory of its own,
- * so that the executor never waits for a client that is itself busy sending. A thread sends the
- * data when the copy is done; a reply that would tell the client so sends it first.
+ * Copies to the client that it does not wait for. All of it is queued at once, into memory of its
+ * own, so that the executor never waits for a client that is itself busy sending. A thread sends
+ * the data when the copy is done; a reply that would tell the client so sends it first.
  */
 final class AsyncReads {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncReads.class);
 
   /** Between two pieces others get their turn to send. */
   private static final long PIECE = 1 << 20;
+
+  /** Copied as a whole. */
+  private static final long PART = 4 << 20;
 
   private static final long PATIENCE_MILLIS = 1;
   private static final long LINGER_MILLIS = 20;
@@ -44,6 +47,7 @@ final class AsyncReads {
   private record Read(
       SessionContext context,
       long identity,
+      long offset,
       long address,
       long bytes,
       long event,
@@ -51,25 +55,39 @@ final class AsyncReads {
       CountDownLatch sent) {}
 
   /**
-   * Queues a copy.
+   * Queues a copy, in parts, so that the first are sent while the last are copied.
    *
    * @param identity what the client knows the read by
    */
   int start(SessionContext context, long source, long bytes, long stream, long identity) {
+    int result = CudaResult.SUCCESS;
+    for (long offset = 0; offset < bytes && result == CudaResult.SUCCESS; offset += PART) {
+      long part = Math.min(PART, bytes - offset);
+      result = startPart(context, source + offset, offset, part, stream, identity);
+    }
+    return result;
+  }
+
+  private int startPart(
+      SessionContext context, long source, long offset, long bytes, long stream, long identity) {
     long address = memory.take(bytes);
     int result = device.cuMemcpyDtoHAsync_v2(address, source, bytes, stream);
-    long event = 0;
-    if (result == CudaResult.SUCCESS) {
-      event = context.events().take();
-      result = device.cuEventRecord(event, stream);
-    }
     if (result != CudaResult.SUCCESS) {
-      // Not given back: a copy that was queued may still write to it.
+      memory.give(address, bytes);
       return result;
     }
+    // From here on the copy may still write there: on an error the memory is not given back.
+    long event = context.events().record(stream);
     Read read =
         new Read(
-            context, identity, address, bytes, event, new AtomicBoolean(), new CountDownLatch(1));
+            context,
+            identity,
+            offset,
+            address,
+            bytes,
+            event,
+            new AtomicBoolean(),
+            new CountDownLatch(1));
     pending.incrementAndGet();
     synchronized (queue) {
       queue.add(read);
@@ -109,9 +127,8 @@ final class AsyncReads {
           return;
         }
         read.context().enter(device);
-        if (device.cuEventQuery(read.event()) == CudaResult.NOT_READY) {
-          device.cuEventSynchronize(read.event());
-        }
+        // Nobody waits for it here: to sleep is right.
+        device.cuEventSynchronize(read.event());
         finish(read);
       }
     } catch (IOException e) {
@@ -164,7 +181,7 @@ final class AsyncReads {
             channel,
             0,
             read.identity(),
-            offset,
+            read.offset() + offset,
             read.address() + offset,
             Math.min(PIECE, read.bytes() - offset));
       }

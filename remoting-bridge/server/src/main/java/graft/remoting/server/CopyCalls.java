@@ -130,7 +130,7 @@ final class CopyCalls {
         .submit(
             context,
             () -> {
-              int done = device.cuEventSynchronize(event);
+              int done = state.awaitEvent(event);
               context.events().give(event);
               if (done == CudaResult.SUCCESS) {
                 state.sendData(slot, 0, data, bytes);

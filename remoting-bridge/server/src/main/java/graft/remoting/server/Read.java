@@ -53,7 +53,7 @@ final class Read {
   private int finish() {
     int result = CudaResult.SUCCESS;
     while (result == CudaResult.SUCCESS && sentBytes < bytes) {
-      result = device.cuEventSynchronize(queued.element().event());
+      result = state.awaitEvent(queued.element().event());
       if (result == CudaResult.SUCCESS) {
         result = sendOne();
       }

@@ -141,6 +141,11 @@ final class Rehearsal {
             }),
         line(
             out -> {
+              record(out, "graftReadAsync", 0, memory, BYTES, 1, 1);
+              record(out, "cuStreamSynchronize", WANTS_REPLY, 1);
+            }),
+        line(
+            out -> {
               record(out, "cuEventRecord", 0, 1, 1);
               record(out, "cuEventSynchronize", WANTS_REPLY, 1);
             }),

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +23,10 @@ final class SessionState {
    * tens of microseconds, and the driver itself polls for as long as it takes.
    */
   private static final int DEVICE_SPINS = 20;
+
+  private static final long POLL_BUSILY_NANOS = 5_000_000;
+  private static final long POLL_NANOS = 1_000_000_000;
+  private static final long POLL_PAUSE_NANOS = 20_000;
 
   private final CudaDevice device;
   private final Channel channel;
@@ -112,6 +117,29 @@ final class SessionState {
       LOG.debug("the client has gone: {}", e.getMessage());
     }
     return result;
+  }
+
+  /**
+   * Waits for an event on a thread that has nothing else to do. Polls, as the driver does by
+   * default, but less and less: the driver's own sleep takes hundreds of microseconds to wake from.
+   */
+  int awaitEvent(long event) {
+    long start = System.nanoTime();
+    int result = CudaResult.NOT_READY;
+    while (spinNanos > 0 && result == CudaResult.NOT_READY) {
+      result = device.cuEventQuery(event);
+      long waited = System.nanoTime() - start;
+      if (waited < POLL_BUSILY_NANOS) {
+        Thread.onSpinWait();
+      } else if (waited < POLL_NANOS) {
+        LockSupport.parkNanos(POLL_PAUSE_NANOS);
+      } else {
+        break;
+      }
+    }
+    return result == CudaResult.NOT_READY || result == CudaResult.SUCCESS
+        ? device.cuEventSynchronize(event)
+        : result;
   }
 
   /** Sends data of a read that the client waits for in {@code slot}, its part at {@code offset}. */

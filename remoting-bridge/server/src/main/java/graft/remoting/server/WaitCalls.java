@@ -38,7 +38,7 @@ final class WaitCalls {
         .submit(
             context,
             () -> {
-              int result = device.cuEventSynchronize(event);
+              int result = state.awaitEvent(event);
               context.events().give(event);
               state.replies().send(slot, result);
             });
@@ -54,8 +54,7 @@ final class WaitCalls {
     int slot = call.slot();
     state
         .waiters()
-        .submit(
-            state.context(), () -> state.replies().send(slot, device.cuEventSynchronize(event)));
+        .submit(state.context(), () -> state.replies().send(slot, state.awaitEvent(event)));
     return Call.DEFERRED;
   }
 

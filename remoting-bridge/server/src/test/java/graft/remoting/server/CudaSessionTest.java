@@ -115,7 +115,7 @@ class CudaSessionTest {
 
   @Test
   void aReadThatNobodyWaitsForArrivesBeforeTheReplyThatSaysSo() throws Exception {
-    int length = 5_000_000;
+    int length = 15_000_000;
     byte[] data = random(length);
     long address = cuda.allocate(length);
     cuda.async("graftWrite", with(address, length, 0), data);

@@ -56,7 +56,7 @@ class RehearsalTest {
     new Rehearsal(counting(new FakeCuda()), 50, () -> rounds.incrementAndGet() <= 50).run();
     assertThat(calls).containsEntry("cuLaunchKernel", 100);
     assertThat(calls).containsEntry("cuMemcpyHtoDAsync_v2", 50);
-    assertThat(calls).containsEntry("cuMemcpyDtoHAsync_v2", 50);
+    assertThat(calls).containsEntry("cuMemcpyDtoHAsync_v2", 100);
     assertThat(calls).containsEntry("cuModuleUnload", 1);
     assertThat(calls).containsEntry("cuStreamDestroy_v2", 1);
     assertThat(calls.get("cuDevicePrimaryCtxRelease_v2"))
