@@ -77,10 +77,11 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
           refuseIfHeld(files);
         }
         if (driver.isPresent()) {
-          requireLoaded(files, driver.get());
+          requireLoaded(host, driver.get());
           setOverride(host, driver);
         }
         if (present.isPresent()) {
+          requireLoaded(host, present.get());
           String unbind = PciPaths.driver(present.get(), "unbind");
           files.write(unbind, device.toString(), host.limits().bind());
         }
@@ -156,8 +157,23 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
             });
   }
 
-  private void requireLoaded(Sysfs files, String name) {
-    if (!files.exists(PciPaths.driver(name, "bind"))) {
+  /**
+   * While a module is being loaded its driver takes devices already but has no bind file yet
+   * (bus_add_driver of drivers/base/bus.c makes the files last), and that can take seconds.
+   */
+  private void requireLoaded(HostAccess host, String name) {
+    Sysfs files = host.files();
+    String bind = PciPaths.driver(name, "bind");
+    Deadline deadline = Deadline.after(host.limits().bind());
+    while (!files.exists(bind) && files.exists(PciPaths.DRIVERS + "/" + name)) {
+      if (!deadline.sleep()) {
+        throw new HostException(
+            "the driver " + name + " has not finished loading",
+            device.toString(),
+            "Look at the kernel's log (dmesg), then try again");
+      }
+    }
+    if (!files.exists(bind)) {
       throw new RefusedException(
           new Problem(
               device.toString(),

@@ -4,6 +4,10 @@ import graft.sriov.PciAddress;
 import graft.sriov.files.Errno;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.WriteFailedException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -15,6 +19,9 @@ final class FakeKernel {
       Pattern.compile(PciPaths.DEVICES + "/([0-9a-f:.]+)/([a-z_]+)");
   private static final Pattern DRIVER_FILE =
       Pattern.compile(PciPaths.DRIVERS + "/([^/]+)/(bind|unbind|new_id|remove_id)");
+
+  private static final List<String> RESETS =
+      List.of("device_specific", "acpi", "flr", "af_flr", "pm", "bus", "cxl_bus");
 
   final Tree tree;
   private final FakeDrivers drivers;
@@ -115,7 +122,7 @@ final class FakeKernel {
     } else if (device.isVf()) {
       group = 1000 + device.interfaceIndex();
     } else {
-      while (java.nio.file.Files.exists(tree.path("/sys/kernel/iommu_groups/" + group))) {
+      while (Files.exists(tree.path("/sys/kernel/iommu_groups/" + group))) {
         group++;
       }
     }
@@ -197,13 +204,13 @@ final class FakeKernel {
         tree.file(path, value);
       }
       case "reset_method" -> {
+        boolean standard = value.equals("default");
         for (String method : value.split(" ", -1)) {
-          if (!java.util.List.of("flr", "af_flr", "pm", "bus", "device_specific")
-              .contains(method)) {
+          if (!standard && !RESETS.contains(method)) {
             throw new WriteFailedException(path, value, Errno.EINVAL);
           }
         }
-        tree.file(path, value);
+        tree.file(path, standard ? device.resetMethod : value);
       }
       default -> throw new WriteFailedException(path, value, Errno.EACCES);
     }
@@ -243,11 +250,10 @@ final class FakeKernel {
 
   boolean autoprobe(FakeDevice pf) {
     try {
-      return java.nio.file.Files.readString(
-              tree.path(PciPaths.device(pf.address, "sriov_drivers_autoprobe")))
+      return Files.readString(tree.path(PciPaths.device(pf.address, "sriov_drivers_autoprobe")))
           .startsWith("1");
-    } catch (java.io.IOException e) {
-      throw new java.io.UncheckedIOException(e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -323,6 +323,23 @@ class OperationsTest {
   }
 
   @Test
+  void aDriverThatIsStillLoadingIsWaitedFor() throws InterruptedException {
+    fake.file(DRIVERS + "late/module", "");
+    TimeLimits none =
+        new TimeLimits(Duration.ofDays(2), Duration.ZERO, Duration.ofDays(2), Duration.ZERO);
+    assertThatThrownBy(
+            () -> BindDriver.to(GPU, "late").apply(new HostAccess(fake, fake.links(), none)))
+        .isInstanceOf(HostException.class)
+        .hasMessageContaining("has not finished loading");
+
+    Thread loading = new Thread(() -> fake.loadDriver("late"));
+    loading.start();
+    BindDriver.to(GPU, "late").apply(host);
+    loading.join();
+    assertThat(BindDriver.to(GPU, "late").done(host)).isTrue();
+  }
+
+  @Test
   void aDriverThatDoesNotTakeTheDeviceIsAnErrorWithTheKernelsNumber() {
     fake.faults().fail("vfio-pci/bind", Errno.ENODEV, 1);
     assertThatThrownBy(() -> BindDriver.toVfio(GPU).apply(host))
