@@ -13,6 +13,9 @@ import java.util.Optional;
 final class AdapterCheck {
   private static final int INFINIBAND_CLASS = 0x0207;
 
+  /** Connect-IB, the first adapter of mlx5; the adapters of mlx4 have lower numbers. */
+  private static final int FIRST_MLX5 = 0x1011;
+
   private AdapterCheck() {}
 
   static List<Finding> check(HostPci host) {
@@ -40,7 +43,9 @@ final class AdapterCheck {
     }
     if (pf.driver().isEmpty()) {
       return Finding.warning(
-          subject, "it has no driver, so it cannot make VFs", "modprobe mlx5_core");
+          subject,
+          "it has no driver, so it cannot make VFs",
+          "modprobe " + (pf.device() < FIRST_MLX5 ? "mlx4_core" : "mlx5_core"));
     }
     Optional<VfWay> way = VfWay.of(new PciFunction(pf, host.rdmaOf(pf.address())));
     if (way.isEmpty()) {

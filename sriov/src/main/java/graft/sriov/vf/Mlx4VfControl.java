@@ -17,7 +17,8 @@ import java.util.Optional;
 /**
  * The {@code iov} folder of an mlx4 adapter: a table of alias GUIDs for each port, of which each VF
  * has one entry (Linux, drivers/infiniband/hw/mlx4/sysfs.c). There are port GUIDs only; 0 asks the
- * subnet manager for one and all ones deletes the entry.
+ * subnet manager for one and all ones deletes the entry. Port 1 only: of an adapter with two
+ * InfiniBand ports, the VFs' GUIDs on the second stay as they are.
  */
 final class Mlx4VfControl implements VfControl {
   private static final String ADMIN = "admin";

@@ -100,6 +100,14 @@ class PreflightTest {
     assertThat(finding("0000:3b:00.0").commands()).containsExactly("modprobe ib_ipoib");
   }
 
+  @Test
+  void anAdapterWithoutADriver() {
+    fake.add(FakeDevice.mlx5("0000:3b:00.0", 8).driver(null))
+        .add(FakeDevice.mlx4("0000:05:00.0", 0).sriov(4, 0x1004, "mlx4_core").driver(null));
+    assertThat(finding("0000:3b:00.0").commands()).containsExactly("modprobe mlx5_core");
+    assertThat(finding("0000:05:00.0").commands()).containsExactly("modprobe mlx4_core");
+  }
+
   private void portSays(String file, String content) {
     fake.file("/sys/bus/pci/devices/0000:3b:00.0/infiniband/mlx5_3b_0/ports/1/" + file, content);
   }
