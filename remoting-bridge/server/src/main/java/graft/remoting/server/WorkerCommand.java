@@ -18,6 +18,10 @@ final class WorkerCommand {
           "-XX:+UseSerialGC",
           "-XX:-UsePerfData",
           "-Xms8m",
+          // A client can make the server keep so much for it, and no more; then its session ends.
+          "-Xmx512m",
+          "-XX:+ExitOnOutOfMemoryError",
+          "-XX:-CreateCoredumpOnCrash",
           "-Xss512k",
           "-XX:MinHeapFreeRatio=10",
           "-XX:MaxHeapFreeRatio=30",
@@ -25,6 +29,8 @@ final class WorkerCommand {
           // At its own address the class archive's pages are shared by all workers, 7 MB each.
           "-XX:+UnlockDiagnosticVMOptions",
           "-XX:ArchiveRelocationMode=0");
+
+  private static final String TEMPORARY = System.getProperty("java.io.tmpdir");
 
   private final Path socket;
   private final int spinMicros;
@@ -59,6 +65,7 @@ final class WorkerCommand {
     List<String> arguments = new ArrayList<>();
     arguments.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     arguments.addAll(SMALL);
+    arguments.add("-XX:ErrorFile=" + Path.of(TEMPORARY, "graft-worker-%p.log"));
     Properties properties = System.getProperties();
     for (String name : properties.stringPropertyNames()) {
       if (name.startsWith("org.slf4j.simpleLogger.") || name.startsWith("jna.")) {
