@@ -19,9 +19,11 @@ static _Thread_local struct {
   int capture_mode;
 } thread;
 
+/* A device's primary context has one handle for the life of the process, as in CUDA; whether it is active changes. While it
+ * is, shell stands for the server's context of that time. */
 static struct {
   pthread_mutex_t lock;
-  struct graft_object *context;
+  struct graft_object *context, *shell;
   unsigned flags;
   int count;
 } primary[GRAFT_MAX_DEVICES];
@@ -124,22 +126,33 @@ static void ended(struct graft_object *context) {
 
 /* ---- Primary contexts ---- */
 
+/* The handle of a device's primary context. Called with its lock held. */
+static int handle(int device) {
+  if (primary[device].context) return GRAFT_OK;
+  struct graft_object *context = graft_object_shell(GRAFT_CONTEXT);
+  if (!context) return GRAFT_OUT_OF_MEMORY;
+  context->u.context.device = device;
+  context->u.context.primary = true;
+  context->u.context.destroyed = true;
+  context->u.context.serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
+  primary[device].context = context;
+  return GRAFT_OK;
+}
+
 static int retain(int device, void **context) {
   int r = graft_ready();
   if (r) return r;
   if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
   pthread_mutex_lock(&primary[device].lock);
-  if (!primary[device].context || primary[device].context->u.context.destroyed) {
+  r = handle(device);
+  if (!r && !primary[device].shell) {
     void *made;
     r = rpc_graftPrimaryContextRetain(&made, device, primary[device].flags);
     if (!r) {
-      struct graft_object *object = made;
-      object->u.context.device = device;
-      object->u.context.primary = true;
-      object->u.context.flags = primary[device].flags;
-      object->u.context.serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
-      primary[device].context = object;
-      primary[device].count = 0;
+      primary[device].shell = made;
+      primary[device].context->id = primary[device].shell->id;
+      primary[device].context->u.context.flags = primary[device].flags;
+      primary[device].context->u.context.destroyed = false;
     }
   }
   if (!r) {
@@ -159,16 +172,14 @@ static int release(int device, bool reset) {
   if (r) return r;
   if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
   pthread_mutex_lock(&primary[device].lock);
-  struct graft_object *context = primary[device].context;
-  bool live = context && !context->u.context.destroyed && primary[device].count > 0;
-  if (!live) {
+  if (!primary[device].shell) {
     r = reset ? GRAFT_OK : GRAFT_INVALID_CONTEXT;
   } else if (reset || --primary[device].count == 0) {
-    /* The handle stays good for questions (it is destroyed), so the object is not freed. */
-    ended(context);
-    r = rpc_graftPrimaryContextRelease(context, device, reset);
-    primary[device].context = NULL;
+    struct graft_object *shell = primary[device].shell;
+    ended(primary[device].context);
+    primary[device].shell = NULL;
     primary[device].count = 0;
+    r = rpc_graftPrimaryContextRelease(shell, device, reset);
   }
   pthread_mutex_unlock(&primary[device].lock);
   return r;
@@ -191,15 +202,20 @@ GRAFT_EXPORT int cuDevicePrimaryCtxGetState(int device, void *flags, void *activ
   if (r) return r;
   if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
   if (!flags || !active) return GRAFT_INVALID_VALUE;
-  struct graft_object *context = __atomic_load_n(&primary[device].context, __ATOMIC_ACQUIRE);
   *(unsigned *)flags = primary[device].flags;
-  *(int *)active = context != NULL;
+  *(int *)active = __atomic_load_n(&primary[device].shell, __ATOMIC_ACQUIRE) != NULL;
   return 0;
 }
 
-struct graft_object *graft_primary_context(int device) {
-  void *context;
-  return retain(device, &context) ? NULL : context;
+int graft_primary_context(int device, void **context) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  pthread_mutex_lock(&primary[device].lock);
+  r = handle(device);
+  *context = primary[device].context;
+  pthread_mutex_unlock(&primary[device].lock);
+  return r;
 }
 
 /* ---- The thread's stack ---- */
@@ -221,7 +237,7 @@ GRAFT_EXPORT int cuCtxSetCurrent(void *context) {
   }
   struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
   if (!object) return GRAFT_INVALID_CONTEXT;
-  if (object->u.context.destroyed) return GRAFT_CONTEXT_IS_DESTROYED;
+  if (object->u.context.destroyed && !object->u.context.primary) return GRAFT_CONTEXT_IS_DESTROYED;
   if (!thread.depth) thread.depth = 1;
   thread.stack[thread.depth - 1] = object;
   return 0;

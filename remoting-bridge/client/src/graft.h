@@ -107,6 +107,8 @@ struct graft_object {
 
 /* The object behind a handle, or NULL if it is none of that kind. */
 struct graft_object *graft_object(int kind, const void *handle);
+/* An object without an id of its own. */
+struct graft_object *graft_object_shell(int kind);
 /* Finds or makes the object for an id that the server gave. */
 void *graft_object_adopt(int kind, uint64_t id);
 
@@ -115,7 +117,8 @@ struct graft_object *graft_context_current(void);
 /* The current context, or the error that CUDA gives without one. */
 int graft_context_need(struct graft_object **context);
 uint32_t graft_context_id(void);
-struct graft_object *graft_primary_context(int device);
+/* The handle of a device's primary context, active or not. */
+int graft_primary_context(int device, void **context);
 /* The stream that a handle means: maps 0, legacy and per-thread. */
 int graft_stream_id(const void *handle, uint64_t *id);
 bool graft_in_child(void);

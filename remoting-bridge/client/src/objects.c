@@ -39,6 +39,8 @@ struct graft_object *graft_object_new(int kind) {
   return make(kind, id);
 }
 
+struct graft_object *graft_object_shell(int kind) { return make(kind, 0); }
+
 void *graft_object_adopt(int kind, uint64_t id) {
   if (!id) return NULL;
   if (id >> 32) return NULL;

@@ -297,9 +297,13 @@ static bool receive(void *to, size_t bytes) {
     bool direct = bytes >= BUFFER / 8;
     ssize_t n = 0;
     uint64_t deadline = 0;
-    while (s.shared) {
+    for (unsigned i = 1; s.shared; i++) {
       n = graft_ring_read(&s.answers, direct ? at : s.input, direct ? bytes : BUFFER);
       if (n) break;
+      if (i % 64) { /* a look at the clock costs as much as many at the ring */
+
+        continue;
+      }
       uint64_t now = graft_now();
       if (!deadline) deadline = now + (uint64_t)s.config.spin_microseconds * 1000;
       if (now > deadline && !graft_ring_sleep(&s.answers, s.fd)) {
@@ -540,13 +544,13 @@ static int wait_reply(struct graft_call *call, const struct graft_result *result
     s.reads = read;
   }
   pthread_mutex_unlock(&s.receive_lock);
-  uint64_t start = graft_now();
+  uint64_t start = s.config.stats ? graft_now() : 0;
   commit(call, FLAG_REPLY);
   ship(NULL, 0);
   pthread_mutex_unlock(&s.send_lock);
   await(&w);
   pthread_cond_destroy(&w.wake);
-  graft_stats_round_trip(call->function, graft_now() - start);
+  if (s.config.stats) graft_stats_round_trip(call->function, graft_now() - start);
   return w.result;
 }
 

@@ -14,11 +14,7 @@ static int unknown(void) { return graft_not_served("a slot of a private table");
 /* ---- The runtime's own interface ---- */
 
 static int load_wrapper(void **module, void *wrapper) { return cuModuleLoadData(module, wrapper); }
-static int primary_context(void **context, int device) {
-  *context = graft_primary_context(device);
-  if (!*context) return GRAFT_INVALID_DEVICE;
-  return cuDevicePrimaryCtxRelease_v2(device) ? GRAFT_OK : GRAFT_OK;
-}
+static int primary_context(void **context, int device) { return graft_primary_context(device, context); }
 static int load_wrapper_flags(void **module, void *wrapper, uintptr_t a, uintptr_t b, uintptr_t c) {
   (void)a, (void)b, (void)c;
   return cuModuleLoadData(module, wrapper);

@@ -85,6 +85,11 @@ final class RingTransport implements Transport {
   }
 
   @Override
+  public int looksAtOnce() {
+    return 64;
+  }
+
+  @Override
   public long receive(long address, long length) throws IOException {
     while (true) {
       long count = tryReceive(address, length);

@@ -113,11 +113,14 @@ final class StreamChannel implements Channel {
     if (spinNanos > 0) {
       long limit = System.nanoTime() + spinNanos;
       do {
-        long count = transport.tryReceive(address, length);
-        if (count != Transport.NOTHING) {
-          return count;
+        // A look at the clock costs as much as many at a ring.
+        for (int i = 0; i < transport.looksAtOnce(); i++) {
+          long count = transport.tryReceive(address, length);
+          if (count != Transport.NOTHING) {
+            return count;
+          }
+          
         }
-        Thread.onSpinWait();
       } while (System.nanoTime() < limit);
     }
     return transport.receive(address, length);

@@ -16,6 +16,11 @@ interface Transport extends AutoCloseable {
   /** Up to {@code length} bytes, {@link #END} or {@link #NOTHING}. Never waits. */
   long tryReceive(long address, long length) throws IOException;
 
+  /** How often to look before a look at the clock is worth its cost. */
+  default int looksAtOnce() {
+    return 1;
+  }
+
   /** Up to {@code length} bytes, at least one unless it is {@link #END}. Waits. */
   long receive(long address, long length) throws IOException;
 
