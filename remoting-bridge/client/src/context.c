@@ -152,6 +152,7 @@ static int retain(int device, void **context) {
       primary[device].shell = made;
       primary[device].context->id = primary[device].shell->id;
       primary[device].context->u.context.flags = primary[device].flags;
+      primary[device].context->u.context.limits_known = 0;
       primary[device].context->u.context.destroyed = false;
     }
   }
@@ -379,10 +380,30 @@ GRAFT_EXPORT int cuCtxGetStreamPriorityRange(void *least, void *greatest) {
   return 0;
 }
 
+/* Limits are asked once; setting one forgets them all, since the driver rounds. */
 GRAFT_EXPORT int cuCtxGetLimit(size_t *value, int limit) {
   struct graft_object *context;
   int r = graft_context_need(&context);
-  return r ? r : rpc_cuCtxGetLimit(value, limit);
+  if (r) return r;
+  if (!value || limit < 0) return GRAFT_INVALID_VALUE;
+  if (limit >= GRAFT_LIMITS) return rpc_cuCtxGetLimit(value, limit);
+  if (!(__atomic_load_n(&context->u.context.limits_known, __ATOMIC_ACQUIRE) & 1u << limit)) {
+    size_t answer;
+    if ((r = rpc_cuCtxGetLimit(&answer, limit))) return r;
+    context->u.context.limits[limit] = answer;
+    __atomic_fetch_or(&context->u.context.limits_known, 1u << limit, __ATOMIC_RELEASE);
+  }
+  *value = context->u.context.limits[limit];
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxSetLimit(int limit, size_t value) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  r = rpc_cuCtxSetLimit(limit, value);
+  __atomic_store_n(&context->u.context.limits_known, 0, __ATOMIC_RELEASE);
+  return r;
 }
 
 GRAFT_EXPORT int cuCtxSynchronize(void) {
@@ -408,3 +429,7 @@ GRAFT_EXPORT int cuThreadExchangeStreamCaptureMode(void *mode) {
   *(int *)mode = before;
   return 0;
 }
+
+/* Nothing here collects a profile: the owner of the GPU may. */
+GRAFT_EXPORT int cuProfilerStart(void) { return graft_ready(); }
+GRAFT_EXPORT int cuProfilerStop(void) { return graft_ready(); }

@@ -13,6 +13,7 @@
 #define GRAFT_CUDA_VERSION 13000
 #define GRAFT_MAX_DEVICES 32
 #define GRAFT_ATTRIBUTES 256
+#define GRAFT_LIMITS 8 /* CUlimit */
 
 /* ---- Configuration: file, then environment (config.c) ---- */
 struct graft_config {
@@ -80,6 +81,8 @@ struct graft_object {
       unsigned flags;
       uint64_t serial;
       struct graft_storage *storage;
+      unsigned limits_known;
+      size_t limits[GRAFT_LIMITS];
     } context;
     struct {
       struct graft_object *library; /* module or library it came from */

@@ -271,6 +271,27 @@ GRAFT_EXPORT int cuLibraryEnumerateKernels(void *kernels, unsigned int count, vo
   return 0;
 }
 
+/* Functions of a module; they come with names only when asked. */
+int graft_module_functions(void *module, void **functions, unsigned int room, unsigned int *count) {
+  struct graft_object *from = graft_object(GRAFT_MODULE, module);
+  int r = graft_ready();
+  if (r) return r;
+  if (!from) return GRAFT_INVALID_HANDLE;
+  if (room > 65536) room = 65536;
+  memset(functions, 0, (size_t)room * sizeof(void *));
+  if ((r = rpc_graftModuleEnumerate(module, functions, room, count))) return r;
+  for (unsigned i = 0; i < room; i++) {
+    struct graft_object *function = functions[i];
+    if (function) function->u.function.library = from;
+  }
+  return 0;
+}
+
+GRAFT_EXPORT int cuModuleEnumerateFunctions(void *functions, unsigned int room, void *module) {
+  unsigned int count;
+  return functions && room ? graft_module_functions(module, functions, room, &count) : GRAFT_INVALID_VALUE;
+}
+
 GRAFT_EXPORT int cuKernelGetFunction(void *function, void *kernel) {
   /* A kernel serves wherever a function does, here as in the driver. */
   if (!graft_object(GRAFT_FUNCTION, kernel)) return GRAFT_INVALID_HANDLE;
@@ -365,7 +386,7 @@ GRAFT_EXPORT int cuModuleGetLoadingMode(void *mode) {
   return 0;
 }
 
-/* ---- Attributes: asked once, remembered; setting one forgets all, since they depend on each other ---- */
+/* ---- Attributes: asked once, remembered. Occupancy depends on what can be set, so setting forgets those answers ---- */
 
 int graft_function_attribute(struct graft_object *function, int attribute, int device, int *value) {
   if (attribute < 0 || attribute >= 24) return GRAFT_INVALID_VALUE;
@@ -396,8 +417,10 @@ static int set_attribute(void *handle, int attribute, int value, int device) {
   int before;
   /* Setting what is set already is common (PyTorch does it before each launch) and free. */
   if (!graft_function_attribute(function, attribute, device, &before) && before == value) return 0;
+  if (attribute < 8 || attribute >= 24) return GRAFT_INVALID_VALUE; /* the others cannot be set */
   pthread_mutex_lock(&function->u.function.lock);
-  function->u.function.attribute_known = 0;
+  function->u.function.attribute[attribute] = value;
+  function->u.function.attribute_known |= 1u << attribute;
   graft_answers_forget(function);
   pthread_mutex_unlock(&function->u.function.lock);
   return rpc_graftFunctionSetAttribute(function, attribute, value, device);

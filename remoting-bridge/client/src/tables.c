@@ -9,7 +9,14 @@
 
 #define SLOTS(bytes) ((bytes) / sizeof(void *))
 
-static int unknown(void) { return graft_not_served("a slot of a private table"); }
+/* Stand-ins that say which slot it was: a program that needs one shows what to build next. */
+#define UNKNOWN(n) \
+  static int unknown_##n(void) { return graft_not_served("slot " #n " of a private table"); }
+#define TEN(f, d) f(d##0) f(d##1) f(d##2) f(d##3) f(d##4) f(d##5) f(d##6) f(d##7) f(d##8) f(d##9)
+#define HUNDRED(f) TEN(f, ) TEN(f, 1) TEN(f, 2) TEN(f, 3) TEN(f, 4) TEN(f, 5) TEN(f, 6) TEN(f, 7) TEN(f, 8) TEN(f, 9)
+HUNDRED(UNKNOWN)
+#define ADDRESS(n) (void *)unknown_##n,
+static const void *const unknown[] = {HUNDRED(ADDRESS)};
 
 /* ---- The runtime's own interface ---- */
 
@@ -153,6 +160,21 @@ static int nvml_memory(int device, uint64_t *free_bytes, uint64_t *total) {
   return rpc_graftMemoryInfo(device, free_bytes, total);
 }
 
+/* cuFFT walks the functions of a module that it has loaded. */
+static int walk_functions(void *context, void *module, void (*visit)(void *opaque, void *function, void *owner), void *opaque) {
+  (void)context;
+  enum { ROOM = 4096 };
+  void **functions = calloc(ROOM, sizeof *functions);
+  unsigned int count = 0;
+  if (!functions) return GRAFT_OUT_OF_MEMORY;
+  int r = graft_module_functions(module, functions, ROOM, &count);
+  for (unsigned i = 0; !r && i < count && i < ROOM; i++) {
+    if (functions[i]) visit(opaque, functions[i], module);
+  }
+  free(functions);
+  return r;
+}
+
 static int check_integrity(uint32_t version, uint64_t seconds, uint64_t out[2]);
 
 static const void *interface_table[SLOTS(104)];
@@ -192,7 +214,7 @@ static const struct {
 
 __attribute__((constructor)) static void fill(void) {
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-    for (size_t i = 0; i < tables[t].bytes / sizeof(void *); i++) tables[t].table[i] = (void *)unknown;
+    for (size_t i = 0; i < tables[t].bytes / sizeof(void *); i++) tables[t].table[i] = unknown[i];
     if (tables[t].sized) tables[t].table[0] = (void *)tables[t].bytes;
   }
   interface_table[1] = (void *)load_wrapper;
@@ -213,6 +235,7 @@ __attribute__((constructor)) static void fill(void) {
   checks_table[2] = (void *)check_context;
   checks_table[3] = (void *)zero;
   integrity_table[1] = (void *)check_integrity;
+  fft_table[7] = (void *)walk_functions;
   nvml_table[1] = (void *)nvml_memory;
   blas_table[4] = (void *)blas_flag;
   blas_table[39] = (void *)blas_zero;

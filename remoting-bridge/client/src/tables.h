@@ -8,6 +8,8 @@ struct graft_object;
 void graft_storage_drop(struct graft_object *context);
 /* CUDA_SUCCESS once cuInit has succeeded in this process. */
 int graft_ready(void);
+/* A module's functions, as far as they fit; count says how many there are. */
+int graft_module_functions(void *module, void **functions, unsigned int room, unsigned int *count);
 struct graft_layout;
 /* A function's parameters, asked for if they are not known yet. */
 int graft_function_layout(struct graft_object *function, const struct graft_layout **layout);

@@ -263,6 +263,21 @@ final class CGenerator {
                 .append("(void) {\n  return graft_not_served(\"")
                 .append(f.symbol())
                 .append("\");\n}\n");
+        case ALIAS -> {
+          Function target = description.find(f.target().get());
+          String names =
+              target.parameters().stream().map(Parameter::name).collect(Collectors.joining(", "));
+          out.append("\nGRAFT_EXPORT int ")
+              .append(f.symbol())
+              .append("(")
+              .append(target.declareC())
+              .append(") {\n");
+          out.append("  return ")
+              .append(target.symbol())
+              .append("(")
+              .append(names)
+              .append(");\n}\n");
+        }
         case DATA -> out.append("\nGRAFT_EXPORT uint64_t ").append(f.symbol()).append("[2];\n");
         default -> {}
       }
@@ -317,6 +332,9 @@ final class CGenerator {
               .append(symbol)
               .append(none ? "(void);\n" : "(" + f.declareC() + ");\n");
           per = "(void *)" + symbol;
+        }
+        if (f.serviceClass() == Function.ServiceClass.ALIAS) {
+          f = description.find(f.target().get());
         }
         if (none) {
           declare.append("extern int ").append(f.symbol()).append("(void);\n");

@@ -25,8 +25,8 @@ public final class Description {
 
   private static final Pattern LINE =
       Pattern.compile(
-          "(?<class>local|async|sync|none|data)(?<flags>( custom| session)*) (?<symbol>\\w+)"
-              + "(\\((?<parameters>.*)\\))?"
+          "(?<class>local|async|sync|none|data|alias)(?<flags>( custom| session)*) (?<symbol>\\w+)"
+              + "( (?<target>cu\\w+))?(\\((?<parameters>.*)\\))?"
               + "( since (?<name>\\w+) (?<version>\\d+))?"
               + "( (?<suffix>ptsz|ptds) (?<suffixVersion>\\d+))?");
 
@@ -73,6 +73,12 @@ public final class Description {
         throw new IllegalArgumentException("driver.api:" + number + ": " + e.getMessage(), e);
       }
     }
+    for (Function f : functions) {
+      if (f.target().isPresent() && !seen.contains(f.target().get())) {
+        throw new IllegalArgumentException(
+            "driver.api:" + f.line() + ": " + f.symbol() + " is an alias of nothing");
+      }
+    }
     return new Description(functions);
   }
 
@@ -96,6 +102,7 @@ public final class Description {
             m.group("flags").contains("session"),
             m.group("symbol"),
             List.copyOf(parameters),
+            Optional.ofNullable(m.group("target")),
             m.group("name") == null
                 ? Optional.empty()
                 : Optional.of(
@@ -110,6 +117,9 @@ public final class Description {
   }
 
   private static void check(Function f) {
+    if (f.target().isPresent() != (f.serviceClass() == Function.ServiceClass.ALIAS)) {
+      throw new IllegalArgumentException("an alias, and nothing else, has a target");
+    }
     for (Parameter p : f.parameters()) {
       if (p.isArray()
           && !p.count().matches("\\d+")
@@ -128,6 +138,18 @@ public final class Description {
   /** All functions in file order. */
   public List<Function> functions() {
     return functions;
+  }
+
+  /**
+   * The function of a symbol.
+   *
+   * @throws IllegalArgumentException if there is none
+   */
+  public Function find(String symbol) {
+    return functions.stream()
+        .filter(f -> f.symbol().equals(symbol))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no function " + symbol));
   }
 
   /** The functions that travel; the index in this list is the wire id. */

@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
  * @param session whether the server's session executes it, instead of the device
  * @param symbol the exported C symbol
  * @param parameters in order
+ * @param target what an alias stands for
  * @param lookup the name and version under which {@code cuGetProcAddress} finds it
  * @param perThread its per-thread-default-stream variant
  */
@@ -23,6 +24,7 @@ public record Function(
     boolean session,
     String symbol,
     List<Parameter> parameters,
+    Optional<String> target,
     Optional<Lookup> lookup,
     Optional<PerThread> perThread) {
   /** Who answers a function, and whether the program waits for it. */
@@ -36,7 +38,9 @@ public record Function(
     /** Nobody: the exported stub answers CUDA_ERROR_NOT_SUPPORTED. */
     NONE,
     /** An exported name without a function. */
-    DATA
+    DATA,
+    /** An older name of a function with the same interface. */
+    ALIAS
   }
 
   /**
@@ -62,6 +66,7 @@ public record Function(
   boolean onDevice() {
     return !internal()
         && serviceClass != ServiceClass.DATA
+        && serviceClass != ServiceClass.ALIAS
         && (serviceClass != ServiceClass.NONE || !parameters.isEmpty());
   }
 

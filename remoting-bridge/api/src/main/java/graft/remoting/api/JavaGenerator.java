@@ -257,9 +257,7 @@ final class JavaGenerator {
                 .append("\", ")
                 .append(n)
                 .append("Bytes, ")
-                .append(t.size())
-                .append("L * ")
-                .append(p.count())
+                .append(bytes(p))
                 .append(");\n");
             if (t.isHandle()) {
               out.append("    resolve(HandleKind.")
@@ -278,7 +276,7 @@ final class JavaGenerator {
         }
         case OUT -> {
           out.append("    boolean ").append(n).append("Wanted = next() != 0;\n");
-          String size = p.isArray() ? t.size() + "L * " + p.count() : Integer.toString(t.size());
+          String size = bytes(p);
           results
               .append("    long ")
               .append(n)
@@ -320,6 +318,12 @@ final class JavaGenerator {
           .append("    return result;\n");
     }
     return out.append("  }\n").toString();
+  }
+
+  /** The bytes of a parameter; a count comes from the client, so that the product is checked. */
+  private static String bytes(Parameter p) {
+    int size = p.type().size();
+    return p.isArray() ? "times(" + p.count() + ", " + size + ")" : Integer.toString(size);
   }
 
   private static String read(Type t) {

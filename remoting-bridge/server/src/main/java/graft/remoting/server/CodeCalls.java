@@ -139,6 +139,18 @@ final class CodeCalls {
     return result;
   }
 
+  /** All functions of a module, as far as there is room. */
+  int moduleFunctions(long module, long list, int capacity, long count) {
+    if (count == 0 || list == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    int result = device.cuModuleGetFunctionCount(count, module);
+    int there = Math.min(capacity, Memory.getInt(count));
+    return result == CudaResult.SUCCESS && there > 0
+        ? device.cuModuleEnumerateFunctions(list, there, module)
+        : result;
+  }
+
   /** Where each parameter lies: the client packs them for a launch. */
   int layout(long function, long count, long layout, int capacity) {
     boolean kernel = kernels.contains(function);

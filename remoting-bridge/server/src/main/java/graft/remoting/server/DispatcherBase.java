@@ -86,6 +86,18 @@ abstract class DispatcherBase {
     return address;
   }
 
+  /**
+   * The bytes of {@code count} elements; more than fit into a record are none that a client may ask
+   * for.
+   */
+  final long times(long count, int size) {
+    if (count < 0 || count > Channel.MAX_RECORD / size) {
+      throw new ProtocolException(
+          name() + " with " + Long.toUnsignedString(count) + " elements of " + size + " bytes");
+    }
+    return count * size;
+  }
+
   /** Checks that a block is NULL or of the length that its count says. */
   final void expect(String parameter, long bytes, long expected) {
     if (bytes != 0 && bytes != expected) {

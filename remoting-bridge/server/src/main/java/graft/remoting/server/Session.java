@@ -203,6 +203,12 @@ final class Session implements RecordHandler, SessionCalls {
   }
 
   @Override
+  public int graftModuleEnumerate(
+      Call current, long module, long functions, int capacity, long count) {
+    return code.moduleFunctions(module, functions, capacity, count);
+  }
+
+  @Override
   public int graftFunctionName(Call current, long function, long name, int capacity) {
     return code.name(function, name, capacity);
   }

@@ -119,7 +119,6 @@ final class StreamChannel implements Channel {
           if (count != Transport.NOTHING) {
             return count;
           }
-          
         }
       } while (System.nanoTime() < limit);
     }
