@@ -42,6 +42,7 @@ static const uint8_t graft_table[16] = {'g', 'r', 'a', 'f', 't', '.', 'n', 'v', 
 struct graft_functions {
   size_t bytes;
   int (*memory)(int device, uint64_t *free, uint64_t *total);
+  const char *(*driver)(void);
 };
 
 static int resolve(void *library, const char *name, void *to) {
@@ -292,12 +293,10 @@ UNSUPPORTED(nvmlDeviceGetPersistenceMode)
 UNSUPPORTED(nvmlDeviceGetEccMode)
 
 EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned int size) { return text(version, size, "13.580.0"); }
-/* The owner's driver is not this guest's; there is no kernel driver here at all. */
+/* The owner's driver: there is none in this guest. */
 EXPORT int nvmlSystemGetDriverVersion(char *version, unsigned int size) {
-  int cuda;
-  char full[32];
+  const struct graft_functions *graft;
   if (!users) return UNINITIALIZED;
-  if (DriverVersion(&cuda)) return UNKNOWN;
-  snprintf(full, sizeof full, "graft-cuda-%d.%d", cuda / 1000, cuda % 1000 / 10);
-  return text(version, size, full);
+  if (GetExportTable((const void **)&graft, graft_table)) return UNKNOWN;
+  return text(version, size, graft->driver()[0] ? graft->driver() : "0.0");
 }

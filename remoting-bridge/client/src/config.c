@@ -72,7 +72,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   if ((value = getenv("GRAFT_TOKEN_FILE"))) copy(token_file, sizeof token_file, value);
   if ((value = getenv("GRAFT_SPIN_MICROSECONDS"))) config->spin_microseconds = atoi(value);
   config->stats = (value = getenv("GRAFT_STATS")) && strcmp(value, "0");
-  config->debug = (value = getenv("GRAFT_DEBUG")) && strcmp(value, "0");
+  config->debug = (value = getenv("GRAFT_DEBUG")) ? atoi(value) : 0;
   if (!config->server[0]) {
     snprintf(reason, size, "no server: set 'server' in /etc/graft/client.conf or GRAFT_SERVER");
     return false;

@@ -11,6 +11,7 @@
 static struct graft_device devices[GRAFT_MAX_DEVICES];
 static int device_count;
 static int driver_version = GRAFT_CUDA_VERSION;
+static char driver_text[16];
 
 /* What the server's driver can do but this client does not offer to programs (CUdevice_attribute). */
 static const struct {
@@ -37,6 +38,7 @@ static const struct {
 int graft_device_count(void) { return device_count; }
 const struct graft_device *graft_device(int index) { return &devices[index]; }
 int graft_driver_version(void) { return driver_version; }
+const char *graft_driver_text(void) { return driver_text; }
 
 static int load(int index) {
   uint8_t data[SNAPSHOT];
@@ -45,7 +47,8 @@ static int load(int index) {
   struct {
     uint32_t version, count;
     uint64_t memory;
-    uint8_t uuid[16], luid[16];
+    uint8_t uuid[16];
+    char driver[16];
     char name[256];
     int32_t low, high;
     uint32_t attributes, zero;
@@ -55,6 +58,7 @@ static int load(int index) {
   device_count = head.count < GRAFT_MAX_DEVICES ? (int)head.count : GRAFT_MAX_DEVICES;
   if (!device_count) return 0;
   struct graft_device *device = &devices[index];
+  memcpy(driver_text, head.driver, sizeof driver_text - 1);
   device->total_memory = head.memory;
   memcpy(device->uuid, head.uuid, 16);
   memcpy(device->name, head.name, sizeof device->name);

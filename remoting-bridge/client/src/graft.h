@@ -23,7 +23,7 @@ struct graft_config {
   bool has_token;
   int spin_microseconds;
   bool stats;
-  bool debug;
+  int debug;
 };
 /* Reads it; on failure writes a reason of one line. */
 bool graft_config_read(struct graft_config *config, char *reason, size_t size);
@@ -41,7 +41,8 @@ int graft_connect_socket(const struct graft_config *config, uint64_t *session, c
 /* Connects once for the process. 0, or the CUDA error that every call returns from now on. */
 int graft_session_open(void);
 bool graft_session_is_open(void);
-bool graft_debug(void);
+/* GRAFT_DEBUG: 1 says what is missing, 2 each call. */
+int graft_debug(void);
 /* One line on stderr. */
 void graft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Names memory that a read's bulk data may be written to; the identity goes into graftReadAsync. */
@@ -138,6 +139,8 @@ struct graft_device {
 int graft_device_count(void);
 const struct graft_device *graft_device(int index);
 int graft_driver_version(void);
+/* The owner's driver as tools print it, "" if it has none. */
+const char *graft_driver_text(void);
 /* Reads the snapshot; called once by the session's opening. */
 int graft_devices_load(void);
 
@@ -154,6 +157,8 @@ struct graft_range {
 };
 void graft_range_add(const struct graft_range *range);
 bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_range *out);
+/* Forgets device memory that lies within. */
+void graft_range_remove_within(uint64_t base, uint64_t bytes);
 bool graft_range_find(uint64_t address, struct graft_range *out);
 
 /* ---- Code (module.c) ---- */

@@ -59,6 +59,17 @@ bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_ra
   return found;
 }
 
+void graft_range_remove_within(uint64_t base, uint64_t bytes) {
+  pthread_rwlock_wrlock(&lock);
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    bool within = ranges[i].memory == GRAFT_MEMORY_DEVICE && ranges[i].base - base < bytes;
+    if (!within) ranges[kept++] = ranges[i];
+  }
+  count = kept;
+  pthread_rwlock_unlock(&lock);
+}
+
 bool graft_range_find(uint64_t address, struct graft_range *out) {
   pthread_rwlock_rdlock(&lock);
   size_t at = above(address);

@@ -109,7 +109,7 @@ void graft_say(const char *format, ...) {
   if (write(STDERR_FILENO, line, (size_t)n) < 0) return; /* nowhere left to say it */
 }
 
-bool graft_debug(void) { return s.config.debug; }
+int graft_debug(void) { return s.config.debug; }
 bool graft_session_is_open(void) { return __atomic_load_n(&s.opened, __ATOMIC_ACQUIRE) && !s.open_result; }
 
 /* The first failure is told once; from then on every call returns the same error. */

@@ -10,6 +10,7 @@ static uint64_t record_bytes, bulk_out, received_bytes;
 static void add(uint64_t *counter, uint64_t value) { __atomic_fetch_add(counter, value, __ATOMIC_RELAXED); }
 
 void graft_stats_call(int function, size_t bytes, size_t bulk) {
+  if (graft_debug() > 1) graft_say("call %s", graft_function_names[function]);
   if (!enabled) return;
   add(&calls[function], 1);
   add(&record_bytes, bytes);

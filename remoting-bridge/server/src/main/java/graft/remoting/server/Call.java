@@ -19,7 +19,7 @@ final class Call {
   private final Channel channel;
   private final long reply;
   private final long replyEnd;
-  private long record;
+  private final long record = Memory.allocate(Channel.MAX_RECORD);
   private int function;
   private int flags;
   private int failure;
@@ -33,11 +33,14 @@ final class Call {
     this.replyEnd = reply + channel.replyCapacity();
   }
 
-  /** Begins with a record. */
+  /**
+   * Begins with a record. It is copied: the channel may use its place again as soon as the call
+   * reads bulk data or looks whether more has come.
+   */
   void begin(long address) {
-    record = address;
-    function = Memory.getShort(address + 4) & 0xFFFF;
-    flags = Memory.getShort(address + 6);
+    Memory.copy(address, record, Memory.getInt(address));
+    function = Memory.getShort(record + 4) & 0xFFFF;
+    flags = Memory.getShort(record + 6);
     failure = CudaResult.SUCCESS;
     bulkLeft = 0;
     bulkNamed = false;

@@ -3,14 +3,25 @@ package graft.remoting.server;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.function.IntSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Contexts, and what the client asks about devices when it connects. */
 final class ContextCalls {
+  private static final Logger LOG = LoggerFactory.getLogger(ContextCalls.class);
+
   // The snapshot's layout (remoting-bridge/api/README.md).
   private static final int SNAPSHOT_MEMORY = 8;
   private static final int SNAPSHOT_UUID = 16;
-  private static final int SNAPSHOT_LUID = 32;
+  private static final int SNAPSHOT_DRIVER = 32;
+  private static final int DRIVER = 16;
   private static final int SNAPSHOT_NAME = 48;
   private static final int NAME = 256;
   private static final int SNAPSHOT_PRIORITIES = 304;
@@ -63,7 +74,7 @@ final class ContextCalls {
       if (result != CudaResult.SUCCESS) {
         return result;
       }
-      Memory.fill(data + SNAPSHOT_LUID, 16, (byte) 0);
+      driverVersion(data + SNAPSHOT_DRIVER);
       priorities(dev, data + SNAPSHOT_PRIORITIES);
       Memory.putInt(data + SNAPSHOT_COUNT, ATTRIBUTES);
       for (int attribute = 1; attribute <= ATTRIBUTES; attribute++) {
@@ -73,6 +84,22 @@ final class ContextCalls {
         Memory.putInt(at, there ? Memory.getInt(scratch.address()) : Integer.MIN_VALUE);
       }
       return CudaResult.SUCCESS;
+    }
+  }
+
+  /** The owner's driver as tools print it, such as 580.159.03; left empty where there is none. */
+  private static void driverVersion(long at) {
+    Memory.fill(at, DRIVER, (byte) 0);
+    try {
+      Matcher version =
+          Pattern.compile("Kernel Module.*?\\s(\\d+(\\.\\d+)+)\\s")
+              .matcher(Files.readString(Path.of("/proc/driver/nvidia/version")));
+      if (version.find() && version.group(1).length() < DRIVER) {
+        byte[] text = version.group(1).getBytes(StandardCharsets.US_ASCII);
+        Memory.write(at, text, 0, text.length);
+      }
+    } catch (IOException e) {
+      LOG.debug("no driver version: {}", e.getMessage());
     }
   }
 
