@@ -12,10 +12,10 @@ import java.util.function.BooleanSupplier;
 public final class WarmDevice {
   private static final int NAME = 256;
 
-  private final CudaDevice device;
+  private final PretendingDevice device;
   private final String description;
 
-  private WarmDevice(CudaDevice device, String description) {
+  private WarmDevice(PretendingDevice device, String description) {
     this.device = device;
     this.description = description;
   }
@@ -38,7 +38,7 @@ public final class WarmDevice {
       check(device.cuDeviceGetName(out, NAME, 0), "ask for the GPU's name");
       String name = Memory.string(out, NAME);
       check(device.cuDevicePrimaryCtxRetain(out, 0), "make a context on " + name);
-      return new WarmDevice(device, count + " x " + name);
+      return new WarmDevice(new PretendingDevice(device), count + " x " + name);
     }
   }
 

@@ -53,10 +53,15 @@ class RehearsalTest {
   @Test
   void everyCallOfItWorksAndAllIsGivenBack() {
     AtomicInteger rounds = new AtomicInteger();
-    new Rehearsal(counting(new FakeCuda()), 50, () -> rounds.incrementAndGet() <= 50).run();
-    assertThat(calls).containsEntry("cuLaunchKernel", 100);
-    assertThat(calls).containsEntry("cuMemcpyHtoDAsync_v2", 50);
-    assertThat(calls).containsEntry("cuMemcpyDtoHAsync_v2", 100);
+    // Rounds 0, 16, 32 and 48 are real.
+    new Rehearsal(
+            new PretendingDevice(counting(new FakeCuda())),
+            50,
+            () -> rounds.incrementAndGet() <= 50)
+        .run();
+    assertThat(calls).containsEntry("cuLaunchKernel", 8);
+    assertThat(calls).containsEntry("cuMemcpyHtoDAsync_v2", 4);
+    assertThat(calls).containsEntry("cuMemcpyDtoHAsync_v2", 8);
     assertThat(calls).containsEntry("cuModuleUnload", 1);
     assertThat(calls).containsEntry("cuStreamDestroy_v2", 1);
     assertThat(calls.get("cuDevicePrimaryCtxRelease_v2"))
@@ -67,8 +72,27 @@ class RehearsalTest {
   }
 
   @Test
+  void afterARehearsalThatBreaksOffTheDeviceIsRealAgain() {
+    PretendingDevice device = new PretendingDevice(counting(new FakeCuda()));
+    AtomicInteger rounds = new AtomicInteger();
+    new Rehearsal(
+            device,
+            50,
+            () -> {
+              if (rounds.incrementAndGet() == 5) {
+                throw new IllegalStateException("broken off");
+              }
+              return true;
+            })
+        .run();
+    calls.clear();
+    device.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0);
+    assertThat(calls).containsEntry("cuLaunchKernel", 1);
+  }
+
+  @Test
   void aDeviceThatRefusesEverythingIsLeftAlone() {
-    new Rehearsal(new CudaDevice() {}, 50, () -> true).run();
+    new Rehearsal(new PretendingDevice(new CudaDevice() {}), 50, () -> true).run();
     assertThat(calls).isEmpty();
   }
 }
