@@ -9,11 +9,11 @@ ready_libvirt() {
   mkdir -p "$run"
   exec 9>"$run/libvirt.lock"
   flock 9
+  trap release_libvirt EXIT
   if ! answers; then
     say "starting libvirt ($uri)"
     if [ "$uri" = qemu:///system ] && [ -d /run/systemd/system ]; then start_by_systemd; else start_daemons; fi
   fi
-  trap release_libvirt EXIT
   flock -s 9
 }
 
@@ -28,6 +28,8 @@ start_by_systemd() {
 
 start_daemons() {
   : >"$run/libvirt.started"
+  restore_settings # of a run that was killed
+  relax_settings
   local daemon
   for daemon in virtlogd libvirtd; do
     if "$daemon" -d -p "$run/$daemon.pid" 2>"$run/$daemon.err" 9>&-; then
@@ -39,14 +41,35 @@ start_daemons() {
   done
   local tries
   for tries in {1..50}; do
-    ! answers || return 0
+    if answers; then
+      restore_settings
+      return
+    fi
     sleep 0.2
   done
   give_up "libvirtd runs, but $uri does not answer: try virsh -c $uri uri"
 }
 
+# libvirt gives each guest mounts of its own and notes files' owners in attributes. A plain chroot refuses the
+# first, a container without CAP_SYS_ADMIN both. There the daemon starts with settings that do without; it reads
+# them once, so that the file is put back at once.
+settings=/etc/libvirt/qemu.conf
+
+relax_settings() {
+  if [ "$uri" = qemu:///session ] || unshare --mount true 2>/dev/null; then return; fi
+  cp -p "$settings" "$run/qemu.conf"
+  { printf 'namespaces = []\nremember_owner = 0\n' && cat "$run/qemu.conf"; } >"$settings"
+}
+
+restore_settings() {
+  [ -f "$run/qemu.conf" ] || return 0
+  cat "$run/qemu.conf" >"$settings"
+  rm "$run/qemu.conf"
+}
+
 release_libvirt() {
   [ -f "$run/libvirt.started" ] && flock -n 9 || return 0
+  restore_settings
   if [ -n "$(virsh -q -c "$uri" list --name 2>/dev/null)" ]; then
     say "libvirt goes on: guests are running"
     return 0
