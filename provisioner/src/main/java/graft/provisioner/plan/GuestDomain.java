@@ -66,7 +66,7 @@ final class GuestDomain {
       spec.disk(disk(folder.resolve(GuestSteps.diskFile(disk)), disk.readOnly()));
     }
     if (GuestSteps.way(guest) == Setup.Way.SEED) {
-      spec.disk(DiskSpec.cdrom(folder.resolve(GuestSteps.SEED).toString()));
+      spec.disk(seed(folder.resolve(GuestSteps.SEED)));
     }
   }
 
@@ -93,6 +93,12 @@ final class GuestDomain {
         DiskSpec.Format.QCOW2,
         DiskSpec.Kind.DISK,
         readOnly);
+  }
+
+  /** A disk and no CD-ROM: the small kernels of cloud images have no driver for a CD-ROM's bus. */
+  private static DiskSpec seed(Path file) {
+    return new DiskSpec(
+        new DiskSpec.ImageFile(file.toString()), DiskSpec.Format.RAW, DiskSpec.Kind.DISK, true);
   }
 
   /** A guest without cards gets one, because its client needs a way to the server. */

@@ -12,6 +12,7 @@ import graft.provisioner.descriptor.VGpu;
 import graft.provisioner.observe.FileFacts;
 import graft.provisioner.observe.FileStamp;
 import graft.provisioner.setup.ClientSettings;
+import graft.provisioner.setup.CloudInitSeed;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.PayloadFile;
 import graft.provisioner.state.Layout;
@@ -83,11 +84,15 @@ final class GuestSteps {
       steps.add(new GrantAccess(name, vgpu.gpu().text(), token, tokens, settings));
     }
     steps.add(new MakeFolder(name, folder, layout.ownParents() + 1));
-    boot(steps);
+    if (guest.image().isPresent()) {
+      Path image = input.file().resolve(guest.image().get());
+      steps.add(disk("root", Optional.of(image), Optional.empty(), folder.resolve(ROOT_DISK)));
+    }
     for (Disk disk : guest.disks()) {
       Optional<Path> source = disk.source().map(input.file()::resolve);
       steps.add(disk(disk.name().text(), source, disk.size(), folder.resolve(diskFile(disk))));
     }
+    boot(steps);
     domain(steps);
     return steps;
   }
@@ -103,15 +108,12 @@ final class GuestSteps {
                   steps.add(
                       new BuildInitramfs(
                           name, stamp(initramfs), payload(), folder.resolve(INITRAMFS))));
-    } else {
-      Path image = input.file().resolve(guest.image().orElseThrow());
-      steps.add(disk("root", Optional.of(image), Optional.empty(), folder.resolve(ROOT_DISK)));
     }
     if (way(guest) == Setup.Way.SEED) {
       steps.add(
           new BuildSeed(
               name,
-              Identities.uuid(input.descriptor().setupName().text(), name).toString(),
+              instance(),
               payload(),
               guest.setup().userData().map(this::stamp),
               folder.resolve(SEED)));
@@ -138,7 +140,10 @@ final class GuestSteps {
     if (ready.when() == Ready.When.OFF) {
       return;
     }
-    steps.add(new AwaitGuest(uri, name, uuid, ready.text().orElse(""), ready.timeout(), console));
+    boolean seeded = way(guest) == Setup.Way.SEED && ready.when() == Ready.When.AGENT;
+    String marker = seeded ? CloudInitSeed.marker(instance()) : "";
+    String text = ready.text().orElse("");
+    steps.add(new AwaitGuest(uri, name, uuid, text, marker, ready.timeout(), console));
     if (guest.vgpu().isPresent() && ready.verify() && way(guest) != Setup.Way.NONE) {
       steps.add(new VerifyCuda(uri, name, uuid, ready.timeout()));
     }
@@ -162,6 +167,12 @@ final class GuestSteps {
       files.add(new PayloadFile(stamp(given.source()), given.path(), given.mode().bits()));
     }
     return new Payload(name, client, files);
+  }
+
+  /** Another one whenever anything in the seed is another. */
+  private String instance() {
+    String content = payload() + " " + guest.setup().userData().map(this::stamp);
+    return Identities.uuid(input.descriptor().setupName().text(), name + content).toString();
   }
 
   private FileStamp stamp(String named) {

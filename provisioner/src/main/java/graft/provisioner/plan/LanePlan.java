@@ -18,7 +18,8 @@ import java.util.Set;
  * what to do.
  *
  * <p>Steps of a lane stand on each other. From the first that is missing, changed or gone, all
- * later ones are taken back and done anew, except where a step can be done anew in place.
+ * later ones are taken back and done anew, except where a step can be done anew in place, and
+ * except those that are independent of the ones before.
  */
 final class LanePlan {
   private final Snapshot snapshot;
@@ -46,14 +47,15 @@ final class LanePlan {
     boolean standing = true;
     for (Step step : wanted) {
       Entry entry = there.get(step.id());
-      String why = standing ? why(step, entry) : "";
+      boolean own = standing || step.isIndependent();
+      String why = own ? why(step, entry) : "";
       if (why == null) {
         kept.add(step.id());
         continue;
       }
       todo.add(new Action(Action.Kind.DO, step, why));
       boolean inPlace = step.isInPlace() && entry != null;
-      if (standing && (inPlace || canBeDoneOver(step, entry))) {
+      if (own && (inPlace || canBeDoneOver(step, entry))) {
         kept.add(step.id());
       }
       standing &= inPlace;

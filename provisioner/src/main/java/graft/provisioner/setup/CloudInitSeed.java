@@ -23,16 +23,22 @@ public final class CloudInitSeed {
 
   private CloudInitSeed() {}
 
+  /** A file in the guest that is there once cloud-init has done all that the seed says. */
+  public static String marker(String instance) {
+    return "/var/lib/graft/set-up-" + instance;
+  }
+
   /**
    * The seed's image.
    *
-   * @param instance changes whenever the guest is to be set up anew
+   * @param instance changes whenever the guest is to be set up anew: cloud-init then writes all
+   *     files again, and keeps what else is on the disk
    * @param userData a cloud-config of the user's own, merged after ours
    */
   public static byte[] image(
       String instance, String hostName, List<GuestFile> files, Optional<String> userData) {
     Map<String, byte[]> seed = new LinkedHashMap<>();
-    String ours = cloudConfig(hostName, files);
+    String ours = cloudConfig(instance, hostName, files);
     seed.put("user-data", bytes(userData.map(theirs -> both(ours, theirs)).orElse(ours)));
     seed.put(
         "meta-data", bytes("instance-id: " + instance + "\nlocal-hostname: " + hostName + "\n"));
@@ -41,7 +47,7 @@ public final class CloudInitSeed {
   }
 
   /** Our cloud-config. */
-  static String cloudConfig(String hostName, List<GuestFile> files) {
+  static String cloudConfig(String instance, String hostName, List<GuestFile> files) {
     StringBuilder text = new StringBuilder("#cloud-config\n");
     text.append("hostname: ").append(hostName).append('\n');
     text.append("write_files:\n");
@@ -59,6 +65,7 @@ public final class CloudInitSeed {
     }
     text.append("runcmd:\n");
     text.append("  - [ldconfig]\n");
+    text.append("  - [install, -D, /dev/null, ").append(marker(instance)).append("]\n");
     return text.toString();
   }
 

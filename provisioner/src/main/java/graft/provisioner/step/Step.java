@@ -44,6 +44,11 @@ public interface Step {
     return false;
   }
 
+  /** Whether it stays as it is when steps before it are done anew: a disk outlives a new seed. */
+  default boolean isIndependent() {
+    return false;
+  }
+
   /** Unique in a set-up: {@code guest/alice/define}. */
   default String id() {
     return lane().phase().name().toLowerCase(java.util.Locale.ROOT)

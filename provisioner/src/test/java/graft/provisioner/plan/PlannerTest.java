@@ -91,6 +91,29 @@ class PlannerTest {
   }
 
   @Test
+  void aNewProgramLeavesTheDisksOfAGuestAlone() throws Exception {
+    String image =
+        SMALL.replace("kernel: {image: vmlinuz, initramfs: initramfs.cpio}", "image: debian.qcow2")
+            + "    disks: [{name: data, size: 1GiB}, {name: more, size: 1GiB}]\n";
+    host.carryOut(host.plan(image)).touched("/d/program");
+    assertThat(host.plan(image).actions())
+        .extracting(a -> a.kind() + " " + a.step().name())
+        .containsExactly(
+            "UNDO start",
+            "UNDO define",
+            "UNDO seed",
+            "DO seed",
+            "DO define",
+            "DO start",
+            "DO ready",
+            "DO verify");
+    assertThat(host.plan(image.replace("data, size: 1GiB", "data, size: 2GiB")).actions())
+        .extracting(a -> a.kind() + " " + a.step().name())
+        .contains("UNDO disk-data", "DO disk-data")
+        .doesNotContain("UNDO disk-more", "UNDO disk-root");
+  }
+
+  @Test
   void aServerThatDiedIsStartedWhereItsGuestsLookForIt() throws Exception {
     host.carryOut(host.plan(SMALL)).serverDied();
     assertThat(host.plan(SMALL).actions())

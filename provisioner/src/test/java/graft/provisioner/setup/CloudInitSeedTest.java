@@ -25,7 +25,7 @@ class CloudInitSeedTest {
 
   @Test
   void theCloudConfigWritesEachFileWithItsMode() {
-    Map<String, Object> config = new Yaml().load(CloudInitSeed.cloudConfig("alice", files));
+    Map<String, Object> config = new Yaml().load(CloudInitSeed.cloudConfig("id-1", "alice", files));
     assertThat(config).containsEntry("hostname", "alice").containsKey("runcmd");
     assertThat((List<?>) config.get("write_files"))
         .singleElement()

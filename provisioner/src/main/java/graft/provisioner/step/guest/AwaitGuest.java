@@ -1,5 +1,6 @@
 package graft.provisioner.step.guest;
 
+import graft.hypervisors.libvirt.AgentCommand;
 import graft.hypervisors.libvirt.Guest;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.step.Await;
@@ -22,9 +23,17 @@ import java.util.stream.Collectors;
  * Waits until a guest is ready: its agent answers, or its console shows a text.
  *
  * @param text the text; empty to wait for the agent
+ * @param marker a file in the guest that is there once it is set up; empty if nothing is to be
+ *     waited for beside the agent
  */
 public record AwaitGuest(
-    String uri, String guest, String uuid, String text, TimeSpan timeout, Path console)
+    String uri,
+    String guest,
+    String uuid,
+    String text,
+    String marker,
+    TimeSpan timeout,
+    Path console)
     implements Step {
   /** The key of the result that holds the seconds from the start to readiness. */
   public static final String BOOT_SECONDS = "bootSeconds";
@@ -48,8 +57,9 @@ public record AwaitGuest(
 
   @Override
   public String describe() {
+    String done = marker.isEmpty() ? "" : " and cloud-init has ended";
     return text.isEmpty()
-        ? "wait until its agent answers, at most " + timeout
+        ? "wait until its agent answers" + done + ", at most " + timeout
         : "wait until its console shows '" + text + "', at most " + timeout;
   }
 
@@ -91,7 +101,13 @@ public record AwaitGuest(
     if (printed.contains(PANIC)) {
       return Await.Answer.NEVER;
     }
-    return text.isEmpty() && domain.agent().ping(PING) ? Await.Answer.YES : Await.Answer.NOT_YET;
+    boolean ready = text.isEmpty() && domain.agent().ping(PING) && isSetUp(domain);
+    return ready ? Await.Answer.YES : Await.Answer.NOT_YET;
+  }
+
+  private boolean isSetUp(Guest domain) {
+    return marker.isEmpty()
+        || domain.agent().exec(AgentCommand.of("test", "-e", marker)).succeeded();
   }
 
   /** What stands on the console; nothing where this user may not read it. */

@@ -38,6 +38,11 @@ public record CopyFile(String guest, String what, FileStamp source, Path target)
   }
 
   @Override
+  public boolean isIndependent() {
+    return true;
+  }
+
+  @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
     PrivateFiles.write(target, out -> Files.copy(source.path(), out));
     return Map.of();

@@ -58,6 +58,11 @@ public record CreateDisk(
   }
 
   @Override
+  public boolean isIndependent() {
+    return true;
+  }
+
+  @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
     PrivateFiles.delete(target);
     CommandLine command = new CommandLine("qemu-img");
