@@ -15,11 +15,11 @@ final class DeviceAttributes {
   static final int REGISTERS = 65536;
 
   /** Attributes have the numbers 1 to this; higher ones are unknown. */
-  private static final int LAST = 150;
+  private static final int LAST = 147;
 
   private DeviceAttributes() {}
 
-  /** The value of an attribute, or -1 if there is none of that number. */
+  /** The value of an attribute, or {@link Integer#MIN_VALUE} if there is none of that number. */
   static int value(Gpu gpu, int attribute) {
     return switch (attribute) {
       case 1 -> MAX_THREADS_PER_BLOCK;
@@ -37,12 +37,11 @@ final class DeviceAttributes {
       case 15 -> 1; // overlap of copies and kernels
       case 16 -> gpu.multiprocessors();
       case 19 -> 1; // maps host memory
-      case 21 -> 131072; // texture 1D
-      case 22 -> 131072; // texture 2D
-      case 23 -> 65536;
-      case 24, 25, 26 -> 16384; // texture 3D
-      case 27, 28 -> 32768; // layered 2D
-      case 29 -> 2048; // layers
+      case 21, 22, 56, 70 -> 131072; // widths of 1D and 2D textures
+      case 23, 57 -> 65536;
+      case 24, 25, 26, 58, 59, 60 -> 16384; // 3D
+      case 27, 28, 42, 45, 46, 49, 52, 53, 55, 61, 63, 64, 66, 67, 73, 74, 77 -> 32768; // layered, cube
+      case 29, 43, 62, 65 -> 2048; // layers
       case 30 -> 512; // surface alignment
       case 31 -> 1; // concurrent kernels
       case 33 -> gpu.ordinal() + 1; // PCI bus
@@ -52,19 +51,13 @@ final class DeviceAttributes {
       case 39 -> THREADS_PER_MULTIPROCESSOR;
       case 40 -> 2; // copy engines
       case 41 -> 1; // unified addressing
-      case 42 -> 32768;
-      case 43 -> 2048;
+      case 44 -> 1; // texture gather
+      case 47, 48 -> 8192;
       case 51 -> 32; // pitch alignment of textures
-      case 52, 53, 54, 55 -> 32768;
-      case 56, 57 -> 32768;
-      case 58, 59, 60 -> 16384;
-      case 61 -> 32768;
-      case 62 -> 2048;
-      case 63, 64 -> 32768;
-      case 65 -> 2048;
+      case 54, 68 -> 2046; // layers of cube maps
       case 69 -> 268435456; // linear 1D texture
-      case 70, 71 -> 131072;
-      case 72 -> 2097120;
+      case 71 -> 65000; // linear 2D texture
+      case 72 -> 2097120; // its pitch
       case 75 -> gpu.config().computeMajor();
       case 76 -> gpu.config().computeMinor();
       case 78 -> 1; // stream priorities
@@ -83,7 +76,8 @@ final class DeviceAttributes {
       case 114 -> 1; // read-only host registration
       case 115 -> 1; // memory pools
       case 122 -> 1; // unified function pointers
-      default -> attribute >= 1 && attribute <= LAST ? 0 : -1;
+      case 131 -> -1; // NUMA node of the host
+      default -> attribute >= 1 && attribute <= LAST ? 0 : Integer.MIN_VALUE;
     };
   }
 }

@@ -69,7 +69,7 @@ abstract class DeviceFunctions extends DriverBase {
     return call(
         () -> {
           int found = DeviceAttributes.value(gpu(device), attribute);
-          require(found >= 0, "there is no device attribute " + attribute);
+          require(found != Integer.MIN_VALUE, "there is no device attribute " + attribute);
           putInt(value, found);
         });
   }
