@@ -40,7 +40,8 @@ final class DeviceAttributes {
       case 21, 22, 56, 70 -> 131072; // widths of 1D and 2D textures
       case 23, 57 -> 65536;
       case 24, 25, 26, 58, 59, 60 -> 16384; // 3D
-      case 27, 28, 42, 45, 46, 49, 52, 53, 55, 61, 63, 64, 66, 67, 73, 74, 77 -> 32768; // layered, cube
+      case 27, 28, 42, 45, 46, 49, 52, 53, 55, 61, 63, 64, 66, 67, 73, 74, 77 ->
+          32768; // layered, cube
       case 29, 43, 62, 65 -> 2048; // layers
       case 30 -> 512; // surface alignment
       case 31 -> 1; // concurrent kernels

@@ -3,8 +3,8 @@ package graft.remoting.software.exec;
 import graft.remoting.software.memory.Native;
 
 /**
- * Texture fetches and surface addresses. Coordinates and filters follow "Texture Fetching" of the CUDA
- * programming guide: weights of linear filtering have 8 bits of fraction.
+ * Texture fetches and surface addresses. Coordinates and filters follow "Texture Fetching" of the
+ * CUDA programming guide: weights of linear filtering have 8 bits of fraction.
  */
 public final class TextureAccess {
   private static final int WRAP = 0;
@@ -244,18 +244,19 @@ public final class TextureAccess {
     int slices = Math.max(1, t.depth());
     int slice = t.layered() ? layer : z;
     boolean inside =
-        x >= 0
-            && x + bytes <= rowBytes
-            && y >= 0
-            && y < rows
-            && slice >= 0
-            && slice < slices;
+        x >= 0 && x + bytes <= rowBytes && y >= 0 && y < rows && slice >= 0 && slice < slices;
     if (!inside) {
       if (mode == 0) {
         throw new DeviceFault(
             DeviceFault.LAUNCH_FAILED,
-            "surface access outside the array at byte " + x + ", row " + y + ", slice " + slice
-                + " by " + b.where(thread));
+            "surface access outside the array at byte "
+                + x
+                + ", row "
+                + y
+                + ", slice "
+                + slice
+                + " by "
+                + b.where(thread));
       }
       if (mode == 2) {
         return store != 0 ? SINK : ZEROS;
