@@ -43,6 +43,22 @@ public final class BfloatMath {
     return (flags & 2) != 0 ? relu(h) : h;
   }
 
+  /**
+   * A sum whose last bit says whether bits were lost, so that rounding it again is right: the
+   * product of two bfloat16 numbers may lie in the middle between two, and a tiny addend then
+   * decides.
+   */
+  private static double sumToOdd(double a, double b) {
+    double sum = a + b;
+    if (Double.isInfinite(sum) || Double.isNaN(sum)) {
+      return sum;
+    }
+    double fromB = sum - a;
+    double lost = (a - (sum - fromB)) + (b - fromB); // Knuth's two-sum: exact
+    boolean even = (Double.doubleToRawLongBits(sum) & 1) == 0;
+    return lost == 0 || !even ? sum : lost > 0 ? Math.nextUp(sum) : Math.nextDown(sum);
+  }
+
   static int relu(int h) {
     if ((h & 0x7fff) > 0x7f80) {
       return NAN;
@@ -63,7 +79,7 @@ public final class BfloatMath {
   }
 
   public static int fma(int a, int b, int c, int flags) {
-    return finish((double) toFloat(a) * toFloat(b) + toFloat(c), flags);
+    return finish(sumToOdd((double) toFloat(a) * toFloat(b), toFloat(c)), flags);
   }
 
   public static int abs(int a, int flags) {

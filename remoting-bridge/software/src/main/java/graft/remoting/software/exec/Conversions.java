@@ -19,7 +19,18 @@ public final class Conversions {
     };
   }
 
-  // Whole doubles to integers, clamped, NaN to 0.
+  // Whole doubles to integers, clamped. NaN gives 0, but from f64 and to 64 bits it gives the most
+  // negative number of the target's width; devices do, and CUDA documents it of __double2int_rz.
+
+  /** NaN becomes what a conversion from f64 gives for it, in the low bits of every width. */
+  public static int nanFromDouble(double a, int converted, int width) {
+    return Double.isNaN(a) ? -1 << (width - 1) : converted;
+  }
+
+  /** NaN becomes what a conversion to 64 bits gives for it. */
+  public static long nanToLong(double a, long converted) {
+    return Double.isNaN(a) ? Long.MIN_VALUE : converted;
+  }
 
   public static int doubleToU32(double a) {
     return (int) (long) Math.max(0d, Math.min(!Double.isNaN(a) ? a : 0d, 4294967295d));

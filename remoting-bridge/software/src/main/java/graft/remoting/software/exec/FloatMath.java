@@ -32,6 +32,20 @@ public final class FloatMath {
     return Math.fma(a, b, c);
   }
 
+  // .ftz looks at the exact result, before it is rounded up to the least normal number.
+
+  public static float mulFlush(float a, float b) {
+    double exact = (double) a * b;
+    return Math.abs(exact) < Float.MIN_NORMAL ? (float) Math.copySign(0d, exact) : a * b;
+  }
+
+  public static float fmaFlush(float a, float b, float c) {
+    double nearlyExact = (double) a * b + c;
+    return Math.abs(nearlyExact) < Float.MIN_NORMAL
+        ? (float) Math.copySign(0d, nearlyExact)
+        : Math.fma(a, b, c);
+  }
+
   public static float abs(float a) {
     return Math.abs(a);
   }
@@ -128,7 +142,7 @@ public final class FloatMath {
   }
 
   public static int normal(float a) {
-    return Float.isFinite(a) && Math.abs(a) >= Float.MIN_NORMAL ? 1 : 0;
+    return Float.isFinite(a) && (a == 0 || Math.abs(a) >= Float.MIN_NORMAL) ? 1 : 0;
   }
 
   public static int subnormal(float a) {
@@ -152,7 +166,7 @@ public final class FloatMath {
   }
 
   public static int normal(double a) {
-    return Double.isFinite(a) && Math.abs(a) >= Double.MIN_NORMAL ? 1 : 0;
+    return Double.isFinite(a) && (a == 0 || Math.abs(a) >= Double.MIN_NORMAL) ? 1 : 0;
   }
 
   public static int subnormal(double a) {
@@ -181,7 +195,9 @@ public final class FloatMath {
   public static float divApprox(float a, float b) {
     float magnitude = Math.abs(b);
     if (magnitude > 0x1p126f && magnitude < Float.POSITIVE_INFINITY) {
-      return Float.isInfinite(a) ? CANONICAL_NAN : Math.copySign(0f, a) * Math.signum(b);
+      return Float.isInfinite(a) || Float.isNaN(a)
+          ? CANONICAL_NAN
+          : Math.copySign(0f, a) * Math.signum(b);
     }
     return a / b;
   }

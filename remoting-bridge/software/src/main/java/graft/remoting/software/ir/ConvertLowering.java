@@ -184,25 +184,34 @@ final class ConvertLowering extends InstructionGroup {
     return i.has(".rni") ? 0 : i.has(".rzi") ? 1 : i.has(".rmi") ? 2 : i.has(".rpi") ? 3 : -1;
   }
 
-  /** The result is clamped to the range of its type, and NaN gives 0. */
+  /** The result is clamped to the range of its type; see {@code Conversions} for NaN. */
   private Expr floatToInteger(Instruction i, PtxType to, PtxType from) {
     int mode = integerRounding(i);
     if (mode < 0) {
       throw PtxException.invalid(i.line(), "'" + i.mnemonic() + "' needs a rounding to an integer");
     }
+    if (mode == 1 && from == PtxType.F32 && to == PtxType.S32) {
+      return convert(Opcodes.F2I, Kind.INT, flush(i, read(i, 1, from)));
+    }
     Expr value = asDouble(i, from);
-    if (mode == 1 && from == PtxType.F32 && (to == PtxType.S32 || to == PtxType.S64)) {
-      boolean wide = to == PtxType.S64;
-      return convert(wide ? Opcodes.F2L : Opcodes.F2I, Kind.of(to), flush(i, read(i, 1, from)));
+    if (to.bits() == 64 || from == PtxType.F64) {
+      value = at.once(value, PtxType.F64);
     }
     Expr rounded = mode == 1 ? value : call(CONVERT, "round", Kind.DOUBLE, value, integer(mode));
-    if (to == PtxType.S32) {
-      return convert(Opcodes.D2I, Kind.INT, rounded);
+    Expr result =
+        switch (to) {
+          case S32 -> convert(Opcodes.D2I, Kind.INT, rounded);
+          case S64 -> convert(Opcodes.D2L, Kind.LONG, rounded);
+          default -> call(CONVERT, "doubleTo" + to, Kind.of(to), rounded);
+        };
+    if (to.bits() == 64) {
+      return call(CONVERT, "nanToLong", Kind.LONG, value, result);
     }
-    if (to == PtxType.S64) {
-      return convert(Opcodes.D2L, Kind.LONG, rounded);
+    if (from == PtxType.F64) {
+      return Exprs.narrow(
+          call(CONVERT, "nanFromDouble", Kind.INT, value, result, integer(to.bits())), to);
     }
-    return call(CONVERT, "doubleTo" + to, Kind.of(to), rounded);
+    return result;
   }
 
   private Expr floatToFloat(Instruction i, PtxType to, PtxType from) {

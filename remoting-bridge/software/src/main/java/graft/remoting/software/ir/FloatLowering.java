@@ -93,6 +93,10 @@ final class FloatLowering extends InstructionGroup {
       result(i, t, call("Rounding", i.opcode(), Kind.of(t), a, b, integer(rounding(i))));
       return;
     }
+    if (i.has(".ftz") && i.opcode().equals("mul")) {
+      result(i, t, call(MATH, "mulFlush", Kind.FLOAT, a, b));
+      return;
+    }
     int opcode =
         switch (i.opcode()) {
           case "add" -> Opcodes.IADD;
@@ -111,7 +115,7 @@ final class FloatLowering extends InstructionGroup {
         i,
         t,
         rounding(i) == 0
-            ? call(MATH, "fma", Kind.of(t), a, b, c)
+            ? call(MATH, i.has(".ftz") ? "fmaFlush" : "fma", Kind.of(t), a, b, c)
             : call("Rounding", "fma", Kind.of(t), a, b, c, integer(rounding(i))));
   }
 

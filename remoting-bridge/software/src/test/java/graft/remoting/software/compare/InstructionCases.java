@@ -189,7 +189,15 @@ public final class InstructionCases {
           Operands.INTEGER,
           t,
           0,
-          "bfi." + t + " " + p + "o, " + p + "a, " + p + "b, %rc, %rd;");
+          "and.b32 %rc, %rc, 255; and.b32 %rd, %rd, 255; bfi."
+              + t
+              + " "
+              + p
+              + "o, "
+              + p
+              + "a, "
+              + p
+              + "b, %rc, %rd;");
     }
     for (String t : List.of("u32", "s32", "u64", "s64")) {
       String p = prefix(t);
@@ -205,7 +213,13 @@ public final class InstructionCases {
           Operands.INTEGER,
           resultOf(t),
           0,
-          "bfe." + t + " " + p + "o, " + p + "a, %rb, %rc;");
+          "and.b32 %rb, %rb, 255; and.b32 %rc, %rc, 255; bfe."
+              + t
+              + " "
+              + p
+              + "o, "
+              + p
+              + "a, %rb, %rc;");
       // Position and length in the range that programs use.
       add(
           "bfe." + t + " in range",
