@@ -149,7 +149,7 @@ _Static_assert(sizeof(struct hello) == 128 && sizeof(struct challenge) == 64 && 
 
 static bool authenticate(int fd, const struct graft_config *config, bool shared, uint64_t *session, char *reason,
                          size_t size) {
-  struct hello hello = {.magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH, .channel = shared};
+  struct hello hello = {.magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH, .kind = *session != 0, .channel = shared, .session = *session};
   memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
   if (getrandom(hello.nonce, sizeof hello.nonce, 0) != (ssize_t)sizeof hello.nonce) {
     snprintf(reason, size, "no random numbers: %s", strerror(errno));
@@ -196,14 +196,15 @@ static bool authenticate(int fd, const struct graft_config *config, bool shared,
     snprintf(reason, size, "server %s does not know this client's token: it may not be the server it claims to be", config->server);
     return false;
   }
-  *session = welcome.session;
+  if (!*session) *session = welcome.session;
   return true;
 }
 
 int graft_connect_socket(const struct graft_config *config, uint64_t *session, char *reason, size_t size) {
   int fd;
-  bool shared = !strncmp(config->server, "shm://", 6);
-  if (shared) {
+  bool over_shm = !strncmp(config->server, "shm://", 6);
+  bool shared = over_shm && !*session;
+  if (over_shm) {
     fd = connect_unix(config->server + 6, reason, size);
   } else if (!strncmp(config->server, "unix://", 7)) {
     fd = connect_unix(config->server + 7, reason, size);

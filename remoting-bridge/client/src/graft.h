@@ -35,6 +35,7 @@ void graft_md2(const uint8_t *data, size_t bytes, uint8_t out[16]);
 void graft_hmac_md2(const uint8_t *key, size_t key_bytes, const uint8_t *data, size_t bytes, uint8_t out[16]);
 
 /* ---- Connection: from an address to an authenticated socket (connect.c) ---- */
+/* A new session if *session is 0, which it sets then; else one more connection of that session. */
 int graft_connect_socket(const struct graft_config *config, uint64_t *session, char *reason, size_t size);
 
 /* ---- Session: the stream of records over a socket (session.c) ---- */
@@ -52,6 +53,10 @@ void graft_read_forget(uint64_t read);
 void graft_incoming(void *to, size_t bytes);
 /* Reads one answer for whoever it is for, or sleeps while another thread reads. False once the session is dead. */
 bool graft_listen(void);
+/* Opens the connection for what must not wait behind the session's records. */
+bool graft_lane_open(void);
+/* Tells the server on it that a host function has run. False if there is no such connection. */
+bool graft_lane_done(uint64_t callback);
 /* The stream has come to a host function (hostfunc.c). False if there is none of this identity. */
 bool graft_callback_arrived(uint64_t identity);
 /* Ships what is buffered, without waiting for an answer. */

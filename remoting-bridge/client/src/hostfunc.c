@@ -60,8 +60,10 @@ static void *listener(void *unused) {
     } else {
       callback->stream_callback(callback->stream, GRAFT_OK, callback->data);
     }
-    rpc_graftHostFunctionDone(callback->identity);
-    graft_flush();
+    if (!graft_lane_done(callback->identity)) {
+      rpc_graftHostFunctionDone(callback->identity);
+      graft_flush();
+    }
     free(callback);
     pthread_mutex_lock(&q.lock);
     if (q.outstanding) q.outstanding--;
@@ -78,7 +80,10 @@ static int add(const struct callback *wanted) {
   if (!callback) return GRAFT_OUT_OF_MEMORY;
   *callback = *wanted;
   pthread_mutex_lock(&q.lock);
-  if (!q.started) q.started = graft_start_thread(listener);
+  if (!q.started) {
+    graft_lane_open();
+    q.started = graft_start_thread(listener);
+  }
   callback->identity = ++q.last;
   callback->next = q.waiting;
   q.waiting = callback;

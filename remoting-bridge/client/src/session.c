@@ -62,6 +62,8 @@ static struct {
   bool opened;
   int open_result;
   int fd;
+  uint64_t identity;
+  int lane; /* a second connection, -1 without */
   bool shared; /* records go through shared memory, the socket is the doorbell */
   struct graft_ring requests, answers;
   int dead; /* 0, or the error that every call returns */
@@ -89,7 +91,8 @@ static struct {
        .flush_wake = PTHREAD_COND_INITIALIZER,
        .receive_lock = PTHREAD_MUTEX_INITIALIZER,
        .listener_wake = PTHREAD_COND_INITIALIZER,
-       .fd = -1};
+       .fd = -1,
+       .lane = -1};
 
 uint64_t graft_now(void) {
   struct timespec t;
@@ -595,6 +598,23 @@ void graft_read_forget(uint64_t identity) {
   pthread_mutex_unlock(&s.receive_lock);
 }
 
+/* ---- The lane ---- */
+
+bool graft_lane_open(void) {
+  char reason[400];
+  if (s.lane < 0) s.lane = graft_connect_socket(&s.config, &s.identity, reason, sizeof reason);
+  if (s.lane < 0 && graft_debug()) graft_say("no second connection: %s", reason);
+  return s.lane >= 0;
+}
+
+bool graft_lane_done(uint64_t callback) {
+  struct {
+    struct record record;
+    uint64_t callback;
+  } message = {{.size = sizeof message, .function = FN_graftHostFunctionDone}, callback};
+  return s.lane >= 0 && send(s.lane, &message, sizeof message, MSG_NOSIGNAL) == (ssize_t)sizeof message;
+}
+
 /* ---- Opening ---- */
 
 static int open_now(void) {
@@ -603,12 +623,11 @@ static int open_now(void) {
     graft_say("%s", reason);
     return GRAFT_NO_DEVICE;
   }
-  uint64_t session;
   s.buffer = malloc(BUFFER);
   s.spare = malloc(BUFFER);
   s.input = malloc(BUFFER);
   if (!s.buffer || !s.spare || !s.input) return GRAFT_OUT_OF_MEMORY;
-  s.fd = graft_connect_socket(&s.config, &session, reason, sizeof reason);
+  s.fd = graft_connect_socket(&s.config, &s.identity, reason, sizeof reason);
   if (s.fd < 0) {
     graft_say("%s", reason);
     return GRAFT_NO_DEVICE;

@@ -173,7 +173,7 @@ static int walk_functions(void *context, void *module, void (*visit)(void *opaqu
     if (functions[i]) visit(opaque, functions[i], module);
   }
   free(functions);
-  return getenv("GRAFT_WALK") ? atoi(getenv("GRAFT_WALK")) : r;
+  return !r; /* (measured) cuFFT takes anything but 1 for a failure */
 }
 
 static int check_integrity(uint32_t version, uint64_t seconds, uint64_t out[2]);

@@ -43,6 +43,7 @@ final class Session implements RecordHandler, SessionCalls {
     this.objects = new ObjectCalls(device);
     this.region = new RegionCalls(device, channel);
     this.waits = new WaitCalls(device, state, handles.usedStreams());
+    Waiters.relaxCapture(device);
   }
 
   @Override
@@ -83,7 +84,7 @@ final class Session implements RecordHandler, SessionCalls {
 
   @Override
   public void addLane(int lane, Channel added) {
-    added.close();
+    CallbackLane.start(added, state.hostFunctions());
   }
 
   @Override

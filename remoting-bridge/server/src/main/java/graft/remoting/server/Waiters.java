@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import graft.remoting.device.CudaDevice;
+import graft.remoting.device.Memory;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
@@ -9,6 +10,9 @@ import java.util.concurrent.Executors;
  */
 final class Waiters {
   private static final long STACK = 256 << 10;
+
+  /** CU_STREAM_CAPTURE_MODE_RELAXED. */
+  private static final int CAPTURE_MODE_RELAXED = 2;
 
   private final CudaDevice device;
   private final ExecutorService threads =
@@ -23,11 +27,24 @@ final class Waiters {
     this.device = device;
   }
 
+  /**
+   * Lets this thread make calls that would spoil a stream capture which another thread of the
+   * client has begun: whose call is whose the driver cannot tell here, since one thread makes them
+   * all.
+   */
+  static void relaxCapture(CudaDevice device) {
+    try (Scratch mode = new Scratch(4)) {
+      Memory.putInt(mode.address(), CAPTURE_MODE_RELAXED);
+      device.cuThreadExchangeStreamCaptureMode(mode.address());
+    }
+  }
+
   /** Runs a task on a thread where {@code context} is current. */
   void submit(SessionContext context, Runnable task) {
     threads.execute(
         () -> {
           context.enter(device);
+          relaxCapture(device);
           task.run();
         });
   }

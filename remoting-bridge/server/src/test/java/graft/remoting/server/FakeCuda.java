@@ -234,6 +234,11 @@ final class FakeCuda implements CudaDevice {
   }
 
   @Override
+  public int cuThreadExchangeStreamCaptureMode(long mode) {
+    return 0;
+  }
+
+  @Override
   public int cuStreamQuery(long stream) {
     return query(streams.get(stream));
   }
