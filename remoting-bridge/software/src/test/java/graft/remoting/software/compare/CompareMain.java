@@ -20,7 +20,7 @@ import java.util.TreeMap;
  */
 public final class CompareMain {
   private static final int KERNELS_A_MODULE = 100;
-  private static final int RANDOM_OUTPUT = 2 * 64 * 32;
+  static final int RANDOM_OUTPUT = 2 * 64 * 32;
 
   private CompareMain() {}
 
@@ -29,6 +29,7 @@ public final class CompareMain {
     switch (arguments[0]) {
       case "generate" -> generate(folder, Integer.parseInt(arguments[2]));
       case "software" -> software(folder);
+      case "golden" -> golden(folder);
       default -> System.exit(compare(folder) ? 0 : 1);
     }
   }
@@ -121,7 +122,7 @@ public final class CompareMain {
   }
 
   /** FNV-1a over bytes, as run_cases computes it. */
-  private static long hash(long address, int bytes) {
+  static long hash(long address, int bytes) {
     long hash = 0xcbf29ce484222325L;
     for (int i = 0; i < bytes; i++) {
       hash = (hash ^ Native.UNSAFE.getByte(address + i) & 0xff) * 0x100000001b3L;
@@ -173,6 +174,25 @@ public final class CompareMain {
     }
     System.out.printf("random kernels: %d, %d different%n", mine.size(), unequal);
     return different == 0 && unequal == 0;
+  }
+
+  /**
+   * Lines "form, tab, hash" for the forms that PTX defines bit by bit, and random kernels' hashes.
+   */
+  private static void golden(Path folder) throws IOException {
+    ByteBuffer theirs = read(folder.resolve("native.bin"));
+    for (InstructionCases.Case c : InstructionCases.all()) {
+      long[] rows = new long[InstructionCases.ROWS];
+      theirs.asLongBuffer().get(rows);
+      theirs.position(theirs.position() + 8 * rows.length);
+      if (c.ulps() == 0) {
+        System.out.printf("%s\t%016x%n", c.text(), Results.hash(c, rows));
+      }
+    }
+    List<String> gpu = Files.readAllLines(folder.resolve("native-random.txt"));
+    for (int i = 0; i < 500; i++) {
+      System.out.printf("random %d\t%s%n", i, gpu.get(i));
+    }
   }
 
   private static ByteBuffer read(Path path) {

@@ -26,6 +26,34 @@ final class Results {
     };
   }
 
+  /** A result with the bits of a NaN, which are not defined, made the same. */
+  static long canonical(InstructionCases.Case c, long v) {
+    return switch (c.result()) {
+      case "f32" -> Float.isNaN(Float.intBitsToFloat((int) v)) ? 0x7fffffff : v;
+      case "b32 tf32" -> Float.isNaN(Float.intBitsToFloat((int) v)) ? 0x7fffffff : v & ~0x1fff;
+      case "f64" -> Double.isNaN(Double.longBitsToDouble(v)) ? Long.MAX_VALUE : v;
+      case "f16" -> half((int) v, 0x7c00);
+      case "bf16" -> half((int) v, 0x7f80);
+      case "f16x2" -> half((int) v & 0xffff, 0x7c00) | (long) half((int) v >>> 16, 0x7c00) << 16;
+      case "bf16x2" -> half((int) v & 0xffff, 0x7f80) | (long) half((int) v >>> 16, 0x7f80) << 16;
+      default -> v;
+    };
+  }
+
+  private static int half(int v, int infinity) {
+    return (v & 0x7fff) > infinity ? 0x7fff : v & 0xffff;
+  }
+
+  /** One number for all rows of a case. */
+  static long hash(InstructionCases.Case c, long[] rows) {
+    long hash = 0xcbf29ce484222325L;
+    for (long row : rows) {
+      hash = (hash ^ canonical(c, row)) * 0x100000001b3L;
+      hash ^= hash >>> 29;
+    }
+    return hash;
+  }
+
   private static boolean floats(int a, int b, int ulps) {
     if (a == b || Float.isNaN(Float.intBitsToFloat(a)) && Float.isNaN(Float.intBitsToFloat(b))) {
       return true;
