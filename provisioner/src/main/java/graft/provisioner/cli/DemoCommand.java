@@ -99,13 +99,19 @@ final class DemoCommand implements Callable<Integer> {
 
   private List<Map<String, Object>> applyAndRun(Workspace workspace) throws Exception {
     heading("plan");
+    long start = System.nanoTime();
     JournalState before = workspace.journal();
     Plan plan = workspace.plan(before, workspace.observe(before));
     output.say(plan.toText().stripTrailing());
+    output.say("planned in " + since(start));
     heading("apply");
+    long applyStart = System.nanoTime();
     Plan applied =
         SetupLock.holding(workspace.state(), () -> ApplyCommand.apply(workspace, false, output));
-    output.say(applied.isEmpty() ? "nothing to do" : applied.actions().size() + " steps done");
+    output.say(
+        applied.isEmpty()
+            ? "nothing to do"
+            : applied.actions().size() + " steps done in " + since(applyStart));
     heading("run");
     List<Map<String, Object>> rows = run(workspace);
     heading("status");
@@ -181,6 +187,11 @@ final class DemoCommand implements Callable<Integer> {
           "the demo could not be taken away", "graft destroy " + workspace.state().setup());
     }
     output.say("everything is as it was");
+  }
+
+  private static String since(long start) {
+    double seconds = Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0;
+    return String.format(Locale.ROOT, "%.1f s", seconds);
   }
 
   private void heading(String command) {

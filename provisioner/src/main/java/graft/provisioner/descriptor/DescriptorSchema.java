@@ -1,6 +1,7 @@
 package graft.provisioner.descriptor;
 
 import graft.provisioner.bind.JsonSchema;
+import graft.provisioner.bind.Reference;
 import graft.sriov.Guid;
 import graft.sriov.MacAddress;
 import graft.sriov.PciAddress;
@@ -11,6 +12,13 @@ public final class DescriptorSchema {
   private static final String ID = "https://graft.invalid/schema/descriptor-1.json";
 
   private DescriptorSchema() {}
+
+  /** The reference for people, in Markdown. */
+  public static String reference() {
+    return Reference.of(Descriptor.class, "The descriptor, version 1")
+        + "\nFiles that a descriptor names count from its own folder; `~/` is the home folder. YAML's"
+        + "\nanchors and `<<` work. This page is printed by `graft schema --markdown`.\n";
+  }
 
   /** The schema as a tree of maps and lists. */
   public static Map<String, Object> tree() {

@@ -8,7 +8,7 @@ import java.util.Optional;
 /** The server beside a GPU. */
 @Doc("The server beside a GPU.")
 public record Server(
-    @Range(min = 1, max = 65535) @Doc("Its TCP port; a free one from 7799 up if absent.")
+    @Range(min = 1, max = 65535) @Doc("Its TCP port; a free one from 7799 to 8798 if absent.")
         Optional<Integer> port,
     @Default("1")
         @Range(min = 0, max = 64)

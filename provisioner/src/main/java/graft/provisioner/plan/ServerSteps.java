@@ -24,6 +24,8 @@ import java.util.TreeSet;
 /** The steps that serve the GPUs that the host owns, and where guests reach them. */
 final class ServerSteps {
   private static final int FIRST_PORT = 7799;
+  private static final int PORTS = 1000;
+
   private static final String LOOPBACK = "127.0.0.1";
 
   /** QEMU's user-mode network shows the host's loopback to its guest there. */
@@ -42,8 +44,10 @@ final class ServerSteps {
     }
   }
 
-  private static int free(Set<Integer> taken) {
-    int port = FIRST_PORT;
+  /** Each set-up begins at a port of its own, so that two that are applied at a time agree. */
+  private int free(Set<Integer> taken) {
+    int hash = input.descriptor().setupName().text().hashCode();
+    int port = FIRST_PORT + Math.floorMod(hash, PORTS);
     while (taken.contains(port)) {
       port++;
     }

@@ -17,4 +17,11 @@ class DescriptorSchemaTest {
         .as("run `./graft schema > docs/schema/descriptor.schema.json`")
         .isEqualTo(Json.pretty(DescriptorSchema.tree()) + "\n");
   }
+
+  @Test
+  void theReferenceCheckedInIsCurrent() throws Exception {
+    assertThat(Files.readString(Path.of("../docs/descriptor.md")))
+        .as("run `./graft schema --markdown > docs/descriptor.md`")
+        .isEqualTo(DescriptorSchema.reference());
+  }
 }

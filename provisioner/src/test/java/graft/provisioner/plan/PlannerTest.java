@@ -119,7 +119,7 @@ class PlannerTest {
     assertThat(host.plan(SMALL).actions())
         .extracting(Action::toString)
         .containsExactly(
-            "+ start its server at tcp://127.0.0.1:7799 (device software) (gone from the host)");
+            "+ start its server at tcp://127.0.0.1:8692 (device software) (gone from the host)");
   }
 
   @Test
@@ -148,7 +148,7 @@ class PlannerTest {
 
   @Test
   void aServerGetsAPortThatIsFree() throws Exception {
-    assertThat(host.listening(7799).plan(SMALL).toText()).contains("tcp://127.0.0.1:7800");
+    assertThat(host.listening(8692).plan(SMALL).toText()).contains("tcp://127.0.0.1:8693");
   }
 
   @Test
@@ -227,7 +227,7 @@ class PlannerTest {
                 gpus:
                   - {name: given, owner: "guest:alice", device: 0000:3b:00.0}
                   - {name: away, owner: "node:big"}
-                nodes: [{name: big, server: "tcp://10.0.0.5:7799", token-file: t}]
+                nodes: [{name: big, server: "tcp://10.0.0.5:8692", token-file: t}]
                 fabric: {adapters: [{name: ib0, device: mlx5_0, vfs: 4}]}
                 guests:
                   - name: alice
