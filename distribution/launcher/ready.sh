@@ -58,6 +58,28 @@ run_to_end() {
   return "$code"
 }
 
+# The demo; taken away again, too, if it is interrupted.
+run_demo() {
+  local argument descriptor=$home/examples/demo.yaml keep=false code=0
+  for argument in "${arguments[@]}"; do
+    case $argument in
+      *.yaml) descriptor=$argument ;;
+      --keep) keep=true ;;
+    esac
+  done
+  export GRAFT_READY=1
+  # The first plan makes the class archive, which is no part of what the demo measures.
+  [ -f "$home/lib/graft.jsa" ] || "$home/bin/graft" plan "$descriptor" >/dev/null 2>&1 || true
+  run_to_end "$home/bin/graft" demo "${arguments[@]}" || code=$?
+  case $code:$keep in
+    130:false | 143:false)
+      say "taking the demo away"
+      "$home/bin/graft" destroy "$descriptor" >&2 || true
+      ;;
+  esac
+  return "$code"
+}
+
 if [ "$command" != demo ] && [ -z "$root" ]; then
   give_up "'$command' needs a checkout of the sources; this is the distribution"
 fi
@@ -68,9 +90,7 @@ case $command in
   demo)
     ready_libvirt
     ready_image
-    # The first plan makes the class archive, which is no part of what the demo measures.
-    [ -f "$home/lib/graft.jsa" ] || "$home/bin/graft" plan "$home/examples/demo.yaml" >/dev/null 2>&1 || true
-    GRAFT_READY=1 run_to_end "$home/bin/graft" demo "${arguments[@]}"
+    run_demo
     ;;
   test)
     ready_libvirt
