@@ -49,6 +49,7 @@ public final class KernelCompiler {
   private final Map<Register, Integer> slots = new HashMap<>();
   private final Map<String, String> functionMethods = new HashMap<>();
   private boolean usesDispatch;
+  private int accessSites;
   private int intSlots;
   private int longSlots;
 
@@ -107,7 +108,7 @@ public final class KernelCompiler {
     try {
       Class<?> defined = new Loader(KernelCode.class.getClassLoader()).define(code);
       KernelCode made = (KernelCode) defined.getDeclaredConstructor().newInstance();
-      made.describe(syncPoints(), resumes(), intSlots, longSlots);
+      made.describe(syncPoints(), resumes(), intSlots, longSlots, accessSites);
       return made;
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("kernel '" + kernel.name() + "' cannot be loaded", e);
@@ -200,6 +201,7 @@ public final class KernelCompiler {
       this.region = region;
       this.out = out;
       this.writer = new ExprWriter(out, LONGS_LOCAL + 1, program.symbols(), this::call);
+      writer.keepAllocations(() -> accessSites++);
     }
 
     void write() {

@@ -26,6 +26,25 @@ public final class Access {
     return slowGlobal(b, address, bytes, -1);
   }
 
+  /** A place that changes its allocation more often than this does not look for it any more. */
+  private static final int LOOKS = 64;
+
+  /**
+   * Checks an address in global memory and notes its allocation for the place that accesses it.
+   *
+   * @param site number of the place in the kernel
+   */
+  public static void window(ThreadBlock b, long address, int bytes, int site) {
+    global(b, address, bytes);
+    if (b.windowMisses[site]++ < LOOKS) {
+      DeviceMemory.Allocation found = b.memory.find(address);
+      if (found != null) {
+        b.windowLow[site] = found.address();
+        b.windowSize[site] = found.bytes() / bytes + Long.MIN_VALUE;
+      }
+    }
+  }
+
   /** An address in the generic space: global, shared, local, constant or pinned host memory. */
   public static long generic(ThreadBlock b, long address, int bytes, int thread) {
     long offset = address - b.base;

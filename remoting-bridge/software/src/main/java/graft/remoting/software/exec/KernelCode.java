@@ -11,6 +11,7 @@ public abstract class KernelCode {
 
   private SyncPoint[] syncPoints;
   private int[] resumes;
+  private int accessSites;
   private int intSlots;
   private int longSlots;
 
@@ -29,8 +30,10 @@ public abstract class KernelCode {
    * @param regions where a thread goes on after each of them
    * @param ints registers of 32 bits and less that are kept between regions
    * @param longs registers of 64 bits that are kept between regions
+   * @param sites places that access global memory
    */
-  public final void describe(SyncPoint[] points, int[] regions, int ints, int longs) {
+  public final void describe(SyncPoint[] points, int[] regions, int ints, int longs, int sites) {
+    accessSites = sites;
     syncPoints = points;
     resumes = regions;
     intSlots = ints;
@@ -49,6 +52,10 @@ public abstract class KernelCode {
 
   final boolean synchronizes() {
     return syncPoints.length > 0;
+  }
+
+  final int accessSites() {
+    return accessSites;
   }
 
   final int intSlots() {

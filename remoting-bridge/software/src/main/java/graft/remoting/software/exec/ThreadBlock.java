@@ -66,6 +66,15 @@ public final class ThreadBlock implements AutoCloseable {
   public long sharedBase;
   public long localBase;
 
+  /** The allocation that each place of the kernel found last: where it starts. */
+  public long[] windowLow = new long[0];
+
+  /** Its size in elements of the access, plus {@link Long#MIN_VALUE}: nothing is in it at first. */
+  public long[] windowSize = new long[0];
+
+  /** How often each place looked for its allocation. */
+  int[] windowMisses = new int[0];
+
   /** Threads that passed bar.arrive, for each barrier. */
   private final int[] arrived = new int[BARRIERS];
 
@@ -113,6 +122,15 @@ public final class ThreadBlock implements AutoCloseable {
     localStride = next.localStride;
     reserveNative();
     KernelCode code = next.code;
+    int sites = code.accessSites();
+    if (windowLow.length < sites) {
+      windowLow = new long[sites];
+      windowSize = new long[sites];
+      windowMisses = new int[sites];
+    }
+    // Allocations may have gone since the last launch.
+    Arrays.fill(windowSize, 0, sites, Long.MIN_VALUE);
+    Arrays.fill(windowMisses, 0, sites, 0);
     if (code.synchronizes() || code.intSlots() + code.longSlots() > 0) {
       reserveArrays(code);
     }

@@ -187,7 +187,8 @@ public final class Regions {
       return 1 + a.arguments().stream().mapToInt(Regions::weight).sum();
     }
     if (expr instanceof Expr.Invoke v) {
-      return 4 + v.arguments().stream().mapToInt(Regions::weight).sum();
+      int own = v.name().equals("global") ? 38 : 4;
+      return own + v.arguments().stream().mapToInt(Regions::weight).sum();
     }
     if (expr instanceof Expr.Compare c) {
       return 9 + weight(c.left()) + weight(c.right());
