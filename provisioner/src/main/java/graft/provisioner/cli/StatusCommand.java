@@ -61,7 +61,9 @@ final class StatusCommand implements Callable<Integer> {
       StatusReport report = new StatusReport(journal, connections);
       tree.put("servers", report.servers());
       tree.put("guests", report.guests());
-      output.say(report.text().stripTrailing());
+      if (!report.text().isEmpty()) {
+        output.say(report.text().stripTrailing());
+      }
     }
     boolean same = differences(journal, tree);
     tree.put("inSync", same);

@@ -55,7 +55,7 @@ final class Workspace implements AutoCloseable {
    * @throws graft.provisioner.plan.UnfitHostException if this host does not fit
    */
   Plan plan(JournalState journal, Snapshot snapshot) {
-    Layout layout = Layout.of(state, snapshot.libvirt().uri());
+    Layout layout = Layout.of(state, snapshot.host().root());
     return Planner.plan(new PlanInput(file, snapshot, journal, layout, new KvmHypervisor()));
   }
 

@@ -43,7 +43,7 @@ public final class Observer {
     FileObserver files = new FileObserver();
     named(file).forEach(files::look);
     files.lookUnder(state.path());
-    files.lookUnder(Layout.of(state, libvirt.uri()).guests());
+    files.lookUnder(Layout.of(state, HostObserver.isRoot()).guests());
     Set<Path> servers = new LinkedHashSet<>();
     Map<Path, Map<String, String>> grants = new LinkedHashMap<>();
     for (Gpu gpu : descriptor.gpus()) {

@@ -112,11 +112,10 @@ final class GuestPreflight {
     return facts.isPresent();
   }
 
-  /** The system's libvirt runs guests as a user of its own. */
+  /** A libvirt of root's runs guests as a user of its own. */
   private void reachable(String named, Position at) {
     Path path = input.file().resolve(named);
-    if (!input.snapshot().libvirt().uri().endsWith("/session")
-        && !input.snapshot().file(path).orElseThrow().reachable()) {
+    if (input.snapshot().host().root() && !input.snapshot().file(path).orElseThrow().reachable()) {
       problems.add(
           at,
           "the hypervisor's user cannot get at " + path + ": a folder above it is private",

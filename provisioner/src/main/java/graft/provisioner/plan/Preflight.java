@@ -53,6 +53,13 @@ final class Preflight {
           "graft doctor says more");
       return false;
     }
+    if (libvirt.uri().endsWith("/system") && !snapshot.host().root()) {
+      problems.add(
+          positions.of(descriptor, "libvirt"),
+          "only root can put guests' files where " + libvirt.uri() + " runs them",
+          "be root, or write libvirt: qemu:///session");
+      return false;
+    }
     Position at = positions.of(descriptor, "hypervisor");
     var capabilities = libvirt.capabilities().orElseThrow();
     if (!input.hypervisor().accepts(capabilities)) {

@@ -6,18 +6,22 @@ import java.nio.file.Path;
 /**
  * Where the files of a set-up lie.
  *
- * @param guests the folder of its guests' files. The system's libvirt runs guests as a user of its
+ * @param guests the folder of its guests' files. A libvirt of root's runs guests as a user of its
  *     own, who may not enter the state folder: their files are under libvirt's image folder then
  * @param ownParents how many folders from there up are made by Graft
  */
 public record Layout(StateFolder state, Path guests, int ownParents) {
   private static final Path SYSTEM_IMAGES = Path.of("/var/lib/libvirt/images/graft");
 
-  /** The layout of a set-up on that libvirt connection. */
-  public static Layout of(StateFolder state, String uri) {
-    return uri.endsWith("/session")
-        ? new Layout(state, state.path().resolve("guests"), 0)
-        : new Layout(state, SYSTEM_IMAGES.resolve(state.setup().text()), 1);
+  /**
+   * The layout of a set-up.
+   *
+   * @param root whether this process is root's
+   */
+  public static Layout of(StateFolder state, boolean root) {
+    return root
+        ? new Layout(state, SYSTEM_IMAGES.resolve(state.setup().text()), 1)
+        : new Layout(state, state.path().resolve("guests"), 0);
   }
 
   /** The folder of one guest's files. */

@@ -58,6 +58,7 @@ final class FakeHost {
   private String error = "";
   private long memory = 4L << 30;
   private String nvidia = "";
+  private boolean root = true;
 
   /** 2 CPUs, 4 GiB, emulation only, a default network, the client built. */
   FakeHost() {
@@ -103,6 +104,11 @@ final class FakeHost {
     return this;
   }
 
+  FakeHost notRoot() {
+    root = false;
+    return this;
+  }
+
   FakeHost unreachable(String why) {
     error = why;
     return this;
@@ -134,7 +140,7 @@ final class FakeHost {
             file,
             snapshot(),
             new JournalState(journal, 1, "/d/lab.yaml", uri),
-            Layout.of(state, uri),
+            Layout.of(state, root),
             new KvmHypervisor()));
   }
 
@@ -149,7 +155,7 @@ final class FakeHost {
                 List.copyOf(networks.values()))
             : LibvirtFacts.unreachable(uri, error);
     return new Snapshot(
-        new HostFacts(2, memory, memory, true, nvidia),
+        new HostFacts(2, memory, memory, root, nvidia),
         libvirt,
         files,
         folders,

@@ -197,6 +197,14 @@ class PlannerTest {
   }
 
   @Test
+  void theSystemsLibvirtIsForRoot() {
+    assertThat(problems(host.notRoot(), SMALL))
+        .singleElement()
+        .asString()
+        .contains("only root can put guests' files where qemu:///system runs them");
+  }
+
+  @Test
   void aClientThatIsNotBuiltIsAProblem() {
     assertThat(problems(host.withoutClient(), SMALL))
         .containsExactly(
