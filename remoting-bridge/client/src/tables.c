@@ -151,6 +151,29 @@ static int blas_storage(uintptr_t a, intptr_t key, void **out) {
   return GRAFT_OK;
 }
 
+/* cuBLASLt asks where the pairs of multiprocessors lie; it frees what it gets through the other slot. */
+static int topology_get(uint8_t **cluster, uint8_t **place) {
+  enum { ROOM = 1024 };
+  struct graft_object *context = graft_context_current();
+  unsigned int count;
+  uint8_t *first = calloc(1, ROOM), *second = calloc(1, ROOM);
+  int r = first && second ? rpc_graftTopology(context ? context->u.context.device : 0, first, second, ROOM, &count)
+                          : GRAFT_OUT_OF_MEMORY;
+  if (r) {
+    free(first);
+    free(second);
+    return r;
+  }
+  *cluster = first;
+  *place = second;
+  return GRAFT_OK;
+}
+static int topology_give_back(uint8_t *cluster, uint8_t *place) {
+  free(cluster);
+  free(place);
+  return GRAFT_OK;
+}
+
 /* ---- Our own: what libnvidia-ml.so.1 asks ---- */
 
 static int nvml_memory(int device, uint64_t *free_bytes, uint64_t *total) {
@@ -186,6 +209,7 @@ static const void *checks_table[SLOTS(120)];
 static const void *integrity_table[SLOTS(24)];
 static const void *blas_table[SLOTS(744)];
 static const void *fft_table[SLOTS(792)];
+static const void *topology_table[SLOTS(136)];
 static const void *nvml_table[3];
 
 static const struct {
@@ -210,6 +234,8 @@ static const struct {
      blas_table, sizeof blas_table, true},
     {{0x6e, 0x16, 0x3f, 0xbe, 0xb9, 0x58, 0x44, 0x4d, 0x83, 0x5c, 0xe1, 0x82, 0xaf, 0xf1, 0x99, 0x1e},
      fft_table, sizeof fft_table, true},
+    {{0x17, 0x34, 0xdc, 0x26, 0x80, 0x0d, 0x47, 0x45, 0x87, 0x26, 0xf0, 0xc1, 0xe7, 0xdd, 0x8b, 0xca},
+     topology_table, sizeof topology_table, true},
     {"graft.nvml.1", nvml_table, sizeof nvml_table, true},
 };
 
@@ -237,6 +263,8 @@ __attribute__((constructor)) static void fill(void) {
   checks_table[3] = (void *)zero;
   integrity_table[1] = (void *)check_integrity;
   fft_table[7] = (void *)walk_functions;
+  topology_table[4] = (void *)topology_get;
+  topology_table[13] = (void *)topology_give_back;
   nvml_table[2] = (void *)graft_driver_text;
   nvml_table[1] = (void *)nvml_memory;
   blas_table[4] = (void *)blas_flag;

@@ -34,7 +34,10 @@ final class Replies {
   /** What the reply to a call with that result must say. */
   int settle(int result) throws IOException {
     reads.sendCompleted();
-    if (result != CudaResult.SUCCESS || pendingError.get() == CudaResult.SUCCESS) {
+    // A handle that is not there is most often the trace of a call that failed before: that one
+    // says why.
+    boolean own = result != CudaResult.SUCCESS && result != CudaResult.INVALID_HANDLE;
+    if (own || pendingError.get() == CudaResult.SUCCESS) {
       return result;
     }
     return pendingError.getAndSet(CudaResult.SUCCESS);

@@ -113,6 +113,12 @@ final class Session implements RecordHandler, SessionCalls {
   }
 
   @Override
+  public int graftTopology(
+      Call current, int dev, long cluster, long place, int capacity, long count) {
+    return Topology.read(device, dev, cluster, place, capacity, count);
+  }
+
+  @Override
   public int graftPrimaryContextRetain(Call current, long ctx, int dev, int flags) {
     return contexts.retainPrimary(ctx, dev, flags);
   }
