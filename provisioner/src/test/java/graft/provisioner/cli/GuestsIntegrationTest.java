@@ -17,9 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** Real guests through a real libvirt daemon, from plan to destroy. */
 @Tag("integration")
 class GuestsIntegrationTest {
-  private static final String SETUP = "provtest-guests";
-  private static final String ONE = "provtest-one";
-  private static final String TWO = "provtest-two";
+  private static final String SETUP = RealHost.unique("provtest-guests");
+  private static final String ONE = RealHost.unique("provtest-one");
+  private static final String TWO = RealHost.unique("provtest-two");
 
   @TempDir Path folder;
   private GraftProcess graft;

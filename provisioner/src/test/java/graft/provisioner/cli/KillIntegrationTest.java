@@ -12,8 +12,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** A real process that applies a real guest and a real server is killed at every step. */
 @Tag("integration")
 class KillIntegrationTest {
-  private static final String SETUP = "provtest-kill";
-  private static final String GUEST = "provtest-victim";
+  private static final String SETUP = RealHost.unique("provtest-kill");
+  private static final String GUEST = RealHost.unique("provtest-victim");
   private static final int KILLED = 128 + 9;
 
   @TempDir Path folder;

@@ -16,6 +16,11 @@ final class RealHost {
 
   private RealHost() {}
 
+  /** A name that no other run of the tests on this machine has. */
+  static String unique(String name) {
+    return name + "-" + java.util.UUID.randomUUID().toString().substring(0, 8);
+  }
+
   static String uri() {
     return HostObserver.isRoot() ? "qemu:///system" : "qemu:///session";
   }
