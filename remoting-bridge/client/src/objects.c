@@ -79,7 +79,7 @@ void graft_object_free(int kind, void *handle) {
         break;
       }
     }
-  } else {
+  } else if (kind != GRAFT_FUNCTION) { /* the server keeps functions until the session ends: their ids stay taken */
     if (kinds[kind].recycled_count == kinds[kind].recycled_room) {
       uint32_t room = kinds[kind].recycled_room ? 2 * kinds[kind].recycled_room : 64;
       uint32_t *grown = realloc(kinds[kind].recycled, room * sizeof *grown);
