@@ -27,6 +27,9 @@ need_packages() {
     need virsh libvirt-clients "shows whether libvirt answers"
     need cpio cpio "packs the small guest image"
   fi
+  if [ "$command" = test ]; then
+    need xorriso xorriso "reads a test's ISO image"
+  fi
   if [ "$cloud" = true ]; then
     need mmdebstrap mmdebstrap "makes the cloud image"
     need mkfs.vfat dosfstools "the same"
