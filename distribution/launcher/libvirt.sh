@@ -50,15 +50,23 @@ start_daemons() {
   give_up "libvirtd runs, but $uri does not answer: try virsh -c $uri uri"
 }
 
-# libvirt gives each guest mounts of its own and notes files' owners in attributes. A plain chroot refuses the
-# first, a container without CAP_SYS_ADMIN both. There the daemon starts with settings that do without; it reads
-# them once, so that the file is put back at once.
+# Settings that libvirt needs in chroots and containers. The daemon reads the file once: it is put back at once.
 settings=/etc/libvirt/qemu.conf
 
 relax_settings() {
-  if [ "$uri" = qemu:///session ] || unshare --mount true 2>/dev/null; then return; fi
+  [ "$uri" = qemu:///system ] || return 0
+  local lines='' group
+  # libvirt gives each guest mounts of its own and notes files' owners in attributes. A plain chroot refuses the
+  # first, a container without CAP_SYS_ADMIN both.
+  unshare --mount true 2>/dev/null || lines=$'namespaces = []\nremember_owner = 0\n'
+  # Where /dev/kvm is of a group that is not this system's kvm, root may use it and QEMU may not, and libvirt
+  # then examines QEMU anew at every question: half a minute for two guests.
+  if group=$(stat -c %g /dev/kvm 2>/dev/null) && ! id -G libvirt-qemu | grep -qw "$group"; then
+    lines+="group = \"+$group\""$'\n'
+  fi
+  [ -n "$lines" ] || return 0
   cp -p "$settings" "$run/qemu.conf"
-  { printf 'namespaces = []\nremember_owner = 0\n' && cat "$run/qemu.conf"; } >"$settings"
+  { printf '%s' "$lines" && cat "$run/qemu.conf"; } >"$settings"
 }
 
 restore_settings() {
