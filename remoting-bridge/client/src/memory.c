@@ -101,32 +101,27 @@ GRAFT_EXPORT int cuMemUnmap(uint64_t pointer, size_t bytes) {
 }
 
 /* Variables of modules are device memory too: a copy that infers its direction has to know them. */
-GRAFT_EXPORT int cuModuleGetGlobal_v2(uint64_t *pointer, size_t *bytes, void *module, const char *name) {
+static int get_global(int (*ask)(uint64_t *, size_t *, void *, const char *), uint64_t *pointer, size_t *bytes, void *owner,
+                      const char *name) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r) return r;
   uint64_t base;
   size_t size;
   if (!name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
-  if ((r = rpc_cuModuleGetGlobal_v2(&base, &size, module, name))) return r;
+  if ((r = ask(&base, &size, owner, name))) return r;
   remember(base, size, context);
   if (pointer) *pointer = base;
   if (bytes) *bytes = size;
   return 0;
 }
 
+GRAFT_EXPORT int cuModuleGetGlobal_v2(uint64_t *pointer, size_t *bytes, void *module, const char *name) {
+  return get_global(rpc_cuModuleGetGlobal_v2, pointer, bytes, module, name);
+}
+
 GRAFT_EXPORT int cuLibraryGetGlobal(uint64_t *pointer, size_t *bytes, void *library, const char *name) {
-  struct graft_object *context;
-  int r = graft_context_need(&context);
-  if (r) return r;
-  uint64_t base;
-  size_t size;
-  if (!name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
-  if ((r = rpc_cuLibraryGetGlobal(&base, &size, library, name))) return r;
-  remember(base, size, context);
-  if (pointer) *pointer = base;
-  if (bytes) *bytes = size;
-  return 0;
+  return get_global(rpc_cuLibraryGetGlobal, pointer, bytes, library, name);
 }
 
 /* ---- Host memory ---- */
