@@ -5,12 +5,16 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A session on a CUDA device: executes records in their order, keeps the client's objects, and
  * answers. What it does itself instead of the device is in the parts that it delegates to.
  */
 final class Session implements RecordHandler, SessionCalls {
+  private static final Logger LOG = LoggerFactory.getLogger(Session.class);
+
   private final AccountedDevice device;
   private final SessionState state;
   private final HandleTables handles = new HandleTables();
@@ -62,6 +66,9 @@ final class Session implements RecordHandler, SessionCalls {
     call.dropBulk();
     if (result == Call.DEFERRED) {
       return;
+    }
+    if (result != CudaResult.SUCCESS && result != CudaResult.NOT_READY && LOG.isDebugEnabled()) {
+      LOG.debug("{} failed with CUDA error {}", Dispatcher.name(call.function()), result);
     }
     if (call.wantsReply()) {
       call.reply(state.replies().settle(result));
