@@ -1,6 +1,10 @@
 package graft.remoting.software;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 
 /**
  * Prints how fast the software device is: start of a first module, start of a kernel, vector sums
@@ -11,7 +15,7 @@ public final class Benchmark {
 
   private Benchmark() {}
 
-  public static void main(String[] arguments) throws InterruptedException {
+  public static void main(String[] arguments) throws InterruptedException, IOException {
     // The test library's own classes are not what is measured.
     String ptx = TestDevice.resource("basic.ptx");
     TestDevice.check(0);
@@ -25,14 +29,19 @@ public final class Benchmark {
         "first module: %.0f ms from nothing to the end of its first kernel (aim: under 300)%n",
         milliseconds(start));
     kernelStart(device, vectorAdd, little);
+    System.out.printf(
+        "resident memory of the process with nothing on the device: %d MiB (aim: under 200)%n",
+        residentBytes() >> 20);
     vectorSum(device, vectorAdd);
     matrixProduct(device, device.function(module, "matrixMultiply"));
-    System.gc();
-    Runtime runtime = Runtime.getRuntime();
-    System.out.printf(
-        "Java heap in use at the end: %d MiB%n",
-        (runtime.totalMemory() - runtime.freeMemory()) >> 20);
     device.close();
+  }
+
+  private static long residentBytes() throws IOException {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
+      String line = lines.filter(l -> l.startsWith("VmRSS:")).findFirst().orElseThrow();
+      return Long.parseLong(line.replaceAll("\\D", "")) << 10;
+    }
   }
 
   private static double milliseconds(long since) {

@@ -5,10 +5,8 @@ import graft.remoting.software.ir.Kind;
 import graft.remoting.software.ir.Node;
 import graft.remoting.software.ir.Register;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.function.IntSupplier;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
@@ -27,19 +25,11 @@ final class ExprWriter {
   private final CallWriter calls;
   private final Map<Register, Integer> locals = new HashMap<>();
   private final Map<Expr, Integer> hoisted = new LinkedHashMap<>();
-  private final Map<Expr.Invoke, Site> sites = new IdentityHashMap<>();
   private final Map<String, Integer> symbols;
   private int nextLocal;
-  private IntSupplier siteNumbers;
+  private GlobalAccesses accesses;
   private int frameLocal = -1;
   private int argumentLocal = -1;
-
-  /**
-   * A place that accesses global memory. The allocation that it last found is kept in local
-   * variables: where it starts, and its size in elements of the access, turned for an unsigned
-   * comparison.
-   */
-  private record Site(int number, int lowLocal, int sizeLocal) {}
 
   /** Writes calls of functions of the module. */
   interface CallWriter {
@@ -59,9 +49,9 @@ final class ExprWriter {
     return local;
   }
 
-  /** Lets accesses to global memory keep their allocations; the numbers are those of the kernel. */
-  void keepAllocations(IntSupplier numbers) {
-    siteNumbers = numbers;
+  /** Lets accesses to global memory be checked in another way than by a call. */
+  void setAccesses(GlobalAccesses accesses) {
+    this.accesses = accesses;
   }
 
   void setFrameLocal(int local) {
@@ -99,9 +89,8 @@ final class ExprWriter {
       apply.arguments().forEach(this::collect);
     } else if (expr instanceof Expr.Invoke invoke) {
       invoke.arguments().forEach(this::collect);
-      if (siteNumbers != null && invoke.name().equals("global") && !sites.containsKey(invoke)) {
-        sites.put(
-            invoke, new Site(siteNumbers.getAsInt(), newLocal(Kind.LONG), newLocal(Kind.LONG)));
+      if (accesses != null) {
+        accesses.collect(invoke);
       }
     } else if (expr instanceof Expr.Compare compare) {
       collect(compare.left());
@@ -127,52 +116,7 @@ final class ExprWriter {
       }
       store(e.kind(), local);
     }
-    sites.values().forEach(this::loadSite);
   }
-
-  private void loadSite(Site site) {
-    for (boolean low : new boolean[] {true, false}) {
-      field(low ? "windowLow" : "windowSize", "[J");
-      push(site.number);
-      out.visitInsn(Opcodes.LALOAD);
-      store(Kind.LONG, low ? site.lowLocal : site.sizeLocal);
-    }
-  }
-
-  /**
-   * Checks an address against the allocation that this place found last: its distance from the
-   * start, rotated by the access's alignment, is less than the size in elements if it is inside and
-   * aligned.
-   */
-  private void checkedGlobal(Expr.Invoke call, Site site) {
-    int bytes = (int) ((Expr.Const) call.arguments().get(1)).bits();
-    if (addressLocal < 0) {
-      addressLocal = newLocal(Kind.LONG);
-    }
-    write(call.arguments().get(0));
-    out.visitInsn(Opcodes.DUP2);
-    store(Kind.LONG, addressLocal);
-    load(Kind.LONG, site.lowLocal);
-    out.visitInsn(Opcodes.LSUB);
-    push(Integer.numberOfTrailingZeros(bytes));
-    invoke("java/lang/Long", "rotateRight", "(JI)J");
-    out.visitLdcInsn(Long.MIN_VALUE);
-    out.visitInsn(Opcodes.LADD);
-    load(Kind.LONG, site.sizeLocal);
-    out.visitInsn(Opcodes.LCMP);
-    Label inside = new Label();
-    out.visitJumpInsn(Opcodes.IFLT, inside);
-    out.visitVarInsn(Opcodes.ALOAD, BLOCK_LOCAL);
-    load(Kind.LONG, addressLocal);
-    push(bytes);
-    push(site.number);
-    invoke("graft/remoting/software/exec/Access", "window", "(" + BLOCK_DESCRIPTOR + "JII)V");
-    loadSite(site);
-    out.visitLabel(inside);
-    load(Kind.LONG, addressLocal);
-  }
-
-  private int addressLocal = -1;
 
   private void loadParameter(Expr.KernelParam p) {
     field("parameters", "J");
@@ -305,9 +249,7 @@ final class ExprWriter {
   }
 
   private void invoke(Expr.Invoke call) {
-    Site site = sites.get(call);
-    if (site != null) {
-      checkedGlobal(call, site);
+    if (accesses != null && accesses.write(call)) {
       return;
     }
     StringBuilder descriptor = new StringBuilder("(");

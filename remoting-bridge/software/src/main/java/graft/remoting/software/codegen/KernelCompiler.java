@@ -1,6 +1,7 @@
 package graft.remoting.software.codegen;
 
 import graft.remoting.software.exec.KernelCode;
+import graft.remoting.software.ir.AffineAddresses;
 import graft.remoting.software.ir.BasicBlock;
 import graft.remoting.software.ir.FunctionIr;
 import graft.remoting.software.ir.Kind;
@@ -14,9 +15,11 @@ import graft.remoting.software.ir.Terminator;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
@@ -33,6 +36,7 @@ public final class KernelCompiler {
   private static final String CODE = "graft/remoting/software/exec/KernelCode";
   private static final String NAME = "graft/remoting/software/kernel/Kernel";
   private static final String REGION = "(L" + ExprWriter.BLOCK + ";)V";
+  private static final String ONCE = "(L" + ExprWriter.BLOCK + ";)Z";
   private static final String FUNCTION = "(L" + ExprWriter.BLOCK + ";IJJ)V";
   private static final String CALLS = "graft/remoting/software/exec/DeviceCalls";
 
@@ -46,6 +50,8 @@ public final class KernelCompiler {
   private final Map<String, Integer> functionIds;
   private final Regions regions;
   private final Liveness liveness;
+  private final AffineAddresses affine;
+  private final Set<Integer> checkedOnce = new HashSet<>();
   private final Map<Register, Integer> slots = new HashMap<>();
   private final Map<String, String> functionMethods = new HashMap<>();
   private boolean usesDispatch;
@@ -82,6 +88,7 @@ public final class KernelCompiler {
     this.functionIds = functionIds;
     this.regions = new Regions(kernel);
     this.liveness = new Liveness(kernel);
+    this.affine = new AffineAddresses(kernel);
     for (Regions.Region r : regions.regions()) {
       BitSet live = liveness.atStart(r.entry());
       for (int i = live.nextSetBit(0); r.id() > 0 && i >= 0; i = live.nextSetBit(i + 1)) {
@@ -140,10 +147,10 @@ public final class KernelCompiler {
     init.visitInsn(Opcodes.RETURN);
     init.visitMaxs(0, 0);
     init.visitEnd();
-    writeRun(out);
     for (Regions.Region r : regions.regions()) {
       writeRegion(out, r);
     }
+    writeRun(out);
     for (FunctionIr f : program.functions().values()) {
       writeFunction(out, f);
     }
@@ -173,6 +180,11 @@ public final class KernelCompiler {
     m.visitTableSwitchInsn(0, count - 1, end, labels);
     for (int i = 0; i < count; i++) {
       m.visitLabel(labels[i]);
+      if (checkedOnce.contains(i)) {
+        m.visitVarInsn(Opcodes.ALOAD, 1);
+        m.visitMethodInsn(Opcodes.INVOKESTATIC, NAME, "region" + i, ONCE, false);
+        m.visitJumpInsn(Opcodes.IFNE, end);
+      }
       m.visitVarInsn(Opcodes.ALOAD, 1);
       m.visitMethodInsn(Opcodes.INVOKESTATIC, NAME, "region" + i, REGION, false);
       m.visitInsn(Opcodes.RETURN);
@@ -194,14 +206,16 @@ public final class KernelCompiler {
     final Map<BasicBlock, Label> leaving = new IdentityHashMap<>();
     final Label nextThread = new Label();
     final Label exit = new Label();
+    final GlobalAccesses accesses;
     boolean exits;
     int frame = -1;
 
-    RegionWriter(Regions.Region region, MethodVisitor out) {
+    RegionWriter(Regions.Region region, MethodVisitor out, GlobalAccesses.Mode mode) {
       this.region = region;
       this.out = out;
       this.writer = new ExprWriter(out, LONGS_LOCAL + 1, program.symbols(), this::call);
-      writer.keepAllocations(() -> accessSites++);
+      this.accesses = new GlobalAccesses(writer, out, mode, () -> accessSites++, affine);
+      writer.setAccesses(accesses);
     }
 
     void write() {
@@ -216,6 +230,7 @@ public final class KernelCompiler {
         collect(b.end());
       }
       writer.writeHoisted();
+      accesses.writeStart();
       writer.push(0);
       out.visitVarInsn(Opcodes.ISTORE, ExprWriter.THREAD_LOCAL);
       Label loop = new Label();
@@ -267,7 +282,7 @@ public final class KernelCompiler {
       out.visitIincInsn(ExprWriter.THREAD_LOCAL, 1);
       out.visitJumpInsn(Opcodes.GOTO, loop);
       out.visitLabel(done);
-      out.visitInsn(Opcodes.RETURN);
+      accesses.writeEnd();
       out.visitMaxs(0, 0);
       out.visitEnd();
     }
@@ -401,11 +416,22 @@ public final class KernelCompiler {
     }
   }
 
+  /**
+   * Writes a region, and if it has addresses that can be checked once for all threads a second
+   * method that does so. That one comes first; it gives up, before any thread ran, if one of those
+   * addresses is not good.
+   */
   private void writeRegion(Writer out, Regions.Region region) {
+    String name = "region" + region.id();
     MethodVisitor m =
-        out.visitMethod(
-            Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC, "region" + region.id(), REGION, null, null);
-    new RegionWriter(region, m).write();
+        out.visitMethod(Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC, name, REGION, null, null);
+    RegionWriter each = new RegionWriter(region, m, GlobalAccesses.Mode.EACH_THREAD);
+    each.write();
+    if (each.accesses.haveAffine()) {
+      m = out.visitMethod(Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC, name, ONCE, null, null);
+      new RegionWriter(region, m, GlobalAccesses.Mode.ONCE_A_BLOCK).write();
+      checkedOnce.add(region.id());
+    }
   }
 
   private static void writeSwitch(

@@ -45,6 +45,67 @@ public final class Access {
     }
   }
 
+  /** Strides and bases beyond these are not worth the care that their products would need. */
+  private static final long LARGEST_STRIDE = 1L << 40;
+
+  private static final long LARGEST_BASE = 1L << 61;
+
+  /** The least of {@code x·tid.x + y·tid.y + z·tid.z} over the threads of a block. */
+  private static long least(ThreadBlock b, long x, long y, long z) {
+    return Math.min(0, x * (b.ntidX - 1))
+        + Math.min(0, y * (b.ntidY - 1))
+        + Math.min(0, z * (b.ntidZ - 1));
+  }
+
+  private static long most(ThreadBlock b, long x, long y, long z) {
+    return -least(b, -x, -y, -z);
+  }
+
+  private static boolean isSmall(long value, long limit) {
+    return value < limit && value > -limit;
+  }
+
+  /**
+   * Whether {@code base + x·tid.x + y·tid.y + z·tid.z} is in a range for all threads of a block.
+   */
+  public static boolean within(
+      ThreadBlock b, long base, long x, long y, long z, long lowest, long highest) {
+    return isSmall(base, LARGEST_BASE)
+        && isSmall(x, LARGEST_STRIDE)
+        && isSmall(y, LARGEST_STRIDE)
+        && isSmall(z, LARGEST_STRIDE)
+        && base + least(b, x, y, z) >= lowest
+        && base + most(b, x, y, z) <= highest;
+  }
+
+  /**
+   * Whether the accesses of all threads of a block at {@code base + x·tid.x + y·tid.y + z·tid.z}
+   * are aligned and lie in one allocation.
+   *
+   * @param site number of the place in the kernel
+   */
+  public static boolean spans(
+      ThreadBlock b, long base, long x, long y, long z, int bytes, int site) {
+    if (((base | x | y | z) & (bytes - 1)) != 0) {
+      return false;
+    }
+    if (b.windowLow[site] == 0 || !spans(b, base, x, y, z, bytes, b.windowLow[site], site)) {
+      DeviceMemory.Allocation found = b.memory.find(base);
+      if (found == null) {
+        return false;
+      }
+      b.windowLow[site] = found.address();
+      b.windowSize[site] = found.bytes();
+      return spans(b, base, x, y, z, bytes, found.address(), site);
+    }
+    return true;
+  }
+
+  private static boolean spans(
+      ThreadBlock b, long base, long x, long y, long z, int bytes, long start, int site) {
+    return within(b, base, x, y, z, start, start + b.windowSize[site] - bytes);
+  }
+
   /** An address in the generic space: global, shared, local, constant or pinned host memory. */
   public static long generic(ThreadBlock b, long address, int bytes, int thread) {
     long offset = address - b.base;

@@ -17,6 +17,7 @@ import java.util.function.Consumer;
 public final class GridRunner implements AutoCloseable {
   private static final long STACK_BYTES = 64L << 20;
   private static final int KEPT_BLOCKS = 64;
+  private static final int LARGEST_BATCH = 64;
 
   private final DeviceMemory memory;
   private final int workers;
@@ -124,11 +125,22 @@ public final class GridRunner implements AutoCloseable {
       this.total = launch.blocks();
     }
 
+    /** How many blocks a worker takes at once: few enough that all workers end together. */
+    private long batch() {
+      return Math.max(1, Math.min(LARGEST_BATCH, total / workers / 16));
+    }
+
     void work(int worker) {
       ThreadBlock block = null;
       int idle = 0;
+      long batch = batch();
+      long number = 0;
+      long batchEnd = 0;
       while (true) {
-        long number = next.get() < total ? next.getAndIncrement() : total;
+        if (++number >= batchEnd) {
+          number = next.get() < total ? next.getAndAdd(batch) : total;
+          batchEnd = Math.min(number + batch, total);
+        }
         if (number < total) {
           if (block == null) {
             block = acquire();

@@ -69,7 +69,10 @@ public final class ThreadBlock implements AutoCloseable {
   /** The allocation that each place of the kernel found last: where it starts. */
   public long[] windowLow = new long[0];
 
-  /** Its size in elements of the access, plus {@link Long#MIN_VALUE}: nothing is in it at first. */
+  /**
+   * Its size: in elements of the access plus {@link Long#MIN_VALUE}, so that nothing is in it at
+   * first, or in bytes where all threads' addresses are checked at once.
+   */
   public long[] windowSize = new long[0];
 
   /** How often each place looked for its allocation. */
@@ -129,6 +132,7 @@ public final class ThreadBlock implements AutoCloseable {
       windowMisses = new int[sites];
     }
     // Allocations may have gone since the last launch.
+    Arrays.fill(windowLow, 0, sites, 0);
     Arrays.fill(windowSize, 0, sites, Long.MIN_VALUE);
     Arrays.fill(windowMisses, 0, sites, 0);
     if (code.synchronizes() || code.intSlots() + code.longSlots() > 0) {
