@@ -1,0 +1,158 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * {@code graft serve} and {@code graft run} as built, with a program linked to the client and
+ * servers that do and do not serve it.
+ */
+final class RunTest {
+  private static final String GRAFT = Checkout.HOME.resolve("bin/graft").toString();
+  private static final String RIGHT = "5a".repeat(32);
+  private static final String WRONG = "a5".repeat(32);
+  private static final String NO_DEVICE = "cuInit 100";
+
+  @TempDir Path folder;
+  private Process server;
+
+  @BeforeEach
+  void buildTheProgram() throws Exception {
+    Finished gcc =
+        Finished.run(
+            Path.of("").toAbsolutePath(),
+            System.getenv(),
+            List.of(
+                "gcc",
+                "-o",
+                folder.resolve("loop").toString(),
+                "src/test/c/loop.c",
+                Checkout.HOME.resolve("lib/client/libcuda.so.1").toString()));
+    assertThat(gcc.code()).as(gcc.err()).isZero();
+  }
+
+  @AfterEach
+  void stopTheServer() throws Exception {
+    if (server != null) {
+      server.destroy();
+      if (!server.waitFor(20, TimeUnit.SECONDS)) {
+        server.destroyForcibly();
+      }
+    }
+  }
+
+  @Test
+  void overTcp() throws Exception {
+    Finished program = run(serve("tcp://127.0.0.1:0"), "me", RIGHT, "3");
+    assertThat(program.code()).as("%s", program).isZero();
+    assertThat(program.out()).isEqualTo("cuInit 0\nlooping\nended 0\n");
+    assertThat(program.err()).isEmpty();
+  }
+
+  @Test
+  void aRefusedTokenIsACudaErrorAndOneLine() throws Exception {
+    Finished program = run(serve("tcp://127.0.0.1:0"), "me", WRONG);
+    assertFailsAtOnce(program, "refused me");
+  }
+
+  @Test
+  void anUnknownNameIsACudaErrorAndOneLine() throws Exception {
+    Finished program = run(serve("unix://" + folder.resolve("socket")), "you", RIGHT);
+    assertFailsAtOnce(program, "refused you");
+  }
+
+  @Test
+  void aServerThatIsAwayIsACudaErrorAndOneLine() throws Exception {
+    assertFailsAtOnce(run("tcp://127.0.0.1:1", "me", RIGHT), "tcp://127.0.0.1:1");
+  }
+
+  @Test
+  void aServerThatIsKilledInMidCallIsACudaErrorAndOneLine() throws Exception {
+    String address = serve("tcp://127.0.0.1:0");
+    Path out = folder.resolve("out");
+    Path err = folder.resolve("err");
+    Process program =
+        new ProcessBuilder(command(address, "me", RIGHT))
+            .redirectOutput(out.toFile())
+            .redirectError(err.toFile())
+            .start();
+    try {
+      while (!Files.readString(out).contains("looping")) {
+        assertThat(program.isAlive()).as(Files.readString(err)).isTrue();
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+      server.descendants().forEach(ProcessHandle::destroyForcibly);
+      assertThat(program.waitFor(60, TimeUnit.SECONDS)).as("the program ends").isTrue();
+    } finally {
+      program.descendants().forEach(ProcessHandle::destroyForcibly);
+      program.destroyForcibly();
+    }
+    assertThat(program.exitValue()).isEqualTo(1);
+    assertThat(Files.readString(out)).matches("cuInit 0\nlooping\nended [1-9][0-9]*\n");
+    assertThat(Files.readAllLines(err)).singleElement().asString().startsWith("graft: session");
+  }
+
+  private static void assertFailsAtOnce(Finished program, String line) {
+    assertThat(program.code()).isEqualTo(1);
+    assertThat(program.out()).isEqualTo(NO_DEVICE + "\n");
+    assertThat(program.err().lines()).singleElement().asString().contains(line);
+  }
+
+  /** Starts a server that knows {@code me} and gives the address at which it serves. */
+  private String serve(String listen) throws IOException {
+    Path tokens = secret("tokens", "me " + RIGHT);
+    server =
+        new ProcessBuilder(
+                List.of(
+                    GRAFT,
+                    "serve",
+                    "--listen",
+                    listen,
+                    "--tokens",
+                    tokens.toString(),
+                    "--device",
+                    "software"))
+            .redirectError(folder.resolve("server.log").toFile())
+            .start();
+    BufferedReader out = server.inputReader();
+    String line = out.readLine();
+    assertThat(line).as(Files.readString(folder.resolve("server.log"))).startsWith("serves at ");
+    return line.substring("serves at ".length());
+  }
+
+  private Finished run(String address, String name, String token, String... arguments)
+      throws Exception {
+    return Finished.run(
+        folder, Map.of("PATH", "/usr/bin:/bin"), command(address, name, token, arguments));
+  }
+
+  private List<String> command(String address, String name, String token, String... arguments)
+      throws IOException {
+    Path file = secret("token", token);
+    List<String> words = new ArrayList<>();
+    words.addAll(List.of(GRAFT, "run", "--server", address, "--name", name));
+    words.addAll(List.of("--token-file", file.toString(), "--", folder + "/loop"));
+    words.addAll(List.of(arguments));
+    return words;
+  }
+
+  private Path secret(String name, String text) throws IOException {
+    Path file = folder.resolve(name);
+    Files.writeString(file, text + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    return file;
+  }
+}
