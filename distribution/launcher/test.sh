@@ -4,17 +4,23 @@
 run_tests() {
   local code=0
   find "$root" -path '*/target/surefire-reports' -prune -exec rm -rf {} +
+  rm -f "$root"/remoting-bridge/client/target/test/*.out
   # Every module's tests run, even when another module's failed; the count below decides.
   run_to_end mvn -B -ntp -f "$root/pom.xml" verify -DexcludedGroups=lab -Dmaven.test.failure.ignore=true "$@" || code=$?
   count_tests || code=1
   return "$code"
 }
 
-# Adds up the reports; says "N passed, N failed, N skipped" and fails if a test failed or none ran.
+# Adds up the reports of Java's tests and the closing lines of the client's; says "N passed, N failed, N skipped" and
+# fails if a test failed or none ran.
 count_tests() {
-  find "$root" -path '*/target/surefire-reports/TEST-*.xml' -exec grep -h -m1 '<testsuite ' {} + | awk '
+  {
+    find "$root" -path '*/target/surefire-reports/TEST-*.xml' -exec grep -h -m1 '<testsuite ' {} +
+    find "$root/remoting-bridge/client/target/test" -name '*.out' -exec cat {} +
+  } | awk '
     function number(name) { return match($0, " " name "=\"[0-9]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : 0 }
-    { tests += number("tests"); bad += number("errors") + number("failures"); skipped += number("skipped") }
+    /^client-[a-z]*: / { tests += $2 + $4; bad += $4; next }
+    /^<testsuite / { tests += number("tests"); bad += number("errors") + number("failures"); skipped += number("skipped") }
     END {
       printf "%d passed, %d failed, %d skipped\n", tests - bad - skipped, bad, skipped
       exit bad > 0 || tests == 0
