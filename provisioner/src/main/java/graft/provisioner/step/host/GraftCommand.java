@@ -23,6 +23,17 @@ public final class GraftCommand {
     return command;
   }
 
+  /** A command as a user gives it to the shell: through the launcher, if this is a built Graft. */
+  public static List<String> shell(List<String> arguments) {
+    Path launcher = Path.of(System.getProperty("graft.home", ""), "bin", "graft");
+    List<String> command =
+        Files.isExecutable(launcher)
+            ? new ArrayList<>(List.of(launcher.toString()))
+            : java(List.of());
+    command.addAll(arguments);
+    return command;
+  }
+
   /** Java with our class path and the main class, ready for a command. */
   static List<String> java(List<String> options) {
     List<String> command = new ArrayList<>();
