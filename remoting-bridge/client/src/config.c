@@ -45,6 +45,7 @@ static void copy(char *to, size_t size, const char *from) { snprintf(to, size, "
 bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   memset(config, 0, sizeof *config);
   config->spin_microseconds = 50;
+  copy(config->pci_devices, sizeof config->pci_devices, "/sys/bus/pci/devices");
   char token_file[512] = "";
   const char *path = getenv("GRAFT_CONFIG");
   FILE *file = fopen(path ? path : "/etc/graft/client.conf", "re");
@@ -59,21 +60,23 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
       if (*text == '#' || !equals) continue;
       *equals = 0;
       char *key = trim(text), *value = trim(equals + 1);
-      if (!strcmp(key, "server")) copy(config->server, sizeof config->server, value);
+      if (!strcmp(key, "server")) copy(config->servers, sizeof config->servers, value);
       if (!strcmp(key, "name")) copy(config->name, sizeof config->name, value);
       if (!strcmp(key, "token-file")) copy(token_file, sizeof token_file, value);
+      if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
       if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
     }
     fclose(file);
   }
   const char *value;
-  if ((value = getenv("GRAFT_SERVER"))) copy(config->server, sizeof config->server, value);
+  if ((value = getenv("GRAFT_SERVER"))) copy(config->servers, sizeof config->servers, value);
   if ((value = getenv("GRAFT_NAME"))) copy(config->name, sizeof config->name, value);
   if ((value = getenv("GRAFT_TOKEN_FILE"))) copy(token_file, sizeof token_file, value);
   if ((value = getenv("GRAFT_SPIN_MICROSECONDS"))) config->spin_microseconds = atoi(value);
+  if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
   config->stats = (value = getenv("GRAFT_STATS")) && strcmp(value, "0");
   config->debug = (value = getenv("GRAFT_DEBUG")) ? atoi(value) : 0;
-  if (!config->server[0]) {
+  if (!config->servers[strspn(config->servers, GRAFT_BETWEEN_SERVERS)]) {
     snprintf(reason, size, "no server: set 'server' in /etc/graft/client.conf or GRAFT_SERVER");
     return false;
   }

@@ -1,4 +1,4 @@
-/* From an address to an authenticated socket: TCP or Unix, then challenge and response. */
+/* From an address to an authenticated socket: TCP, Unix or vsock, then challenge and response. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include <linux/vm_sockets.h>
 
 #include "graft.h"
 #include "region.h"
@@ -94,7 +96,24 @@ static int connect_tcp(const char *text, char *reason, size_t size) {
   return fd;
 }
 
-static bool exchange(int fd, const void *out, size_t out_bytes, void *in, size_t in_bytes) {
+static int connect_vsock(const char *text, char *reason, size_t size) {
+  unsigned cid, port;
+  int end = 0;
+  if (sscanf(text, "%u:%u%n", &cid, &port, &end) != 2 || text[end]) {
+    snprintf(reason, size, "a vsock address is vsock://CID:PORT (the host is CID 2), not vsock://%s", text);
+    return -1;
+  }
+  struct sockaddr_vm address = {.svm_family = AF_VSOCK, .svm_cid = cid, .svm_port = port};
+  int fd = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0 || connect_within(fd, (struct sockaddr *)&address, sizeof address)) {
+    snprintf(reason, size, "cannot connect to vsock://%s: %s", text, strerror(errno));
+    if (fd >= 0) close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+bool graft_exchange(int fd, const void *out, size_t out_bytes, void *in, size_t in_bytes) {
   const char *p = out;
   while (out_bytes) {
     ssize_t n = send(fd, p, out_bytes, MSG_NOSIGNAL);
@@ -129,7 +148,7 @@ struct hello {
   uint64_t hash;
   uint8_t nonce[32];
   char name[64];
-  uint32_t kind, channel; /* channel 1: shared memory, its descriptor follows the welcome */
+  uint32_t kind, channel; /* channel 1: shared memory, its descriptor follows the welcome; 2: the guest's own */
   uint64_t session;
 };
 struct challenge {
@@ -147,16 +166,16 @@ struct welcome {
 _Static_assert(sizeof(struct hello) == 128 && sizeof(struct challenge) == 64 && sizeof(struct welcome) == 256,
                "the handshake's records have fixed sizes");
 
-static bool authenticate(int fd, const struct graft_config *config, bool shared, uint64_t *session, char *reason,
+static bool authenticate(int fd, const struct graft_config *config, uint32_t channel, uint64_t *session, char *reason,
                          size_t size) {
-  struct hello hello = {.magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH, .kind = *session != 0, .channel = shared, .session = *session};
+  struct hello hello = {.magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH, .kind = *session != 0, .channel = channel, .session = *session};
   memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
   if (getrandom(hello.nonce, sizeof hello.nonce, 0) != (ssize_t)sizeof hello.nonce) {
     snprintf(reason, size, "no random numbers: %s", strerror(errno));
     return false;
   }
   struct challenge challenge;
-  if (!exchange(fd, &hello, sizeof hello, &challenge, sizeof challenge)) {
+  if (!graft_exchange(fd, &hello, sizeof hello, &challenge, sizeof challenge)) {
     snprintf(reason, size, "server %s did not answer the greeting: %s", config->server, strerror(errno));
     return false;
   }
@@ -177,7 +196,7 @@ static bool authenticate(int fd, const struct graft_config *config, bool shared,
   graft_hmac_sha256(config->token, 32, mine, sizes, 5, proof);
   graft_hmac_sha256(config->token, 32, theirs, sizes, 5, expected);
   struct welcome welcome;
-  if (!exchange(fd, proof, sizeof proof, &welcome, sizeof welcome)) {
+  if (!graft_exchange(fd, proof, sizeof proof, &welcome, sizeof welcome)) {
     snprintf(reason, size, "server %s closed the connection at authentication: %s", config->server, strerror(errno));
     return false;
   }
@@ -200,24 +219,37 @@ static bool authenticate(int fd, const struct graft_config *config, bool shared,
   return true;
 }
 
+/* How an address says to reach the server, and what is to carry the records then. */
+static const struct scheme {
+  const char *prefix;
+  int (*open)(const char *rest, char *reason, size_t size);
+  enum { OVER_SOCKET, OVER_SHARED_MEMORY, OVER_GUEST_MEMORY } channel;
+} schemes[] = {
+    {"tcp://", connect_tcp, OVER_SOCKET},         {"unix://", connect_unix, OVER_SOCKET},
+    {"vsock://", connect_vsock, OVER_SOCKET},     {"shm://", connect_unix, OVER_SHARED_MEMORY},
+    {"ivshmem://", connect_tcp, OVER_GUEST_MEMORY},
+};
+
+static const struct scheme *scheme_of(const char *address, char *reason, size_t size) {
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+    if (!strncmp(address, schemes[i].prefix, strlen(schemes[i].prefix))) return &schemes[i];
+  }
+  snprintf(reason, size, "server address must start with tcp://, unix://, vsock://, shm:// or ivshmem://, not %s", address);
+  return NULL;
+}
+
 int graft_connect_socket(const struct graft_config *config, uint64_t *session, char *reason, size_t size) {
-  int fd;
-  bool over_shm = !strncmp(config->server, "shm://", 6);
-  bool shared = over_shm && !*session;
-  if (over_shm) {
-    fd = connect_unix(config->server + 6, reason, size);
-  } else if (!strncmp(config->server, "unix://", 7)) {
-    fd = connect_unix(config->server + 7, reason, size);
-  } else if (!strncmp(config->server, "tcp://", 6)) {
-    fd = connect_tcp(config->server + 6, reason, size);
-  } else {
-    snprintf(reason, size, "server address must start with tcp://, unix:// or shm://, not %s", config->server);
-    return -1;
-  }
+  const struct scheme *scheme = scheme_of(config->server, reason, size);
+  if (!scheme) return -1;
+  uint32_t channel = *session ? OVER_SOCKET : scheme->channel;
+  /* A session that could not be used would cost the server a worker. */
+  if (channel == OVER_GUEST_MEMORY && !graft_region_present(config->pci_devices, reason, size)) return -1;
+  int fd = scheme->open(config->server + strlen(scheme->prefix), reason, size);
   if (fd < 0) return -1;
-  if (!authenticate(fd, config, shared, session, reason, size) || (shared && !graft_region_share(fd, reason, size))) {
-    close(fd);
-    return -1;
-  }
-  return fd;
+  bool ready = authenticate(fd, config, channel, session, reason, size);
+  if (ready && channel == OVER_SHARED_MEMORY) ready = graft_region_share(fd, reason, size);
+  if (ready && channel == OVER_GUEST_MEMORY) ready = graft_region_join(fd, config->pci_devices, reason, size);
+  if (ready) return fd;
+  close(fd);
+  return -1;
 }

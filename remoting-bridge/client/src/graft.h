@@ -14,10 +14,13 @@
 #define GRAFT_MAX_DEVICES 32
 #define GRAFT_ATTRIBUTES 256
 #define GRAFT_LIMITS 8 /* CUlimit */
+#define GRAFT_BETWEEN_SERVERS ", \t" /* what stands between addresses */
 
 /* ---- Configuration: file, then environment (config.c) ---- */
 struct graft_config {
-  char server[256];
+  char servers[1024];    /* addresses, the best first */
+  char server[256];      /* the one in use */
+  char pci_devices[256]; /* the folder in which sysfs shows PCI devices */
   char name[64];
   uint8_t token[32];
   bool has_token;
@@ -37,6 +40,10 @@ void graft_hmac_md2(const uint8_t *key, size_t key_bytes, const uint8_t *data, s
 /* ---- Connection: from an address to an authenticated socket (connect.c) ---- */
 /* A new session if *session is 0, which it sets then; else one more connection of that session. */
 int graft_connect_socket(const struct graft_config *config, uint64_t *session, char *reason, size_t size);
+/* A new session with the first of the configured servers that can be had; says on stderr why one before it cannot. */
+int graft_connect_best(struct graft_config *config, uint64_t *session, char *reason, size_t size);
+/* Sends a message and receives the answer, in limited time. */
+bool graft_exchange(int fd, const void *out, size_t out_bytes, void *in, size_t in_bytes);
 
 /* ---- Session: the stream of records over a socket (session.c) ---- */
 /* Connects once for the process. 0, or the CUDA error that every call returns from now on. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "graft.h"
+#include "ivshmem.h"
 #include "ring.h"
 
 /* Where the region lies in both processes: far from what loaders, heaps, the JVM and CUDA use. */
@@ -16,6 +17,7 @@
 #define STRIDE GRAFT_REGION_BYTES
 #define TRIES 16
 #define GRAIN (2ull << 20)
+#define SERVED_GRAIN (64ull << 10)
 
 /* Linux 5.14 and 6.1; a kernel or libc that does not know them does without. */
 #define MADVISE_POPULATE_WRITE 23
@@ -28,12 +30,28 @@ struct piece {
 
 static struct {
   int fd;
-  uint8_t *memory;
+  bool served;      /* the server says which pieces are ours */
+  uint8_t *memory;  /* where the file's begin is, or would be if it were ours; NULL without a region */
+  uint8_t *rings;
+  uint64_t bytes;
   pthread_mutex_t lock;
   struct piece *pieces;
 } r = {.fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-uint8_t *graft_region_memory(void) { return r.memory; }
+uint8_t *graft_region_rings(void) { return r.memory ? r.rings : NULL; }
+
+/* Maps part of the file at its place, which nothing else may have taken. */
+static void *map_piece(uint64_t offset, size_t bytes) {
+  void *wanted = r.memory + offset;
+  void *got = mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, r.fd, (off_t)offset);
+  if (got == MAP_FAILED) return NULL;
+  if (got != wanted) { /* a kernel before 4.17 takes the address for a wish */
+    munmap(got, bytes);
+    return NULL;
+  }
+  madvise(got, bytes, MADV_DONTFORK); /* a forked child must not write into copies that are under way */
+  return got;
+}
 
 static bool send_descriptor(int fd) {
   struct {
@@ -61,16 +79,16 @@ bool graft_region_share(int fd, char *reason, size_t size) {
     snprintf(reason, size, "cannot create shared memory: %s", strerror(errno));
     return false;
   }
-  for (int i = 0; i < TRIES && !r.memory; i++) {
-    void *at = mmap((void *)(BASE + (uint64_t)i * STRIDE), GRAFT_REGION_CONTROL, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_FIXED_NOREPLACE, r.fd, 0);
-    if (at != MAP_FAILED) r.memory = at;
+  for (int i = 0; i < TRIES && !r.rings; i++) {
+    r.memory = (uint8_t *)(BASE + (uint64_t)i * STRIDE);
+    r.rings = map_piece(0, GRAFT_REGION_CONTROL);
   }
-  if (!r.memory) {
+  if (!r.rings) {
+    r.memory = NULL;
     snprintf(reason, size, "no room in the address space for shared memory: %s", strerror(errno));
     return false;
   }
-  madvise(r.memory, GRAFT_REGION_CONTROL, MADV_DONTFORK);
+  r.bytes = GRAFT_REGION_BYTES;
   if (!send_descriptor(fd)) {
     snprintf(reason, size, "cannot hand shared memory to the server: %s", strerror(errno));
     return false;
@@ -78,20 +96,106 @@ bool graft_region_share(int fd, char *reason, size_t size) {
   return true;
 }
 
-/* First fit between the pieces in use. */
-static struct piece *reserve(size_t bytes) {
+/* ---- A guest's own region ---- */
+
+struct answer {
+  uint32_t status, reserved;
+  uint64_t bytes, offset;
+  uint8_t mark[16];
+  char message[88];
+};
+_Static_assert(sizeof(struct answer) == 128, "the server's answer has a fixed size");
+
+bool graft_region_present(const char *devices, char *reason, size_t size) {
+  uint64_t bytes;
+  int fd = graft_ivshmem_open(devices, 0, &bytes, reason, size);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+static bool ask(int fd, struct answer *answer, char *reason, size_t size) {
+  struct {
+    uint32_t magic, version;
+    uint64_t bytes, address;
+  } question = {GRAFT_REGION_MAGIC, GRAFT_REGION_VERSION, 0, (uintptr_t)r.memory};
+  if (!graft_exchange(fd, &question, sizeof question, answer, sizeof *answer)) {
+    snprintf(reason, size, "the server does not say which part of the shared memory to use: %s", strerror(errno));
+    return false;
+  }
+  if (answer->status) {
+    answer->message[sizeof answer->message - 1] = 0;
+    for (char *c = answer->message; *c; c++) {
+      if ((unsigned char)*c < 32) *c = ' ';
+    }
+    snprintf(reason, size, "%s", answer->message);
+    return false;
+  }
+  uint64_t page = 4096;
+  if (answer->bytes > STRIDE || answer->offset % page || answer->offset > answer->bytes ||
+      answer->bytes - answer->offset < GRAFT_REGION_CONTROL) {
+    snprintf(reason, size, "the server names a part of the shared memory that cannot be");
+    return false;
+  }
+  return true;
+}
+
+/* Of several devices, the one that shows what the server has written. */
+static bool find(const char *devices, const struct answer *answer, char *reason, size_t size) {
+  for (int n = 0;; n++) {
+    uint64_t bytes;
+    r.fd = graft_ivshmem_open(devices, n, &bytes, reason, size);
+    if (r.fd < 0) {
+      if (n) snprintf(reason, size, "the shared memory of this guest is not the one that the server has");
+      return false;
+    }
+    if (bytes >= answer->bytes) {
+      r.rings = map_piece(answer->offset, GRAFT_REGION_CONTROL);
+      if (r.rings && !memcmp(r.rings, answer->mark, sizeof answer->mark)) return true;
+      if (r.rings) munmap(r.rings, GRAFT_REGION_CONTROL);
+    }
+    close(r.fd);
+  }
+}
+
+bool graft_region_join(int fd, const char *devices, char *reason, size_t size) {
+  struct answer answer;
+  r.memory = (uint8_t *)BASE;
+  if (!ask(fd, &answer, reason, size) || !find(devices, &answer, reason, size)) {
+    r.memory = NULL;
+    return false;
+  }
+  r.bytes = answer.bytes;
+  r.served = true;
+  return true;
+}
+
+/* ---- Pieces ---- */
+
+static bool insert(struct piece **before, uint64_t offset, size_t bytes) {
+  struct piece *piece = malloc(sizeof *piece);
+  if (!piece) return false;
+  *piece = (struct piece){*before, offset, bytes};
+  *before = piece;
+  return true;
+}
+
+/* First fit between the pieces in use. False if there is no room. */
+static bool reserve(size_t bytes, uint64_t *offset) {
   uint64_t at = (GRAFT_REGION_CONTROL + GRAIN - 1) / GRAIN * GRAIN;
   struct piece **p = &r.pieces;
   while (*p && (*p)->offset - at < bytes) {
     at = (*p)->offset + (*p)->bytes;
     p = &(*p)->next;
   }
-  if (at + bytes > GRAFT_REGION_BYTES) return NULL;
-  struct piece *piece = malloc(sizeof *piece);
-  if (!piece) return NULL;
-  *piece = (struct piece){*p, at, bytes};
-  *p = piece;
-  return piece;
+  *offset = at;
+  return at + bytes <= r.bytes && insert(p, at, bytes);
+}
+
+/* A piece that the server has given us. */
+static bool note(uint64_t offset, size_t bytes) {
+  struct piece **p = &r.pieces;
+  while (*p && (*p)->offset < offset) p = &(*p)->next;
+  return insert(p, offset, bytes);
 }
 
 static void drop(uint64_t offset) {
@@ -105,28 +209,48 @@ static void drop(uint64_t offset) {
   }
 }
 
-void *graft_region_allocate(size_t bytes) {
-  if (!r.memory || !bytes || bytes > GRAFT_REGION_BYTES / 2) return NULL;
-  bytes = (bytes + GRAIN - 1) / GRAIN * GRAIN;
+static void *allocate_shared(size_t bytes) {
+  uint64_t offset;
   pthread_mutex_lock(&r.lock);
-  struct piece *piece = reserve(bytes);
-  uint64_t offset = piece ? piece->offset : 0;
+  bool reserved = reserve(bytes, &offset);
   pthread_mutex_unlock(&r.lock);
-  if (!piece) return NULL;
-  void *wanted = r.memory + offset;
-  void *got = mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, r.fd, (off_t)offset);
-  if (got == wanted) {
+  if (!reserved) return NULL;
+  void *got = map_piece(offset, bytes);
+  if (got) {
     /* Huge pages, where the kernel lets us have them, make the device's transfers half as fast again. */
     madvise(got, bytes, MADV_HUGEPAGE);
     if (!madvise(got, bytes, MADVISE_POPULATE_WRITE)) madvise(got, bytes, MADVISE_COLLAPSE);
-    madvise(got, bytes, MADV_DONTFORK); /* a forked child must not write into copies that are under way */
     if (!rpc_graftRegionMap(offset, bytes)) return got;
+    munmap(got, bytes);
   }
-  if (got != MAP_FAILED) munmap(got, bytes);
   pthread_mutex_lock(&r.lock);
   drop(offset);
   pthread_mutex_unlock(&r.lock);
   return NULL;
+}
+
+static void *allocate_served(size_t bytes) {
+  uint64_t offset;
+  if (rpc_graftRegionTake(bytes, &offset)) return NULL;
+  bool fits = offset <= r.bytes && bytes <= r.bytes - offset;
+  void *got = fits ? map_piece(offset, bytes) : NULL;
+  pthread_mutex_lock(&r.lock);
+  bool noted = got && note(offset, bytes);
+  pthread_mutex_unlock(&r.lock);
+  if (noted) {
+    memset(got, 0, bytes); /* another process of this guest may have had it */
+    return got;
+  }
+  if (got) munmap(got, bytes);
+  rpc_graftRegionUnmap(offset, bytes);
+  return NULL;
+}
+
+void *graft_region_allocate(size_t bytes) {
+  if (!r.memory || !bytes || bytes > r.bytes / 2) return NULL;
+  size_t grain = r.served ? SERVED_GRAIN : GRAIN;
+  bytes = (bytes + grain - 1) / grain * grain;
+  return r.served ? allocate_served(bytes) : allocate_shared(bytes);
 }
 
 bool graft_region_free(void *pointer) {
@@ -141,7 +265,7 @@ bool graft_region_free(void *pointer) {
   /* The server lets go first; then the pages go back, and only then may the place be used again. */
   rpc_graftRegionUnmap(offset, bytes);
   munmap(pointer, bytes);
-  fallocate(r.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);
+  if (!r.served) fallocate(r.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);
   pthread_mutex_lock(&r.lock);
   drop(offset);
   pthread_mutex_unlock(&r.lock);
@@ -151,7 +275,7 @@ bool graft_region_free(void *pointer) {
 bool graft_region_holds(const void *pointer, size_t bytes) {
   if (!r.memory || (const uint8_t *)pointer < r.memory) return false;
   uint64_t offset = (uint64_t)((const uint8_t *)pointer - r.memory);
-  if (offset >= GRAFT_REGION_BYTES || bytes > GRAFT_REGION_BYTES) return false;
+  if (offset >= r.bytes || bytes > r.bytes) return false;
   bool found = false;
   pthread_mutex_lock(&r.lock);
   for (struct piece *p = r.pieces; p && !found; p = p->next) {

@@ -1,5 +1,8 @@
-/* The memory that client and server share on a "shm" channel: rings, staging buffers, and what the program pins.
- * Both ends map it at the same addresses, so that an address in it means the same to the program, the server and the GPU.
+/* The memory that client and server share on the channels "shm" and "ivshmem": rings, staging buffers, and what the program
+ * pins. Both ends map it at the same addresses, so that an address in it means the same to the program, the server and the GPU.
+ *
+ * On shm it is a sparse file of this process's own, and this process says what lies where. On ivshmem it is memory that the
+ * hypervisor shows to the whole guest as a PCI device; the server says which pieces are this process's.
  */
 #ifndef GRAFT_REGION_H
 #define GRAFT_REGION_H
@@ -8,10 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Creates the region and hands its descriptor to the server. */
+/* Creates a region and hands its descriptor to the server. */
 bool graft_region_share(int fd, char *reason, size_t size);
-/* The region's start, NULL without one. */
-uint8_t *graft_region_memory(void);
+/* Whether this guest has shared memory that this process may open; devices is the folder of PCI devices. */
+bool graft_region_present(const char *devices, char *reason, size_t size);
+/* Asks the server for a part of the guest's shared memory and finds it here. */
+bool graft_region_join(int fd, const char *devices, char *reason, size_t size);
+/* Where the rings are, NULL without a region. */
+uint8_t *graft_region_rings(void);
 /* Memory in the region that the server has mapped and registered with CUDA; NULL if there is none to be had. */
 void *graft_region_allocate(size_t bytes);
 /* Gives it back. False if the pointer is not from graft_region_allocate. */

@@ -627,13 +627,13 @@ static int open_now(void) {
   s.spare = malloc(BUFFER);
   s.input = malloc(BUFFER);
   if (!s.buffer || !s.spare || !s.input) return GRAFT_OUT_OF_MEMORY;
-  s.fd = graft_connect_socket(&s.config, &s.identity, reason, sizeof reason);
+  s.fd = graft_connect_best(&s.config, &s.identity, reason, sizeof reason);
   if (s.fd < 0) {
     graft_say("%s", reason);
     return GRAFT_NO_DEVICE;
   }
   if (s.config.stats) graft_stats_enable();
-  uint8_t *region = graft_region_memory();
+  uint8_t *region = graft_region_rings();
   if (region) {
     graft_ring_open(&s.requests, region, GRAFT_REQUESTS, GRAFT_REQUESTS_DATA);
     graft_ring_open(&s.answers, region, GRAFT_ANSWERS, GRAFT_ANSWERS_DATA);

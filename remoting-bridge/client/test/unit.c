@@ -1,8 +1,10 @@
 /* Unit tests of the client's own parts, built with its sources under the sanitizers. Prints "N passed, N failed". */
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "graft.h"
+#include "ivshmem.h"
 
 static int passed, failed;
 
@@ -122,13 +124,73 @@ static void configuration(void) {
   unsetenv("GRAFT_NAME");
   unsetenv("GRAFT_TOKEN_FILE");
   CHECK(config_from("# comment\n server = tcp://10.0.2.2:7799 \nname=g1\n", &config, reason));
-  CHECK(!strcmp(config.server, "tcp://10.0.2.2:7799") && !strcmp(config.name, "g1") && !config.has_token);
+  CHECK(!strcmp(config.servers, "tcp://10.0.2.2:7799") && !strcmp(config.name, "g1") && !config.has_token);
   CHECK(!config_from("name = g1\n", &config, reason) && strstr(reason, "no server"));
   CHECK(!config_from("server = tcp://h:1\ntoken-file = /nonexistent\n", &config, reason) && strstr(reason, "/nonexistent"));
   setenv("GRAFT_SERVER", "unix:///x", 1);
-  CHECK(config_from("server = tcp://h:1\n", &config, reason) && !strcmp(config.server, "unix:///x"));
+  CHECK(config_from("server = tcp://h:1\n", &config, reason) && !strcmp(config.servers, "unix:///x"));
   setenv("GRAFT_CONFIG", "/nonexistent", 1);
   CHECK(!graft_config_read(&config, reason, sizeof reason) && strstr(reason, "GRAFT_CONFIG"));
+}
+
+static void write_file(const char *folder, const char *name, const char *text) {
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "w");
+  if (!file) abort();
+  fputs(text, file);
+  fclose(file);
+}
+
+static void remove_file(const char *folder, const char *name) {
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (remove(path)) abort();
+}
+
+/* Devices of shared memory are found among others, and opened only where that is allowed. */
+static void guest_memory(void) {
+  char devices[] = "/tmp/graft-unit-XXXXXX", one[64], two[64], reason[400];
+  uint64_t bytes;
+  if (!mkdtemp(devices)) abort();
+  CHECK(graft_ivshmem_open("/nonexistent", 0, &bytes, reason, sizeof reason) < 0 && strstr(reason, "no PCI device"));
+  CHECK(graft_ivshmem_open(devices, 0, &bytes, reason, sizeof reason) < 0 && strstr(reason, "no PCI device"));
+  snprintf(one, sizeof one, "%s/0000:00:01.0", devices);
+  snprintf(two, sizeof two, "%s/0000:00:02.0", devices);
+  if (mkdir(one, 0700) || mkdir(two, 0700)) abort();
+  write_file(one, "vendor", "0x1af4\n");
+  write_file(one, "device", "0x1000\n");
+  write_file(two, "vendor", "0x1af4\n");
+  write_file(two, "device", "0x1110\n");
+  CHECK(graft_ivshmem_open(devices, 0, &bytes, reason, sizeof reason) < 0 && strstr(reason, "0000:00:02.0"));
+  write_file(two, "resource2", "12345678");
+  int fd = graft_ivshmem_open(devices, 0, &bytes, reason, sizeof reason);
+  CHECK(fd >= 0 && bytes == 8);
+  close(fd);
+  CHECK(graft_ivshmem_open(devices, 1, &bytes, reason, sizeof reason) < 0 && strstr(reason, "no other"));
+  remove_file(two, "resource2");
+  for (int i = 0; i < 2; i++) {
+    remove_file(i ? two : one, "vendor");
+    remove_file(i ? two : one, "device");
+    if (rmdir(i ? two : one)) abort();
+  }
+  if (rmdir(devices)) abort();
+}
+
+/* Every way that is configured is tried, and each says why not. */
+static void ways(void) {
+  struct graft_config config;
+  uint64_t session = 0;
+  char reason[600] = "";
+  unsetenv("GRAFT_SERVER");
+  CHECK(config_from("pci-devices = /nonexistent\nserver = ivshmem://127.0.0.1:1, tcp://127.0.0.1:1 unix:///nonexistent\n", &config,
+                    reason));
+  CHECK(graft_connect_best(&config, &session, reason, sizeof reason) < 0);
+  CHECK(strstr(reason, "no PCI device") && strstr(reason, "tcp://127.0.0.1:1") && strstr(reason, "unix:///nonexistent"));
+  CHECK(config_from("server = carrier-pigeon://roof\n", &config, reason));
+  CHECK(graft_connect_best(&config, &session, reason, sizeof reason) < 0 && strstr(reason, "must start with"));
+  CHECK(config_from("server = vsock://two:7\n", &config, reason));
+  CHECK(graft_connect_best(&config, &session, reason, sizeof reason) < 0 && strstr(reason, "vsock://CID:PORT"));
 }
 
 /* Names and versions as CUDA's own typedefs have them. */
@@ -171,6 +233,8 @@ int main(void) {
   ranges();
   images();
   configuration();
+  ways();
+  guest_memory();
   procedures();
   no_server();
   printf("client-unit: %d passed, %d failed\n", passed, failed);

@@ -28,9 +28,11 @@ sealed interface ControlMessage {
    * To a worker, with the client's descriptor: serve this client, beginning with the WELCOME.
    *
    * @param memoryLimit bytes of device memory, 0 for no limit
-   * @param sharedMemory whether the client shares memory after the welcome
+   * @param channel the HELLO's word for what carries the records
+   * @param region the file of the guest's shared memory, empty for other channels
    */
-  record StartSession(long id, String name, long memoryLimit, boolean sharedMemory, Bytes welcome)
+  record StartSession(
+      long id, String name, long memoryLimit, int channel, String region, Bytes welcome)
       implements ControlMessage {}
 
   /** To a worker, with a descriptor: one more connection of its session. */
@@ -60,7 +62,8 @@ sealed interface ControlMessage {
         out.writeLong(start.id());
         out.writeUTF(start.name());
         out.writeLong(start.memoryLimit());
-        out.writeBoolean(start.sharedMemory());
+        out.writeInt(start.channel());
+        out.writeUTF(start.region());
         out.write(start.welcome().array());
       } else if (this instanceof AddLane lane) {
         out.writeByte('L');
@@ -91,7 +94,8 @@ sealed interface ControlMessage {
                 in.readLong(),
                 in.readUTF(),
                 in.readLong(),
-                in.readBoolean(),
+                in.readInt(),
+                in.readUTF(),
                 Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));
         case 'L' -> new AddLane(in.readInt(), Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));
         default -> throw new IOException("a control message of kind " + kind);

@@ -10,8 +10,9 @@ import java.util.OptionalLong;
  * @param token 32 secret bytes
  * @param memory the most device memory of one session, in bytes
  * @param device the device's index at the server
+ * @param region the file on this host that is the guest's shared memory, empty without
  */
-record Grant(String name, Bytes token, OptionalLong memory, OptionalInt device) {
+record Grant(String name, Bytes token, OptionalLong memory, OptionalInt device, String region) {
   /** Leaves the secret out, so that no log can show it. */
   @Override
   public String toString() {

@@ -32,6 +32,7 @@ final class HandshakeMessages {
   static final int KIND_LANE = 1;
   static final int CHANNEL_SOCKET = 0;
   static final int CHANNEL_SHARED_MEMORY = 1;
+  static final int CHANNEL_GUEST_MEMORY = 2;
 
   private HandshakeMessages() {}
 

@@ -54,6 +54,13 @@ final class Libc {
   static final int F_GET_SEALS = 1034;
   static final int F_SEAL_SHRINK = 2;
   static final int SEEK_END = 2;
+  static final int O_RDWR = 2;
+  static final int O_NOFOLLOW = 0x20000;
+  static final int O_CLOEXEC = 0x80000;
+  static final int F_OFD_GETLK = 36;
+  static final int F_OFD_SETLK = 37;
+  static final int F_WRLCK = 1;
+  static final int F_UNLCK = 2;
 
   static final int EINTR = 4;
   static final int EAGAIN = 11;
@@ -103,7 +110,9 @@ final class Libc {
 
   static native int munmap(long address, long length);
 
-  static native int fcntl(int fd, int command, int argument);
+  static native int fcntl(int fd, int command, long argument);
+
+  static native int open(long path, int flags);
 
   static native long lseek(int fd, long offset, int whence);
 

@@ -1,82 +1,81 @@
 package graft.remoting.server;
 
-import java.io.IOException;
-
 /**
- * The client's shared memory ({@code client/src/ring.h}): a sparse file of which both ends map the
- * same pieces at the same addresses, the client's.
+ * Memory that a client and its worker share, a file of which both map the same pieces at the same
+ * addresses, the client's ({@code client/src/ring.h}).
  */
-final class Region {
-  /** What both ends map at once: the rings. */
+abstract class Region {
+  /** The rings' part: what both ends map at once. */
   static final long CONTROL = (1 << 20) + 2 * (4 << 20);
 
-  /** The region's size in the address space. */
-  static final long BYTES = 1L << 40;
+  static final long PAGE = 4096;
 
   /** Where the client may put it, so that it cannot overlay what this process needs. */
   private static final long LOWEST = 1L << 32;
 
-  private static final long HIGHEST = (1L << 47) - BYTES;
-
-  private static final long PAGE = 4096;
+  private static final long HIGHEST = 1L << 47;
 
   private final int fd;
   private final long address;
+  private final long bytes;
 
   /**
-   * Maps the rings' part.
+   * A region of which nothing is mapped yet.
    *
-   * @param fd the descriptor that the client sent; the region's from now on
-   * @param address where the client has it
+   * @param fd the file's descriptor; the region's from now on
+   * @param address where the client has the file's begin
+   * @param bytes the file's size in the address space
    */
-  Region(int fd, long address) throws IOException {
+  Region(int fd, long address, long bytes) {
     this.fd = fd;
     this.address = address;
-    if ((address & PAGE - 1) != 0 || address < LOWEST || address > HIGHEST) {
+    this.bytes = bytes;
+    if ((address & PAGE - 1) != 0 || address < LOWEST || address > HIGHEST - bytes) {
       throw new ProtocolException("shared memory at an address that cannot be");
-    }
-    checkSealed();
-    if (mapAt(0, CONTROL) == 0) {
-      throw new ProtocolException(
-          "the client's shared memory cannot be mapped at its address in this process");
     }
   }
 
-  /** A file that could shrink would end this process when it does. */
-  private void checkSealed() throws IOException {
-    int seals = Libc.fcntl(fd, Libc.F_GET_SEALS, 0);
-    if (seals < 0 || (seals & Libc.F_SEAL_SHRINK) == 0) {
-      throw new ProtocolException("the client's shared memory may shrink; it must be sealed");
-    }
-    long size = Libc.lseek(fd, 0, Libc.SEEK_END);
-    if (size < BYTES) {
-      throw new ProtocolException("the client's shared memory has " + size + " bytes, too few");
-    }
+  final int fd() {
+    return fd;
+  }
+
+  final long bytes() {
+    return bytes;
   }
 
   /** Where the region begins, here and at the client. */
-  long address() {
+  final long address() {
     return address;
   }
 
-  /** Maps a piece behind the rings; its address, 0 if that cannot be. */
-  long map(long offset, long bytes) {
-    if (offset < CONTROL
-        || bytes <= 0
-        || offset > BYTES
-        || bytes > BYTES - offset
-        || ((offset | bytes) & PAGE - 1) != 0) {
-      return 0;
-    }
-    return mapAt(offset, bytes);
+  /** Where the part of the rings begins. */
+  abstract long rings();
+
+  /** Maps a piece that the client chose; its address, 0 if that cannot be. */
+  abstract long map(long offset, long length);
+
+  /** Chooses and maps a piece; its address, 0 if there is no room. */
+  abstract long take(long length);
+
+  /** Takes back what {@link #map} or {@link #take} did. */
+  abstract void unmap(long offset, long length);
+
+  /** Whether it is whole pages within the file. */
+  final boolean holds(long offset, long length) {
+    return offset >= 0
+        && length > 0
+        && offset <= bytes
+        && length <= bytes - offset
+        && ((offset | length) & PAGE - 1) == 0;
   }
 
-  private long mapAt(long offset, long bytes) {
+  /** Maps part of the file where the client has it; its address, 0 if something else is there. */
+  final long mapAt(long offset, long length) {
     long wanted = address + offset;
     long got =
         Libc.mmap(
             wanted,
-            bytes,
+            length,
             Libc.PROT_READ | Libc.PROT_WRITE,
             Libc.MAP_SHARED | Libc.MAP_FIXED_NOREPLACE,
             fd,
@@ -86,14 +85,13 @@ final class Region {
     }
     if (got != wanted) {
       // A kernel before 4.17 takes the address for a wish.
-      Libc.munmap(got, bytes);
+      Libc.munmap(got, length);
       return 0;
     }
     return got;
   }
 
-  /** Takes back what {@link #map} did. */
-  void unmap(long offset, long bytes) {
-    Libc.munmap(address + offset, bytes);
+  final void unmapAt(long offset, long length) {
+    Libc.munmap(address + offset, length);
   }
 }

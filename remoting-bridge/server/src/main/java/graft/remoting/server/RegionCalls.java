@@ -2,6 +2,7 @@ package graft.remoting.server;
 
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -30,12 +31,33 @@ final class RegionCalls {
       return CudaResult.NOT_SUPPORTED;
     }
     long address = region.map(offset, bytes);
-    if (address == 0) {
-      return CudaResult.MAP_FAILED;
+    return address == 0 ? CudaResult.MAP_FAILED : register(region, address, bytes);
+  }
+
+  /** Chooses, maps and registers a piece of the region; its offset is the result. */
+  int take(long bytes, long offset) {
+    Region region = channel.region();
+    if (region == null) {
+      return CudaResult.NOT_SUPPORTED;
     }
+    if (offset == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    long address = region.take(bytes);
+    if (address == 0) {
+      return CudaResult.OUT_OF_MEMORY;
+    }
+    int result = register(region, address, bytes);
+    if (result == CudaResult.SUCCESS) {
+      Memory.putLong(offset, address - region.address());
+    }
+    return result;
+  }
+
+  private int register(Region region, long address, long bytes) {
     int result = device.cuMemHostRegister_v2(address, bytes, PORTABLE_AND_MAPPED);
     if (result != CudaResult.SUCCESS) {
-      region.unmap(offset, bytes);
+      region.unmap(address - region.address(), bytes);
       return result;
     }
     pieces.put(address, bytes);

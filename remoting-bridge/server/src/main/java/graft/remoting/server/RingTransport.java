@@ -2,7 +2,6 @@ package graft.remoting.server;
 
 import graft.remoting.device.Memory;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -11,6 +10,9 @@ import java.util.concurrent.locks.LockSupport;
  * are read, so that nonsense ends its own session and nothing else.
  */
 final class RingTransport implements Transport {
+  /** From the begin of the rings' part on, so many bytes hold all positions and flags. */
+  static final int POSITIONS = 12 << 10;
+
   private static final long RING = 4 << 20;
   private static final long REQUESTS = 4096;
   private static final long ANSWERS = 8192;
@@ -18,10 +20,6 @@ final class RingTransport implements Transport {
   private static final long ANSWERS_DATA = REQUESTS_DATA + RING;
   private static final int TAIL = 64;
   private static final int ASLEEP = 128;
-
-  private static final int MAGIC = 0x48535247;
-  private static final int VERSION = 1;
-  private static final int GREETING = 24;
 
   private static final int HURRY = 100;
   private static final long PAUSE_NANOS = 20_000;
@@ -35,36 +33,14 @@ final class RingTransport implements Transport {
   private long received;
   private long sent;
 
-  private RingTransport(NativeSocket doorbell, Region region) {
+  /** Rings in {@code region}, and the client's connection as doorbell. */
+  RingTransport(NativeSocket doorbell, Region region) {
     this.doorbell = doorbell;
     this.region = region;
-    this.requests = region.address() + REQUESTS;
-    this.requestsData = region.address() + REQUESTS_DATA;
-    this.answers = region.address() + ANSWERS;
-    this.answersData = region.address() + ANSWERS_DATA;
-  }
-
-  /**
-   * Receives the shared memory from a client that has been welcomed.
-   *
-   * @throws ProtocolException when it sends none in time, or not what it must be
-   */
-  static RingTransport accept(NativeSocket socket, Duration limit) throws IOException {
-    if (socket.poll(Libc.POLLIN, (int) limit.toMillis()) == 0) {
-      throw new ProtocolException("the client sends no shared memory");
-    }
-    try (Scratch greeting = new Scratch(GREETING)) {
-      Descriptors.Received received = Descriptors.receive(socket, greeting.address(), GREETING);
-      if (received.bytes() != GREETING
-          || received.fd() < 0
-          || Memory.getInt(greeting.address()) != MAGIC
-          || Memory.getInt(greeting.address() + 4) != VERSION
-          || Memory.getLong(greeting.address() + 8) != Region.BYTES) {
-        throw new ProtocolException("the client sends shared memory of another kind");
-      }
-      return new RingTransport(
-          socket, new Region(received.fd(), Memory.getLong(greeting.address() + 16)));
-    }
+    this.requests = region.rings() + REQUESTS;
+    this.requestsData = region.rings() + REQUESTS_DATA;
+    this.answers = region.rings() + ANSWERS;
+    this.answersData = region.rings() + ANSWERS_DATA;
   }
 
   @Override

@@ -380,6 +380,11 @@ final class Session implements RecordHandler, SessionCalls {
   }
 
   @Override
+  public int graftRegionTake(Call current, long bytes, long offset) {
+    return region.take(bytes, offset);
+  }
+
+  @Override
   public int graftRegionUnmap(Call current, long offset, long bytes) {
     return region.unmap(offset, bytes);
   }

@@ -60,16 +60,9 @@ final class SessionGate {
   private void begin(NativeSocket socket, Handshake.Accepted accepted)
       throws IOException, HandshakeException {
     Grant grant = accepted.grant();
-    boolean shared = accepted.hello().channel() == HandshakeMessages.CHANNEL_SHARED_MEMORY;
-    if (shared
-        ? !socket.isLocal()
-        : accepted.hello().channel() != HandshakeMessages.CHANNEL_SOCKET) {
-      throw new HandshakeException(
-          HandshakeStatus.NO_CHANNEL,
-          "this address serves no channel "
-              + accepted.hello().channel()
-              + "; shm needs its Unix socket");
-    }
+    int channel = accepted.hello().channel();
+    checkChannel(channel, socket, grant);
+    String region = channel == HandshakeMessages.CHANNEL_GUEST_MEMORY ? grant.region() : "";
     DeviceSpec wanted =
         grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
     long limit = grant.memory().orElse(memory.orElse(0));
@@ -82,7 +75,7 @@ final class SessionGate {
         Bytes welcome = welcome(id, accepted);
         worker.start(
             session,
-            new ControlMessage.StartSession(id, grant.name(), limit, shared, welcome),
+            new ControlMessage.StartSession(id, grant.name(), limit, channel, region, welcome),
             socket.fd());
         metrics.sessionStarted();
         LOG.info("{}", session.startLine());
@@ -95,6 +88,28 @@ final class SessionGate {
       }
     }
     throw new HandshakeException(HandshakeStatus.NO_WORKER, reason);
+  }
+
+  private static void checkChannel(int channel, NativeSocket socket, Grant grant)
+      throws IOException, HandshakeException {
+    switch (channel) {
+      case HandshakeMessages.CHANNEL_SOCKET -> {}
+      case HandshakeMessages.CHANNEL_SHARED_MEMORY -> {
+        if (!socket.isLocal()) {
+          throw noChannel("shm needs the server's Unix socket");
+        }
+      }
+      case HandshakeMessages.CHANNEL_GUEST_MEMORY -> {
+        if (grant.region().isEmpty()) {
+          throw noChannel("the server knows of no memory that it shares with " + grant.name());
+        }
+      }
+      default -> throw noChannel("this server has no channel " + channel);
+    }
+  }
+
+  private static HandshakeException noChannel(String why) {
+    return new HandshakeException(HandshakeStatus.NO_CHANNEL, why);
   }
 
   private void join(NativeSocket socket, Handshake.Accepted accepted)

@@ -18,9 +18,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The file of who may have a session, one a line: {@code NAME TOKEN [memory=BYTES] [device=INDEX]},
- * the token 64 hexadecimal digits; {@code #} begins a comment. Read anew for each connection, so
- * that a change needs no restart.
+ * The file of who may have a session, one a line: {@code NAME TOKEN [memory=BYTES] [device=INDEX]
+ * [region=FILE]}, the token 64 hexadecimal digits; {@code #} begins a comment. Read anew for each
+ * connection, so that a change needs no restart.
  */
 final class TokensFile {
   /** The longest name, in bytes of UTF-8. */
@@ -99,6 +99,7 @@ final class TokensFile {
     }
     OptionalLong memory = OptionalLong.empty();
     OptionalInt device = OptionalInt.empty();
+    String region = "";
     for (String field : fields.subList(2, fields.size())) {
       String value = field.substring(field.indexOf('=') + 1);
       if (field.startsWith("memory=") && NUMBER.matcher(value).matches()) {
@@ -107,11 +108,14 @@ final class TokensFile {
           && NUMBER.matcher(value).matches()
           && value.length() < 5) {
         device = OptionalInt.of(Integer.parseInt(value));
+      } else if (field.startsWith("region=/")) {
+        region = value;
       } else {
-        throw problem(number, "after the token may come memory=BYTES and device=INDEX only");
+        throw problem(
+            number, "after the token may come memory=BYTES, device=INDEX and region=/FILE only");
       }
     }
-    return new Grant(name, token, memory, device);
+    return new Grant(name, token, memory, device, region);
   }
 
   private ServerException problem(int line, String what) {

@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -48,9 +49,7 @@ final class WorkerSession {
     String reason;
     try {
       welcome(client, start.welcome());
-      Transport transport =
-          start.sharedMemory() ? RingTransport.accept(client, SHARE_LIMIT) : client;
-      Channel records = new StreamChannel(transport, spinMicros);
+      Channel records = new StreamChannel(transport(), spinMicros);
       RecordHandler executor =
           backend.begin(records, start.name(), start.memoryLimit(), spinMicros);
       channel = records;
@@ -71,6 +70,17 @@ final class WorkerSession {
       reason = e.getMessage();
     }
     end(reason);
+  }
+
+  private Transport transport() throws IOException {
+    return switch (start.channel()) {
+      case HandshakeMessages.CHANNEL_SHARED_MEMORY ->
+          new RingTransport(client, RegionHandshake.receive(client, SHARE_LIMIT));
+      case HandshakeMessages.CHANNEL_GUEST_MEMORY ->
+          new RingTransport(
+              client, RegionHandshake.agree(client, Path.of(start.region()), SHARE_LIMIT));
+      default -> client;
+    };
   }
 
   private static void welcome(NativeSocket socket, Bytes message) throws IOException {

@@ -67,7 +67,7 @@ class RingTransportTest {
   }
 
   private RingTransport accept() throws IOException {
-    return RingTransport.accept(server, Duration.ofSeconds(5));
+    return new RingTransport(server, RegionHandshake.receive(server, Duration.ofSeconds(5)));
   }
 
   /** Maps the rings for the client, elsewhere than for the server. */
@@ -80,9 +80,9 @@ class RingTransportTest {
 
   @Test
   void bytesGoThroughBothRingsManyTimesAround() throws Exception {
-    int fd = MemoryFile.create(Region.BYTES, true);
+    int fd = MemoryFile.create(ClientRegion.BYTES, true);
     long memory = mapForClient(fd);
-    greet(MAGIC, Region.BYTES, BASE, fd);
+    greet(MAGIC, ClientRegion.BYTES, BASE, fd);
     RingTransport transport = accept();
     byte[] sent = new byte[11_000_003];
     new Random(1).nextBytes(sent);
@@ -136,9 +136,9 @@ class RingTransportTest {
 
   @Test
   void positionsThatCannotBeAreProtocolErrors() throws Exception {
-    int fd = MemoryFile.create(Region.BYTES, true);
+    int fd = MemoryFile.create(ClientRegion.BYTES, true);
     long memory = mapForClient(fd);
-    greet(MAGIC, Region.BYTES, BASE, fd);
+    greet(MAGIC, ClientRegion.BYTES, BASE, fd);
     RingTransport transport = accept();
     try (Scratch buffer = new Scratch(64)) {
       for (long head : new long[] {-1, RING + 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
@@ -158,8 +158,8 @@ class RingTransportTest {
 
   @Test
   void memoryThatMayShrinkIsRefused() throws Exception {
-    int fd = MemoryFile.create(Region.BYTES, false);
-    greet(MAGIC, Region.BYTES, BASE, fd);
+    int fd = MemoryFile.create(ClientRegion.BYTES, false);
+    greet(MAGIC, ClientRegion.BYTES, BASE, fd);
     assertThatThrownBy(this::accept)
         .isInstanceOf(ProtocolException.class)
         .hasMessageContaining("sealed");
@@ -169,7 +169,7 @@ class RingTransportTest {
   @Test
   void memoryThatIsTooSmallIsRefused() throws Exception {
     int fd = MemoryFile.create(4096, true);
-    greet(MAGIC, Region.BYTES, BASE, fd);
+    greet(MAGIC, ClientRegion.BYTES, BASE, fd);
     assertThatThrownBy(this::accept)
         .isInstanceOf(ProtocolException.class)
         .hasMessageContaining("4096");
@@ -178,10 +178,10 @@ class RingTransportTest {
 
   @Test
   void addressesThatCannotBeAreRefused() throws Exception {
-    int fd = MemoryFile.create(Region.BYTES, true);
+    int fd = MemoryFile.create(ClientRegion.BYTES, true);
     long taken = mapForClient(fd);
     for (long address : new long[] {0, 4096, BASE + 1, -4096, Long.MIN_VALUE, 1L << 47, taken}) {
-      greet(MAGIC, Region.BYTES, address, fd);
+      greet(MAGIC, ClientRegion.BYTES, address, fd);
       assertThatThrownBy(this::accept).as("%x", address).isInstanceOf(ProtocolException.class);
     }
     // What was there is still there.
@@ -192,10 +192,10 @@ class RingTransportTest {
 
   @Test
   void aGreetingOfAnotherKindIsRefused() throws Exception {
-    int fd = MemoryFile.create(Region.BYTES, true);
-    greet(MAGIC + 1, Region.BYTES, BASE, fd);
+    int fd = MemoryFile.create(ClientRegion.BYTES, true);
+    greet(MAGIC + 1, ClientRegion.BYTES, BASE, fd);
     assertThatThrownBy(this::accept).isInstanceOf(ProtocolException.class);
-    greet(MAGIC, Region.BYTES, BASE, -1);
+    greet(MAGIC, ClientRegion.BYTES, BASE, -1);
     assertThatThrownBy(this::accept).isInstanceOf(ProtocolException.class);
     client.shutdown();
     assertThatThrownBy(this::accept).isInstanceOf(ProtocolException.class);
@@ -204,15 +204,15 @@ class RingTransportTest {
 
   @Test
   void piecesOutsideTheRegionAreNotMapped() throws Exception {
-    int fd = MemoryFile.create(Region.BYTES, true);
-    greet(MAGIC, Region.BYTES, BASE, fd);
+    int fd = MemoryFile.create(ClientRegion.BYTES, true);
+    greet(MAGIC, ClientRegion.BYTES, BASE, fd);
     RingTransport transport = accept();
     Region region = transport.region();
     long[][] wrong = {
       {0, 4096},
       {Region.CONTROL - 4096, 4096},
-      {Region.BYTES, 4096},
-      {Region.BYTES - 4096, 8192},
+      {ClientRegion.BYTES, 4096},
+      {ClientRegion.BYTES - 4096, 8192},
       {Long.MAX_VALUE - 4095, 4096},
       {-4096, 8192},
       {Region.CONTROL + 1, 4096},

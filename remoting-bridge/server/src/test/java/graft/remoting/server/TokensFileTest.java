@@ -28,12 +28,19 @@ class TokensFileTest {
   @Test
   void aLineGivesNameTokenAndSettings() throws Exception {
     Map<String, Grant> grants =
-        file("# all\n\nalice " + TOKEN + " memory=1024 device=1\nbob\t" + TOKEN + "\n", "rw-------")
+        file(
+                "# all\n\nalice "
+                    + TOKEN
+                    + " memory=1024 device=1 region=/dev/shm/a\nbob\t"
+                    + TOKEN
+                    + "\n",
+                "rw-------")
             .read();
     assertThat(grants).containsOnlyKeys("alice", "bob");
     Grant alice = grants.get("alice");
     assertThat(alice.memory()).hasValue(1024);
     assertThat(alice.device()).hasValue(1);
+    assertThat(alice.region()).isEqualTo("/dev/shm/a");
     assertThat(alice.token().array()).hasSize(32).startsWith(0x01, 0x23);
     assertThat(grants.get("bob").memory()).isEmpty();
   }
@@ -64,7 +71,8 @@ class TokensFileTest {
         "a=b 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef memory=lots",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef device=12345",
-        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef color=red"
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef color=red",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef region=a"
       })
   void aWrongLineIsNamedButItsTokenIsNot(String line) throws Exception {
     TokensFile file = file("\n" + line + "\n", "rw-------");

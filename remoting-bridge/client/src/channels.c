@@ -1,0 +1,31 @@
+/* Which of the configured ways to the server carries the session: the first that works. */
+#include <string.h>
+
+#include "graft.h"
+
+/* The next address of a list; false at its end. */
+static bool next(const char **list, char *address, size_t size) {
+  *list += strspn(*list, GRAFT_BETWEEN_SERVERS);
+  size_t length = strcspn(*list, GRAFT_BETWEEN_SERVERS);
+  snprintf(address, size, "%.*s", (int)length, *list);
+  *list += length;
+  return length;
+}
+
+int graft_connect_best(struct graft_config *config, uint64_t *session, char *reason, size_t size) {
+  char failed[600] = "";
+  size_t used = 0;
+  const char *list = config->servers;
+  while (next(&list, config->server, sizeof config->server)) {
+    *session = 0;
+    int fd = graft_connect_socket(config, session, reason, size);
+    if (fd >= 0) {
+      if (used) graft_say("uses %s, since %s", config->server, failed);
+      return fd;
+    }
+    int n = snprintf(failed + used, sizeof failed - used, "%s%s", used ? "; " : "", reason);
+    used = used + (size_t)n < sizeof failed ? used + (size_t)n : sizeof failed - 1;
+  }
+  snprintf(reason, size, "%s", failed);
+  return -1;
+}

@@ -1,0 +1,135 @@
+package graft.remoting.server;
+
+import com.sun.jna.Native;
+import graft.remoting.device.Memory;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+
+/**
+ * A guest's own memory on this host: a file in {@code /dev/shm} that its hypervisor shows it as BAR
+ * 2 of an ivshmem device. All sessions of the guest share it, so each takes the pieces that it
+ * needs ({@link Pieces}), and what it says of them comes from here, never from the guest.
+ */
+final class GuestRegion extends Region {
+  /** Bytes that prove to a client that it maps this very file. */
+  static final int MARK = 16;
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final Pieces pieces;
+  private final long rings;
+  private final Bytes mark;
+
+  /**
+   * Takes and maps a part for the rings, empty, and marks it.
+   *
+   * @param fd the region's from now on
+   * @throws UnfitException when there is no room, or the client's address is taken here
+   */
+  private GuestRegion(int fd, long address, long bytes) throws UnfitException {
+    super(fd, address, bytes);
+    this.pieces = new Pieces(fd, bytes);
+    this.rings = take(CONTROL);
+    if (rings == 0) {
+      throw new UnfitException(
+          "the guest's "
+              + bytes
+              + " bytes of shared memory have no room for another session, or its address is taken");
+    }
+    Memory.fill(rings, RingTransport.POSITIONS, (byte) 0);
+    byte[] random = new byte[MARK];
+    RANDOM.nextBytes(random);
+    Memory.write(rings, random, 0, MARK);
+    mark = Bytes.of(random);
+  }
+
+  /** There is no shared memory for a session, which may go on without. */
+  static final class UnfitException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    UnfitException(String message) {
+      super(message);
+    }
+  }
+
+  /**
+   * Opens a guest's region for one session.
+   *
+   * @param address where the client wants its begin
+   */
+  static GuestRegion open(Path file, long address) throws IOException, UnfitException {
+    int fd = openFile(file);
+    boolean done = false;
+    try {
+      long bytes = Libc.lseek(fd, 0, Libc.SEEK_END) & -PAGE;
+      if (bytes < CONTROL || bytes > ClientRegion.BYTES) {
+        throw new UnfitException(
+            "the guest's shared memory has "
+                + bytes
+                + " bytes, too few for a session ("
+                + CONTROL
+                + ")");
+      }
+      GuestRegion region = new GuestRegion(fd, address, bytes);
+      done = true;
+      return region;
+    } finally {
+      if (!done) {
+        Libc.close(fd);
+      }
+    }
+  }
+
+  private static int openFile(Path file) throws UnfitException {
+    byte[] path = (file + "\0").getBytes(StandardCharsets.UTF_8);
+    try (Scratch text = Scratch.of(path)) {
+      int fd = Libc.open(text.address(), Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_CLOEXEC);
+      if (fd < 0) {
+        String why = Libc.strerror(Native.getLastError());
+        throw new UnfitException(
+            "the server cannot open the guest's shared memory " + file + ": " + why);
+      }
+      return fd;
+    }
+  }
+
+  /** The mark that was written to the begin of the rings' part. */
+  Bytes mark() {
+    return mark;
+  }
+
+  @Override
+  long rings() {
+    return rings;
+  }
+
+  /** What is free is the server's to say. */
+  @Override
+  long map(long offset, long length) {
+    return 0;
+  }
+
+  @Override
+  long take(long length) {
+    if (!holds(0, length)) {
+      return 0;
+    }
+    long offset = pieces.take(length);
+    if (offset < 0) {
+      return 0;
+    }
+    long mapped = mapAt(offset, length);
+    if (mapped == 0) {
+      pieces.give(offset, length);
+    }
+    return mapped;
+  }
+
+  @Override
+  void unmap(long offset, long length) {
+    unmapAt(offset, length);
+    pieces.give(offset, length);
+  }
+}
