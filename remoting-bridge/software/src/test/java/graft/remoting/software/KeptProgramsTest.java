@@ -13,6 +13,7 @@ final class KeptProgramsTest {
       strings = {
         "aligned_types",
         "async_api",
+        "async_copies",
         "atomics",
         "concurrent_kernels",
         "fast_walsh_transform",
@@ -21,6 +22,7 @@ final class KeptProgramsTest {
         "half_precision",
         "language",
         "math_functions",
+        "matrix_units",
         "options",
         "simple_multi_copy",
         "simple_surface_write",

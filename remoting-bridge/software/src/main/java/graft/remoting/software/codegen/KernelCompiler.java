@@ -115,7 +115,8 @@ public final class KernelCompiler {
     try {
       Class<?> defined = new Loader(KernelCode.class.getClassLoader()).define(code);
       KernelCode made = (KernelCode) defined.getDeclaredConstructor().newInstance();
-      made.describe(syncPoints(), resumes(), intSlots, longSlots, accessSites);
+      made.describe(
+          syncPoints(), resumes(), intSlots, longSlots, accessSites, kernel.usesMatrices());
       return made;
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("kernel '" + kernel.name() + "' cannot be loaded", e);

@@ -247,6 +247,33 @@ public final class Access {
     UNSAFE.setMemory(to + n, all - n, (byte) 0);
   }
 
+  /** cp.async.bulk: both ranges are generic addresses, aligned to 16 bytes. */
+  public static void copyBulk(ThreadBlock b, long to, long from, int bytes, int thread) {
+    if (bytes != 0) {
+      range(b, to, bytes, thread);
+      range(b, from, bytes, thread);
+      UNSAFE.copyMemory(from, to, bytes);
+    }
+  }
+
+  /** Checks a range of bytes: its ends, and that they belong together. */
+  private static void range(ThreadBlock b, long address, int bytes, int thread) {
+    if (((address | bytes) & 15) != 0 || bytes < 0) {
+      throw new DeviceFault(
+          DeviceFault.MISALIGNED, describe("misaligned bulk copy", b, address, bytes, thread));
+    }
+    long shared = address - b.sharedBase;
+    boolean inside =
+        shared >= 0 && shared < b.sharedBytes
+            ? shared + bytes <= b.sharedBytes
+            : b.memory.contains(address, bytes);
+    if (!inside) {
+      throw new DeviceFault(
+          DeviceFault.ILLEGAL_ADDRESS,
+          describe("bulk copy outside an allocation", b, address, bytes, thread));
+    }
+  }
+
   public static int loadU8(long address) {
     return UNSAFE.getByte(address) & 0xff;
   }

@@ -14,6 +14,7 @@ public abstract class KernelCode {
   private int accessSites;
   private int intSlots;
   private int longSlots;
+  private boolean usesMatrices;
 
   /** Runs the threads of a block that are at the entry of a region. */
   public abstract void run(ThreadBlock block, int region);
@@ -31,10 +32,13 @@ public abstract class KernelCode {
    * @param ints registers of 32 bits and less that are kept between regions
    * @param longs registers of 64 bits that are kept between regions
    * @param sites places that access global memory
+   * @param matrices whether threads need matrix words
    */
-  public final void describe(SyncPoint[] points, int[] regions, int ints, int longs, int sites) {
+  public final void describe(
+      SyncPoint[] points, int[] regions, int ints, int longs, int sites, boolean matrices) {
     accessSites = sites;
     syncPoints = points;
+    usesMatrices = matrices;
     resumes = regions;
     intSlots = ints;
     longSlots = longs;
@@ -52,6 +56,11 @@ public abstract class KernelCode {
 
   final boolean synchronizes() {
     return syncPoints.length > 0;
+  }
+
+  /** True if it has wmma, mma, ldmatrix and their like, for which threads keep matrix words. */
+  final boolean usesMatrices() {
+    return usesMatrices;
   }
 
   final int accessSites() {

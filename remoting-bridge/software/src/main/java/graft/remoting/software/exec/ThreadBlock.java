@@ -1,5 +1,6 @@
 package graft.remoting.software.exec;
 
+import graft.remoting.software.ir.MatrixOperation;
 import graft.remoting.software.memory.DeviceMemory;
 import graft.remoting.software.memory.Native;
 import java.util.Arrays;
@@ -63,6 +64,10 @@ public final class ThreadBlock implements AutoCloseable {
   public int[] mask;
   public int[] result0;
   public int[] result1;
+
+  /** Matrix fragments of threads that wait, and their results. */
+  int[] matrixWords = new int[0];
+
   public long sharedBase;
   public long localBase;
 
@@ -149,6 +154,9 @@ public final class ThreadBlock implements AutoCloseable {
     }
     if (longs.length < code.longSlots() * threads) {
       longs = new long[code.longSlots() * threads];
+    }
+    if (code.usesMatrices() && matrixWords.length < threads * MatrixOperation.WORDS) {
+      matrixWords = new int[threads * MatrixOperation.WORDS];
     }
     if (argument0.length < threads) {
       argument0 = new int[threads];

@@ -31,18 +31,18 @@ final class WarpOperations {
     int outcome = live != 0 ? LIVE : 0;
     while (open != 0) {
       int leader = Integer.numberOfTrailingZeros(open);
-      SyncPoint.Kind kind = code.syncPoint(pc[first + leader]).kind();
+      SyncPoint point = code.syncPoint(pc[first + leader]);
       int mask = b.mask[first + leader];
       int group = 0;
       for (int rest = open; rest != 0; rest &= rest - 1) {
         int lane = Integer.numberOfTrailingZeros(rest);
-        if (b.mask[first + lane] == mask && code.syncPoint(pc[first + lane]).kind() == kind) {
+        if (b.mask[first + lane] == mask && isSame(code.syncPoint(pc[first + lane]), point)) {
           group |= 1 << lane;
         }
       }
       open &= ~group;
       if ((mask & live & ~group) == 0) {
-        execute(kind, b, first, group);
+        execute(point, b, first, group);
         for (int rest = group; rest != 0; rest &= rest - 1) {
           int t = first + Integer.numberOfTrailingZeros(rest);
           pc[t] = code.resume(pc[t]);
@@ -77,8 +77,14 @@ final class WarpOperations {
     return released;
   }
 
-  private static void execute(SyncPoint.Kind kind, ThreadBlock b, int first, int group) {
+  private static boolean isSame(SyncPoint a, SyncPoint b) {
+    return a.kind() == b.kind() && java.util.Objects.equals(a.matrix(), b.matrix());
+  }
+
+  private static void execute(SyncPoint point, ThreadBlock b, int first, int group) {
+    SyncPoint.Kind kind = point.kind();
     switch (kind) {
+      case MATRIX -> MatrixOperations.execute(point.matrix(), b, first, group);
       case WARP_SYNC -> {}
       case SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX -> shuffle(kind, b, first, group);
       case VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT -> vote(kind, b, first, group);

@@ -13,6 +13,7 @@ import org.objectweb.asm.Opcodes;
 /** PTX ISA, "cvt" and "cvt.pack". */
 final class ConvertLowering extends InstructionGroup {
   private static final String CONVERT = "Conversions";
+  private static final String EIGHT = "EightBitFloats";
 
   ConvertLowering(FunctionLowering at) {
     super(at);
@@ -35,6 +36,8 @@ final class ConvertLowering extends InstructionGroup {
     PtxType from = types.get(1);
     if (i.operands().size() == 3) {
       pair(i, to, from);
+    } else if (isEightBits(to) || isEightBits(from)) {
+      write(i, 0, to, eightBits(i, to, from));
     } else if (to == PtxType.TF32 && from == PtxType.F32) {
       write(i, 0, PtxType.B32, call(CONVERT, "toTf32", Kind.INT, read(i, 1, from), flags(i)));
     } else if (unknown(to) || unknown(from)) {
@@ -74,13 +77,46 @@ final class ConvertLowering extends InstructionGroup {
         switch (to) {
           case F16X2 -> "toHalfPair";
           case BF16X2 -> "toBfloatPair";
+          case E4M3X2, E5M2X2 -> eightBitName(to) + "Pair";
           default -> throw unsupported(i);
         };
     write(
         i,
         0,
-        PtxType.B32,
-        call(CONVERT, name, Kind.INT, read(i, 1, from), read(i, 2, from), flags(i)));
+        isEightBits(to) ? to : PtxType.B32,
+        call(
+            isEightBits(to) ? EIGHT : CONVERT,
+            name,
+            Kind.INT,
+            read(i, 1, from),
+            read(i, 2, from),
+            isEightBits(to) ? eightBitFlags(i) : flags(i)));
+  }
+
+  private static boolean isEightBits(PtxType t) {
+    return t == PtxType.E4M3X2 || t == PtxType.E5M2X2;
+  }
+
+  private static String eightBitName(PtxType t) {
+    return t == PtxType.E4M3X2 ? "e4m3" : "e5m2";
+  }
+
+  private static Expr eightBitFlags(Instruction i) {
+    allow(i, ".rn", ".satfinite", ".relu");
+    return integer(i.has(".relu") ? 2 : 0);
+  }
+
+  /** Pairs of 8-bit numbers from and to pairs of halves. */
+  private Expr eightBits(Instruction i, PtxType to, PtxType from) {
+    if (to == PtxType.F16X2) {
+      String name = from == PtxType.E4M3X2 ? "halvesFromE4m3" : "halvesFromE5m2";
+      return call(EIGHT, name, Kind.INT, read(i, 1, from), eightBitFlags(i));
+    }
+    if (from != PtxType.F16X2) {
+      throw unsupported(i);
+    }
+    return call(
+        EIGHT, eightBitName(to) + "FromHalves", Kind.INT, read(i, 1, from), eightBitFlags(i));
   }
 
   private void pack(Instruction i, List<PtxType> types) {

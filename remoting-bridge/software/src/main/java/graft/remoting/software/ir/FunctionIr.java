@@ -22,6 +22,7 @@ public final class FunctionIr {
   private List<BasicBlock> blocks = List.of();
   private int frameBytes;
   private boolean callsByAddress;
+  private boolean usesMatrices;
 
   FunctionIr(String name, boolean entry) {
     this.name = name;
@@ -59,6 +60,15 @@ public final class FunctionIr {
     callsByAddress = true;
   }
 
+  /** True if it has wmma, mma, ldmatrix and their like. */
+  public boolean usesMatrices() {
+    return usesMatrices;
+  }
+
+  void setUsesMatrices() {
+    usesMatrices = true;
+  }
+
   /** Bytes of local memory: local variables and outgoing arguments. */
   public int frameBytes() {
     return frameBytes;
@@ -92,7 +102,14 @@ public final class FunctionIr {
   }
 
   SyncPoint syncPoint(SyncPoint.Kind kind, int constantBarrier) {
-    SyncPoint made = new SyncPoint(syncPoints.size(), kind, constantBarrier);
+    return add(new SyncPoint(syncPoints.size(), kind, constantBarrier, null));
+  }
+
+  SyncPoint syncPoint(SyncPoint.Kind kind, MatrixOperation matrix) {
+    return add(new SyncPoint(syncPoints.size(), kind, -1, matrix));
+  }
+
+  private SyncPoint add(SyncPoint made) {
     syncPoints.add(made);
     return made;
   }

@@ -61,6 +61,7 @@ final class FunctionLowering {
     this.control = new ControlLowering(this);
     this.groups =
         List.of(
+            new MbarrierLowering(this),
             new MemoryLowering(this),
             new IntegerLowering(this),
             new FloatLowering(this),
@@ -71,6 +72,7 @@ final class FunctionLowering {
             control,
             new SyncLowering(this),
             new AtomicLowering(this),
+            new MatrixLowering(this),
             new TextureLowering(this));
   }
 

@@ -200,6 +200,30 @@ final class MemoryLowering extends InstructionGroup {
     };
   }
 
+  /** The generic address that an address operand means, not checked. */
+  Expr generic(Operand.Address address, Space space, int line) {
+    boolean variable =
+        address.base() instanceof Operand.Name n
+            && n.scope().find(n.name()) instanceof Variable v
+            && v.space() != Space.REG;
+    boolean shared =
+        space == Space.SHARED
+            || variable
+                && ((Operand.Name) address.base())
+                        .scope()
+                        .find(((Operand.Name) address.base()).name())
+                    instanceof Variable v
+                && v.space() == Space.SHARED;
+    Expr value =
+        address.base() == null
+            ? Exprs.number(address.offset())
+            : Exprs.add(at.read(address.base(), PtxType.B64, line), address.offset());
+    return shared
+        ? Exprs.arithmetic(
+            org.objectweb.asm.Opcodes.IADD, value, new Expr.BlockField("sharedBase", Kind.LONG))
+        : value;
+  }
+
   private static Expr sharedAccess(Expr offset, int bytes) {
     return callWithBlock("Access", "shared", Kind.LONG, offset, integer(bytes));
   }

@@ -115,6 +115,7 @@ final class SpinLoops {
   private static boolean observes(Expr expr) {
     if (expr instanceof Expr.Invoke invoke) {
       return invoke.owner().endsWith("/Atomics")
+          || invoke.owner().endsWith("/Mbarrier")
           || invoke.name().startsWith("volatile")
           || invoke.arguments().stream().anyMatch(SpinLoops::observes);
     }

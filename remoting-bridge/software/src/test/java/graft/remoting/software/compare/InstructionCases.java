@@ -47,6 +47,10 @@ public final class InstructionCases {
     c.floats();
     c.halves();
     c.conversions();
+    c.eightBits();
+    for (MatrixCases.Matrix m : MatrixCases.all()) {
+      c.add(m.text(), Operands.INTEGER, m.result(), m.ulps(), m.body());
+    }
     return c.cases;
   }
 
@@ -511,6 +515,18 @@ public final class InstructionCases {
     }
   }
 
+  private void eightBits() {
+    for (String type : List.of("e4m3x2", "e5m2x2")) {
+      for (String relu : List.of("", ".relu")) {
+        String down = "cvt.rn.satfinite" + relu + "." + type;
+        add(down + ".f32", Operands.FLOAT, "b16", 0, down + ".f32 %ho, %fa, %fb;");
+        add(down + ".f16x2", Operands.HALF, "b16", 0, down + ".f16x2 %ho, %ra;");
+        String up = "cvt.rn" + relu + ".f16x2." + type;
+        add(up, Operands.INTEGER, "f16x2", 0, up + " %ro, %ha;");
+      }
+    }
+  }
+
   /** Whether a type lacks some values of another: only then may a conversion saturate. */
   private static boolean narrows(String to, String from) {
     int toBits = Integer.parseInt(to.substring(1));
@@ -537,7 +553,7 @@ public final class InstructionCases {
 
   /** The module with the kernels of some cases. */
   public static String ptx(List<Case> cases) {
-    StringBuilder out = new StringBuilder(".version 8.0\n.target sm_90\n.address_size 64\n");
+    StringBuilder out = new StringBuilder(".version 8.4\n.target sm_90\n.address_size 64\n");
     cases.forEach(c -> out.append(kernel(c)));
     return out.toString();
   }
