@@ -2,15 +2,22 @@
  *
  * A plain driver-API program: it opens whatever libcuda.so.1 the loader finds, so the same binary measures the real
  * driver and the client. Prints one line a figure: name, bytes, value, unit, separated by tabs; medians.
- * Usage: remoting [--quick]
+ * Usage: remoting [--quick] [--plain STREAMS]
+ * With --plain it measures what plain TCP does on this machine's loopback instead, without CUDA.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <dlfcn.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef void *handle;
 typedef uint64_t devptr;
@@ -74,9 +81,11 @@ static void print(const char *name, size_t bytes, double value, const char *unit
   fflush(stdout);
 }
 
+static const size_t sizes[] = {4 << 10, 64 << 10, 1 << 20, 8 << 20, 64 << 20, 256 << 20};
+#define SIZES(quick) (size_t)(quick ? 4 : 6)
+
 static void copies(int quick, handle stream) {
-  static const size_t sizes[] = {4 << 10, 64 << 10, 1 << 20, 8 << 20, 64 << 20, 256 << 20};
-  size_t count = quick ? 4 : 6, most = sizes[count - 1];
+  size_t count = SIZES(quick), most = sizes[count - 1];
   devptr device;
   void *pinned, *pageable = NULL;
   CALL(MemAlloc(&device, most));
@@ -147,8 +156,149 @@ static void launches(int quick, handle stream) {
   CALL(MemFree(data));
 }
 
+/* ---- Plain TCP: one process sends a block over several connections, another answers when it has all ---- */
+
+#define MOST_STREAMS 16
+#define PART (1 << 20)
+
+struct stream {
+  int fd;
+  char *data;
+  size_t bytes; /* of its share */
+};
+
+static void all(ssize_t (*move)(int, void *, size_t, int), int fd, char *data, size_t bytes, size_t step) {
+  for (size_t done = 0; done < bytes;) {
+    size_t take = bytes - done < step ? bytes - done : step;
+    ssize_t n = move(fd, step == bytes ? data + done : data, take, MSG_NOSIGNAL);
+    if (n <= 0) exit(1);
+    done += (size_t)n;
+  }
+}
+
+static ssize_t send_some(int fd, void *data, size_t bytes, int flags) { return send(fd, data, bytes, flags); }
+
+static void *send_share(void *stream) {
+  struct stream *s = stream;
+  all(send_some, s->fd, s->data, s->bytes, s->bytes);
+  return NULL;
+}
+
+/* Into the same buffer again and again, as a receiver does that passes it on. */
+static void *receive_share(void *stream) {
+  struct stream *s = stream;
+  all(recv, s->fd, s->data, s->bytes, PART);
+  return NULL;
+}
+
+static void together(void *(*work)(void *), struct stream *streams, int count) {
+  pthread_t threads[MOST_STREAMS];
+  for (int i = 1; i < count; i++) {
+    if (pthread_create(&threads[i], NULL, work, &streams[i])) exit(1);
+  }
+  work(&streams[0]);
+  for (int i = 1; i < count; i++) pthread_join(threads[i], NULL);
+}
+
+static void pair(int fds[2]) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t length = sizeof address;
+  int on = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
+  fds[0] = socket(AF_INET, SOCK_STREAM, 0);
+  if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 1) ||
+      getsockname(listener, (struct sockaddr *)&address, &length) || connect(fds[0], (struct sockaddr *)&address, length) ||
+      (fds[1] = accept(listener, NULL, NULL)) < 0) {
+    perror("remoting: loopback");
+    exit(1);
+  }
+  for (int i = 0; i < 2; i++) setsockopt(fds[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  close(listener);
+}
+
+/* Takes a byte, asleep or polling. */
+static void take_byte(int fd, int flags) {
+  char byte;
+  while (recv(fd, &byte, 1, flags) != 1) {
+  }
+}
+
+static int plain(int quick, int count) {
+  if (count < 1 || count > MOST_STREAMS) {
+    fprintf(stderr, "remoting: --plain takes 1 to %d streams\n", MOST_STREAMS);
+    return 2;
+  }
+  struct stream here[MOST_STREAMS], there[MOST_STREAMS];
+  int control[2], trips = 1001, first = 2, last = (int)SIZES(quick);
+  size_t most = sizes[last - 1];
+  pair(control);
+  char *data = malloc(most);
+  if (!data) return 1;
+  memset(data, 1, most);
+  for (int i = 0; i < count; i++) {
+    int fds[2];
+    pair(fds);
+    here[i].fd = fds[0];
+    there[i] = (struct stream){fds[1], malloc(PART), 0};
+  }
+  pid_t child = fork();
+  if (!child) {
+    for (int flags = 0; flags <= MSG_DONTWAIT; flags += MSG_DONTWAIT) {
+      for (int i = 0; i < trips; i++) {
+        take_byte(control[1], flags);
+        if (send(control[1], "", 1, 0) != 1) _exit(1);
+      }
+    }
+    for (int k = first; k < last; k++) {
+      for (int i = 0; i < count; i++) there[i].bytes = sizes[k] / (size_t)count;
+      for (int r = 0; r < 17; r++) {
+        together(receive_share, there, count);
+        if (send(control[1], "", 1, 0) != 1) _exit(1);
+      }
+    }
+    _exit(0);
+  }
+  double t[1001];
+  for (int flags = 0; flags <= MSG_DONTWAIT; flags += MSG_DONTWAIT) {
+    for (int i = 0; i < trips; i++) {
+      double start = now();
+      if (send(control[0], "", 1, 0) != 1) return 1;
+      take_byte(control[0], flags);
+      t[i] = now() - start;
+    }
+    print(flags ? "plain-round-trip-polling" : "plain-round-trip", 0, median(t, trips), "us");
+  }
+  for (int k = first; k < last; k++) {
+    size_t share = sizes[k] / (size_t)count;
+    for (int i = 0; i < count; i++) {
+      here[i].bytes = share;
+      here[i].data = data + (size_t)i * share;
+    }
+    for (int r = -2; r < 15; r++) {
+      double start = now();
+      together(send_share, here, count);
+      take_byte(control[0], 0);
+      if (r >= 0) t[r] = now() - start;
+    }
+    print("plain-copy", sizes[k], (double)(share * (size_t)count) / median(t, 15) / 1e3, "GB/s");
+  }
+  int status;
+  waitpid(child, &status, 0);
+  return status != 0;
+}
+
 int main(int argc, char **argv) {
-  int quick = argc > 1 && !strcmp(argv[1], "--quick");
+  int quick = 0, streams = -1;
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--quick")) {
+      quick = 1;
+    } else if (!strcmp(argv[i], "--plain") && i + 1 < argc) {
+      streams = atoi(argv[++i]);
+    } else {
+      fprintf(stderr, "usage: remoting [--quick] [--plain STREAMS]\n");
+      return 2;
+    }
+  }
+  if (streams >= 0) return plain(quick, streams);
   double start = now();
   void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
   if (!cuda) {

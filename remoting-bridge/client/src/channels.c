@@ -12,13 +12,12 @@ static bool next(const char **list, char *address, size_t size) {
   return length;
 }
 
-int graft_connect_best(struct graft_config *config, uint64_t *session, char *reason, size_t size) {
+int graft_connect_best(struct graft_config *config, struct graft_session_key *key, char *reason, size_t size) {
   char failed[600] = "";
   size_t used = 0;
   const char *list = config->servers;
   while (next(&list, config->server, sizeof config->server)) {
-    *session = 0;
-    int fd = graft_connect_socket(config, session, reason, size);
+    int fd = graft_connect_session(config, key, reason, size);
     if (fd >= 0) {
       if (used) graft_say("uses %s, since %s", config->server, failed);
       return fd;

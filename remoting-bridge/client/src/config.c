@@ -46,6 +46,9 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   memset(config, 0, sizeof *config);
   config->spin_microseconds = 50;
   copy(config->pci_devices, sizeof config->pci_devices, "/sys/bus/pci/devices");
+  /* More connections than cores to serve them only get in each other's way. */
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  config->lanes = processors >= 8 ? 4 : processors >= 4 ? 2 : 1;
   char token_file[512] = "";
   const char *path = getenv("GRAFT_CONFIG");
   FILE *file = fopen(path ? path : "/etc/graft/client.conf", "re");
@@ -65,6 +68,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
       if (!strcmp(key, "token-file")) copy(token_file, sizeof token_file, value);
       if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
       if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
+      if (!strcmp(key, "lanes")) config->lanes = atoi(value);
     }
     fclose(file);
   }
@@ -74,6 +78,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   if ((value = getenv("GRAFT_TOKEN_FILE"))) copy(token_file, sizeof token_file, value);
   if ((value = getenv("GRAFT_SPIN_MICROSECONDS"))) config->spin_microseconds = atoi(value);
   if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
+  if ((value = getenv("GRAFT_LANES"))) config->lanes = atoi(value);
   config->stats = (value = getenv("GRAFT_STATS")) && strcmp(value, "0");
   config->debug = (value = getenv("GRAFT_DEBUG")) ? atoi(value) : 0;
   if (!config->servers[strspn(config->servers, GRAFT_BETWEEN_SERVERS)]) {

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -166,9 +167,20 @@ struct welcome {
 _Static_assert(sizeof(struct hello) == 128 && sizeof(struct challenge) == 64 && sizeof(struct welcome) == 256,
                "the handshake's records have fixed sizes");
 
-static bool authenticate(int fd, const struct graft_config *config, uint32_t channel, uint64_t *session, char *reason,
+/* The label, both nonces and what the greeting says, under a key. */
+static void prove(const uint8_t key[32], const char *label, const uint8_t *first, const uint8_t *second, const struct hello *hello,
+                  uint8_t out[32]) {
+  const void *parts[] = {label, first, second, &hello->hash, hello->name};
+  const size_t sizes[] = {strlen(label), 32, 32, 8, sizeof *hello - offsetof(struct hello, name)};
+  graft_hmac_sha256(key, 32, parts, sizes, 5, out);
+}
+
+/* A new session if the key has none, else one more connection of it. */
+static bool authenticate(int fd, const struct graft_config *config, uint32_t channel, struct graft_session_key *key, char *reason,
                          size_t size) {
-  struct hello hello = {.magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH, .kind = *session != 0, .channel = channel, .session = *session};
+  bool lane = key->session != 0;
+  struct hello hello = {
+      .magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH, .kind = lane, .channel = channel, .session = key->session};
   memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
   if (getrandom(hello.nonce, sizeof hello.nonce, 0) != (ssize_t)sizeof hello.nonce) {
     snprintf(reason, size, "no random numbers: %s", strerror(errno));
@@ -188,13 +200,10 @@ static bool authenticate(int fd, const struct graft_config *config, uint32_t cha
              config->server, (unsigned long long)challenge.hash, (unsigned long long)GRAFT_API_HASH);
     return false;
   }
-  uint64_t hash = GRAFT_API_HASH;
   uint8_t proof[32], expected[32];
-  const void *mine[] = {"graft client 1", challenge.nonce, hello.nonce, &hash, hello.name};
-  const void *theirs[] = {"graft server 1", hello.nonce, challenge.nonce, &hash, hello.name};
-  const size_t sizes[] = {14, 32, 32, 8, 64};
-  graft_hmac_sha256(config->token, 32, mine, sizes, 5, proof);
-  graft_hmac_sha256(config->token, 32, theirs, sizes, 5, expected);
+  const uint8_t *secret = lane ? key->secret : config->token;
+  prove(secret, "graft client 1", challenge.nonce, hello.nonce, &hello, proof);
+  prove(secret, "graft server 1", hello.nonce, challenge.nonce, &hello, expected);
   struct welcome welcome;
   if (!graft_exchange(fd, proof, sizeof proof, &welcome, sizeof welcome)) {
     snprintf(reason, size, "server %s closed the connection at authentication: %s", config->server, strerror(errno));
@@ -215,7 +224,10 @@ static bool authenticate(int fd, const struct graft_config *config, uint32_t cha
     snprintf(reason, size, "server %s does not know this client's token: it may not be the server it claims to be", config->server);
     return false;
   }
-  if (!*session) *session = welcome.session;
+  if (!lane) {
+    key->session = welcome.session;
+    prove(config->token, "graft session 1", hello.nonce, challenge.nonce, &hello, key->secret);
+  }
   return true;
 }
 
@@ -238,18 +250,30 @@ static const struct scheme *scheme_of(const char *address, char *reason, size_t 
   return NULL;
 }
 
-int graft_connect_socket(const struct graft_config *config, uint64_t *session, char *reason, size_t size) {
+int graft_connect_session(const struct graft_config *config, struct graft_session_key *key, char *reason, size_t size) {
   const struct scheme *scheme = scheme_of(config->server, reason, size);
   if (!scheme) return -1;
-  uint32_t channel = *session ? OVER_SOCKET : scheme->channel;
   /* A session that could not be used would cost the server a worker. */
-  if (channel == OVER_GUEST_MEMORY && !graft_region_present(config->pci_devices, reason, size)) return -1;
+  if (scheme->channel == OVER_GUEST_MEMORY && !graft_region_present(config->pci_devices, reason, size)) return -1;
   int fd = scheme->open(config->server + strlen(scheme->prefix), reason, size);
   if (fd < 0) return -1;
-  bool ready = authenticate(fd, config, channel, session, reason, size);
-  if (ready && channel == OVER_SHARED_MEMORY) ready = graft_region_share(fd, reason, size);
-  if (ready && channel == OVER_GUEST_MEMORY) ready = graft_region_join(fd, config->pci_devices, reason, size);
+  key->session = 0;
+  bool ready = authenticate(fd, config, scheme->channel, key, reason, size);
+  if (ready && scheme->channel == OVER_SHARED_MEMORY) ready = graft_region_share(fd, reason, size);
+  if (ready && scheme->channel == OVER_GUEST_MEMORY) ready = graft_region_join(fd, config->pci_devices, reason, size);
   if (ready) return fd;
   close(fd);
   return -1;
+}
+
+int graft_connect_lane(const struct graft_config *config, const struct graft_session_key *key, enum graft_lane lane,
+                       char *reason, size_t size) {
+  struct graft_session_key session = *key;
+  const struct scheme *scheme = scheme_of(config->server, reason, size);
+  int fd = scheme ? scheme->open(config->server + strlen(scheme->prefix), reason, size) : -1;
+  if (fd >= 0 && !authenticate(fd, config, lane, &session, reason, size)) {
+    close(fd);
+    return -1;
+  }
+  return fd;
 }

@@ -25,6 +25,7 @@ struct graft_config {
   uint8_t token[32];
   bool has_token;
   int spin_microseconds;
+  int lanes; /* connections for bulk data */
   bool stats;
   int debug;
 };
@@ -38,12 +39,24 @@ void graft_md2(const uint8_t *data, size_t bytes, uint8_t out[16]);
 void graft_hmac_md2(const uint8_t *key, size_t key_bytes, const uint8_t *data, size_t bytes, uint8_t out[16]);
 
 /* ---- Connection: from an address to an authenticated socket (connect.c) ---- */
-/* A new session if *session is 0, which it sets then; else one more connection of that session. */
-int graft_connect_socket(const struct graft_config *config, uint64_t *session, char *reason, size_t size);
-/* A new session with the first of the configured servers that can be had; says on stderr why one before it cannot. */
-int graft_connect_best(struct graft_config *config, uint64_t *session, char *reason, size_t size);
+/* What further connections of a session show: that they are from whoever opened it. */
+struct graft_session_key {
+  uint64_t session; /* 0: none yet */
+  uint8_t secret[32];
+};
+/* What a connection is for, as the server is told. */
+enum graft_lane { GRAFT_LANE_CALLBACKS, GRAFT_LANE_BULK };
+/* A new session, whose key it sets. */
+int graft_connect_session(const struct graft_config *config, struct graft_session_key *key, char *reason, size_t size);
+/* The same with the first of the configured servers that can be had; says on stderr why one before it cannot. */
+int graft_connect_best(struct graft_config *config, struct graft_session_key *key, char *reason, size_t size);
+/* One more connection of that session. */
+int graft_connect_lane(const struct graft_config *config, const struct graft_session_key *key, enum graft_lane lane,
+                       char *reason, size_t size);
 /* Sends a message and receives the answer, in limited time. */
 bool graft_exchange(int fd, const void *out, size_t out_bytes, void *in, size_t in_bytes);
+
+struct graft_transfer;
 
 /* ---- Session: the stream of records over a socket (session.c) ---- */
 /* Connects once for the process. 0, or the CUDA error that every call returns from now on. */
@@ -56,6 +69,8 @@ void graft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Names memory that a read's bulk data may be written to; the identity goes into graftReadAsync. */
 uint64_t graft_read_expect(void *to, size_t bytes);
 void graft_read_forget(uint64_t read);
+/* The memory of the calling thread's next call's bulk data stays as it is until the stream has come to the call. */
+void graft_outgoing_stays(void);
 /* Names where the data goes that the calling thread's next call that waits brings (graftRead and the like). */
 void graft_incoming(void *to, size_t bytes);
 /* Reads one answer for whoever it is for, or sleeps while another thread reads. False once the session is dead. */
@@ -66,8 +81,26 @@ bool graft_lane_open(void);
 bool graft_lane_done(uint64_t callback);
 /* The stream has come to a host function (hostfunc.c). False if there is none of this identity. */
 bool graft_callback_arrived(uint64_t identity);
-/* Ships what is buffered, without waiting for an answer. */
-void graft_flush(void);
+/* Ends the session: what it was, told once. */
+void graft_die(const char *what, int error);
+/* 0, or the error that every call returns since the session ended. */
+int graft_dead(void);
+/* Where a piece of a read goes that a lane brings; NULL if nobody asked for it. Then says that it is there. */
+uint8_t *graft_read_place(uint64_t read, uint64_t offset, uint64_t bytes);
+void graft_read_arrived(uint64_t read, uint64_t bytes);
+
+/* ---- Lanes: connections for bulk data beside the stream of records (lanes.c) ---- */
+/* From here on bulk data travels on lanes. */
+#define GRAFT_LANE_LEAST (512u << 10)
+/* Opens them the first time. False if there are none. */
+bool graft_lanes_ready(const struct graft_config *config, const struct graft_session_key *key);
+/* Sends the data of a transfer, whose numbers must rise from call to call, in the background. To be waited for, unless
+ * the memory stays. NULL if it was so already, or if there is no memory (then the session is dead). */
+struct graft_transfer *graft_lanes_send(uint64_t number, const void *data, size_t bytes, bool stays);
+/* Returns when the data has been read. */
+void graft_lanes_wait(struct graft_transfer *transfer);
+/* Ends the connections, and so what their threads wait for. */
+void graft_lanes_shutdown(void);
 
 /* ---- Objects (objects.c) ---- */
 struct graft_layout {
@@ -188,6 +221,6 @@ void graft_stats_enable(void);
 
 uint64_t graft_now(void);
 /* A thread of our own: detached, small, and deaf to the program's signals. */
-bool graft_start_thread(void *(*run)(void *));
+bool graft_start_thread(void *(*run)(void *), void *argument);
 
 #endif

@@ -62,7 +62,6 @@ static void *listener(void *unused) {
     }
     if (!graft_lane_done(callback->identity)) {
       rpc_graftHostFunctionDone(callback->identity);
-      graft_flush();
     }
     free(callback);
     pthread_mutex_lock(&q.lock);
@@ -82,7 +81,7 @@ static int add(const struct callback *wanted) {
   pthread_mutex_lock(&q.lock);
   if (!q.started) {
     graft_lane_open();
-    q.started = graft_start_thread(listener);
+    q.started = graft_start_thread(listener, NULL);
   }
   callback->identity = ++q.last;
   callback->next = q.waiting;
@@ -92,7 +91,6 @@ static int add(const struct callback *wanted) {
   uint64_t identity = callback->identity;
   pthread_mutex_unlock(&q.lock);
   r = rpc_graftHostFunction(callback->stream, identity);
-  graft_flush();
   if (r) {
     pthread_mutex_lock(&q.lock);
     struct callback **p = &q.waiting;

@@ -226,6 +226,8 @@ static int host_to_device(uint64_t to, const void *from, size_t bytes, void *str
     return r || !wait ? r : cuStreamSynchronize(stream);
   }
   if (bytes > STAGED && graft_staging_ready()) return graft_stage_to_device(to, from, bytes, stream);
+  struct graft_range range;
+  if (!wait && pinned(from, &range)) graft_outgoing_stays();
   return rpc_graftWrite(to, from, bytes, stream);
 }
 

@@ -9,7 +9,7 @@
 void graft_ring_open(struct graft_ring *ring, uint8_t *region, size_t control, size_t data) {
   ring->control = (struct graft_ring_control *)(region + control);
   ring->data = region + data;
-  ring->position = 0;
+  ring->position = ring->tail = 0;
 }
 
 static bool peer_gone(int doorbell) {
@@ -17,14 +17,41 @@ static bool peer_gone(int doorbell) {
   return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
 }
 
+/* Room in the ring, by a fresh look at the consumer's position only if the last one shows less than wanted. */
+static size_t room(struct graft_ring *ring, size_t wanted) {
+  uint64_t used = ring->position - ring->tail;
+  if (GRAFT_RING_BYTES - used >= wanted) return GRAFT_RING_BYTES - used;
+  ring->tail = __atomic_load_n(&ring->control->tail, __ATOMIC_ACQUIRE);
+  used = ring->position - ring->tail;
+  return used > GRAFT_RING_BYTES ? SIZE_MAX : GRAFT_RING_BYTES - used;
+}
+
+uint8_t *graft_ring_reserve(struct graft_ring *ring, size_t bytes) {
+  size_t at = ring->position % GRAFT_RING_BYTES, free_bytes = room(ring, bytes);
+  if (GRAFT_RING_BYTES - at < bytes || free_bytes < bytes || free_bytes == SIZE_MAX) return NULL;
+  return ring->data + at;
+}
+
+bool graft_ring_publish(struct graft_ring *ring, size_t bytes) {
+  ring->position += bytes;
+  /* Sequentially consistent: either the consumer sees the new head, or we see that it sleeps. */
+  __atomic_store_n(&ring->control->head, ring->position, __ATOMIC_SEQ_CST);
+  return __atomic_load_n(&ring->control->asleep, __ATOMIC_SEQ_CST);
+}
+
+bool graft_ring_wake(struct graft_ring *ring, int doorbell) {
+  if (!__atomic_exchange_n(&ring->control->asleep, 0, __ATOMIC_SEQ_CST)) return true;
+  char bell = 1;
+  return send(doorbell, &bell, 1, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 || errno == EAGAIN;
+}
+
 bool graft_ring_write(struct graft_ring *ring, int doorbell, const void *data, size_t bytes) {
   const uint8_t *from = data;
   unsigned full = 0;
   while (bytes) {
-    uint64_t used = ring->position - __atomic_load_n(&ring->control->tail, __ATOMIC_ACQUIRE);
-    if (used > GRAFT_RING_BYTES) return false;
-    size_t room = GRAFT_RING_BYTES - used;
-    if (!room) {
+    size_t free_bytes = room(ring, 1);
+    if (free_bytes == SIZE_MAX) return false;
+    if (!free_bytes) {
       /* The other end is far behind: this is no time to hurry. */
       struct timespec pause = {0, 20000};
       if (++full % 64 == 0 && peer_gone(doorbell)) return false;
@@ -32,42 +59,48 @@ bool graft_ring_write(struct graft_ring *ring, int doorbell, const void *data, s
       continue;
     }
     size_t at = ring->position % GRAFT_RING_BYTES;
-    size_t take = bytes < room ? bytes : room;
+    size_t take = bytes < free_bytes ? bytes : free_bytes;
     if (take > GRAFT_RING_BYTES - at) take = GRAFT_RING_BYTES - at;
     memcpy(ring->data + at, from, take);
-    ring->position += take;
     from += take;
     bytes -= take;
-    /* Sequentially consistent: either the consumer sees the new head, or we see that it sleeps. */
-    __atomic_store_n(&ring->control->head, ring->position, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&ring->control->asleep, __ATOMIC_SEQ_CST) &&
-        __atomic_exchange_n(&ring->control->asleep, 0, __ATOMIC_SEQ_CST)) {
-      char bell = 1;
-      if (send(doorbell, &bell, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN) return false;
-    }
+    if (graft_ring_publish(ring, take) && !graft_ring_wake(ring, doorbell)) return false;
   }
   return true;
 }
 
-ssize_t graft_ring_read(struct graft_ring *ring, void *to, size_t bytes) {
+ssize_t graft_ring_peek(struct graft_ring *ring, const uint8_t **data) {
   uint64_t have = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE) - ring->position;
-  if (!have) return 0;
   if (have > GRAFT_RING_BYTES) return -1;
   size_t at = ring->position % GRAFT_RING_BYTES;
-  size_t take = bytes < have ? bytes : (size_t)have;
-  if (take > GRAFT_RING_BYTES - at) take = GRAFT_RING_BYTES - at;
-  memcpy(to, ring->data + at, take);
-  ring->position += take;
+  *data = ring->data + at;
+  return (ssize_t)(have > GRAFT_RING_BYTES - at ? GRAFT_RING_BYTES - at : have);
+}
+
+void graft_ring_take(struct graft_ring *ring, size_t bytes) {
+  ring->position += bytes;
   __atomic_store_n(&ring->control->tail, ring->position, __ATOMIC_RELEASE);
+}
+
+ssize_t graft_ring_read(struct graft_ring *ring, void *to, size_t bytes) {
+  const uint8_t *data;
+  ssize_t have = graft_ring_peek(ring, &data);
+  if (have <= 0) return have;
+  size_t take = bytes < (size_t)have ? bytes : (size_t)have;
+  memcpy(to, data, take);
+  graft_ring_take(ring, take);
   return (ssize_t)take;
 }
 
-bool graft_ring_sleep(struct graft_ring *ring, int doorbell) {
+bool graft_ring_doze(struct graft_ring *ring) {
   __atomic_store_n(&ring->control->asleep, 1, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&ring->control->head, __ATOMIC_SEQ_CST) != ring->position) {
-    __atomic_store_n(&ring->control->asleep, 0, __ATOMIC_SEQ_CST);
-    return true;
-  }
+  if (__atomic_load_n(&ring->control->head, __ATOMIC_SEQ_CST) == ring->position) return true;
+  __atomic_store_n(&ring->control->asleep, 0, __ATOMIC_SEQ_CST);
+  return false;
+}
+
+bool graft_ring_sleep(struct graft_ring *ring, int doorbell) {
+  if (!graft_ring_doze(ring)) return true;
   struct pollfd p = {.fd = doorbell, .events = POLLIN};
   char bells[64];
   if (poll(&p, 1, -1) < 0) return errno == EINTR;

@@ -35,13 +35,26 @@ struct graft_ring {
   struct graft_ring_control *control;
   uint8_t *data;
   uint64_t position; /* our own: head of a producer, tail of a consumer */
+  uint64_t tail;     /* a producer's: the consumer's position when it last looked */
 };
 
 void graft_ring_open(struct graft_ring *ring, uint8_t *region, size_t control, size_t data);
+/* Room for this many bytes at one place, to be filled and published; NULL if the ring has none just now. */
+uint8_t *graft_ring_reserve(struct graft_ring *ring, size_t bytes);
+/* Shows the consumer what was put where graft_ring_reserve said. True if the consumer sleeps and nobody woke it. */
+bool graft_ring_publish(struct graft_ring *ring, size_t bytes);
+/* Rings the bell of a consumer that sleeps. False if the peer is gone. */
+bool graft_ring_wake(struct graft_ring *ring, int doorbell);
+/* What there is to read at one place, without taking it; 0 if nothing, -1 if the peer's position cannot be. */
+ssize_t graft_ring_peek(struct graft_ring *ring, const uint8_t **data);
+/* Takes bytes that graft_ring_peek showed. */
+void graft_ring_take(struct graft_ring *ring, size_t bytes);
 /* Puts bytes in; waits while the ring is full. False if the peer is gone or lies. */
 bool graft_ring_write(struct graft_ring *ring, int doorbell, const void *data, size_t bytes);
 /* Takes up to this many bytes, 0 if there are none now, -1 if the peer's position cannot be. */
 ssize_t graft_ring_read(struct graft_ring *ring, void *to, size_t bytes);
+/* Says that the consumer sleeps from now on. False if something has come meanwhile. */
+bool graft_ring_doze(struct graft_ring *ring);
 /* Sleeps until there may be something to read. False if the peer is gone. */
 bool graft_ring_sleep(struct graft_ring *ring, int doorbell);
 

@@ -36,6 +36,7 @@ struct graft_object;
 
 /* A request under construction: between graft_begin and graft_send or graft_wait the session is locked. */
 struct graft_call {
+  uint8_t *start; /* of the record: in the ring, or in a buffer if there is no room at one place */
   uint8_t *at;
   uint8_t *end;
   uint32_t slot;

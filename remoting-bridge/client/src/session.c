@@ -1,8 +1,8 @@
 /* The session: one ordered stream of records to the server, replies back (wire format: remoting-bridge/api/README.md).
  *
- * Sending: records gather in a buffer under send_lock. A call that waits ships the buffer itself; for calls that do
- * not, a flusher thread ships it a moment later. Only one thread ships at a time (shipping), and while bulk data
- * follows a record nobody may add another (sealed).
+ * Sending: calls write their records into a ring, under send_lock. With shared memory the server takes them out of it;
+ * without, a thread of ours, the pump, does and sends them, so that a call that does not wait costs no system call and
+ * never meets the pump at a lock. A thread that waits does the pump's work itself while the pump sleeps.
  * Receiving: of the threads that wait, one reads the socket for all; the others sleep until their reply is there.
  */
 #include <errno.h>
@@ -10,9 +10,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,9 @@
 #define SMALL_BULK (64u << 10)
 #define FLAG_REPLY 1
 #define FLAG_BULK 2
+#define FLAG_LANES 4 /* the bulk data comes on lanes */
+/* How many times longer than a thread that waits the pump polls: a program's next call is often not far. */
+#define PUMP_SPINS 4
 
 struct record {
   uint32_t size;
@@ -37,7 +41,7 @@ struct answer {
   uint32_t slot;
   int32_t result;
 };
-enum { ANSWER_REPLY, ANSWER_DATA, ANSWER_CALLBACK, ANSWER_NOTICE };
+enum { ANSWER_REPLY, ANSWER_DATA, ANSWER_CALLBACK, ANSWER_NOTICE, ANSWER_LANES };
 
 struct waiter {
   struct waiter *next;
@@ -53,7 +57,9 @@ struct read {
   struct read *next;
   uint64_t identity;
   uint8_t *to;
-  size_t bytes, arrived;
+  size_t bytes;
+  size_t announced, arrived; /* by answers; in memory. A lane may be ahead of its answer */
+  int writers;               /* threads that receive into it */
 };
 
 static struct {
@@ -62,21 +68,24 @@ static struct {
   bool opened;
   int open_result;
   int fd;
-  uint64_t identity;
-  int lane; /* a second connection, -1 without */
+  struct graft_session_key key;
+  int lane;    /* for callbacks, -1 without */
   bool shared; /* records go through shared memory, the socket is the doorbell */
   struct graft_ring requests, answers;
+  int bell; /* wakes whoever takes requests out of the ring */
   int dead; /* 0, or the error that every call returns */
 
   pthread_mutex_t send_lock;
-  pthread_cond_t send_turn, flush_wake;
-  uint8_t *buffer, *spare;
-  size_t filled;
-  bool shipping, sealed, flusher_asleep, flusher_started, closing;
+  uint8_t *buffer; /* for a record that the ring has no room for at one place */
   uint32_t next_slot;
+  uint64_t transfers;
+
+  pthread_mutex_t pump_lock; /* held by the pump unless it sleeps */
+  struct graft_ring pump;
+  int pump_bell;
 
   pthread_mutex_t receive_lock;
-  pthread_cond_t listener_wake;
+  pthread_cond_t listener_wake, arrival;
   uint64_t arrivals, noticed; /* callbacks; noticed belongs to the listener */
   bool reading;
   struct waiter *waiters;
@@ -87,10 +96,10 @@ static struct {
   int notice;
 } s = {.open_lock = PTHREAD_MUTEX_INITIALIZER,
        .send_lock = PTHREAD_MUTEX_INITIALIZER,
-       .send_turn = PTHREAD_COND_INITIALIZER,
-       .flush_wake = PTHREAD_COND_INITIALIZER,
+       .pump_lock = PTHREAD_MUTEX_INITIALIZER,
        .receive_lock = PTHREAD_MUTEX_INITIALIZER,
        .listener_wake = PTHREAD_COND_INITIALIZER,
+       .arrival = PTHREAD_COND_INITIALIZER,
        .fd = -1,
        .lane = -1};
 
@@ -116,93 +125,80 @@ int graft_debug(void) { return s.config.debug; }
 bool graft_session_is_open(void) { return __atomic_load_n(&s.opened, __ATOMIC_ACQUIRE) && !s.open_result; }
 
 /* The first failure is told once; from then on every call returns the same error. */
-static void die(const char *what, int error) {
+void graft_die(const char *what, int error) {
   int expected = 0;
   if (__atomic_compare_exchange_n(&s.dead, &expected, GRAFT_DEVICE_UNAVAILABLE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     graft_say("session with %s ended: %s%s%s; the GPU is not available to this process any more", s.config.server, what,
               error ? ": " : "", error ? strerror(error) : "");
     if (s.fd >= 0) shutdown(s.fd, SHUT_RDWR);
+    graft_lanes_shutdown();
   }
 }
 
-static int dead(void) { return __atomic_load_n(&s.dead, __ATOMIC_ACQUIRE); }
+int graft_dead(void) { return __atomic_load_n(&s.dead, __ATOMIC_ACQUIRE); }
 
 /* ---- Sending ---- */
 
-static bool write_all(const void *data, size_t bytes, const void *more, size_t more_bytes) {
-  if (s.shared) {
-    if (graft_ring_write(&s.requests, s.fd, data, bytes) && graft_ring_write(&s.requests, s.fd, more, more_bytes)) return true;
-    die("the server is gone", 0);
-    return false;
-  }
-  struct iovec parts[2] = {{(void *)data, bytes}, {(void *)more, more_bytes}};
-  int first = bytes ? 0 : 1;
-  while (parts[0].iov_len || parts[1].iov_len) {
-    struct msghdr message = {.msg_iov = parts + first, .msg_iovlen = (size_t)(2 - first)};
-    ssize_t n = sendmsg(s.fd, &message, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      die("sending failed", errno);
-      return false;
+/* Sends what the ring holds up to a position. Called with pump_lock held. False if there was nothing. */
+static bool drain(uint64_t end) {
+  bool any = false;
+  const uint8_t *data;
+  ssize_t have;
+  while (s.pump.position < end && (have = graft_ring_peek(&s.pump, &data)) > 0) {
+    any = true;
+    ssize_t n = graft_dead() ? have : send(s.fd, data, (size_t)have, MSG_NOSIGNAL);
+    if (n > 0) {
+      graft_ring_take(&s.pump, (size_t)n);
+    } else if (errno != EINTR) {
+      graft_die("sending failed", errno);
     }
-    for (int i = first; i < 2 && n > 0; i++) {
-      size_t take = (size_t)n < parts[i].iov_len ? (size_t)n : parts[i].iov_len;
-      parts[i].iov_base = (char *)parts[i].iov_base + take;
-      parts[i].iov_len -= take;
-      n -= (ssize_t)take;
-    }
-    if (!parts[0].iov_len) first = 1;
   }
-  return true;
+  return any;
 }
 
-/* Ships the buffer and then bulk data. Called with send_lock held; releases it while it writes. */
-static void ship(const void *bulk, size_t bulk_bytes) {
-  while (s.shipping) pthread_cond_wait(&s.send_turn, &s.send_lock);
-  if (!s.filled && !bulk_bytes) return;
-  s.shipping = true;
-  uint8_t *data = s.buffer;
-  size_t bytes = s.filled;
-  s.buffer = s.spare;
-  s.spare = data;
-  __atomic_store_n(&s.filled, 0, __ATOMIC_RELEASE);
-  pthread_mutex_unlock(&s.send_lock);
-  if (!dead()) write_all(data, bytes, bulk, bulk_bytes);
-  pthread_mutex_lock(&s.send_lock);
-  s.shipping = false;
-  pthread_cond_broadcast(&s.send_turn);
-}
-
-void graft_flush(void) {
-  if (!graft_session_is_open()) return;
-  pthread_mutex_lock(&s.send_lock);
-  ship(NULL, 0);
-  pthread_mutex_unlock(&s.send_lock);
-}
-
-/* Ships what asynchronous calls leave behind. It polls for a while after work, so that a burst costs one wake-up. */
-static void *flusher(void *unused) {
+static void *pump(void *unused) {
   (void)unused;
   uint64_t idle_since = graft_now();
+  pthread_mutex_lock(&s.pump_lock);
   for (;;) {
-    if (__atomic_load_n(&s.filled, __ATOMIC_ACQUIRE)) {
-      graft_flush();
+    if (drain(UINT64_MAX)) {
       idle_since = graft_now();
-    } else if (graft_now() - idle_since < (uint64_t)s.config.spin_microseconds * 1000) {
+    } else if (graft_now() - idle_since < (uint64_t)s.config.spin_microseconds * PUMP_SPINS * 1000) {
       sched_yield();
-    } else {
-      pthread_mutex_lock(&s.send_lock);
-      s.flusher_asleep = true;
-      while (!s.filled) pthread_cond_wait(&s.flush_wake, &s.send_lock);
-      s.flusher_asleep = false;
-      pthread_mutex_unlock(&s.send_lock);
+    } else if (graft_ring_doze(&s.pump)) {
+      pthread_mutex_unlock(&s.pump_lock);
+      char bells[64];
+      if (recv(s.pump_bell, bells, sizeof bells, 0) < 0 && errno != EINTR) graft_die("the sending thread cannot wait", errno);
+      pthread_mutex_lock(&s.pump_lock);
       idle_since = graft_now();
     }
   }
   return NULL;
 }
 
-bool graft_start_thread(void *(*run)(void *)) {
+/* Sees to it that what is in the ring up to here is sent now. */
+static void push(uint64_t end) {
+  if (!pthread_mutex_trylock(&s.pump_lock)) {
+    drain(end);
+    pthread_mutex_unlock(&s.pump_lock);
+  } else if (__atomic_load_n(&s.requests.control->asleep, __ATOMIC_SEQ_CST)) {
+    graft_ring_wake(&s.requests, s.bell);
+  }
+}
+
+/* A ring of our own for requests, and the thread that sends them. */
+static bool start_pump(void) {
+  int bells[2];
+  uint8_t *memory = mmap(NULL, GRAFT_REGION_CONTROL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, bells)) return false;
+  graft_ring_open(&s.requests, memory, GRAFT_REQUESTS, GRAFT_REQUESTS_DATA);
+  graft_ring_open(&s.pump, memory, GRAFT_REQUESTS, GRAFT_REQUESTS_DATA);
+  s.bell = bells[0];
+  s.pump_bell = bells[1];
+  return graft_start_thread(pump, NULL);
+}
+
+bool graft_start_thread(void *(*run)(void *), void *argument) {
   pthread_attr_t attributes;
   pthread_t thread;
   sigset_t all, before;
@@ -211,32 +207,49 @@ bool graft_start_thread(void *(*run)(void *)) {
   pthread_attr_setstacksize(&attributes, 128 << 10);
   sigfillset(&all); /* the program's signals are not for this thread */
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = !pthread_create(&thread, &attributes, run, NULL);
+  bool started = !pthread_create(&thread, &attributes, run, argument);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
   return started;
 }
 
+/* What the calling thread said about its next call. */
+static _Thread_local struct {
+  void *incoming; /* where the data goes that it brings */
+  size_t incoming_bytes;
+  bool outgoing_stays;
+} next_call;
+
+void graft_incoming(void *to, size_t bytes) {
+  next_call.incoming = to;
+  next_call.incoming_bytes = bytes;
+}
+
+void graft_outgoing_stays(void) { next_call.outgoing_stays = true; }
+
+static int refuse(int error) {
+  next_call.incoming = NULL;
+  next_call.outgoing_stays = false;
+  return error;
+}
+
 int graft_begin(struct graft_call *call, int function, size_t bytes) {
-  if (!graft_session_is_open()) return graft_session_open() ? GRAFT_NOT_INITIALIZED : graft_begin(call, function, bytes);
-  if (graft_in_child()) return GRAFT_NOT_INITIALIZED;
-  int error = dead();
-  if (error) return error;
+  if (!graft_session_is_open()) {
+    return graft_session_open() ? refuse(GRAFT_NOT_INITIALIZED) : graft_begin(call, function, bytes);
+  }
+  if (graft_in_child()) return refuse(GRAFT_NOT_INITIALIZED);
+  int error = graft_dead();
+  if (error) return refuse(error);
   size_t total = sizeof(struct record) + bytes;
-  if (total > MAX_RECORD) return GRAFT_INVALID_VALUE;
+  if (total > MAX_RECORD) return refuse(GRAFT_INVALID_VALUE);
   uint32_t context = graft_context_id();
   pthread_mutex_lock(&s.send_lock);
-  while (s.sealed || s.filled + total + SMALL_BULK > BUFFER) {
-    if (s.sealed) {
-      pthread_cond_wait(&s.send_turn, &s.send_lock);
-    } else {
-      ship(NULL, 0);
-    }
-  }
-  uint8_t *at = s.buffer + s.filled;
+  uint8_t *start = graft_ring_reserve(&s.requests, total + SMALL_BULK);
+  if (!start) start = s.buffer;
   struct record record = {.size = (uint32_t)total, .function = (uint16_t)function, .context = context};
-  memcpy(at, &record, sizeof record);
-  *call = (struct graft_call){.at = at + sizeof record, .end = at + total, .function = function};
+  memcpy(start, &record, sizeof record);
+  *call = (struct graft_call){
+      .start = start, .at = start + sizeof record, .end = start + total, .function = function};
   return 0;
 }
 
@@ -245,42 +258,42 @@ void graft_bulk(struct graft_call *call, const void *data, size_t bytes) {
   call->bulk_bytes = bytes;
 }
 
-/* Completes the record; called with send_lock held. */
-static void commit(struct graft_call *call, uint16_t flags) {
-  uint8_t *at = s.buffer + s.filled;
-  struct record record;
-  memcpy(&record, at, sizeof record);
-  record.flags = (uint16_t)(flags | (call->bulk_bytes ? FLAG_BULK : 0));
-  record.slot = call->slot;
-  memcpy(at, &record, sizeof record);
-  size_t filled = s.filled + record.size;
-  graft_stats_call(call->function, record.size, call->bulk_bytes);
-  if (call->bulk_bytes && call->bulk_bytes <= SMALL_BULK) {
-    memcpy(s.buffer + filled, call->bulk, call->bulk_bytes);
-    filled += call->bulk_bytes;
-    call->bulk_bytes = 0;
+static void put_in_ring(const void *data, size_t bytes) {
+  if (!graft_ring_write(&s.requests, s.bell, data, bytes)) graft_die("the server is gone", 0);
+}
+
+/* Completes the record; called with send_lock held. Bulk data that goes over lanes is to be waited for. */
+static struct graft_transfer *commit(struct graft_call *call, uint16_t flags) {
+  bool stays = next_call.outgoing_stays;
+  bool on_lanes = !s.shared && call->bulk_bytes >= GRAFT_LANE_LEAST && graft_lanes_ready(&s.config, &s.key);
+  bool waits = flags & FLAG_REPLY;
+  size_t bytes = (size_t)(call->end - call->start);
+  next_call.outgoing_stays = false;
+  if (call->bulk_bytes) flags |= FLAG_BULK;
+  if (on_lanes) flags |= FLAG_LANES;
+  memcpy(call->start + offsetof(struct record, flags), &flags, sizeof flags);
+  memcpy(call->start + offsetof(struct record, slot), &call->slot, sizeof call->slot);
+  graft_stats_call(call->function, bytes, call->bulk_bytes);
+  bool behind = call->bulk_bytes && call->bulk_bytes <= SMALL_BULK;
+  if (behind) {
+    memcpy(call->end, call->bulk, call->bulk_bytes);
+    bytes += call->bulk_bytes;
   }
-  __atomic_store_n(&s.filled, filled, __ATOMIC_RELEASE);
-  if (call->bulk_bytes) {
-    s.sealed = true;
-    ship(call->bulk, call->bulk_bytes);
-    s.sealed = false;
-    pthread_cond_broadcast(&s.send_turn);
+  if (call->start == s.buffer) {
+    put_in_ring(s.buffer, bytes);
+  } else if (graft_ring_publish(&s.requests, bytes) && (s.shared || !waits) && !graft_ring_wake(&s.requests, s.bell)) {
+    graft_die("the server is gone", 0);
   }
+  if (on_lanes) return graft_lanes_send(++s.transfers, call->bulk, call->bulk_bytes, stays);
+  if (call->bulk_bytes && !behind) put_in_ring(call->bulk, call->bulk_bytes);
+  return NULL;
 }
 
 int graft_send(struct graft_call *call) {
-  commit(call, 0);
-  if (s.filled) {
-    if (!s.flusher_started) {
-      ship(NULL, 0);
-    } else if (s.flusher_asleep) {
-      s.flusher_asleep = false;
-      pthread_cond_signal(&s.flush_wake);
-    }
-  }
+  struct graft_transfer *transfer = commit(call, 0);
   pthread_mutex_unlock(&s.send_lock);
-  return dead();
+  if (transfer) graft_lanes_wait(transfer);
+  return graft_dead();
 }
 
 /* ---- Receiving: called by the one thread that reads ---- */
@@ -326,7 +339,7 @@ static bool receive(void *to, size_t bytes) {
       }
     }
     if (n <= 0) {
-      die(n ? "receiving failed" : "the server closed the connection", n ? errno : 0);
+      graft_die(n ? "receiving failed" : "the server closed the connection", n ? errno : 0);
       return false;
     }
     graft_stats_received((size_t)n);
@@ -357,7 +370,7 @@ static bool receive_results(const struct waiter *w, size_t bytes) {
   /* A call that failed before it had results comes back bare. */
   if (!bytes) return true;
   if (bytes != expected) {
-    die("a reply of a wrong size", 0);
+    graft_die("a reply of a wrong size", 0);
     return false;
   }
   for (int i = 0; i < w->count; i++) {
@@ -376,34 +389,89 @@ static bool receive_results(const struct waiter *w, size_t bytes) {
   return true;
 }
 
-static bool receive_data(void) {
-  uint64_t head[3]; /* read, offset, length */
-  if (!receive(head, sizeof head)) return false;
-  pthread_mutex_lock(&s.receive_lock);
+/* Called with receive_lock held. */
+static struct read *find_read(uint64_t identity) {
   struct read *r = s.reads;
-  while (r && r->identity != head[0]) r = r->next;
-  bool fits = r && head[1] <= r->bytes && head[2] <= r->bytes - head[1];
-  uint8_t *to = fits ? r->to + head[1] : NULL;
-  pthread_mutex_unlock(&s.receive_lock);
-  if (!fits) {
-    die("data that nobody asked for", 0);
-    return false;
-  }
-  if (!receive(to, head[2])) return false;
-  pthread_mutex_lock(&s.receive_lock);
+  while (r && r->identity != identity) r = r->next;
+  return r;
+}
+
+/* Called with receive_lock held. Waits until nobody receives into it any more. */
+static void drop_read(uint64_t identity) {
+  struct read *r;
+  while ((r = find_read(identity)) && r->writers) pthread_cond_wait(&s.arrival, &s.receive_lock);
   for (struct read **p = &s.reads; *p; p = &(*p)->next) {
-    if ((*p)->identity == head[0]) {
-      (*p)->arrived += head[2];
-      if ((*p)->arrived >= (*p)->bytes) {
-        struct read *gone = *p;
-        *p = gone->next;
-        free(gone);
-      }
-      break;
+    if (*p == r) {
+      *p = r->next;
+      free(r);
+      return;
     }
   }
+}
+
+uint8_t *graft_read_place(uint64_t read, uint64_t offset, uint64_t bytes) {
+  pthread_mutex_lock(&s.receive_lock);
+  struct read *r = find_read(read);
+  bool fits = r && offset <= r->bytes && bytes <= r->bytes - offset;
+  uint8_t *to = fits ? r->to + offset : NULL;
+  if (fits) r->writers++;
   pthread_mutex_unlock(&s.receive_lock);
-  return true;
+  return to;
+}
+
+void graft_read_arrived(uint64_t read, uint64_t bytes) {
+  pthread_mutex_lock(&s.receive_lock);
+  struct read *r = find_read(read);
+  if (r) { /* always: whoever drops it waits for us */
+    r->writers--;
+    r->arrived += bytes;
+  }
+  pthread_cond_broadcast(&s.arrival);
+  pthread_mutex_unlock(&s.receive_lock);
+}
+
+/* Waits a moment for lanes; called with receive_lock held. */
+static void await_arrival(uint64_t since) {
+  if (graft_now() - since < (uint64_t)s.config.spin_microseconds * 1000) {
+    pthread_mutex_unlock(&s.receive_lock);
+    for (int i = 0; i < 32; i++) __builtin_ia32_pause();
+    pthread_mutex_lock(&s.receive_lock);
+    return;
+  }
+  struct timespec limit;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec++; /* for a session that dies meanwhile */
+  pthread_cond_timedwait(&s.arrival, &s.receive_lock, &limit);
+}
+
+/* An answer says that so many bytes of a read are sent: returns when they are here. */
+static bool read_announced(uint64_t read, uint64_t bytes) {
+  uint64_t since = graft_now();
+  pthread_mutex_lock(&s.receive_lock);
+  struct read *r = find_read(read);
+  bool asked = r && bytes <= r->bytes - r->announced;
+  if (asked) r->announced += bytes;
+  while (asked && (r = find_read(read)) && r->arrived < r->announced && !graft_dead()) await_arrival(since);
+  if (asked && r && r->announced == r->bytes) drop_read(read);
+  pthread_mutex_unlock(&s.receive_lock);
+  if (!asked) graft_die("data that nobody asked for", 0);
+  return !graft_dead();
+}
+
+static bool receive_data(bool on_lanes) {
+  uint64_t head[3]; /* read, offset, length */
+  if (!receive(head, sizeof head)) return false;
+  if (!on_lanes) {
+    uint8_t *to = graft_read_place(head[0], head[1], head[2]);
+    if (!to) {
+      graft_die("data that nobody asked for", 0);
+      return false;
+    }
+    bool whole = receive(to, head[2]);
+    graft_read_arrived(head[0], head[2]);
+    if (!whole) return false;
+  }
+  return read_announced(head[0], head[2]);
 }
 
 /* Reads one answer and hands it to whom it is for. */
@@ -411,7 +479,7 @@ static bool receive_one(void) {
   struct answer answer;
   if (!receive(&answer, sizeof answer)) return false;
   if (answer.size < sizeof answer || answer.size > MAX_RECORD || answer.size % 8) {
-    die("an answer of a wrong size", 0);
+    graft_die("an answer of a wrong size", 0);
     return false;
   }
   size_t bytes = answer.size - sizeof answer;
@@ -422,7 +490,7 @@ static bool receive_one(void) {
       while (w && w->slot != answer.slot) w = w->next;
       pthread_mutex_unlock(&s.receive_lock);
       if (!w) {
-        die("a reply to no request", 0);
+        graft_die("a reply to no request", 0);
         return false;
       }
       if (!receive_results(w, bytes)) return false;
@@ -434,8 +502,9 @@ static bool receive_one(void) {
       return true;
     }
     case ANSWER_DATA:
+    case ANSWER_LANES:
       if (bytes != 24) break;
-      return receive_data();
+      return receive_data(answer.kind == ANSWER_LANES);
     case ANSWER_CALLBACK: {
       uint64_t identity;
       if (bytes != 8) break;
@@ -447,7 +516,7 @@ static bool receive_one(void) {
         pthread_mutex_unlock(&s.receive_lock);
         return true;
       }
-      die("a callback that nobody asked for", 0);
+      graft_die("a callback that nobody asked for", 0);
       return false;
     }
     case ANSWER_NOTICE:
@@ -455,7 +524,7 @@ static bool receive_one(void) {
     default:
       break;
   }
-  die("an answer of an unknown kind", 0);
+  graft_die("an answer of an unknown kind", 0);
   return false;
 }
 
@@ -473,7 +542,7 @@ static void pass_on(const struct waiter *leaving, bool ok) {
 
 bool graft_listen(void) {
   pthread_mutex_lock(&s.receive_lock);
-  if (dead()) {
+  if (graft_dead()) {
     pthread_mutex_unlock(&s.receive_lock);
     return false;
   }
@@ -504,8 +573,8 @@ static void await(struct waiter *w) {
       pthread_cond_wait(&w->wake, &s.receive_lock);
       continue;
     }
-    if (dead()) {
-      w->result = dead();
+    if (graft_dead()) {
+      w->result = graft_dead();
       break;
     }
     s.reading = true;
@@ -524,17 +593,6 @@ static void await(struct waiter *w) {
   pthread_mutex_unlock(&s.receive_lock);
 }
 
-/* What the next call that waits brings as data, set by graft_incoming for the calling thread. */
-static _Thread_local struct {
-  void *to;
-  size_t bytes;
-} incoming;
-
-void graft_incoming(void *to, size_t bytes) {
-  incoming.to = to;
-  incoming.bytes = bytes;
-}
-
 static int wait_reply(struct graft_call *call, const struct graft_result *results, int count, struct read *read) {
   struct waiter w = {.results = results, .count = count, .wake = PTHREAD_COND_INITIALIZER};
   call->slot = w.slot = ++s.next_slot & 0x7fffffff; /* under send_lock */
@@ -548,31 +606,35 @@ static int wait_reply(struct graft_call *call, const struct graft_result *result
   }
   pthread_mutex_unlock(&s.receive_lock);
   uint64_t start = s.config.stats ? graft_now() : 0;
-  commit(call, FLAG_REPLY);
-  ship(NULL, 0);
+  struct graft_transfer *transfer = commit(call, FLAG_REPLY);
+  uint64_t end = s.requests.position;
   pthread_mutex_unlock(&s.send_lock);
+  if (!s.shared) push(end);
   await(&w);
+  if (transfer) graft_lanes_wait(transfer);
   pthread_cond_destroy(&w.wake);
   if (s.config.stats) graft_stats_round_trip(call->function, graft_now() - start);
   return w.result;
 }
 
 int graft_wait(struct graft_call *call, const struct graft_result *results, int count) {
-  if (!incoming.to) return wait_reply(call, results, count, NULL);
+  if (!next_call.incoming) return wait_reply(call, results, count, NULL);
   struct read *read = calloc(1, sizeof *read);
   if (!read) {
     pthread_mutex_unlock(&s.send_lock);
-    return GRAFT_OUT_OF_MEMORY;
+    return refuse(GRAFT_OUT_OF_MEMORY);
   }
-  read->to = incoming.to;
-  read->bytes = incoming.bytes;
-  incoming.to = NULL;
+  read->to = next_call.incoming;
+  read->bytes = next_call.incoming_bytes;
+  next_call.incoming = NULL;
+  if (!s.shared && read->bytes >= GRAFT_LANE_LEAST) graft_lanes_ready(&s.config, &s.key);
   int r = wait_reply(call, results, count, read);
   graft_read_forget(call->slot);
   return r;
 }
 
 uint64_t graft_read_expect(void *to, size_t bytes) {
+  if (!s.shared && bytes >= GRAFT_LANE_LEAST) graft_lanes_ready(&s.config, &s.key);
   struct read *read = calloc(1, sizeof *read);
   if (!read) return 0;
   read->to = to;
@@ -587,22 +649,15 @@ uint64_t graft_read_expect(void *to, size_t bytes) {
 
 void graft_read_forget(uint64_t identity) {
   pthread_mutex_lock(&s.receive_lock);
-  for (struct read **p = &s.reads; *p; p = &(*p)->next) {
-    if ((*p)->identity == identity) {
-      struct read *gone = *p;
-      *p = gone->next;
-      free(gone);
-      break;
-    }
-  }
+  drop_read(identity);
   pthread_mutex_unlock(&s.receive_lock);
 }
 
-/* ---- The lane ---- */
+/* ---- The callbacks' lane ---- */
 
 bool graft_lane_open(void) {
   char reason[400];
-  if (s.lane < 0) s.lane = graft_connect_socket(&s.config, &s.identity, reason, sizeof reason);
+  if (s.lane < 0) s.lane = graft_connect_lane(&s.config, &s.key, GRAFT_LANE_CALLBACKS, reason, sizeof reason);
   if (s.lane < 0 && graft_debug()) graft_say("no second connection: %s", reason);
   return s.lane >= 0;
 }
@@ -624,10 +679,9 @@ static int open_now(void) {
     return GRAFT_NO_DEVICE;
   }
   s.buffer = malloc(BUFFER);
-  s.spare = malloc(BUFFER);
   s.input = malloc(BUFFER);
-  if (!s.buffer || !s.spare || !s.input) return GRAFT_OUT_OF_MEMORY;
-  s.fd = graft_connect_best(&s.config, &s.identity, reason, sizeof reason);
+  if (!s.buffer || !s.input) return GRAFT_OUT_OF_MEMORY;
+  s.fd = graft_connect_best(&s.config, &s.key, reason, sizeof reason);
   if (s.fd < 0) {
     graft_say("%s", reason);
     return GRAFT_NO_DEVICE;
@@ -637,9 +691,11 @@ static int open_now(void) {
   if (region) {
     graft_ring_open(&s.requests, region, GRAFT_REQUESTS, GRAFT_REQUESTS_DATA);
     graft_ring_open(&s.answers, region, GRAFT_ANSWERS, GRAFT_ANSWERS_DATA);
+    s.bell = s.fd;
     s.shared = true;
-  } else {
-    s.flusher_started = graft_start_thread(flusher);
+  } else if (!start_pump()) {
+    graft_say("cannot start the thread that sends: %s", strerror(errno));
+    return GRAFT_OUT_OF_MEMORY;
   }
   return 0;
 }

@@ -84,7 +84,7 @@ static void start_pool(void) {
   cpu_set_t cpus;
   int count = sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : CPU_COUNT(&cpus);
   for (int i = 0; i < HELPERS && i < count - 2; i++) {
-    if (graft_start_thread(helper)) pool.helpers++;
+    if (graft_start_thread(helper, NULL)) pool.helpers++;
   }
 }
 

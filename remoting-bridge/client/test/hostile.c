@@ -46,7 +46,7 @@ static bool handshake(int fd) {
   if (!put(fd, challenge, sizeof challenge) || !get(fd, proof, sizeof proof)) return false;
   uint8_t token[32] = {0};
   const void *parts[] = {"graft server 1", hello + 16, challenge + 16, &hash, hello + 48};
-  const size_t sizes[] = {14, 32, 32, 8, 64};
+  const size_t sizes[] = {14, 32, 32, 8, 80};
   graft_hmac_sha256(token, 32, parts, sizes, 5, welcome + 16);
   return put(fd, welcome, sizeof welcome);
 }

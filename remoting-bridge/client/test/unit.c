@@ -180,7 +180,7 @@ static void guest_memory(void) {
 /* Every way that is configured is tried, and each says why not. */
 static void ways(void) {
   struct graft_config config;
-  uint64_t session = 0;
+  struct graft_session_key session;
   char reason[600] = "";
   unsetenv("GRAFT_SERVER");
   CHECK(config_from("pci-devices = /nonexistent\nserver = ivshmem://127.0.0.1:1, tcp://127.0.0.1:1 unix:///nonexistent\n", &config,

@@ -172,6 +172,10 @@ final class AsyncReads {
       await(read);
       return;
     }
+    if (channel.lanes().areOpen() && read.bytes() >= Lanes.LEAST) {
+      sendOnLanes(read);
+      return;
+    }
     try {
       // After a failed copy the data is worthless, but the client must not wait for it for ever:
       // its error is the
@@ -190,6 +194,31 @@ final class AsyncReads {
         queue.remove(read);
       }
       memory.give(read.address(), read.bytes());
+      read.context().events().give(read.event());
+      pending.decrementAndGet();
+      read.sent().countDown();
+    }
+  }
+
+  /** For whoever waits it is sent once it is announced. */
+  private void sendOnLanes(Read read) throws IOException {
+    channel
+        .lanes()
+        .send(
+            read.identity(),
+            read.offset(),
+            read.address(),
+            read.bytes(),
+            () -> {
+              read.context().enter(device);
+              memory.give(read.address(), read.bytes());
+            });
+    try {
+      Replies.announce(channel, read.identity(), read.offset(), read.bytes());
+    } finally {
+      synchronized (queue) {
+        queue.remove(read);
+      }
       read.context().events().give(read.event());
       pending.decrementAndGet();
       read.sent().countDown();

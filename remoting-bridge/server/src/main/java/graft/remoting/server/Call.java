@@ -15,6 +15,7 @@ final class Call {
 
   private static final int WANTS_REPLY = 1;
   private static final int HAS_BULK = 2;
+  private static final int ON_LANES = 4;
 
   private final Channel channel;
   private final long reply;
@@ -69,6 +70,11 @@ final class Call {
     return (flags & HAS_BULK) != 0;
   }
 
+  /** Whether the bulk data comes on further connections. */
+  boolean onLanes() {
+    return (flags & ON_LANES) != 0;
+  }
+
   /** Address of the first parameter. */
   long parameters() {
     return record + Channel.RECORD_HEADER;
@@ -116,9 +122,27 @@ final class Call {
     if (bytes > bulkLeft) {
       throw new IllegalStateException("the server reads more bulk data than there is");
     }
+    if (onLanes()) {
+      if (bytes != bulkLeft) {
+        throw new IllegalStateException("bulk data on lanes is received as a whole");
+      }
+      receiveBulk(Lanes.memory(address));
+      return;
+    }
     bulkLeft -= bytes;
     try {
       channel.readBulk(address, bytes);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Receives all of the bulk data that comes on lanes. */
+  void receiveBulk(Lanes.Destination destination) {
+    long bytes = bulkLeft;
+    bulkLeft = 0;
+    try {
+      channel.lanes().receive(bytes, destination);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -130,7 +154,12 @@ final class Call {
       throw new ProtocolException(
           "bulk data behind " + Dispatcher.name(function) + ", which takes none");
     }
-    if (bulkLeft > 0) {
+    if (onLanes() && !hasBulk()) {
+      throw new ProtocolException(Dispatcher.name(function) + " with no bulk data on lanes");
+    }
+    if (bulkLeft > 0 && onLanes()) {
+      receiveBulk(Lanes.nowhere());
+    } else if (bulkLeft > 0) {
       channel.skipBulk(bulkLeft);
       bulkLeft = 0;
     }

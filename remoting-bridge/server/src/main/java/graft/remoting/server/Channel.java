@@ -66,6 +66,9 @@ public interface Channel extends AutoCloseable {
   /** Bytes sent to the client so far. */
   long bytesOut();
 
+  /** The client's further connections for bulk data. */
+  Lanes lanes();
+
   /** The memory that this channel's client shares, null if it has none. */
   default Region region() {
     return null;

@@ -35,6 +35,12 @@ final class CopyCalls {
     if (call.failure() != CudaResult.SUCCESS) {
       return call.failure();
     }
+    if (call.onLanes()) {
+      boolean mayWait = !state.hostFunctions().arePending();
+      LaneWrite write = new LaneWrite(device, state.context(), destination, stream, mayWait);
+      call.receiveBulk(write);
+      return write.result();
+    }
     Staging staging = state.context().staging(bytes);
     int result = CudaResult.SUCCESS;
     for (long done = 0; done < bytes && result == CudaResult.SUCCESS; ) {

@@ -73,7 +73,8 @@ public final class GraftServer implements AutoCloseable {
       parts.add(endpoint);
       metricsAddress = Optional.of(endpoint.address());
     }
-    Handshake handshake = new Handshake(Dispatcher.API_HASH, tokens, config.handshakeLimit());
+    Handshake handshake =
+        new Handshake(Dispatcher.API_HASH, tokens, pool::secret, config.handshakeLimit());
     Acceptor acceptor =
         new Acceptor(
             listeners,

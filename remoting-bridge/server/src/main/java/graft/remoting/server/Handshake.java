@@ -16,13 +16,15 @@ import java.util.Map;
 final class Handshake {
   private final long apiHash;
   private final TokensFile tokens;
+  private final Sessions sessions;
   private final Duration limit;
   private final SecureRandom random = new SecureRandom();
   private final byte[] nobody = new byte[32];
 
-  Handshake(long apiHash, TokensFile tokens, Duration limit) {
+  Handshake(long apiHash, TokensFile tokens, Sessions sessions, Duration limit) {
     this.apiHash = apiHash;
     this.tokens = tokens;
+    this.sessions = sessions;
     this.limit = limit;
     random.nextBytes(nobody);
   }
@@ -31,8 +33,15 @@ final class Handshake {
    * A client that has proved its token.
    *
    * @param serverProof what WELCOME shows it in turn
+   * @param sessionSecret what further connections of the session that begins now must prove
    */
-  record Accepted(Hello hello, Grant grant, Bytes serverProof) {}
+  record Accepted(Hello hello, Grant grant, Bytes serverProof, Bytes sessionSecret) {}
+
+  /** Where the secrets of the sessions are that are served now. */
+  interface Sessions {
+    /** The secret of the session of that name and id, null if there is none. */
+    Bytes secret(long id, String name);
+  }
 
   /**
    * Authenticates whoever is at the other end.
@@ -66,15 +75,23 @@ final class Handshake {
     byte[] proof = receive(socket, HandshakeMessages.PROOF, deadline);
     Map<String, Grant> grants = tokens.read();
     Grant grant = grants.get(hello.name());
+    boolean further = hello.kind() == HandshakeMessages.KIND_LANE;
+    Bytes secret = further ? sessions.secret(hello.sessionId(), hello.name()) : null;
+    if (further && secret == null) {
+      throw new HandshakeException(
+          HandshakeStatus.NO_SESSION, "the session that this connection is for has ended");
+    }
     // A name that nobody has costs the same work and gets the same answer as a wrong token.
     byte[] token = grant == null ? nobody : grant.token().array();
-    boolean right = MessageDigest.isEqual(proof, Proofs.client(token, hello, serverNonce));
-    byte[] serverProof = Proofs.server(token, hello, serverNonce);
+    byte[] key = further ? secret.array() : token;
+    boolean right = MessageDigest.isEqual(proof, Proofs.client(key, hello, serverNonce));
+    byte[] serverProof = Proofs.server(key, hello, serverNonce);
     if (!right || grant == null) {
       throw new HandshakeException(
           HandshakeStatus.REFUSED, "the server does not know this name with this token");
     }
-    return new Accepted(hello, grant, Bytes.of(serverProof));
+    return new Accepted(
+        hello, grant, Bytes.of(serverProof), Bytes.of(Proofs.session(token, hello, serverNonce)));
   }
 
   private HandshakeStatus check(Hello hello) throws HandshakeException {

@@ -13,10 +13,14 @@ import java.util.Arrays;
  * HELLO     128  0 magic, 4 version, 8 API hash (u64), 16 client nonce[32], 48 name[64], 112 kind, 116 channel,
  *                120 session id (u64, kind 1)
  * CHALLENGE  64  0 magic, 4 status, 8 API hash (u64), 16 server nonce[32], 48 reserved[16]
- * PROOF      32  HMAC-SHA256(token, "graft client 1" server-nonce client-nonce API-hash name[64])
- * WELCOME   256  0 status, 4 flags, 8 session id (u64), 16 proof[32]: HMAC-SHA256(token, "graft server 1"
- *                client-nonce server-nonce API-hash name[64]), 48 message[208]
+ * PROOF      32  HMAC-SHA256(key, "graft client 1" server-nonce client-nonce API-hash name[64] kind channel session)
+ * WELCOME   256  0 status, 4 flags, 8 session id (u64), 16 proof[32]: HMAC-SHA256(key, "graft server 1"
+ *                client-nonce server-nonce API-hash name[64] kind channel session), 48 message[208]
  * </pre>
+ *
+ * The key is the token; for a further connection (kind 1) it is the session's secret,
+ * HMAC-SHA256(token, "graft session 1" client-nonce server-nonce API-hash name[64] kind channel
+ * session) of the handshake that began the session.
  */
 final class HandshakeMessages {
   static final int MAGIC = 0x54465247;
@@ -25,11 +29,18 @@ final class HandshakeMessages {
   static final int CHALLENGE = 64;
   static final int PROOF = 32;
   static final int WELCOME = 256;
+  static final int HASH = 8;
+  static final int NAME_AT = 48;
   static final int NONCE = 32;
   static final int NAME = 64;
   static final int MESSAGE = 208;
   static final int KIND_SESSION = 0;
   static final int KIND_LANE = 1;
+
+  /** What a further connection is for, in the place of the channel. */
+  static final int LANE_CALLBACKS = 0;
+
+  static final int LANE_BULK = 1;
   static final int CHANNEL_SOCKET = 0;
   static final int CHANNEL_SHARED_MEMORY = 1;
   static final int CHANNEL_GUEST_MEMORY = 2;

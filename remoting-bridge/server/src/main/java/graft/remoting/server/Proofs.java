@@ -1,13 +1,15 @@
 package graft.remoting.server;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** What each side shows the other to prove that it has the token, without sending it. */
+/**
+ * What each side shows the other to prove that it has the token, without sending it. A further
+ * connection of a session proves instead that it has the session's secret, which comes of the token
+ * and of both nonces of the session's own handshake and never travels either.
+ */
 final class Proofs {
   private Proofs() {}
 
@@ -21,6 +23,11 @@ final class Proofs {
     return mac(token, "graft server 1", hello.clientNonce().array(), serverNonce, hello);
   }
 
+  /** The secret of the session that this handshake begins. */
+  static byte[] session(byte[] token, HandshakeMessages.Hello hello, byte[] serverNonce) {
+    return mac(token, "graft session 1", hello.clientNonce().array(), serverNonce, hello);
+  }
+
   private static byte[] mac(
       byte[] token, String label, byte[] first, byte[] second, HandshakeMessages.Hello hello) {
     try {
@@ -29,11 +36,11 @@ final class Proofs {
       mac.update(label.getBytes(StandardCharsets.US_ASCII));
       mac.update(first);
       mac.update(second);
+      mac.update(hello.encode(), HandshakeMessages.HASH, Long.BYTES);
       mac.update(
-          ByteBuffer.allocate(Long.BYTES)
-              .order(ByteOrder.LITTLE_ENDIAN)
-              .putLong(0, hello.apiHash()));
-      mac.update(hello.rawName().array());
+          hello.encode(),
+          HandshakeMessages.NAME_AT,
+          HandshakeMessages.HELLO - HandshakeMessages.NAME_AT);
       return mac.doFinal();
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("every Java runtime has HmacSHA256", e);

@@ -3,6 +3,7 @@ package graft.remoting.server;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import java.util.ArrayDeque;
+import java.util.concurrent.LinkedBlockingQueue;
 
 /**
  * A copy to the client that it waits for: up to four pieces are on the way from the device while
@@ -21,6 +22,9 @@ final class Read {
   private final long bytes;
   private final long stream;
   private final ArrayDeque<Staging.Buffer> queued = new ArrayDeque<>();
+  private final boolean onLanes;
+  private final LinkedBlockingQueue<Staging.Buffer> sent = new LinkedBlockingQueue<>();
+  private int beingSent;
   private long queuedBytes;
   private long sentBytes;
 
@@ -33,6 +37,7 @@ final class Read {
     this.source = source;
     this.bytes = bytes;
     this.stream = stream;
+    this.onLanes = state.usesLanes(bytes);
   }
 
   /** Starts it, and ends it too if that needs no waiting; else the reply comes later. */
@@ -84,6 +89,13 @@ final class Read {
   private int sendOne() {
     Staging.Buffer buffer = queued.remove();
     long piece = Math.min(bytes - sentBytes, staging.bufferSize());
+    if (onLanes) {
+      beingSent++;
+      state.sendOnLanes(slot, sentBytes, buffer.address(), piece, () -> sent.add(buffer));
+      sentBytes += piece;
+      boolean next = queuedBytes < bytes && (queued.isEmpty() || !sent.isEmpty());
+      return next ? queue(takeSent()) : CudaResult.SUCCESS;
+    }
     state.sendData(slot, sentBytes, buffer.address(), piece);
     sentBytes += piece;
     if (queuedBytes < bytes) {
@@ -91,6 +103,17 @@ final class Read {
     }
     staging.give(buffer);
     return CudaResult.SUCCESS;
+  }
+
+  /** A buffer that the lanes have sent; waits for it. */
+  private Staging.Buffer takeSent() {
+    beingSent--;
+    try {
+      return sent.take();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("nothing interrupts the threads of a session", e);
+    }
   }
 
   /**
@@ -102,5 +125,8 @@ final class Read {
       staging.give(buffer);
     }
     queued.clear();
+    while (beingSent > 0) {
+      staging.give(takeSent());
+    }
   }
 }

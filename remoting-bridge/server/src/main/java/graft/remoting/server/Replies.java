@@ -15,6 +15,10 @@ import org.slf4j.LoggerFactory;
 final class Replies {
   private static final Logger LOG = LoggerFactory.getLogger(Replies.class);
 
+  private static final int DATA = 1;
+  private static final int ON_LANES = 4;
+  private static final int DATA_HEADER = Channel.ANSWER_HEADER + 24;
+
   private final Channel channel;
   private final AsyncReads reads;
   private final AtomicInteger pendingError = new AtomicInteger();
@@ -53,16 +57,28 @@ final class Replies {
     }
   }
 
+  /** Says that data of a read is on its way on the lanes. */
+  static void announce(Channel channel, long read, long offset, long length) throws IOException {
+    try (Scratch head = new Scratch(DATA_HEADER)) {
+      dataHeader(head.address(), ON_LANES, 0, read, offset, length);
+      channel.send(head.address(), DATA_HEADER);
+    }
+  }
+
+  private static void dataHeader(
+      long address, int kind, int slot, long read, long offset, long length) {
+    Call.header(address, DATA_HEADER, kind, slot, CudaResult.SUCCESS);
+    Memory.putLong(address + 16, read);
+    Memory.putLong(address + 24, offset);
+    Memory.putLong(address + 32, length);
+  }
+
   /** Sends bulk data for a read: its identity, where in it the data belongs, and the data. */
   static void sendData(Channel channel, int slot, long read, long offset, long address, long length)
       throws IOException {
-    int size = Channel.ANSWER_HEADER + 24;
-    try (Scratch head = new Scratch(size)) {
-      Call.header(head.address(), size, 1, slot, CudaResult.SUCCESS);
-      Memory.putLong(head.address() + 16, read);
-      Memory.putLong(head.address() + 24, offset);
-      Memory.putLong(head.address() + 32, length);
-      channel.sendBulk(head.address(), size, address, length);
+    try (Scratch head = new Scratch(DATA_HEADER)) {
+      dataHeader(head.address(), DATA, slot, read, offset, length);
+      channel.sendBulk(head.address(), DATA_HEADER, address, length);
     }
   }
 }

@@ -5,6 +5,7 @@ import java.util.Locale;
 /** What the server knows of a session that a worker serves. */
 final class ServedSession {
   private final long id;
+  private final Bytes secret;
   private final String name;
   private final String peer;
   private final DeviceSpec device;
@@ -12,8 +13,9 @@ final class ServedSession {
   private volatile ControlMessage.Used used = new ControlMessage.Used(0, 0, 0, 0);
   private volatile String ending;
 
-  ServedSession(long id, String name, String peer, DeviceSpec device) {
+  ServedSession(long id, Bytes secret, String name, String peer, DeviceSpec device) {
     this.id = id;
+    this.secret = secret;
     this.name = name;
     this.peer = peer;
     this.device = device;
@@ -21,6 +23,11 @@ final class ServedSession {
 
   long id() {
     return id;
+  }
+
+  /** What a further connection of it must prove to have. */
+  Bytes secret() {
+    return secret;
   }
 
   String name() {

@@ -11,6 +11,7 @@ final class SessionContext {
   private final long handle;
   private final Staging small;
   private final Staging large;
+  private final Staging pieces;
   private final EventPool events;
 
   SessionContext(CudaDevice device, long handle) {
@@ -18,6 +19,7 @@ final class SessionContext {
     this.events = new EventPool(device);
     this.small = new Staging(device, 16, Staging.SMALL);
     this.large = new Staging(device, 4, Staging.LARGE);
+    this.pieces = new Staging(device, 12, Lanes.PIECE);
   }
 
   /** The driver's handle; 0 stands for no context, where every call answers INVALID_CONTEXT. */
@@ -32,6 +34,11 @@ final class SessionContext {
   /** Where data of that size waits for its copy. */
   Staging staging(long bytes) {
     return bytes <= Staging.SMALL ? small : large;
+  }
+
+  /** Where pieces of data from lanes wait for their copies. */
+  Staging pieces() {
+    return pieces;
   }
 
   /** Makes it the calling thread's current context. */

@@ -71,7 +71,8 @@ final class SessionGate {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       try {
         Worker worker = pool.take(wanted, WORKER_LIMIT);
-        ServedSession session = new ServedSession(id, grant.name(), socket.peer(), wanted);
+        ServedSession session =
+            new ServedSession(id, accepted.sessionSecret(), grant.name(), socket.peer(), wanted);
         Bytes welcome = welcome(id, accepted);
         worker.start(
             session,

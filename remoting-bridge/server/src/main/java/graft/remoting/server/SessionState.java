@@ -142,6 +142,26 @@ final class SessionState {
         : result;
   }
 
+  /** Whether data of that size goes to the client on lanes. */
+  boolean usesLanes(long bytes) {
+    return bytes >= Lanes.LEAST && channel.lanes().areOpen();
+  }
+
+  /**
+   * Sends data of a read that the client waits for in {@code slot} on the lanes.
+   *
+   * @param sent run when the memory is free again
+   */
+  void sendOnLanes(int slot, long offset, long address, long bytes, Runnable sent) {
+    long read = Integer.toUnsignedLong(slot);
+    channel.lanes().send(read, offset, address, bytes, sent);
+    try {
+      Replies.announce(channel, read, offset, bytes);
+    } catch (IOException e) {
+      LOG.debug("the client has gone: {}", e.getMessage());
+    }
+  }
+
   /** Sends data of a read that the client waits for in {@code slot}, its part at {@code offset}. */
   void sendData(int slot, long offset, long address, long bytes) {
     try {

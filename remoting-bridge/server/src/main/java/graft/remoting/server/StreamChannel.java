@@ -22,6 +22,7 @@ final class StreamChannel implements Channel {
   private final ReentrantLock sending = new ReentrantLock();
   private final AtomicLong bytesIn = new AtomicLong();
   private final AtomicLong bytesOut = new AtomicLong();
+  private final Lanes lanes;
   private int start;
   private int end;
 
@@ -33,6 +34,7 @@ final class StreamChannel implements Channel {
   StreamChannel(Transport transport, int spinMicros) {
     this.transport = transport;
     this.spinNanos = TimeUnit.MICROSECONDS.toNanos(spinMicros);
+    this.lanes = new Lanes(spinNanos);
   }
 
   @Override
@@ -207,18 +209,23 @@ final class StreamChannel implements Channel {
   }
 
   @Override
+  public Lanes lanes() {
+    return lanes;
+  }
+
+  @Override
   public Region region() {
     return transport.region();
   }
 
   @Override
   public long bytesIn() {
-    return bytesIn.get();
+    return bytesIn.get() + lanes.bytesIn();
   }
 
   @Override
   public long bytesOut() {
-    return bytesOut.get();
+    return bytesOut.get() + lanes.bytesOut();
   }
 
   /**

@@ -158,6 +158,12 @@ final class WorkerPool implements AutoCloseable {
     }
   }
 
+  /** What a further connection of that session must prove to have, null when there is none. */
+  Bytes secret(long sessionId, String name) {
+    Worker worker = find(sessionId, name);
+    return worker == null ? null : worker.session().secret();
+  }
+
   /** The sessions that are served now. */
   List<ServedSession> sessions() {
     lock.lock();

@@ -50,6 +50,7 @@ final class WorkerSession {
     try {
       welcome(client, start.welcome());
       Channel records = new StreamChannel(transport(), spinMicros);
+      records.lanes().onViolation(client::shutdown);
       RecordHandler executor =
           backend.begin(records, start.name(), start.memoryLimit(), spinMicros);
       channel = records;
@@ -144,7 +145,11 @@ final class WorkerSession {
       NativeSocket connection = new NativeSocket(received.fd(), start.name());
       try {
         welcome(connection, lane.welcome());
-        handler.addLane(lane.lane(), new StreamChannel(connection, spinMicros));
+        if (lane.lane() == HandshakeMessages.LANE_BULK) {
+          channel.lanes().add(connection);
+        } else {
+          handler.addLane(lane.lane(), new StreamChannel(connection, spinMicros));
+        }
       } catch (IOException e) {
         LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());
         connection.close();

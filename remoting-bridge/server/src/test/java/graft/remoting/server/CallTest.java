@@ -43,6 +43,13 @@ class CallTest {
     public void readBulk(long address, long length) {}
 
     @Override
+    public Lanes lanes() {
+      Lanes none = new Lanes(0);
+      none.fail(new java.io.IOException("this test has no lanes"));
+      return none;
+    }
+
+    @Override
     public void skipBulk(long length) {}
 
     @Override

@@ -62,8 +62,11 @@ final class CudaClient implements AutoCloseable {
 
   private int send(String name, Parameters parameters, byte[] bulk, boolean wait)
       throws IOException {
+    return send(name, parameters, bulk, (wait ? 1 : 0) | (bulk.length > 0 ? 2 : 0));
+  }
+
+  private int send(String name, Parameters parameters, byte[] bulk, int flags) throws IOException {
     byte[] body = parameters.done();
-    int flags = (wait ? 1 : 0) | (bulk.length > 0 ? 2 : 0);
     int used = ++slot;
     wire.send(
         WireClient.little(16 + body.length + bulk.length)
@@ -84,6 +87,11 @@ final class CudaClient implements AutoCloseable {
 
   void async(String name, Parameters parameters, byte[] bulk) throws IOException {
     send(name, parameters, bulk, false);
+  }
+
+  /** Sends a call whose bulk data goes on lanes. */
+  void onLanes(String name, Parameters parameters) throws IOException {
+    send(name, parameters, new byte[0], 2 | 4);
   }
 
   /** Sends a call that wants a reply, and does not wait for it; its slot. */

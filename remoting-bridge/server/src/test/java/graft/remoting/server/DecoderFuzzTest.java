@@ -233,6 +233,13 @@ class DecoderFuzzTest {
     }
 
     @Override
+    public Lanes lanes() {
+      Lanes none = new Lanes(0);
+      none.fail(new java.io.IOException("this test has no lanes"));
+      return none;
+    }
+
+    @Override
     public long replyBuffer() {
       return reply;
     }

@@ -159,7 +159,7 @@ class SessionTest {
   void aSessionMayHaveFurtherConnections() throws Exception {
     try (ServerFixture fixture = start();
         WireClient client = fixture.alice();
-        WireClient lane = client.lane(fixture.address(), "alice", ServerFixture.ALICE, 5)) {
+        WireClient lane = client.lane(fixture.address(), "alice", 5)) {
       assertThat(worker(lane)).isEqualTo(worker(client));
       byte[] who = lane.call(EchoBackend.WHO, 0, new byte[0]).payload().array();
       assertThat(who[8]).isEqualTo((byte) 5);
@@ -170,7 +170,7 @@ class SessionTest {
   void nobodyJoinsTheSessionOfAnother() throws Exception {
     try (ServerFixture fixture = start();
         WireClient alice = fixture.alice()) {
-      assertThatThrownBy(() -> alice.lane(fixture.address(), "bob", ServerFixture.BOB, 1))
+      assertThatThrownBy(() -> alice.lane(fixture.address(), "bob", ServerFixture.BOB, 0))
           .hasMessageContaining("refused 6");
     }
   }

@@ -16,6 +16,7 @@ import java.util.Arrays;
 final class WireClient implements AutoCloseable {
   private final SocketChannel socket;
   private long sessionId;
+  private byte[] sessionSecret = new byte[32];
 
   private WireClient(SocketChannel socket) {
     this.socket = socket;
@@ -57,9 +58,14 @@ final class WireClient implements AutoCloseable {
   }
 
   /** Another connection of this session. */
-  WireClient lane(ListenAddress address, String name, byte[] token, int lane) throws IOException {
+  WireClient lane(ListenAddress address, String name, int lane) throws IOException {
+    return lane(address, name, sessionSecret, lane);
+  }
+
+  /** Another connection of this session by one that shows something else than its secret. */
+  WireClient lane(ListenAddress address, String name, byte[] secret, int lane) throws IOException {
     WireClient client = connect(address);
-    Welcome welcome = client.authenticate(name, token, Dispatcher.API_HASH, 1, lane, sessionId);
+    Welcome welcome = client.authenticate(name, secret, Dispatcher.API_HASH, 1, lane, sessionId);
     if (welcome.status() != 0) {
       throw new IOException("refused " + welcome.status() + ": " + welcome.message());
     }
@@ -71,7 +77,7 @@ final class WireClient implements AutoCloseable {
     byte[] clientNonce = new byte[32];
     Arrays.fill(clientNonce, (byte) 7);
     byte[] padded = Arrays.copyOf(name.getBytes(java.nio.charset.StandardCharsets.UTF_8), 64);
-    send(
+    ByteBuffer hello =
         little(128)
             .putInt(0x54465247)
             .putInt(1)
@@ -81,7 +87,9 @@ final class WireClient implements AutoCloseable {
             .putInt(kind)
             .putInt(lane)
             .putLong(sessionId)
-            .flip());
+            .flip();
+    byte[] said = bytes(hello, 48, 80);
+    send(hello);
     ByteBuffer challenge = receive(64);
     if (challenge.getInt(0) != 0x54465247) {
       throw new IOException("no challenge");
@@ -92,15 +100,15 @@ final class WireClient implements AutoCloseable {
     byte[] serverNonce = bytes(challenge, 16, 32);
     ByteBuffer hash = little(8).putLong(apiHash).flip();
     send(
-        ByteBuffer.wrap(
-            TestMac.of(token, "graft client 1", serverNonce, clientNonce, hash, padded)));
+        ByteBuffer.wrap(TestMac.of(token, "graft client 1", serverNonce, clientNonce, hash, said)));
     Welcome welcome = welcome(receive(256));
+    sessionSecret = TestMac.of(token, "graft session 1", clientNonce, serverNonce, hash, said);
     if (welcome.status() == 0
         && !welcome
             .proof()
             .equals(
                 Bytes.of(
-                    TestMac.of(token, "graft server 1", clientNonce, serverNonce, hash, padded)))) {
+                    TestMac.of(token, "graft server 1", clientNonce, serverNonce, hash, said)))) {
       throw new IOException("the server's proof is wrong");
     }
     return welcome;

@@ -1,0 +1,184 @@
+/* Lanes: connections of the session for bulk data, so that one TCP stream is not the limit.
+ *
+ * A call whose data travels here says so in its record (session.c) and counts as a transfer; data of a read is announced
+ * by an answer. The data itself goes in pieces, each behind a header, on whichever lane is free: a thread for each lane
+ * sends, another receives.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "graft.h"
+
+#define MOST_LANES 16
+#define SMALLEST_PIECE (128u << 10)
+#define LARGEST_PIECE (1u << 20) /* as the server has room for */
+
+struct head {
+  uint64_t identity; /* number of the transfer, or of the read */
+  uint64_t offset, bytes;
+};
+
+struct graft_transfer {
+  struct graft_transfer *next;
+  uint64_t number;
+  const uint8_t *data;
+  size_t bytes, piece, claimed, sent;
+  bool stays; /* nobody waits for it */
+};
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t work, done;
+  bool tried;
+  int count;
+  int fds[MOST_LANES];
+  struct graft_transfer *first, **end; /* those of which not all is claimed, oldest first */
+} l = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+/* ---- Sending ---- */
+
+static bool send_all(int fd, const void *data, size_t bytes, int flags) {
+  const uint8_t *at = data;
+  while (bytes) {
+    ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL | flags);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+static void *sender(void *lane) {
+  int fd = *(int *)lane;
+  pthread_mutex_lock(&l.lock);
+  for (;;) {
+    while (!l.first) pthread_cond_wait(&l.work, &l.lock);
+    struct graft_transfer *t = l.first;
+    size_t at = t->claimed, take = t->bytes - at < t->piece ? t->bytes - at : t->piece;
+    t->claimed += take;
+    if (t->claimed == t->bytes) {
+      l.first = t->next;
+      if (!l.first) l.end = &l.first;
+    }
+    pthread_mutex_unlock(&l.lock);
+    struct head head = {t->number, at, take};
+    if (!graft_dead() && !(send_all(fd, &head, sizeof head, MSG_MORE) && send_all(fd, t->data + at, take, 0))) {
+      graft_die("sending bulk data failed", errno);
+    }
+    pthread_mutex_lock(&l.lock);
+    t->sent += take;
+    if (t->sent < t->bytes) continue;
+    if (t->stays) {
+      free(t);
+    } else {
+      pthread_cond_broadcast(&l.done);
+    }
+  }
+  return NULL;
+}
+
+struct graft_transfer *graft_lanes_send(uint64_t number, const void *data, size_t bytes, bool stays) {
+  struct graft_transfer *t = malloc(sizeof *t);
+  if (!t) {
+    graft_die("no memory for a transfer", 0);
+    return NULL;
+  }
+  size_t piece = (bytes / (size_t)l.count / 2 + 65535) & ~(size_t)65535;
+  if (piece < SMALLEST_PIECE) piece = SMALLEST_PIECE;
+  if (piece > LARGEST_PIECE) piece = LARGEST_PIECE;
+  *t = (struct graft_transfer){.number = number, .data = data, .bytes = bytes, .piece = piece, .stays = stays};
+  pthread_mutex_lock(&l.lock);
+  *l.end = t;
+  l.end = &t->next;
+  pthread_cond_broadcast(&l.work);
+  pthread_mutex_unlock(&l.lock);
+  return stays ? NULL : t;
+}
+
+void graft_lanes_wait(struct graft_transfer *t) {
+  pthread_mutex_lock(&l.lock);
+  while (t->sent < t->bytes) pthread_cond_wait(&l.done, &l.lock);
+  pthread_mutex_unlock(&l.lock);
+  free(t);
+}
+
+/* ---- Receiving ---- */
+
+static bool receive_all(int fd, void *to, size_t bytes) {
+  uint8_t *at = to;
+  while (bytes) {
+    ssize_t n = recv(fd, at, bytes, MSG_WAITALL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      if (!n) errno = 0;
+      return false;
+    }
+    graft_stats_received((size_t)n);
+    at += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+static void *receiver(void *lane) {
+  int fd = *(int *)lane;
+  struct head head;
+  while (receive_all(fd, &head, sizeof head)) {
+    uint8_t *to = graft_read_place(head.identity, head.offset, head.bytes);
+    if (!to) {
+      graft_die("data that nobody asked for", 0);
+      return NULL;
+    }
+    bool whole = receive_all(fd, to, head.bytes);
+    int error = errno;
+    graft_read_arrived(head.identity, head.bytes);
+    if (!whole) {
+      graft_die("receiving bulk data failed", error);
+      return NULL;
+    }
+  }
+  graft_die("the server closed a connection", 0);
+  return NULL;
+}
+
+/* ---- Opening ---- */
+
+/* Called with the lock held. */
+static void open_lanes(const struct graft_config *config, const struct graft_session_key *key) {
+  l.end = &l.first;
+  for (int i = 0; i < config->lanes && i < MOST_LANES; i++) {
+    char reason[400];
+    int *fd = &l.fds[l.count];
+    *fd = graft_connect_lane(config, key, GRAFT_LANE_BULK, reason, sizeof reason);
+    if (*fd < 0) {
+      if (graft_debug()) graft_say("no connection for bulk data: %s", reason);
+      return;
+    }
+    if (!graft_start_thread(sender, fd)) {
+      close(*fd);
+      return;
+    }
+    __atomic_store_n(&l.count, l.count + 1, __ATOMIC_RELEASE);
+    if (!graft_start_thread(receiver, fd)) graft_die("no thread for a connection", 0);
+  }
+}
+
+void graft_lanes_shutdown(void) {
+  int count = __atomic_load_n(&l.count, __ATOMIC_ACQUIRE);
+  for (int i = 0; i < count; i++) shutdown(l.fds[i], SHUT_RDWR);
+}
+
+bool graft_lanes_ready(const struct graft_config *config, const struct graft_session_key *key) {
+  if (!__atomic_load_n(&l.tried, __ATOMIC_ACQUIRE)) {
+    pthread_mutex_lock(&l.lock);
+    if (!l.tried) {
+      open_lanes(config, key);
+      __atomic_store_n(&l.tried, true, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&l.lock);
+  }
+  return l.count > 0;
+}

@@ -1,0 +1,120 @@
+package graft.remoting.server;
+
+import graft.remoting.device.Memory;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One connection for bulk data. A thread reads its pieces, another sends; each piece follows a
+ * header: u64 transfer or read, u64 offset in it, u64 length.
+ */
+final class Lane {
+  private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
+  private static final int HEADER = 24;
+  private static final long STACK = 256 << 10;
+
+  private final Lanes lanes;
+  private final Transport connection;
+  private long taken;
+
+  private Lane(Lanes lanes, Transport connection) {
+    this.lanes = lanes;
+    this.connection = connection;
+  }
+
+  /** Takes over {@code connection}. */
+  static void start(Lanes lanes, Transport connection) {
+    Lane lane = new Lane(lanes, connection);
+    thread(lane::receive, "graft-lane-in");
+    thread(lane::send, "graft-lane-out");
+  }
+
+  private static void thread(Runnable task, String name) {
+    Thread thread = new Thread(null, task, name, STACK);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void receive() {
+    try (Scratch header = new Scratch(HEADER)) {
+      while (read(header.address(), HEADER)) {
+        long offset = Memory.getLong(header.address() + 8);
+        long length = Memory.getLong(header.address() + 16);
+        Lanes.Incoming transfer = lanes.claim(Memory.getLong(header.address()), offset, length);
+        taken = 0;
+        transfer.destination().take(this, offset, length);
+        if (taken != length) {
+          throw new IllegalStateException("a piece of bulk data was not read whole");
+        }
+        lanes.received(transfer, length);
+      }
+      lanes.fail(new IOException("the client closed a connection for bulk data"));
+    } catch (ProtocolException e) {
+      LOG.warn("on a connection for bulk data: {}", e.getMessage());
+      lanes.endSession(e);
+    } catch (IOException e) {
+      lanes.fail(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Reads {@code length} bytes of the piece that has begun. */
+  void take(long address, long length) throws IOException {
+    if (!read(address, length)) {
+      throw new IOException("the client closed a connection within bulk data");
+    }
+    taken += length;
+  }
+
+  /** Reads the rest of a piece and drops it. */
+  void drop(long length) throws IOException {
+    try (Scratch waste = new Scratch(Math.min(length, 64 << 10))) {
+      for (long left = length; left > 0; ) {
+        long part = Math.min(left, 64 << 10);
+        take(waste.address(), part);
+        left -= part;
+      }
+    }
+  }
+
+  /** Fills it; false if the stream ends before its first byte. */
+  private boolean read(long address, long length) throws IOException {
+    long done = 0;
+    while (done < length) {
+      long count = connection.receive(address + done, length - done);
+      if (count == Transport.END && done > 0) {
+        throw new IOException("the client closed a connection within bulk data");
+      }
+      if (count == Transport.END) {
+        return false;
+      }
+      if (count > 0) {
+        done += count;
+      }
+    }
+    return true;
+  }
+
+  private void send() {
+    try (Scratch header = new Scratch(HEADER)) {
+      while (true) {
+        Lanes.Piece piece = lanes.nextPiece();
+        Memory.putLong(header.address(), piece.of().read());
+        Memory.putLong(header.address() + 8, piece.of().offset() + piece.at());
+        Memory.putLong(header.address() + 16, piece.length());
+        try {
+          connection.sendAll(header.address(), HEADER, true);
+          connection.sendAll(piece.of().address() + piece.at(), piece.length(), false);
+        } finally {
+          lanes.sent(piece);
+        }
+      }
+    } catch (IOException e) {
+      lanes.fail(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,274 @@
+package graft.remoting.server;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A session's further connections for bulk data, since one TCP stream carries less than a GPU
+ * takes. Data goes in pieces on whichever connection is free.
+ *
+ * <p>From the client: a record with the flag counts as a transfer, and the executor waits there
+ * until all of its pieces have come; a piece that is early waits in its socket. To the client:
+ * pieces of reads are sent in the background; an answer on the session's own stream announces them.
+ * Thread-safe, except that one thread at a time receives.
+ */
+final class Lanes {
+  /** The longest piece that a client may send. */
+  static final int PIECE = 1 << 20;
+
+  /** From here on data to the client goes here. */
+  static final int LEAST = 512 << 10;
+
+  private static final int MOST = 16;
+  private static final int SMALLEST_PIECE = 128 << 10;
+  private static final int GRAIN = 64 << 10;
+
+  private final long spinNanos;
+  private final AtomicLong bytesIn = new AtomicLong();
+  private final AtomicLong bytesOut = new AtomicLong();
+  private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>();
+  private Runnable endSession = () -> {};
+  private Incoming incoming;
+  private long transfers;
+  private volatile int count;
+  private volatile IOException failure;
+
+  Lanes(long spinNanos) {
+    this.spinNanos = spinNanos;
+  }
+
+  /** Where the pieces of a transfer go. */
+  interface Destination {
+    /** Takes all of a piece from {@code lane}. Called by several threads at once. */
+    void take(Lane lane, long offset, long length) throws IOException;
+  }
+
+  /** Data from the client on its way. */
+  static final class Incoming {
+    private final Destination destination;
+    private final long bytes;
+    private final AtomicLong left;
+    private long unclaimed;
+
+    private Incoming(Destination destination, long bytes) {
+      this.destination = destination;
+      this.bytes = bytes;
+      this.left = new AtomicLong(bytes);
+      this.unclaimed = bytes;
+    }
+
+    Destination destination() {
+      return destination;
+    }
+  }
+
+  /**
+   * Data to the client on its way.
+   *
+   * @param read what the client knows it by
+   * @param offset where in the read it belongs
+   * @param sent what to do when nothing reads the memory any more
+   */
+  record Outgoing(
+      long read,
+      long offset,
+      long address,
+      long bytes,
+      Runnable sent,
+      AtomicLong claimed,
+      AtomicLong left) {}
+
+  /** A piece of it. */
+  record Piece(Outgoing of, long at, long length) {}
+
+  /** What ends the session when a client breaks the rules here. */
+  void onViolation(Runnable action) {
+    endSession = action;
+  }
+
+  /** Takes over one more connection; one too many is closed. */
+  void add(Transport connection) {
+    synchronized (this) {
+      if (count == MOST) {
+        connection.close();
+        return;
+      }
+      count++;
+    }
+    Lane.start(this, connection);
+  }
+
+  boolean areOpen() {
+    return count > 0 && failure == null;
+  }
+
+  long bytesIn() {
+    return bytesIn.get();
+  }
+
+  long bytesOut() {
+    return bytesOut.get();
+  }
+
+  /**
+   * Receives the transfer that the executor has come to.
+   *
+   * @throws IOException when a connection ends before
+   */
+  void receive(long bytes, Destination destination) throws IOException {
+    Incoming transfer = new Incoming(destination, bytes);
+    synchronized (this) {
+      incoming = transfer;
+      transfers++;
+      notifyAll();
+    }
+    long limit = System.nanoTime() + spinNanos;
+    while (transfer.left.get() > 0 && System.nanoTime() < limit && failure == null) {
+      Thread.onSpinWait();
+    }
+    synchronized (this) {
+      try {
+        while (transfer.left.get() > 0) {
+          if (failure != null) {
+            throw new IOException(failure.getMessage(), failure);
+          }
+          wait();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IOException("interrupted within bulk data", e);
+      } finally {
+        incoming = null;
+      }
+    }
+  }
+
+  /** A destination in memory. */
+  static Destination memory(long address) {
+    return (lane, offset, length) -> lane.take(address + offset, length);
+  }
+
+  /** A destination for what nobody wants. */
+  static Destination nowhere() {
+    return (lane, offset, length) -> lane.drop(length);
+  }
+
+  /**
+   * The transfer that a piece belongs to; waits until the executor has come to it.
+   *
+   * @throws ProtocolException when it belongs to none, or does not fit
+   */
+  synchronized Incoming claim(long transfer, long offset, long length)
+      throws IOException, InterruptedException {
+    while (transfer > transfers) {
+      if (failure != null) {
+        throw new IOException(failure.getMessage(), failure);
+      }
+      wait();
+    }
+    if (incoming == null
+        || transfer != transfers
+        || length <= 0
+        || length > PIECE
+        || offset < 0
+        || offset > incoming.bytes - length
+        || length > incoming.unclaimed) {
+      throw new ProtocolException(
+          "a piece of "
+              + Long.toUnsignedString(length)
+              + " bytes at "
+              + Long.toUnsignedString(offset)
+              + " that fits no transfer");
+    }
+    incoming.unclaimed -= length;
+    return incoming;
+  }
+
+  /** A piece is where it belongs. */
+  void received(Incoming transfer, long length) {
+    bytesIn.addAndGet(length);
+    if (transfer.left.addAndGet(-length) == 0) {
+      synchronized (this) {
+        notifyAll();
+      }
+    }
+  }
+
+  /**
+   * Sends in the background. The order of what is sent is not kept.
+   *
+   * @param sent run by a thread of ours when nothing reads the memory any more
+   */
+  void send(long read, long offset, long address, long bytes, Runnable sent) {
+    Outgoing data =
+        new Outgoing(read, offset, address, bytes, sent, new AtomicLong(), new AtomicLong(bytes));
+    synchronized (outgoing) {
+      if (failure == null) {
+        outgoing.add(data);
+        outgoing.notifyAll();
+        return;
+      }
+    }
+    sent.run();
+  }
+
+  /** The next piece to send; waits for it. */
+  Piece nextPiece() throws IOException, InterruptedException {
+    synchronized (outgoing) {
+      while (outgoing.isEmpty()) {
+        if (failure != null) {
+          throw new IOException(failure.getMessage(), failure);
+        }
+        outgoing.wait();
+      }
+      Outgoing data = outgoing.element();
+      long share = (data.bytes() / count / 2 + GRAIN - 1) / GRAIN * GRAIN;
+      long length =
+          Math.min(
+              data.bytes() - data.claimed().get(),
+              Math.max(SMALLEST_PIECE, Math.min(PIECE, share)));
+      long at = data.claimed().getAndAdd(length);
+      if (at + length == data.bytes()) {
+        outgoing.remove();
+      }
+      return new Piece(data, at, length);
+    }
+  }
+
+  /** A piece is in the socket, or lost with it. */
+  void sent(Piece piece) {
+    bytesOut.addAndGet(piece.length());
+    if (piece.of().left().addAndGet(-piece.length()) == 0) {
+      piece.of().sent().run();
+    }
+  }
+
+  /** No connection is of use without the others. */
+  void fail(IOException reason) {
+    synchronized (this) {
+      if (failure == null) {
+        failure = reason;
+      }
+      notifyAll();
+    }
+    ArrayDeque<Outgoing> lost;
+    synchronized (outgoing) {
+      lost = new ArrayDeque<>(outgoing);
+      outgoing.clear();
+      outgoing.notifyAll();
+    }
+    for (Outgoing data : lost) {
+      long rest = data.bytes() - data.claimed().get();
+      if (data.left().addAndGet(-rest) == 0) {
+        data.sent().run();
+      }
+    }
+  }
+
+  /** The client broke the rules: the session ends. */
+  void endSession(ProtocolException reason) {
+    fail(new IOException(reason.getMessage(), reason));
+    endSession.run();
+  }
+}

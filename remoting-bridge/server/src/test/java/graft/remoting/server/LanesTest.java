@@ -1,0 +1,212 @@
+package graft.remoting.server;
+
+import static graft.remoting.server.CudaClient.with;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Bulk data on further connections, against a real server and worker with a fake driver. */
+@Timeout(60)
+class LanesTest {
+  private static final int PIECE = 1 << 20;
+  private static final int LENGTH = 3 * PIECE + 12345;
+
+  @TempDir static Path folder;
+  private static GraftServer server;
+
+  private CudaClient cuda;
+  private WireClient first;
+  private WireClient second;
+
+  @BeforeAll
+  static void start() throws Exception {
+    server =
+        GraftServer.start(
+            ServerConfig.builder(ServerFixture.tokens(folder), DeviceSpec.parse("fake"))
+                .listen(ListenAddress.parse("tcp://127.0.0.1:0"))
+                .spares(2)
+                .build());
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  @BeforeEach
+  void connect() throws IOException {
+    ListenAddress address = server.addresses().get(0);
+    WireClient session = WireClient.session(address, "alice", ServerFixture.ALICE);
+    cuda = new CudaClient(session).retain();
+    first = session.lane(address, "alice", HandshakeMessages.LANE_BULK);
+    second = session.lane(address, "alice", HandshakeMessages.LANE_BULK);
+  }
+
+  @AfterEach
+  void disconnect() throws IOException {
+    cuda.close();
+    first.close();
+    second.close();
+  }
+
+  private static byte[] random(int length) {
+    byte[] bytes = new byte[length];
+    new Random(length).nextBytes(bytes);
+    return bytes;
+  }
+
+  private static void piece(WireClient lane, long transfer, long offset, byte[] data)
+      throws IOException {
+    lane.send(
+        WireClient.little(24 + data.length)
+            .putLong(transfer)
+            .putLong(offset)
+            .putLong(data.length)
+            .put(data)
+            .flip());
+  }
+
+  private static byte[] part(byte[] data, int from) {
+    return Arrays.copyOfRange(data, from, Math.min(data.length, from + PIECE));
+  }
+
+  /** Takes the pieces of a read from a lane until there are as many bytes. */
+  private static int take(WireClient lane, long read, byte[] to, int bytes) throws IOException {
+    int got = 0;
+    while (got < bytes) {
+      ByteBuffer header = lane.receive(24);
+      assertThat(header.getLong(0)).isEqualTo(read);
+      int length = (int) header.getLong(16);
+      lane.receive(length).get(0, to, (int) header.getLong(8), length);
+      got += length;
+    }
+    return got;
+  }
+
+  @Test
+  void piecesOfAWriteMayComeOnAnyLaneInAnyOrderAndBeforeTheirRecord() throws Exception {
+    byte[] data = random(LENGTH);
+    long address = cuda.allocate(LENGTH);
+    piece(second, 1, 2 * PIECE, part(data, 2 * PIECE));
+    piece(second, 1, 0, part(data, 0));
+    cuda.onLanes("graftWrite", with(address, LENGTH, 0));
+    piece(first, 1, 3 * PIECE, part(data, 3 * PIECE));
+    piece(first, 1, PIECE, part(data, PIECE));
+    cuda.call("cuStreamSynchronize", with(0));
+    int slot = cuda.begin("graftRead", with(address, 1000, 0));
+    CudaClient.Data small = cuda.data();
+    assertThat(small.read()).isEqualTo(slot);
+    assertThat(small.bytes().array()).isEqualTo(Arrays.copyOf(data, 1000));
+    assertThat(cuda.wire.answer().result()).isZero();
+  }
+
+  @Test
+  void theLanesShareAReadAndItsReplyComesAfterItsAnnouncements() throws Exception {
+    byte[] data = random(LENGTH);
+    long address = cuda.allocate(LENGTH);
+    cuda.async("graftWrite", with(address, LENGTH, 0), data);
+    int slot = cuda.begin("graftRead", with(address, LENGTH, 0));
+    byte[] got = new byte[LENGTH];
+    Thread other =
+        new Thread(
+            () -> {
+              try {
+                take(second, slot, got, Integer.MAX_VALUE);
+              } catch (IOException e) {
+                // The session's end.
+              }
+            });
+    other.start();
+    Thread mine =
+        new Thread(
+            () -> {
+              try {
+                take(first, slot, got, Integer.MAX_VALUE);
+              } catch (IOException e) {
+                // The session's end.
+              }
+            });
+    mine.start();
+    long announced = 0;
+    WireClient.Answer answer;
+    while ((answer = cuda.wire.answer()).kind() == 4) {
+      announced +=
+          ByteBuffer.wrap(answer.payload().array())
+              .order(java.nio.ByteOrder.LITTLE_ENDIAN)
+              .getLong(16);
+    }
+    assertThat(announced).isEqualTo(LENGTH);
+    assertThat(answer).returns(slot, WireClient.Answer::slot).returns(0, WireClient.Answer::result);
+    cuda.close();
+    other.join();
+    mine.join();
+    assertThat(got).isEqualTo(data);
+  }
+
+  @Test
+  void theImageOfAModuleMayComeOnLanes() throws Exception {
+    byte[] image =
+        Arrays.copyOf(
+            "good image\0".getBytes(java.nio.charset.StandardCharsets.US_ASCII), 2 * PIECE);
+    cuda.onLanes("graftModuleLoad", with(1, image.length, 0, 0, 0, 0, 0));
+    piece(first, 1, PIECE, part(image, PIECE));
+    piece(second, 1, 0, part(image, 0));
+    cuda.call("graftModuleGetFunction", with(1, 1).text("store").put(0).put(0).put(0));
+  }
+
+  @Test
+  void aPieceThatFitsNoTransferEndsTheSession() throws Exception {
+    for (long[] wrong :
+        new long[][] {
+          {1, LENGTH - 10, 11}, // beyond the end
+          {1, -8, 16},
+          {1, 0, 0},
+          {1, 0, PIECE + 1},
+          {1, 0, Long.MAX_VALUE},
+          {1, Long.MAX_VALUE, 8},
+          {0, 0, 8}, // of a transfer that is over
+        }) {
+      CudaClient other =
+          new CudaClient(
+                  WireClient.session(server.addresses().get(0), "alice", ServerFixture.ALICE))
+              .retain();
+      long theirs = other.allocate(LENGTH);
+      try (WireClient lane =
+          other.wire.lane(server.addresses().get(0), "alice", HandshakeMessages.LANE_BULK)) {
+        other.onLanes("graftWrite", with(theirs, LENGTH, 0));
+        lane.send(
+            WireClient.little(24).putLong(wrong[0]).putLong(wrong[1]).putLong(wrong[2]).flip());
+        assertThatThrownBy(() -> other.call("graftContextSynchronize", with()))
+            .as(Arrays.toString(wrong))
+            .isInstanceOf(IOException.class)
+            .isNotInstanceOf(CudaClient.CudaError.class);
+      }
+    }
+    // Another session does not notice.
+    assertThat(cuda.call("cuMemGetInfo_v2", with(1, 1)).limit()).isEqualTo(16);
+  }
+
+  @Test
+  void theTokenAloneOpensNoLaneOfASession() {
+    assertThatThrownBy(
+            () ->
+                cuda.wire.lane(
+                    server.addresses().get(0),
+                    "alice",
+                    ServerFixture.ALICE,
+                    HandshakeMessages.LANE_BULK))
+        .hasMessageContaining("refused 3");
+  }
+}
