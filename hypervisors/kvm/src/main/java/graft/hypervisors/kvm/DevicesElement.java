@@ -25,6 +25,7 @@ final class DevicesElement {
     spec.interfaces().forEach(i -> networkInterface(devices, i));
     spec.serial().ifPresent(serial -> SerialElement.append(devices, serial));
     spec.channels().forEach(channel -> ChannelElement.append(devices, channel));
+    slots(devices, spec.spareSlots());
     spec.hostdevs().forEach(hostdev -> HostdevElement.append(devices, hostdev));
     spec.vsock().ifPresent(vsock -> VsockElement.append(devices, vsock));
     spec.sharedMemory().forEach(shmem -> ShmemElement.append(devices, shmem));
@@ -32,6 +33,23 @@ final class DevicesElement {
     Xml.add(devices, "memballoon").setAttribute("model", "none");
     random(devices);
     return devices;
+  }
+
+  /** A q35 machine takes new devices only into root ports that nothing is plugged into yet. */
+  private static void slots(Element devices, int spare) {
+    if (spare > 0) {
+      controller(devices, 0, "pcie-root");
+    }
+    for (int i = 1; i <= spare; i++) {
+      controller(devices, i, "pcie-root-port");
+    }
+  }
+
+  private static void controller(Element devices, int index, String model) {
+    Element controller = Xml.add(devices, "controller");
+    controller.setAttribute("type", "pci");
+    controller.setAttribute("index", Integer.toString(index));
+    controller.setAttribute("model", model);
   }
 
   private static void disks(Element devices, DomainSpec spec) {

@@ -125,6 +125,7 @@ public final class KvmHypervisor implements Hypervisor {
     CpuElement.append(domain, acceleration, spec.cpus(), spec.hideHypervisor());
     LifecycleElements.append(domain, spec.onReboot());
     DevicesElement.append(domain, spec);
+    spec.pciWindow().ifPresent(window -> CommandLineElement.append(domain, window));
     return document;
   }
 

@@ -25,11 +25,12 @@ final class MemoryBackingElement {
     if (spec.locked()) {
       Xml.add(backing, "locked");
     }
+    if (spec.shared() || spec.hugePages().isPresent()) {
+      // Anonymous memory cannot be shared, and libvirt's own huge pages need a hugetlbfs that was
+      // mounted for their size before its daemon started.
+      Xml.add(backing, "source").setAttribute("type", "memfd");
+    }
     if (spec.shared()) {
-      // Ordinary anonymous memory cannot be shared; huge pages are files already.
-      if (spec.hugePages().isEmpty()) {
-        Xml.add(backing, "source").setAttribute("type", "memfd");
-      }
       Xml.add(backing, "access").setAttribute("mode", "shared");
     }
     return backing;

@@ -101,7 +101,7 @@ class KvmHypervisorTest {
         DomainSpec.named("a")
             .boot(new Boot.DirectKernel("/k", Optional.empty(), ""))
             .vsock(VsockSpec.automatic())
-            .hostdev(new HostdevSpec(PciAddress.parse("0000:04:10.0")))
+            .hostdev(new HostdevSpec.Pci(PciAddress.parse("0000:04:10.0")))
             .build();
     assertThatExceptionOfType(UnsupportedFeatureException.class)
         .isThrownBy(() -> kvm.domainXml(spec, Hosts.qemu("qemu:///system", Set.of("qemu"), false)))

@@ -19,13 +19,14 @@ class MemoryBackingElementTest {
                 <page size='1048576' unit='KiB'/>
               </hugepages>
               <locked/>
+              <source type='memfd'/>
               <access mode='shared'/>
             </memoryBacking>
             """);
   }
 
   @Test
-  void ordinaryPagesNeedAFileToBeShared() {
+  void memoryThatIsSharedLiesInAFile() {
     assertThat(built(new MemoryBacking(Optional.empty(), false, true)))
         .isEqualTo(
             """

@@ -3,6 +3,8 @@ package graft.hypervisors.libvirt;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
+import graft.hypervisors.libvirt.domain.HostdevElement;
+import graft.hypervisors.libvirt.domain.HostdevSpec;
 import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.nio.charset.StandardCharsets;
@@ -180,11 +182,31 @@ public final class Guest {
   }
 
   private Document xml(int flags) {
-    return Xml.parse(
-        with(
-            domain ->
-                attempt("read the XML of")
-                    .text(LibvirtLibrary.calls().virDomainGetXMLDesc(domain, flags))));
+    return Xml.parse(xmlText(flags));
+  }
+
+  private String xmlText(int flags) {
+    return with(
+        domain ->
+            attempt("read the XML of")
+                .text(LibvirtLibrary.calls().virDomainGetXMLDesc(domain, flags)));
+  }
+
+  /** The devices of the host that it has: now while it runs, else from its next start on. */
+  public List<HostdevSpec> hostDevices() {
+    return hostDevices(xmlText(0));
+  }
+
+  /** The devices of the host that it will have from its next start on. */
+  public List<HostdevSpec> definedHostDevices() {
+    return hostDevices(xmlText(XML_INACTIVE));
+  }
+
+  private static List<HostdevSpec> hostDevices(String xml) {
+    // Most of the guests of a host have none, and there may be hundreds of them.
+    return xml.contains("hostdev")
+        ? HostdevElement.read(Xml.parse(xml).getDocumentElement())
+        : List.of();
   }
 
   /** What this project left in the domain; empty for guests of others, and for any other form. */

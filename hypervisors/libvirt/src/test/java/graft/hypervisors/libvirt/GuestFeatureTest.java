@@ -43,7 +43,7 @@ class GuestFeatureTest {
             .networkInterface(InterfaceSpec.userMode())
             .networkInterface(InterfaceSpec.network("default"))
             .networkInterface(InterfaceSpec.bridge("br0"))
-            .hostdev(new HostdevSpec(PciAddress.parse("0000:04:10.0")))
+            .hostdev(new HostdevSpec.Pci(PciAddress.parse("0000:04:10.0")))
             .sharedMemory(new ShmemSpec("a", MemorySize.ofMib(1)))
             .vsock(VsockSpec.automatic())
             .serial(new SerialSpec("/a.log"))

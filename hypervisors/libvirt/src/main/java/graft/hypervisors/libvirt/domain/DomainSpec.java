@@ -14,6 +14,9 @@ import java.util.UUID;
  * @param cpus number of virtual CPUs
  * @param memory what the guest has at start and at most
  * @param hideHypervisor whether the guest is kept from seeing that it is one; some drivers insist
+ * @param pciWindow the address space that UEFI keeps for the registers of PCI devices; its own
+ *     choice when absent, which is too small for a GPU that shows all its memory
+ * @param spareSlots how many devices can be plugged into the running guest
  * @param onReboot what a reboot from inside does; power-off and crash always destroy
  */
 public record DomainSpec(
@@ -26,6 +29,8 @@ public record DomainSpec(
     Optional<NumaTune> numaTune,
     Optional<CpuTune> cpuTune,
     boolean hideHypervisor,
+    Optional<MemorySize> pciWindow,
+    int spareSlots,
     LifecycleAction onReboot,
     List<DiskSpec> disks,
     List<InterfaceSpec> interfaces,
@@ -76,6 +81,8 @@ public record DomainSpec(
     private Optional<NumaTune> numaTune = Optional.empty();
     private Optional<CpuTune> cpuTune = Optional.empty();
     private boolean hideHypervisor;
+    private Optional<MemorySize> pciWindow = Optional.empty();
+    private int spareSlots;
     private LifecycleAction onReboot = LifecycleAction.RESTART;
     private final List<DiskSpec> disks = new ArrayList<>();
     private final List<InterfaceSpec> interfaces = new ArrayList<>();
@@ -127,6 +134,16 @@ public record DomainSpec(
 
     public Builder hideHypervisor(boolean value) {
       hideHypervisor = value;
+      return this;
+    }
+
+    public Builder pciWindow(Optional<MemorySize> value) {
+      pciWindow = value;
+      return this;
+    }
+
+    public Builder spareSlots(int value) {
+      spareSlots = value;
       return this;
     }
 
@@ -193,6 +210,8 @@ public record DomainSpec(
           numaTune,
           cpuTune,
           hideHypervisor,
+          pciWindow,
+          spareSlots,
           onReboot,
           disks,
           interfaces,

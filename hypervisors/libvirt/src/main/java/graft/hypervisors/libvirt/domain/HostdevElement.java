@@ -1,10 +1,14 @@
 package graft.hypervisors.libvirt.domain;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
 /**
- * Builds {@code <hostdev>} for a PCI function, always {@code managed='no'}.
+ * {@code <hostdev>}, always built with {@code managed='no'}.
  *
  * @see <a href="https://libvirt.org/formatdomain.html#usb-pci-scsi-devices">libvirt</a>
  */
@@ -25,6 +29,51 @@ public final class HostdevElement {
     return document.getDocumentElement();
   }
 
+  /**
+   * The devices of the host that a guest has, also those that are its network interfaces.
+   *
+   * @param domain the root of a domain XML
+   */
+  public static List<HostdevSpec> read(Element domain) {
+    List<HostdevSpec> found = new ArrayList<>();
+    for (Element devices : Xml.children(domain, "devices")) {
+      for (Element hostdev : Xml.children(devices, "hostdev")) {
+        source(hostdev).ifPresent(found::add);
+      }
+      for (Element card : Xml.children(devices, "interface")) {
+        if (card.getAttribute("type").equals("hostdev")) {
+          source(card).ifPresent(found::add);
+        }
+      }
+    }
+    return found;
+  }
+
+  private static Optional<HostdevSpec> source(Element device) {
+    for (Element source : Xml.children(device, "source")) {
+      for (Element address : Xml.children(source, "address")) {
+        if (address.hasAttribute("uuid")) {
+          return Optional.of(
+              new HostdevSpec.Mediated(UUID.fromString(address.getAttribute("uuid"))));
+        }
+        if (address.hasAttribute("function")) {
+          return Optional.of(
+              new HostdevSpec.Pci(
+                  new PciAddress(
+                      number(address, "domain"),
+                      number(address, "bus"),
+                      number(address, "slot"),
+                      number(address, "function"))));
+        }
+      }
+    }
+    return Optional.empty(); // a USB or SCSI device
+  }
+
+  private static int number(Element address, String name) {
+    return address.hasAttribute(name) ? Integer.decode(address.getAttribute(name)) : 0;
+  }
+
   private static Element create(Document document, HostdevSpec spec) {
     Element hostdev = document.createElement("hostdev");
     fill(hostdev, spec);
@@ -33,12 +82,19 @@ public final class HostdevElement {
 
   private static void fill(Element hostdev, HostdevSpec spec) {
     hostdev.setAttribute("mode", "subsystem");
-    hostdev.setAttribute("type", "pci");
+    hostdev.setAttribute("type", spec instanceof HostdevSpec.Pci ? "pci" : "mdev");
     hostdev.setAttribute("managed", "no");
+    if (spec instanceof HostdevSpec.Mediated) {
+      hostdev.setAttribute("model", "vfio-pci");
+    }
     Element address = Xml.add(Xml.add(hostdev, "source"), "address");
-    address.setAttribute("domain", String.format("0x%04x", spec.address().domain()));
-    address.setAttribute("bus", String.format("0x%02x", spec.address().bus()));
-    address.setAttribute("slot", String.format("0x%02x", spec.address().slot()));
-    address.setAttribute("function", String.format("0x%x", spec.address().function()));
+    if (spec instanceof HostdevSpec.Pci pci) {
+      address.setAttribute("domain", String.format("0x%04x", pci.address().domain()));
+      address.setAttribute("bus", String.format("0x%02x", pci.address().bus()));
+      address.setAttribute("slot", String.format("0x%02x", pci.address().slot()));
+      address.setAttribute("function", String.format("0x%x", pci.address().function()));
+    } else if (spec instanceof HostdevSpec.Mediated mediated) {
+      address.setAttribute("uuid", mediated.uuid().toString());
+    }
   }
 }

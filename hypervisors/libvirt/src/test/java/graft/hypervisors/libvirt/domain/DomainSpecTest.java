@@ -39,7 +39,7 @@ class DomainSpecTest {
 
   @Test
   void noDeviceTwice() {
-    HostdevSpec device = new HostdevSpec(PciAddress.parse("0000:04:10.0"));
+    HostdevSpec device = new HostdevSpec.Pci(PciAddress.parse("0000:04:10.0"));
     DomainSpec.Builder guest = DomainSpec.named("a").boot(KERNEL).hostdev(device).hostdev(device);
     assertThatIllegalArgumentException().isThrownBy(guest::build).withMessageContaining("twice");
   }

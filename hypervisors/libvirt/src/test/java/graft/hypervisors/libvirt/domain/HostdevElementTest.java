@@ -15,11 +15,46 @@ class HostdevElementTest {
       </hostdev>
       """;
 
-  private static final HostdevSpec SPEC = new HostdevSpec(PciAddress.parse("10000:af:1f.2"));
+  private static final HostdevSpec SPEC = new HostdevSpec.Pci(PciAddress.parse("10000:af:1f.2"));
 
   @Test
   void neverManaged() {
     assertThat(Built.by(devices -> HostdevElement.append(devices, SPEC))).isEqualTo(EXPECTED);
+  }
+
+  @Test
+  void aMediatedDeviceIsKnownByItsUuid() {
+    HostdevSpec spec = HostdevSpec.parse("6f4f4f4f-0000-0000-0000-000000000001");
+    assertThat(Xml.print(HostdevElement.create(spec)))
+        .contains("model='vfio-pci'")
+        .contains("type='mdev'")
+        .contains("<address uuid='6f4f4f4f-0000-0000-0000-000000000001'/>");
+  }
+
+  @Test
+  void readsWhatAGuestHasHoweverItWasGiven() {
+    String xml =
+        """
+        <domain>
+          <devices>
+            <interface type='network'><source network='default'/></interface>
+            <interface type='hostdev'>
+              <source><address type='pci' domain='0x0000' bus='0x3b' slot='0x00' function='0x2'/></source>
+            </interface>
+            <hostdev mode='subsystem' type='usb'><source><vendor id='0x1'/></source></hostdev>
+            <hostdev mode='subsystem' type='pci'>
+              <source><address domain='0x10000' bus='0xaf' slot='0x1f' function='0x2'/></source>
+              <address type='pci' domain='0x0000' bus='0x05' slot='0x00' function='0x0'/>
+            </hostdev>
+            <hostdev mode='subsystem' type='mdev' model='vfio-pci'>
+              <source><address uuid='6f4f4f4f-0000-0000-0000-000000000001'/></source>
+            </hostdev>
+          </devices>
+        </domain>
+        """;
+    assertThat(HostdevElement.read(Xml.parse(xml).getDocumentElement()))
+        .extracting(Object::toString)
+        .containsExactly("10000:af:1f.2", "6f4f4f4f-0000-0000-0000-000000000001", "0000:3b:00.2");
   }
 
   @Test
