@@ -12,6 +12,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,10 +116,12 @@ public final class Applier {
   }
 
   private boolean step(Step step, long run) {
-    journal.begin(run, step);
     listener.beginning(step);
     long start = System.nanoTime();
+    boolean begun = false;
     try {
+      journal.begin(run, step, before(step));
+      begun = true;
       var result = step.apply(context);
       journal.done(step, result);
       listener.done(step, Duration.ofNanos(System.nanoTime() - start));
@@ -129,10 +133,18 @@ public final class Applier {
       context.stop(true);
       String error = Errors.said(e);
       LOG.info("{} failed", step.id(), e);
-      journal.failed(step, error);
+      if (begun) {
+        journal.failed(step, error);
+      }
       errors.add(step.lane() + ": " + error);
       listener.failed(step, error);
       return false;
     }
+  }
+
+  /** What was there before the step was first begun: done anew, it must not take its own work. */
+  private Map<String, Object> before(Step step) throws Exception {
+    Optional<Entry> first = journal.state().entry(step.id());
+    return first.isPresent() ? first.get().before() : step.before(context);
   }
 }

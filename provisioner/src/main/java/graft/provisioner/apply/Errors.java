@@ -2,13 +2,17 @@ package graft.provisioner.apply;
 
 import graft.hypervisors.libvirt.HypervisorException;
 import graft.provisioner.GraftException;
+import graft.sriov.HostException;
 
 /** What to tell people of an exception. */
 final class Errors {
   private Errors() {}
 
   static String said(Throwable e) {
-    boolean ours = e instanceof GraftException || e instanceof HypervisorException;
+    boolean ours =
+        e instanceof GraftException
+            || e instanceof HypervisorException
+            || e instanceof HostException;
     return ours ? e.getMessage() : e.toString();
   }
 }

@@ -6,16 +6,25 @@ import graft.provisioner.journal.Journal;
 import graft.provisioner.observe.Connections;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
+import graft.sriov.vf.HostAccess;
 import java.util.Map;
 
 /** What steps of one run share. */
 public final class LiveContext implements StepContext {
   private final Connections connections;
+  private final HostAccess host;
   private final Journal journal;
   private final ApplyListener listener;
   private volatile boolean stopping;
 
   public LiveContext(Connections connections, Journal journal, ApplyListener listener) {
+    this(connections, HostAccess.thisHost(), journal, listener);
+  }
+
+  /** For a host that is not this one. */
+  public LiveContext(
+      Connections connections, HostAccess host, Journal journal, ApplyListener listener) {
+    this.host = host;
     this.connections = connections;
     this.journal = journal;
     this.listener = listener;
@@ -37,6 +46,11 @@ public final class LiveContext implements StepContext {
   }
 
   @Override
+  public HostAccess host() {
+    return host;
+  }
+
+  @Override
   public void progress(Step step, String text) {
     listener.progress(step, text);
   }
@@ -44,5 +58,10 @@ public final class LiveContext implements StepContext {
   @Override
   public Map<String, Object> resultOf(String stepId) {
     return journal.state().entry(stepId).map(Entry::result).orElse(Map.of());
+  }
+
+  @Override
+  public Map<String, Object> beforeOf(String stepId) {
+    return journal.state().entry(stepId).map(Entry::before).orElse(Map.of());
   }
 }

@@ -1,6 +1,15 @@
 package graft.provisioner.apply;
 
 import graft.provisioner.step.StepCodec;
+import graft.provisioner.step.device.ApplyAtBoot;
+import graft.provisioner.step.device.AttachDevice;
+import graft.provisioner.step.device.KeepDriversAway;
+import graft.provisioner.step.device.MakeFunctions;
+import graft.provisioner.step.device.ReserveHugePages;
+import graft.provisioner.step.device.SetUpFunction;
+import graft.provisioner.step.device.TakeDevice;
+import graft.provisioner.step.device.TakeMediated;
+import graft.provisioner.step.device.TakeVgpu;
 import graft.provisioner.step.guest.AwaitGuest;
 import graft.provisioner.step.guest.BuildInitramfs;
 import graft.provisioner.step.guest.BuildSeed;
@@ -23,6 +32,15 @@ public final class Steps {
   public static final StepCodec CODEC =
       new StepCodec(
           List.of(
+              ReserveHugePages.class,
+              KeepDriversAway.class,
+              MakeFunctions.class,
+              SetUpFunction.class,
+              TakeDevice.class,
+              TakeMediated.class,
+              TakeVgpu.class,
+              AttachDevice.class,
+              ApplyAtBoot.class,
               DefineNetwork.class,
               StartNetwork.class,
               StartServer.class,

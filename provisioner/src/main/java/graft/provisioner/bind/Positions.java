@@ -23,6 +23,11 @@ public final class Positions {
     byRecord.put(bound, all);
   }
 
+  /** A record made of another one stands where that does. */
+  public void same(Object copy, Object original) {
+    byRecord.put(copy, byRecord.getOrDefault(original, Map.of("", start)));
+  }
+
   /** Where the record begins. */
   public Position of(Object bound) {
     return of(bound, "");

@@ -9,6 +9,7 @@ import graft.provisioner.descriptor.InvalidDescriptorException;
 import graft.provisioner.json.Json;
 import graft.provisioner.plan.UnfitHostException;
 import graft.provisioner.state.SetupLock;
+import graft.sriov.HostException;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,7 +44,9 @@ final class Errors implements IExecutionExceptionHandler {
       code = ExitCode.HOST;
       details = unfit.problems().stream().map(Errors::tree).toList();
       err.println(e.getMessage());
-    } else if (e instanceof GraftException || e instanceof HypervisorException) {
+    } else if (e instanceof GraftException
+        || e instanceof HypervisorException
+        || e instanceof HostException) {
       code = code(e);
       err.println(line.getCommandSpec().qualifiedName() + ": " + e.getMessage());
     } else {

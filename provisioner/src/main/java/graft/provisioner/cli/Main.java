@@ -107,6 +107,8 @@ public final class Main implements Runnable {
     commands.put("status", StatusCommand::new);
     commands.put("destroy", DestroyCommand::new);
     commands.put("undo", UndoCommand::new);
+    commands.put("attach", AttachCommand::new);
+    commands.put("detach", DetachCommand::new);
     commands.put("exec", ExecCommand::new);
     commands.put("run", RunCommand::new);
     commands.put("serve", ServeCommand::new);

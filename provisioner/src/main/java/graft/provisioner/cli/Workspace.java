@@ -2,9 +2,12 @@ package graft.provisioner.cli;
 
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.provisioner.apply.Steps;
+import graft.provisioner.descriptor.Descriptor;
 import graft.provisioner.descriptor.DescriptorFile;
 import graft.provisioner.descriptor.DescriptorReader;
+import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.InvalidDescriptorException;
+import graft.provisioner.fabric.JournalKnowledge;
 import graft.provisioner.journal.Journal;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.Connections;
@@ -21,11 +24,23 @@ import java.nio.file.Path;
 final class Workspace implements AutoCloseable {
   private final DescriptorFile file;
   private final StateFolder state;
-  private final Connections connections = new Connections();
+  private final Connections connections;
 
   Workspace(Path descriptor) throws InvalidDescriptorException {
-    file = DescriptorReader.read(descriptor);
-    state = StateFolder.of(file.descriptor().setupName());
+    this(DescriptorReader.read(descriptor), new Connections());
+  }
+
+  private Workspace(DescriptorFile file, Connections connections) {
+    this.file = file;
+    this.state = StateFolder.of(file.descriptor().setupName());
+    this.connections = connections;
+  }
+
+  /** The same with another guest in the place of one; it shares the connections. */
+  Workspace with(Guest before, Guest after) {
+    file.positions().same(after, before);
+    Descriptor changed = file.descriptor().with(before, after);
+    return new Workspace(new DescriptorFile(changed, file.path(), file.positions()), connections);
   }
 
   DescriptorFile file() {
@@ -45,8 +60,7 @@ final class Workspace implements AutoCloseable {
   }
 
   Snapshot observe(JournalState journal) {
-    String known = journal.isEmpty() ? "" : journal.uri();
-    return new Observer(connections).observe(file, state, known);
+    return new Observer(connections).observe(file, state, JournalKnowledge.of(journal));
   }
 
   /**

@@ -15,7 +15,10 @@ public record Adapter(
     @Doc("What guests call it in this descriptor.") Name name,
     @Doc("The physical function: an RDMA device such as mlx5_0, or a PCI address.")
         AdapterDevice device,
-    @Default("0") @Range(min = 0, max = 1024) @Doc("How many virtual functions it has.") int vfs,
+    @Default("0")
+        @Range(min = 0, max = 1024)
+        @Doc("How many virtual functions it has; 0 leaves those that are there.")
+        int vfs,
     @Default("auto") @Doc("The link layer that its port must have.") LinkLayer link,
     @Key("guid-base")
         @Doc("GUIDs of virtual functions that have none of their own are made from this.")

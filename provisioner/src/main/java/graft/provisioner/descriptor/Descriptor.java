@@ -46,6 +46,13 @@ public record Descriptor(
     return name.orElseThrow();
   }
 
+  /** Whether any of it is about devices of the host and where they are. */
+  public boolean usesDevices() {
+    return fabric.isPresent()
+        || gpus.stream().anyMatch(gpu -> gpu.owner().kind() == Owner.Kind.GUEST)
+        || guests.stream().anyMatch(Guest::usesDevices);
+  }
+
   /** The GPU of that name. */
   public Optional<Gpu> gpu(Name wanted) {
     return gpus.stream().filter(g -> wanted.equals(g.name())).findFirst();
@@ -54,6 +61,13 @@ public record Descriptor(
   /** The guest of that name. */
   public Optional<Guest> guest(Name wanted) {
     return guests.stream().filter(g -> wanted.equals(g.name())).findFirst();
+  }
+
+  /** The same with another guest in the place of one. */
+  public Descriptor with(Guest before, Guest after) {
+    List<Guest> changed = guests.stream().map(g -> g.equals(before) ? after : g).toList();
+    return new Descriptor(
+        version, name, hypervisor, libvirt, gpus, fabric, networks, nodes, changed);
   }
 
   /** The network of that name, if this descriptor defines it. */

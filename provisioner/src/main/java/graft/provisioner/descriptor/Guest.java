@@ -30,6 +30,32 @@ public record Guest(
         boolean hideHypervisor,
     @Default("{}") @Doc("When it counts as ready.") Ready ready) {
 
+  /** The same guest with other devices. */
+  public Guest withDevices(List<Passthrough> given, List<GuestVf> functions) {
+    return new Guest(
+        name,
+        image,
+        kernel,
+        cpus,
+        memory,
+        placement,
+        disks,
+        networks,
+        setup,
+        vgpu,
+        given,
+        functions,
+        firmware,
+        virtualization,
+        hideHypervisor,
+        ready);
+  }
+
+  /** Whether it has devices of the host or a place on it. */
+  public boolean usesDevices() {
+    return !passthrough.isEmpty() || !vfs.isEmpty() || !placement.isDefault();
+  }
+
   /** What starts the guest's boot loader. */
   public enum Firmware {
     BIOS,

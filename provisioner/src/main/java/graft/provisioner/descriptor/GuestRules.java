@@ -17,6 +17,8 @@ final class GuestRules {
   /** Less than this boots no Linux kernel with an initramfs. */
   private static final MemorySize LEAST_MEMORY = MemorySize.ofMiB(64);
 
+  private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
   private final Descriptor descriptor;
   private final Positions positions;
   private final Problems problems;
@@ -110,6 +112,37 @@ final class GuestRules {
     device.mig().ifPresent(uuid -> claim("mig " + uuid, uuid, positions.of(device, "mig")));
     device.mdev().ifPresent(uuid -> claim("mdev " + uuid, uuid, positions.of(device, "mdev")));
     device.gpu().ifPresent(name -> passedGpu(guest, name, positions.of(device, "gpu")));
+    share(device);
+  }
+
+  /** A vGPU that is made, of a GPU or of a virtual function of one. */
+  private void share(Passthrough device) {
+    boolean mediated = device.mdev().isPresent();
+    if (mediated && !device.mdev().get().matches(UUID)) {
+      problems.add(
+          positions.of(device, "mdev"),
+          "'" + device.mdev().get() + "' is not a UUID",
+          "uuidgen makes one");
+    }
+    if (mediated && device.of().isPresent() != device.type().isPresent()) {
+      problems.add(
+          positions.of(device),
+          "a mediated device that is made needs both 'of' and 'type'",
+          "ls /sys/bus/pci/devices/GPU/mdev_supported_types lists the types");
+    }
+    if (!mediated && device.of().isPresent()) {
+      problems.add(positions.of(device, "of"), "'of' goes with 'mdev'");
+    }
+    if (!mediated && device.type().isPresent()) {
+      if (device.pci().isEmpty()) {
+        problems.add(positions.of(device, "type"), "'type' goes with 'mdev' or 'pci'");
+      } else if (!device.type().get().matches("[1-9][0-9]{0,8}")) {
+        problems.add(
+            positions.of(device, "type"),
+            "the vGPU type of a virtual function is a number, not '" + device.type().get() + "'",
+            "its file nvidia/creatable_vgpu_types lists them");
+      }
+    }
   }
 
   private void passedGpu(Guest guest, Name name, Position at) {

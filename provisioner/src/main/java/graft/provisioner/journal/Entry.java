@@ -8,9 +8,11 @@ import java.util.Map;
  *
  * @param run the number of the run that did it last
  * @param status how far it came
+ * @param before how the host was before it was first begun
  * @param result what it left to be remembered
  */
-public record Entry(Step step, long run, Status status, Map<String, Object> result) {
+public record Entry(
+    Step step, long run, Status status, Map<String, Object> before, Map<String, Object> result) {
   /** How far a step came. */
   public enum Status {
     /** It may be done in part. */

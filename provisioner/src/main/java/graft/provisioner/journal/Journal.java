@@ -91,13 +91,20 @@ public final class Journal implements AutoCloseable {
     append(record);
   }
 
-  /** Notes that a step is about to be done. */
-  public synchronized void begin(long run, Step step) {
+  /**
+   * Notes that a step is about to be done.
+   *
+   * @param before how the host is before it
+   */
+  public synchronized void begin(long run, Step step, Map<String, Object> before) {
     Map<String, Object> record = record("begin");
     record.put("run", run);
     record.put("id", step.id());
     record.put("type", StepCodec.type(step));
     record.put("step", StepCodec.write(step));
+    if (!before.isEmpty()) {
+      record.put("before", before);
+    }
     append(record);
   }
 

@@ -70,7 +70,9 @@ final class JournalReplay {
       case "begin" -> {
         Step step = codec.read(String.valueOf(record.get("type")), tree(record.get("step")));
         // A step that is done anew keeps its place: what was built on it must still go first.
-        entries.put(id, new Entry(step, (Long) record.get("run"), Entry.Status.BEGUN, Map.of()));
+        Map<String, Object> before = tree(record.get("before"));
+        long run = (Long) record.get("run");
+        entries.put(id, new Entry(step, run, Entry.Status.BEGUN, before, Map.of()));
       }
       case "done" -> change(id, Entry.Status.DONE, tree(record.get("result")));
       case "failed" -> change(id, Entry.Status.FAILED, Map.of());
@@ -86,7 +88,7 @@ final class JournalReplay {
     if (entry == null) {
       throw new IllegalArgumentException("'" + id + "' was never begun");
     }
-    entries.put(id, new Entry(entry.step(), entry.run(), status, result));
+    entries.put(id, new Entry(entry.step(), entry.run(), status, entry.before(), result));
   }
 
   @SuppressWarnings("unchecked")

@@ -1,5 +1,6 @@
 package graft.provisioner.observe;
 
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -7,6 +8,16 @@ import java.util.UUID;
  *
  * @param deployment the set-up that made it; empty if it is not Graft's
  * @param state libvirt's word for its state
+ * @param devices the devices of the host that it has or will have from its next start on, by PCI
+ *     address or UUID; nobody looks where a set-up has none
+ * @param attached those of them that it will have then and, if it runs, has now
  */
 public record GuestFacts(
-    String name, UUID uuid, boolean running, boolean persistent, String deployment, String state) {}
+    String name,
+    UUID uuid,
+    boolean running,
+    boolean persistent,
+    String deployment,
+    String state,
+    Set<String> devices,
+    Set<String> attached) {}

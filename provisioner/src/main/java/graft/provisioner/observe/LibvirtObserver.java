@@ -3,12 +3,14 @@ package graft.provisioner.observe;
 import graft.hypervisors.libvirt.HypervisorException;
 import graft.hypervisors.libvirt.LibvirtHost;
 import graft.hypervisors.libvirt.Network;
+import graft.hypervisors.libvirt.NotFoundException;
 import graft.hypervisors.libvirt.ObservedGuest;
 import graft.hypervisors.libvirt.domain.Xml;
 import graft.provisioner.descriptor.HypervisorChoice;
 import graft.provisioner.descriptor.LibvirtUri;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import org.w3c.dom.Element;
 
 /** Looks at libvirt. */
@@ -25,13 +27,18 @@ final class LibvirtObserver {
    * @param known the connection of an earlier apply, empty if there was none: {@code auto} stays
    *     with it
    * @param networks the networks whose address is asked for
+   * @param devices whether the guests' devices are asked for
    */
   LibvirtFacts observe(
-      LibvirtUri wanted, HypervisorChoice hypervisor, String known, Set<String> networks) {
+      LibvirtUri wanted,
+      HypervisorChoice hypervisor,
+      String known,
+      Set<String> networks,
+      boolean devices) {
     List<String> candidates = candidates(wanted, hypervisor, known);
     LibvirtFacts facts = null;
     for (String uri : candidates) {
-      facts = observe(uri, networks);
+      facts = observe(uri, networks, devices);
       if (facts.answers()) {
         return facts;
       }
@@ -55,7 +62,7 @@ final class LibvirtObserver {
         : List.of("qemu:///session");
   }
 
-  private LibvirtFacts observe(String uri, Set<String> networks) {
+  private LibvirtFacts observe(String uri, Set<String> networks, boolean devices) {
     try {
       LibvirtHost host = connections.get(uri);
       List<NetworkFacts> seen =
@@ -64,21 +71,39 @@ final class LibvirtObserver {
           uri,
           "",
           java.util.Optional.of(host.capabilities()),
-          host.guests().stream().map(LibvirtObserver::guest).toList(),
+          host.guests().stream().map(found -> guest(found, devices)).toList(),
           seen);
     } catch (HypervisorException e) {
       return LibvirtFacts.unreachable(uri, e.getMessage());
     }
   }
 
-  private static GuestFacts guest(ObservedGuest seen) {
+  private static GuestFacts guest(ObservedGuest seen, boolean lookAtDevices) {
+    Set<String> devices = new TreeSet<>();
+    Set<String> attached = new TreeSet<>();
+    if (lookAtDevices) {
+      try {
+        seen.guest().hostDevices().forEach(device -> devices.add(device.toString()));
+        attached.addAll(devices);
+        if (seen.state().isActive() && seen.persistent()) {
+          Set<String> defined = new TreeSet<>();
+          seen.guest().definedHostDevices().forEach(device -> defined.add(device.toString()));
+          attached.retainAll(defined);
+          devices.addAll(defined);
+        }
+      } catch (NotFoundException e) {
+        // it went away meanwhile, and has none any more
+      }
+    }
     return new GuestFacts(
         seen.name(),
         seen.guest().uuid(),
         seen.state().isActive(),
         seen.persistent(),
         seen.metadata().map(m -> m.deployment()).orElse(""),
-        seen.state().name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '));
+        seen.state().name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '),
+        devices,
+        attached);
   }
 
   private static NetworkFacts network(LibvirtHost host, Network seen, Set<String> wanted) {

@@ -10,10 +10,12 @@ import graft.provisioner.descriptor.Kernel;
 import graft.provisioner.descriptor.Network;
 import graft.provisioner.descriptor.Nic;
 import graft.provisioner.descriptor.SetupFile;
+import graft.provisioner.state.DeviceClaims;
 import graft.provisioner.state.Layout;
 import graft.provisioner.state.ServerProcess;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.state.TokensFile;
+import graft.sriov.vf.HostAccess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,21 +27,34 @@ import java.util.Set;
 /** Makes a {@link Snapshot}: the one place that looks. */
 public final class Observer {
   private final Connections connections;
+  private final HostAccess host;
 
   public Observer(Connections connections) {
+    this(connections, HostAccess.thisHost());
+  }
+
+  /** For a host whose devices are not those of this one. */
+  public Observer(Connections connections, HostAccess host) {
     this.connections = connections;
+    this.host = host;
   }
 
   /**
    * Looks at everything that the descriptor is concerned with.
    *
-   * @param knownUri the libvirt connection of an earlier apply; empty if there was none
+   * @param known what an earlier apply left
    */
-  public Snapshot observe(DescriptorFile file, StateFolder state, String knownUri) {
+  public Snapshot observe(DescriptorFile file, StateFolder state, Known known) {
     Descriptor descriptor = file.descriptor();
+    boolean devices = known.devices() || descriptor.usesDevices();
     LibvirtFacts libvirt =
         new LibvirtObserver(connections)
-            .observe(descriptor.libvirt(), descriptor.hypervisor(), knownUri, networks(descriptor));
+            .observe(
+                descriptor.libvirt(),
+                descriptor.hypervisor(),
+                known.uri(),
+                networks(descriptor),
+                devices);
     FileObserver files = new FileObserver();
     named(file).forEach(files::look);
     files.lookUnder(state.path());
@@ -61,7 +76,11 @@ public final class Observer {
         HostObserver.listening(),
         servers,
         grants,
-        ClientFolder.files(ClientFolder.path(System.getenv())));
+        ClientFolder.files(ClientFolder.path(System.getenv())),
+        devices
+            ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
+                .observe(state.setup(), known, libvirt)
+            : DeviceFacts.NONE);
   }
 
   private static Set<String> networks(Descriptor descriptor) {

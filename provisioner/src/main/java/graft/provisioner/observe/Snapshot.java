@@ -15,6 +15,7 @@ import java.util.Set;
  * @param servers the pid files whose servers run
  * @param grants of each tokens file, the guests whose own token it holds, with their settings
  * @param clientFiles the files that a guest's client is made of; empty if they are not built
+ * @param devices the host's devices
  */
 public record Snapshot(
     HostFacts host,
@@ -24,7 +25,8 @@ public record Snapshot(
     Set<Integer> listening,
     Set<Path> servers,
     Map<Path, Map<String, String>> grants,
-    List<FileStamp> clientFiles) {
+    List<FileStamp> clientFiles,
+    DeviceFacts devices) {
 
   public Optional<FileFacts> file(Path path) {
     return Optional.ofNullable(files.get(path));

@@ -3,29 +3,42 @@ package graft.provisioner.plan;
 import graft.hypervisors.libvirt.GuestFeature;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
+import graft.hypervisors.libvirt.domain.CpuSet;
+import graft.hypervisors.libvirt.domain.CpuTune;
 import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
 import graft.hypervisors.libvirt.domain.MacAddress;
+import graft.hypervisors.libvirt.domain.MemoryBacking;
 import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.hypervisors.libvirt.domain.NumaTune;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.provisioner.descriptor.Disk;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Kernel;
 import graft.provisioner.descriptor.Nic;
+import graft.provisioner.descriptor.Placement;
 import graft.provisioner.descriptor.Setup;
+import graft.provisioner.fabric.GuestDevices;
+import graft.provisioner.fabric.Place;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 
 /** Says a guest of the descriptor in the hypervisors' words. */
 final class GuestDomain {
   private static final String NO_TIMER_CHECK = "no_timer_check";
 
+  /** How many devices a running guest can be given, beside those that it started with. */
+  private static final int SPARE_SLOTS = 8;
+
   private GuestDomain() {}
 
-  static DomainSpec spec(PlanInput input, Guest guest) {
+  /** Devices are no part of it: they are attached afterwards, so that they come and go alone. */
+  static DomainSpec spec(PlanInput input, Guest guest, GuestDevices devices) {
     String setup = input.descriptor().setupName().text();
     String name = guest.name().text();
     DomainSpec.Builder spec =
@@ -38,11 +51,43 @@ final class GuestDomain {
             .channel(ChannelSpec.GUEST_AGENT)
             .metadata(GuestMetadata.of(setup));
     boot(input, guest, spec);
+    place(guest, devices.place(), spec);
+    spec.pciWindow(devices.pciWindow().map(w -> MemorySize.ofBytes(w.bytes())));
+    if (features(input).contains(GuestFeature.PCI_PASSTHROUGH)) {
+      spec.spareSlots(SPARE_SLOTS);
+    }
     List<Nic> nics = nics(guest);
     for (int i = 0; i < nics.size(); i++) {
       spec.networkInterface(card(nics.get(i), Identities.mac(setup, name, i)));
     }
     return spec.build();
+  }
+
+  private static Set<GuestFeature> features(PlanInput input) {
+    return input.hypervisor().features(input.snapshot().libvirt().capabilities().orElseThrow());
+  }
+
+  private static void place(Guest guest, Place place, DomainSpec.Builder spec) {
+    Placement asked = guest.placement();
+    if (asked.hugePages().isPresent() || asked.locked()) {
+      Optional<MemorySize> pages = asked.hugePages().map(size -> MemorySize.ofBytes(size.bytes()));
+      spec.memoryBacking(new MemoryBacking(pages, asked.locked(), false));
+    }
+    NumaTune.Mode mode = place.strict() ? NumaTune.Mode.STRICT : NumaTune.Mode.PREFERRED;
+    place.node().ifPresent(node -> spec.numaTune(new NumaTune(CpuSet.of(node), mode)));
+    TreeMap<Integer, CpuSet> pins = new TreeMap<>();
+    for (int cpu = 0; cpu < guest.cpus(); cpu++) {
+      if (!place.pins().isEmpty()) {
+        pins.put(cpu, CpuSet.of(place.pins().get(cpu)));
+      } else if (!place.cpus().isEmpty()) {
+        pins.put(cpu, CpuSet.of(place.cpus()));
+      }
+    }
+    if (!pins.isEmpty()) {
+      Optional<CpuSet> emulator =
+          place.cpus().isEmpty() ? Optional.empty() : Optional.of(CpuSet.of(place.cpus()));
+      spec.cpuTune(new CpuTune(pins, emulator));
+    }
   }
 
   private static void boot(PlanInput input, Guest guest, DomainSpec.Builder spec) {
@@ -77,11 +122,7 @@ final class GuestDomain {
    * @see <a href="https://docs.kernel.org/admin-guide/kernel-parameters.html">no_timer_check</a>
    */
   private static String arguments(PlanInput input, Kernel kernel) {
-    boolean emulated =
-        !input
-            .hypervisor()
-            .features(input.snapshot().libvirt().capabilities().orElseThrow())
-            .contains(GuestFeature.HARDWARE_ACCELERATION);
+    boolean emulated = !features(input).contains(GuestFeature.HARDWARE_ACCELERATION);
     return emulated && !kernel.arguments().contains(NO_TIMER_CHECK)
         ? (kernel.arguments() + " " + NO_TIMER_CHECK).strip()
         : kernel.arguments();

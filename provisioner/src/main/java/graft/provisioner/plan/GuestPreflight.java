@@ -11,6 +11,7 @@ import graft.provisioner.descriptor.Nic;
 import graft.provisioner.descriptor.Ready;
 import graft.provisioner.descriptor.Setup;
 import graft.provisioner.descriptor.SetupFile;
+import graft.provisioner.fabric.GuestDevices;
 import graft.provisioner.observe.FileFacts;
 import graft.provisioner.observe.FileStamp;
 import graft.provisioner.observe.GuestFacts;
@@ -162,7 +163,9 @@ final class GuestPreflight {
     try {
       var capabilities = input.snapshot().libvirt().capabilities().orElseThrow();
       if (input.hypervisor().accepts(capabilities)) {
-        input.hypervisor().domainXml(GuestDomain.spec(input, guest), capabilities);
+        input
+            .hypervisor()
+            .domainXml(GuestDomain.spec(input, guest, GuestDevices.NONE), capabilities);
       }
     } catch (UnsupportedFeatureException e) {
       problems.add(positions.of(guest), e.getMessage());

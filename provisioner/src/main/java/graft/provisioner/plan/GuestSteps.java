@@ -9,6 +9,7 @@ import graft.provisioner.descriptor.Ready;
 import graft.provisioner.descriptor.Setup;
 import graft.provisioner.descriptor.SetupFile;
 import graft.provisioner.descriptor.VGpu;
+import graft.provisioner.fabric.GuestDevices;
 import graft.provisioner.observe.FileFacts;
 import graft.provisioner.observe.FileStamp;
 import graft.provisioner.setup.ClientSettings;
@@ -17,6 +18,7 @@ import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.PayloadFile;
 import graft.provisioner.state.Layout;
 import graft.provisioner.step.Step;
+import graft.provisioner.step.device.AttachDevice;
 import graft.provisioner.step.guest.AwaitGuest;
 import graft.provisioner.step.guest.BuildInitramfs;
 import graft.provisioner.step.guest.BuildSeed;
@@ -45,10 +47,12 @@ final class GuestSteps {
   private final PlanInput input;
   private final ServerSteps servers;
   private final Guest guest;
+  private final GuestDevices devices;
   private final Path folder;
   private final String name;
 
-  GuestSteps(PlanInput input, ServerSteps servers, Guest guest) {
+  GuestSteps(PlanInput input, ServerSteps servers, Guest guest, GuestDevices devices) {
+    this.devices = devices;
     this.input = input;
     this.servers = servers;
     this.guest = guest;
@@ -93,6 +97,7 @@ final class GuestSteps {
       steps.add(disk(disk.name().text(), source, disk.size(), folder.resolve(diskFile(disk))));
     }
     boot(steps);
+    steps.addAll(devices.take());
     domain(steps);
     return steps;
   }
@@ -132,9 +137,13 @@ final class GuestSteps {
     String uri = input.snapshot().libvirt().uri();
     String uuid = Identities.uuid(input.descriptor().setupName().text(), name).toString();
     Path console = input.layout().console(guest.name());
-    String xml = Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest), host));
+    String xml =
+        Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest, devices), host));
     String cpus = guest.cpus() == 1 ? "1 CPU" : guest.cpus() + " CPUs";
     steps.add(new DefineGuest(uri, name, uuid, cpus + ", " + guest.memory(), xml));
+    for (String device : devices.devices()) {
+      steps.add(new AttachDevice(uri, name, uuid, device));
+    }
     steps.add(new StartGuest(uri, name, uuid, console));
     Ready ready = guest.ready();
     if (ready.when() == Ready.When.OFF) {

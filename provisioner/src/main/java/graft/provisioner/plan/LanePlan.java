@@ -18,8 +18,8 @@ import java.util.Set;
  * what to do.
  *
  * <p>Steps of a lane stand on each other. From the first that is missing, changed or gone, all
- * later ones are taken back and done anew, except where a step can be done anew in place, and
- * except those that are independent of the ones before.
+ * later ones are taken back and done anew, except where a step can be done anew in place or is one
+ * that can be plugged in, and except those that are independent of the ones before.
  */
 final class LanePlan {
   private final Snapshot snapshot;
@@ -58,7 +58,7 @@ final class LanePlan {
       if (own && (inPlace || canBeDoneOver(step, entry))) {
         kept.add(step.id());
       }
-      standing &= inPlace;
+      standing &= inPlace || step.isPluggable();
     }
     List<Entry> newestFirst = new ArrayList<>(there.values());
     Collections.reverse(newestFirst);

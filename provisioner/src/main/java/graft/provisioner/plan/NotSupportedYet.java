@@ -3,17 +3,14 @@ package graft.provisioner.plan;
 import graft.provisioner.bind.Position;
 import graft.provisioner.bind.Positions;
 import graft.provisioner.bind.Problems;
-import graft.provisioner.descriptor.Adapter;
 import graft.provisioner.descriptor.Descriptor;
 import graft.provisioner.descriptor.Gpu;
 import graft.provisioner.descriptor.GpuDevice;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.HypervisorChoice;
 import graft.provisioner.descriptor.Owner;
-import graft.provisioner.descriptor.Placement;
 import graft.provisioner.descriptor.Setup;
 import graft.provisioner.descriptor.VGpu;
-import graft.provisioner.descriptor.VirtualFunction;
 import java.util.Map;
 
 /**
@@ -38,47 +35,27 @@ final class NotSupportedYet {
       refuse(positions.of(descriptor, "hypervisor"), "the Xen hypervisor");
     }
     descriptor.gpus().forEach(this::gpu);
-    descriptor.fabric().ifPresent(fabric -> fabric.adapters().forEach(this::adapter));
     descriptor.guests().forEach(this::guest);
   }
 
   private void gpu(Gpu gpu) {
-    if (gpu.owner().kind() == Owner.Kind.GUEST) {
-      refuse(positions.of(gpu, "owner"), "a GPU that a guest owns");
+    if (gpu.owner().kind() == Owner.Kind.GUEST && isUsed(gpu)) {
+      refuse(positions.of(gpu, "owner"), "serving a GPU that a guest owns to other guests");
     } else if (gpu.owner().kind() == Owner.Kind.NODE) {
       refuse(positions.of(gpu, "owner"), "a GPU of another node");
-    } else if (gpu.device().kind() == GpuDevice.Kind.PCI) {
+    } else if (gpu.owner().kind() == Owner.Kind.HOST && gpu.device().kind() == GpuDevice.Kind.PCI) {
       refuse(positions.of(gpu, "device"), "serving a GPU by its PCI address", "write gpu or gpu:N");
     }
   }
 
-  private void adapter(Adapter adapter) {
-    if (adapter.vfs() > 0) {
-      refuse(positions.of(adapter, "vfs"), "making virtual functions");
-    }
-    for (VirtualFunction vf : adapter.virtualFunctions()) {
-      refuse(positions.of(vf), "setting up virtual functions");
-    }
+  private boolean isUsed(Gpu gpu) {
+    return descriptor.guests().stream()
+        .anyMatch(guest -> guest.vgpu().map(v -> v.gpu().equals(gpu.name())).orElse(false));
   }
 
   private void guest(Guest guest) {
-    guest.passthrough().forEach(p -> refuse(positions.of(p), "passing a device through"));
-    guest.vfs().forEach(vf -> refuse(positions.of(vf), "giving a virtual function to a guest"));
     guest.vgpu().ifPresent(this::vgpu);
     setup(guest.setup());
-    Placement placement = guest.placement();
-    if (placement.numa() == Placement.Numa.STRICT) {
-      refuse(positions.of(placement, "numa"), "strict NUMA placement");
-    }
-    if (!placement.pin().isEmpty()) {
-      refuse(positions.of(placement, "pin"), "pinning CPUs");
-    }
-    if (placement.hugePages().isPresent()) {
-      refuse(positions.of(placement, "huge-pages"), "huge pages");
-    }
-    if (placement.locked()) {
-      refuse(positions.of(placement, "locked"), "locked memory");
-    }
     if (guest.virtualization() != Guest.Virtualization.HVM) {
       refuse(positions.of(guest, "virtualization"), "Xen's kinds of guests");
     }

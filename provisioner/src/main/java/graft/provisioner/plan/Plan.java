@@ -14,12 +14,15 @@ import java.util.Map;
  * @param setup the set-up's name
  * @param uri the libvirt connection
  * @param warnings what the user should know, each a sentence
+ * @param notes what was chosen, and why
  */
-public record Plan(String setup, String uri, List<Action> actions, List<String> warnings) {
+public record Plan(
+    String setup, String uri, List<Action> actions, List<String> warnings, List<String> notes) {
   /** Keeps the lists from changing. */
   public Plan {
     actions = List.copyOf(actions);
     warnings = List.copyOf(warnings);
+    notes = List.copyOf(notes);
   }
 
   public boolean isEmpty() {
@@ -41,6 +44,7 @@ public record Plan(String setup, String uri, List<Action> actions, List<String> 
   public String toText() {
     StringBuilder text = new StringBuilder();
     warnings.forEach(warning -> text.append("warning: ").append(warning).append('\n'));
+    notes.forEach(note -> text.append("note: ").append(note).append('\n'));
     if (isEmpty()) {
       return text.append(setup).append(": nothing to do\n").toString();
     }
@@ -64,6 +68,7 @@ public record Plan(String setup, String uri, List<Action> actions, List<String> 
     tree.put("setup", setup);
     tree.put("uri", uri);
     tree.put("warnings", warnings);
+    tree.put("notes", notes);
     List<Object> list = new ArrayList<>();
     for (Action action : actions) {
       Map<String, Object> one = new LinkedHashMap<>();

@@ -2,6 +2,8 @@ package graft.provisioner.plan;
 
 import graft.provisioner.bind.Problems;
 import graft.provisioner.descriptor.Guest;
+import graft.provisioner.fabric.DevicePlan;
+import graft.provisioner.fabric.DevicePlanner;
 import graft.provisioner.observe.HostFacts;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
@@ -24,21 +26,28 @@ public final class Planner {
     Problems problems = new Problems();
     new NotSupportedYet(input, problems).check();
     new Preflight(input, problems).check();
+    DevicePlan devices =
+        new DevicePlanner(input.file(), input.snapshot(), input.journal(), input.layout().state())
+            .plan(problems);
     if (!problems.isEmpty()) {
       throw new UnfitHostException(problems.sorted());
     }
     Map<Lane, List<Step>> wanted = new LinkedHashMap<>();
     ServerSteps servers = new ServerSteps(input);
+    devices.steps().forEach(step -> add(wanted, step));
     NetworkSteps.of(input).forEach(step -> add(wanted, step));
     servers.steps().forEach(step -> add(wanted, step));
     for (Guest guest : input.descriptor().guests()) {
-      new GuestSteps(input, servers, guest).steps().forEach(step -> add(wanted, step));
+      new GuestSteps(input, servers, guest, devices.of(guest.name()))
+          .steps()
+          .forEach(step -> add(wanted, step));
     }
     return new Plan(
         input.descriptor().setupName().text(),
         input.snapshot().libvirt().uri(),
         actions(input, wanted),
-        warnings(input));
+        warnings(input, devices),
+        devices.notes());
   }
 
   private static void add(Map<Lane, List<Step>> lanes, Step step) {
@@ -66,10 +75,11 @@ public final class Planner {
     return undo;
   }
 
-  private static List<String> warnings(PlanInput input) {
+  private static List<String> warnings(PlanInput input, DevicePlan devices) {
     List<String> warnings =
         new ArrayList<>(
             input.hypervisor().warnings(input.snapshot().libvirt().capabilities().orElseThrow()));
+    warnings.addAll(devices.warnings());
     HostFacts host = input.snapshot().host();
     for (Guest guest : input.descriptor().guests()) {
       if (guest.cpus() > host.cpus()) {

@@ -102,8 +102,8 @@ final class Preflight {
     for (Guest guest : descriptor.guests()) {
       boolean runs =
           snapshot.libvirt().guest(guest.name().text()).map(g -> g.running()).orElse(false);
-      if (runs) {
-        continue;
+      if (runs || guest.placement().hugePages().isPresent()) {
+        continue; // huge pages are counted for themselves
       }
       long wanted = guest.memory().bytes();
       if (wanted > available) {

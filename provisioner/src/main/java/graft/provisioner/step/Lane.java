@@ -1,15 +1,33 @@
 package graft.provisioner.step;
 
 /**
- * What a step belongs to: one network, one server, one guest. Steps of a lane are done in order;
- * lanes of one phase side by side.
+ * What a step belongs to: one adapter, one network, one server, one guest. Steps of a lane are done
+ * in order; lanes of one phase side by side.
  */
 public record Lane(Phase phase, String name) {
   /** Phases come one after the other, and are undone the other way round. */
   public enum Phase {
+    MEMORY,
+    ADAPTER,
     NETWORK,
     SERVER,
-    GUEST
+    GUEST,
+    BOOT
+  }
+
+  /** The huge pages of one NUMA node. */
+  public static Lane memory(String name) {
+    return new Lane(Phase.MEMORY, name);
+  }
+
+  /** A physical function and its virtual ones. */
+  public static Lane adapter(String name) {
+    return new Lane(Phase.ADAPTER, name);
+  }
+
+  /** What happens when the host boots. */
+  public static Lane boot() {
+    return new Lane(Phase.BOOT, "host");
   }
 
   public static Lane network(String name) {
@@ -28,6 +46,9 @@ public record Lane(Phase phase, String name) {
   @Override
   public String toString() {
     return switch (phase) {
+      case MEMORY -> "memory " + name;
+      case ADAPTER -> "adapter " + name;
+      case BOOT -> "boot of the host";
       case NETWORK -> "network " + name;
       case SERVER -> "GPU " + name;
       case GUEST -> "guest " + name;

@@ -24,6 +24,16 @@ public interface Step {
   boolean isDone(Snapshot snapshot);
 
   /**
+   * How the host is, as far as {@link #undo} needs it. The journal has it before the step begins
+   * and keeps what it was told first, however often the step is done anew.
+   *
+   * @return plain JSON values
+   */
+  default Map<String, Object> before(StepContext context) throws Exception {
+    return Map.of();
+  }
+
+  /**
    * Does it.
    *
    * @return what is worth to be remembered, for {@code status} and later steps; plain JSON values
@@ -41,6 +51,11 @@ public interface Step {
 
   /** Whether doing it anew leaves the steps after it as they are. */
   default boolean isInPlace() {
+    return false;
+  }
+
+  /** Whether the steps after it stand with and without it: a device that can be plugged in. */
+  default boolean isPluggable() {
     return false;
   }
 

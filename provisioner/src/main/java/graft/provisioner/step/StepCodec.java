@@ -1,5 +1,8 @@
 package graft.provisioner.step;
 
+import graft.sriov.Guid;
+import graft.sriov.MacAddress;
+import graft.sriov.PciAddress;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.ParameterizedType;
@@ -11,12 +14,21 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Writes steps as JSON trees and reads them back. Understands records of: text, numbers, truth,
- * enums, {@link Path}, records, and {@link Optional} and {@link List} of these.
+ * enums, {@link Path}, addresses and GUIDs (as text), records, and {@link Optional} and {@link
+ * List} of these.
  */
 public final class StepCodec {
+  private static final Map<Class<?>, Function<String, Object>> TEXTS =
+      Map.of(
+          Path.class, Path::of,
+          PciAddress.class, PciAddress::parse,
+          MacAddress.class, MacAddress::parse,
+          Guid.class, Guid::parse);
+
   private final Map<String, Class<? extends Step>> types = new LinkedHashMap<>();
 
   /** A codec for these types of steps, which must be records with different simple names. */
@@ -72,13 +84,13 @@ public final class StepCodec {
     if (value instanceof List<?> list) {
       return list.stream().map(StepCodec::encode).toList();
     }
+    if (value instanceof Path || (value != null && TEXTS.containsKey(value.getClass()))) {
+      return value.toString();
+    }
     if (value instanceof Record bound) {
       return components(bound);
     }
-    if (value instanceof Enum<?> constant) {
-      return constant.name();
-    }
-    return value instanceof Path ? value.toString() : value;
+    return value instanceof Enum<?> constant ? constant.name() : value;
   }
 
   private static Object record(Class<?> type, Map<?, ?> tree) {
@@ -123,8 +135,8 @@ public final class StepCodec {
           ? (Object) Math.toIntExact(number)
           : number;
     }
-    if (plain == Path.class && tree instanceof String text) {
-      return Path.of(text);
+    if (TEXTS.containsKey(plain) && tree instanceof String text) {
+      return TEXTS.get(plain).apply(text);
     }
     if (plain.isEnum() && tree instanceof String text) {
       for (Object constant : plain.getEnumConstants()) {

@@ -56,9 +56,9 @@ class JournalTest {
   void stepsComeBackAsTheyWere() {
     try (Journal journal = open()) {
       long run = journal.apply("/d/lab.yaml", "qemu:///system");
-      journal.begin(run, server);
+      journal.begin(run, server, Map.of());
       journal.done(server, Map.of("pid", 42L));
-      journal.begin(run, initramfs);
+      journal.begin(run, initramfs, Map.of());
     }
     JournalState read = read();
     assertThat(read.entries().values()).extracting(Entry::step).containsExactly(server, initramfs);
@@ -72,7 +72,7 @@ class JournalTest {
   @Test
   void whatIsUndoneIsGone() {
     try (Journal journal = open()) {
-      journal.begin(journal.apply("", ""), server);
+      journal.begin(journal.apply("", ""), server, Map.of());
       journal.undoing(server);
       journal.undone(server);
       assertThat(journal.state().isEmpty()).isTrue();
@@ -84,9 +84,9 @@ class JournalTest {
   void aFileCutAtAnyByteIsReadUpToItsLastWholeRecord() throws Exception {
     try (Journal journal = open()) {
       long run = journal.apply("", "");
-      journal.begin(run, server);
+      journal.begin(run, server, Map.of());
       journal.done(server, Map.of());
-      journal.begin(run, initramfs);
+      journal.begin(run, initramfs, Map.of());
     }
     byte[] whole = Files.readAllBytes(file());
     for (int length = 0; length <= whole.length; length++) {
@@ -99,7 +99,7 @@ class JournalTest {
   @Test
   void appendingToACutFileDropsItsLastPiece() throws Exception {
     try (Journal journal = open()) {
-      journal.begin(journal.apply("", ""), server);
+      journal.begin(journal.apply("", ""), server, Map.of());
     }
     Files.writeString(file(), Files.readString(file()) + "{\"event\":\"do");
     try (Journal journal = open()) {
@@ -120,7 +120,7 @@ class JournalTest {
   void noSecretStandsInIt() {
     Step token = new MakeToken("alice", Path.of("/s/token"));
     try (Journal journal = open()) {
-      journal.begin(journal.apply("", ""), token);
+      journal.begin(journal.apply("", ""), token, Map.of());
     }
     assertThat(file()).content().doesNotContainPattern("[0-9a-f]{64}");
     assertThat(file())

@@ -139,7 +139,7 @@ class CrashMatrixTest {
     LanePlan lane = new LanePlan(wanted.get(0).lane(), wanted, read(), null);
     List<Action> actions = new ArrayList<>(lane.undo());
     actions.addAll(lane.todo());
-    return new Plan("lab", "test:///default", actions, List.of());
+    return new Plan("lab", "test:///default", actions, List.of(), List.of());
   }
 
   private LiveContext context(Journal journal) {

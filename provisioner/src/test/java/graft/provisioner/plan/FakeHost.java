@@ -9,6 +9,7 @@ import graft.provisioner.descriptor.DescriptorReader;
 import graft.provisioner.descriptor.InvalidDescriptorException;
 import graft.provisioner.journal.Entry;
 import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.DeviceFacts;
 import graft.provisioner.observe.FileFacts;
 import graft.provisioner.observe.FileStamp;
 import graft.provisioner.observe.GuestFacts;
@@ -95,7 +96,8 @@ final class FakeHost {
 
   FakeHost guest(String name, String deployment) {
     UUID uuid = UUID.nameUUIDFromBytes(new byte[] {1});
-    guests.put(name, new GuestFacts(name, uuid, true, true, deployment, "running"));
+    guests.put(
+        name, new GuestFacts(name, uuid, true, true, deployment, "running", Set.of(), Set.of()));
     return this;
   }
 
@@ -121,7 +123,10 @@ final class FakeHost {
 
   FakeHost off(String guest) {
     GuestFacts was = guests.get(guest);
-    guests.put(guest, new GuestFacts(guest, was.uuid(), false, true, was.deployment(), "shut off"));
+    guests.put(
+        guest,
+        new GuestFacts(
+            guest, was.uuid(), false, true, was.deployment(), "shut off", Set.of(), Set.of()));
     return this;
   }
 
@@ -162,7 +167,8 @@ final class FakeHost {
         listening,
         servers,
         grants,
-        client);
+        client,
+        DeviceFacts.NONE);
   }
 
   private HostCapabilities capabilities() {
@@ -193,7 +199,7 @@ final class FakeHost {
       if (action.kind() == Action.Kind.UNDO) {
         journal.remove(step.id());
       } else {
-        journal.put(step.id(), new Entry(step, 1, Entry.Status.DONE, Map.of()));
+        journal.put(step.id(), new Entry(step, 1, Entry.Status.DONE, Map.of(), Map.of()));
         see(step);
       }
     }
@@ -221,12 +227,26 @@ final class FakeHost {
       guests.put(
           define.guest(),
           new GuestFacts(
-              define.guest(), UUID.fromString(define.uuid()), false, true, SETUP, "shut off"));
+              define.guest(),
+              UUID.fromString(define.uuid()),
+              false,
+              true,
+              SETUP,
+              "shut off",
+              Set.of(),
+              Set.of()));
     } else if (step instanceof StartGuest start) {
       guests.put(
           start.guest(),
           new GuestFacts(
-              start.guest(), UUID.fromString(start.uuid()), true, true, SETUP, "running"));
+              start.guest(),
+              UUID.fromString(start.uuid()),
+              true,
+              true,
+              SETUP,
+              "running",
+              Set.of(),
+              Set.of()));
     } else if (step instanceof StartServer server) {
       servers.add(server.pidFile());
       server.listen().forEach(endpoint -> listening.add(endpoint.port()));

@@ -63,7 +63,7 @@ class LanePlanTest {
   }
 
   private void entry(String step, Entry.Status status) {
-    journal.put(step(step).id(), new Entry(step(step), 1, status, Map.of()));
+    journal.put(step(step).id(), new Entry(step(step), 1, status, Map.of(), Map.of()));
   }
 
   private FakeStep step(String nameAndVersion) {

@@ -233,28 +233,17 @@ class PlannerTest {
                 name: lab
                 hypervisor: xen
                 gpus:
-                  - {name: given, owner: "guest:alice", device: 0000:3b:00.0}
                   - {name: away, owner: "node:big"}
                 nodes: [{name: big, server: "tcp://10.0.0.5:8692", token-file: t}]
-                fabric: {adapters: [{name: ib0, device: mlx5_0, vfs: 4}]}
                 guests:
                   - name: alice
                     image: debian.qcow2
-                    passthrough: [{gpu: given}]
-                    vfs: [{adapter: ib0}]
-                    placement: {huge-pages: 1GiB}
                     setup: {way: ssh, ssh: {user: me}}
                 """))
         .containsExactly(
             "/d/lab.yaml:3:13: not supported yet on this host: the Xen hypervisor",
-            "/d/lab.yaml:5:26: not supported yet on this host: a GPU that a guest owns",
-            "/d/lab.yaml:6:25: not supported yet on this host: a GPU of another node",
-            "/d/lab.yaml:8:54: not supported yet on this host: making virtual functions",
-            "/d/lab.yaml:12:19: not supported yet on this host: passing a device through",
-            "/d/lab.yaml:13:11: not supported yet on this host: giving a virtual function to a"
-                + " guest",
-            "/d/lab.yaml:14:29: not supported yet on this host: huge pages",
-            "/d/lab.yaml:15:18: not supported yet on this host: set-up by SSH (leave way: auto)");
+            "/d/lab.yaml:5:25: not supported yet on this host: a GPU of another node",
+            "/d/lab.yaml:10:18: not supported yet on this host: set-up by SSH (leave way: auto)");
   }
 
   private static List<String> problems(FakeHost host, String descriptor) {
@@ -267,7 +256,7 @@ class PlannerTest {
   /** Warnings are in the hypervisor's words, which are its own to test. */
   private static String withoutWarnings(Plan plan) {
     assertThat(plan.warnings()).as("emulation is slow").hasSize(1);
-    return new Plan(plan.setup(), plan.uri(), plan.actions(), List.of()).toText();
+    return new Plan(plan.setup(), plan.uri(), plan.actions(), List.of(), List.of()).toText();
   }
 
   private static String golden(String name) throws Exception {

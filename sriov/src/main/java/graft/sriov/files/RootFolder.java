@@ -99,6 +99,23 @@ public final class RootFolder implements Sysfs {
   }
 
   @Override
+  public void storeLink(String path, String target) {
+    Path link = Path.of(prefix + path);
+    try {
+      Files.createDirectories(link.toAbsolutePath().getParent());
+      Files.deleteIfExists(link);
+      Files.createSymbolicLink(link, Path.of(target));
+    } catch (IOException e) {
+      throw new HostException("making the link failed: " + e, path, "Look at the disk", e);
+    }
+  }
+
+  @Override
+  public boolean isThisHost() {
+    return prefix.isEmpty();
+  }
+
+  @Override
   public void remove(String path) {
     try {
       Files.deleteIfExists(Path.of(prefix + path));

@@ -42,7 +42,15 @@ public interface Sysfs {
   /** Writes an ordinary file as a whole, replacing it atomically; makes its folder. */
   void store(String path, String content);
 
-  /** Removes an ordinary file if it is there. */
+  /** Makes a symbolic link, or changes where it points; makes its folder. */
+  void storeLink(String path, String target);
+
+  /** Whether these are the files of the host that this runs on. */
+  default boolean isThisHost() {
+    return false;
+  }
+
+  /** Removes an ordinary file or a link if it is there. */
   void remove(String path);
 
   /** The last component of the target of a link: the driver of {@code .../driver}, say. */

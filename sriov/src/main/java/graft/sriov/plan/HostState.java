@@ -51,7 +51,7 @@ public record HostState(
   }
 
   /** The settings of a VF: what its PF's driver says, else what the journal says. */
-  VfSettings settingsOf(PciAddress pf, int index) {
+  public VfSettings settingsOf(PciAddress pf, int index) {
     List<VfSettings> all = settings.getOrDefault(pf, List.of());
     VfSettings present = index < all.size() ? all.get(index) : VfSettings.NONE;
     return present.or(knownOf(pf).getOrDefault(index, VfSettings.NONE));

@@ -23,7 +23,7 @@ public final class PassthroughPlanner {
    * Beside vfio-pci, the drivers under which a member of a group does no harm, because they do no
    * DMA of their own (Linux, {@code driver_managed_dma} of pci-stub and pcieport).
    */
-  private static final Set<String> HARMLESS = Set.of("vfio-pci", "pci-stub", "pcieport");
+  static final Set<String> HARMLESS = Set.of("vfio-pci", "pci-stub", "pcieport");
 
   private final HostState host;
 
@@ -68,6 +68,14 @@ public final class PassthroughPlanner {
     }
     return new PassthroughPlan(
         wanted.keySet().stream().map(this::device).toList(), operations, ledger, notes);
+  }
+
+  /**
+   * What a guest gets when it is given a device: of a GPU all functions of its slot; none when
+   * there is no such device.
+   */
+  public List<PciDevice> functions(PciAddress device) {
+    return functions(new PassthroughRequest(device, ""), new ArrayList<>());
   }
 
   private PciDevice device(PciAddress address) {

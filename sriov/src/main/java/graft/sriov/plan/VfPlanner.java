@@ -36,13 +36,22 @@ public final class VfPlanner {
    * @throws RefusedException with every problem of every request
    */
   public List<Operation> plan(List<VfRequest> requests) {
-    List<Problem> problems = new ArrayList<>(new VfRequestCheck(host).problems(requests));
-    RefusedException.throwIfAny(problems);
+    RefusedException.throwIfAny(problems(requests));
     List<Operation> operations = new ArrayList<>();
     for (VfRequest request : requests) {
       operations.addAll(plan(request));
     }
     return operations;
+  }
+
+  /** Everything that speaks against the requests; none when they can be carried out. */
+  public List<Problem> problems(List<VfRequest> requests) {
+    return new VfRequestCheck(host).problems(requests);
+  }
+
+  /** What each VF of a request without problems shall have, by index. */
+  public SortedMap<Integer, VfSettings> settings(VfRequest request) {
+    return wanted(host, request);
   }
 
   private List<Operation> plan(VfRequest request) {

@@ -188,7 +188,9 @@ final class FakeKernel {
       }
     } else if (device.matches()) {
       deviceFile(path, device(PciAddress.parse(device.group(1))), device.group(2), value);
-    } else if (!FakeAdapters.write(this, path, value) && !FakeMediated.write(tree, path, value)) {
+    } else if (!FakeAdapters.write(this, path, value)
+        && !FakeMediated.write(tree, path, value)
+        && !FakeMemory.write(tree, path, value)) {
       tree.file(path, value);
     }
   }

@@ -53,6 +53,12 @@ public final class FakeSysfs implements Sysfs {
     return this;
   }
 
+  /** Adds a NUMA node with huge pages of 2 MiB and 1 GiB, none allocated. */
+  public FakeSysfs node(int number, String cpus, long mib) {
+    FakeMemory.add(kernel.tree, number, cpus, mib);
+    return this;
+  }
+
   /** Starts a process that has files open. */
   public FakeSysfs process(int pid, String command, String... open) {
     kernel.process(pid, command, open);
@@ -146,6 +152,11 @@ public final class FakeSysfs implements Sysfs {
   @Override
   public void store(String path, String content) {
     change(path, content, Duration.ofDays(2), target -> reader.store(target, content));
+  }
+
+  @Override
+  public void storeLink(String path, String target) {
+    change(path, "-> " + target, Duration.ofDays(2), at -> reader.storeLink(at, target));
   }
 
   @Override

@@ -6,16 +6,16 @@ import graft.provisioner.step.StepFailure;
 import java.util.Optional;
 
 /** Finds a guest of ours in libvirt: by name and UUID, so never one of somebody else. */
-final class Domains {
+public final class Domains {
   private Domains() {}
 
   /** The guest; empty if there is none of that name and UUID. */
-  static Optional<Guest> find(LibvirtHost host, String name, String uuid) {
+  public static Optional<Guest> find(LibvirtHost host, String name, String uuid) {
     return host.guest(name).filter(guest -> guest.uuid().toString().equals(uuid));
   }
 
   /** The guest, which a step before must have defined. */
-  static Guest get(LibvirtHost host, String name, String uuid) {
+  public static Guest get(LibvirtHost host, String name, String uuid) {
     return find(host, name, uuid)
         .orElseThrow(
             () ->

@@ -1,0 +1,133 @@
+package graft.provisioner.cli;
+
+import graft.provisioner.GraftException;
+import graft.provisioner.apply.Applier;
+import graft.provisioner.apply.LiveContext;
+import graft.provisioner.apply.Steps;
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.fabric.GivenDevice;
+import graft.provisioner.journal.Journal;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.plan.Action;
+import graft.provisioner.plan.Plan;
+import graft.provisioner.state.SetupLock;
+import graft.provisioner.state.StateFolder;
+import graft.provisioner.values.Name;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft attach}: gives a guest a device of the host. */
+@Command(
+    name = "attach",
+    mixinStandardHelpOptions = true,
+    header = "Gives a guest a device of the host, while it runs.",
+    description = {
+      "",
+      "Takes the device from the host, as graft plan would for a device of the descriptor, and plugs"
+          + " it into the guest. The descriptor stays as it is: the next graft apply takes the"
+          + " device back unless it is written there.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft attach lab.yaml alice 0000:65:00.0    a PCI device; of a GPU all functions",
+      "  graft attach lab alice ib0:2                virtual function 2 of the adapter ib0",
+      "  graft attach lab alice ib0                  any that is free",
+      "  graft attach --plan lab alice ib0           only says what it would do"
+    })
+final class AttachCommand implements Callable<Integer> {
+  @Mixin Output output;
+  @Mixin Target target;
+
+  @Parameters(index = "1", paramLabel = "GUEST", description = "The guest's name.")
+  String guest;
+
+  @Parameters(
+      index = "2",
+      paramLabel = "DEVICE",
+      description = "A PCI address, ADAPTER, ADAPTER:INDEX, or the UUID of a mediated device.")
+  String device;
+
+  @Option(names = "--plan", description = "Say what would be done, and do nothing.")
+  boolean only;
+
+  @Override
+  public Integer call() throws Exception {
+    StateFolder state = target.state();
+    GivenDevice given = GivenDevice.parse(device);
+    return SetupLock.holding(state, () -> attach(state, given));
+  }
+
+  private int attach(StateFolder state, GivenDevice given) throws Exception {
+    try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
+      JournalState before = journal.state();
+      ExecCommand.defined(before, guest);
+      try (Workspace workspace = new Workspace(Path.of(before.descriptor()))) {
+        Guest described = described(workspace);
+        Workspace changed = workspace.with(described, given.addTo(described));
+        Snapshot snapshot = changed.observe(before);
+        Plan plan = added(workspace.plan(before, snapshot), changed.plan(before, snapshot));
+        output.say(plan.toText().stripTrailing());
+        if (!only && !plan.isEmpty()) {
+          carryOut(plan, workspace, journal);
+          output.say(
+              "graft apply takes it back unless the guest in "
+                  + before.descriptor()
+                  + " has "
+                  + given.inDescriptor());
+        }
+        output.result(plan.toTree());
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  private Guest described(Workspace workspace) {
+    return workspace
+        .file()
+        .descriptor()
+        .guest(new Name(guest))
+        .orElseThrow(
+            () ->
+                new GraftException(
+                    "the guest '" + guest + "' is no longer in " + workspace.file().path(),
+                    "graft apply takes it away"));
+  }
+
+  /** What the changed plan does with devices of the guest that the present one does not. */
+  private Plan added(Plan present, Plan changed) {
+    Set<String> there = new HashSet<>();
+    present.actions().forEach(action -> there.add(action.step().id()));
+    List<Action> actions =
+        changed.actions().stream()
+            .filter(action -> action.kind() == Action.Kind.DO)
+            .filter(
+                action -> action.step().id().matches("guest/\\Q" + guest + "\\E/(take|attach)-.*"))
+            .filter(action -> !there.contains(action.step().id()))
+            .toList();
+    return new Plan(changed.setup(), changed.uri(), actions, List.of(), List.of());
+  }
+
+  private void carryOut(Plan plan, Workspace workspace, Journal journal) throws Exception {
+    TextProgress progress = new TextProgress(output.err());
+    LiveContext context = new LiveContext(workspace.connections(), journal, progress);
+    Applier applier = new Applier(journal, context, progress);
+    String descriptor = journal.state().descriptor();
+    Interruption.told(
+        output.err(),
+        "interrupted: graft undo " + plan.setup() + " takes it back",
+        () -> {
+          applier.apply(plan, descriptor, false);
+          return plan;
+        });
+  }
+}

@@ -1,0 +1,30 @@
+package graft.provisioner.fabric;
+
+import graft.provisioner.step.Step;
+import graft.provisioner.values.Name;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What is to be done with the host's devices.
+ *
+ * @param steps on the host itself: huge pages, adapters, what happens at boot
+ * @param guests what each guest gets, by its name; those that get nothing are left out
+ * @param notes what was chosen and why, and what one should know of a device
+ * @param warnings what may surprise
+ */
+public record DevicePlan(
+    List<Step> steps, Map<Name, GuestDevices> guests, List<String> notes, List<String> warnings) {
+  /** Keeps the lists from changing. */
+  public DevicePlan {
+    steps = List.copyOf(steps);
+    guests = Map.copyOf(guests);
+    notes = List.copyOf(notes);
+    warnings = List.copyOf(warnings);
+  }
+
+  /** What a guest gets. */
+  public GuestDevices of(Name guest) {
+    return guests.getOrDefault(guest, GuestDevices.NONE);
+  }
+}

@@ -1,0 +1,146 @@
+package graft.provisioner.fabric;
+
+import graft.provisioner.bind.Problems;
+import graft.provisioner.descriptor.Adapter;
+import graft.provisioner.descriptor.Descriptor;
+import graft.provisioner.descriptor.DescriptorFile;
+import graft.provisioner.descriptor.Fabric;
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.DeviceFacts;
+import graft.provisioner.observe.GuestFacts;
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.state.DeviceClaims;
+import graft.provisioner.state.StateFolder;
+import graft.provisioner.step.Step;
+import graft.provisioner.values.MemorySize;
+import graft.provisioner.values.Name;
+import graft.sriov.host.Bar;
+import graft.sriov.host.PciDevice;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Plans everything about the host's devices. The same input gives the same plan. */
+public final class DevicePlanner {
+  /** What OVMF keeps by itself (edk2, OvmfPkg: PcdPciMmio64Size). */
+  private static final long WINDOW = 32L << 30;
+
+  private final DescriptorFile file;
+  private final Snapshot snapshot;
+  private final JournalState journal;
+  private final StateFolder state;
+
+  public DevicePlanner(
+      DescriptorFile file, Snapshot snapshot, JournalState journal, StateFolder state) {
+    this.file = file;
+    this.snapshot = snapshot;
+    this.journal = journal;
+    this.state = state;
+  }
+
+  /** The plan; what is in the way is added to {@code problems}. */
+  public DevicePlan plan(Problems problems) {
+    Descriptor descriptor = file.descriptor();
+    DeviceFacts facts = snapshot.devices();
+    if (!descriptor.usesDevices()) {
+      return new DevicePlan(List.of(), Map.of(), List.of(), List.of());
+    }
+    root(problems);
+    List<AdapterPlan> adapters =
+        descriptor
+            .fabric()
+            .map(
+                fabric ->
+                    new AdapterPlanner(
+                            descriptor.setupName().text(), snapshot, file.positions(), problems)
+                        .plan(fabric))
+            .orElse(List.of());
+    GuestPlanner guests =
+        new GuestPlanner(
+            file,
+            facts,
+            journal,
+            DeviceClaims.folder(state.path().getParent()),
+            adapters,
+            problems);
+    guests.plan();
+    List<String> notes = new ArrayList<>();
+    Map<Name, GuestDevices> byName = guests(guests, notes, problems);
+    notes.addAll(guests.notes());
+    List<Step> steps = new ArrayList<>();
+    HugePagePlanner pages = new HugePagePlanner(facts.nodes(), file.positions(), problems);
+    descriptor.guests().forEach(guest -> pages.add(guest, byName.get(guest.name()).place()));
+    steps.addAll(pages.steps(journal));
+    adapters.forEach(adapter -> steps.addAll(adapter.steps()));
+    List<String> warnings = new ArrayList<>();
+    descriptor.fabric().filter(Fabric::persistent).ifPresent(fabric -> boot(steps, warnings));
+    return new DevicePlan(steps, byName, notes, warnings);
+  }
+
+  private void root(Problems problems) {
+    Descriptor descriptor = file.descriptor();
+    boolean changes =
+        descriptor.guests().stream().anyMatch(guest -> !guest.passthrough().isEmpty())
+            || descriptor.guests().stream().anyMatch(guest -> !guest.vfs().isEmpty())
+            || descriptor.fabric().stream()
+                .flatMap(fabric -> fabric.adapters().stream())
+                .map(Adapter::vfs)
+                .anyMatch(vfs -> vfs > 0);
+    if (changes && !snapshot.host().root()) {
+      problems.add(
+          file.positions().of(descriptor), "only root can change the host's devices", "be root");
+    }
+  }
+
+  private Map<Name, GuestDevices> guests(
+      GuestPlanner planned, List<String> notes, Problems problems) {
+    PlacePlanner places = new PlacePlanner(snapshot.devices().nodes(), file.positions(), problems);
+    Map<Name, GuestDevices> byName = new LinkedHashMap<>();
+    for (Guest guest : file.descriptor().guests()) {
+      boolean runs =
+          snapshot.libvirt().guest(guest.name().text()).map(GuestFacts::running).orElse(false);
+      List<PciDevice> devices = planned.devices(guest);
+      Place place = places.place(guest, devices, runs);
+      if (!place.why().isEmpty()) {
+        notes.add("guest " + guest.name() + ": " + place.why());
+      }
+      List<Step> take = planned.take(guest);
+      List<String> names =
+          take.stream().map(step -> step.name().substring("take-".length())).toList();
+      byName.put(guest.name(), new GuestDevices(take, names, place, window(guest, devices)));
+    }
+    return byName;
+  }
+
+  /** Room for the registers of all devices, twice, because each lies at a multiple of its size. */
+  private static Optional<MemorySize> window(Guest guest, List<PciDevice> devices) {
+    if (guest.firmware() != Guest.Firmware.UEFI) {
+      return Optional.empty();
+    }
+    long wide =
+        devices.stream()
+            .flatMap(device -> device.bars().stream())
+            .filter(Bar::wide)
+            .mapToLong(bar -> bar.size().bytes())
+            .sum();
+    return 2 * wide <= WINDOW
+        ? Optional.empty()
+        : Optional.of(new MemorySize(Long.highestOneBit(2 * wide - 1) << 1));
+  }
+
+  private void boot(List<Step> steps, List<String> warnings) {
+    if (steps.isEmpty() || !snapshot.host().root()) {
+      return;
+    }
+    if (!snapshot.devices().boot().systemd()) {
+      warnings.add(
+          "virtual functions and drivers are as before after a reboot, until graft apply: this host"
+              + " has no systemd that could do it");
+      return;
+    }
+    BootUnit.step(file, state).ifPresentOrElse(steps::add, () -> warnings.add(BootUnit.NO_PROGRAM));
+  }
+}

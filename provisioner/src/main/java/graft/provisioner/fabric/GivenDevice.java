@@ -1,0 +1,135 @@
+package graft.provisioner.fabric;
+
+import graft.provisioner.GraftException;
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.GuestVf;
+import graft.provisioner.descriptor.Passthrough;
+import graft.provisioner.journal.Entry;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.step.Lane;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.device.MakeFunctions;
+import graft.provisioner.step.device.TakeDevice;
+import graft.provisioner.values.Name;
+import graft.sriov.PciAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A device as a command names it: a PCI address, the UUID of a mediated device, or an adapter of
+ * the descriptor with or without the number of one of its virtual functions.
+ *
+ * @param adapter the adapter's name; null for the other kinds
+ * @param index the function's number; empty for any
+ * @param pci the address; null for the other kinds
+ * @param mediated the UUID; null for the other kinds
+ */
+public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci, String mediated) {
+  private static final Pattern FUNCTION = Pattern.compile("([a-z][a-z0-9-]*)(?::([0-9]{1,4}))?");
+  private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+
+  /**
+   * Reads a text.
+   *
+   * @throws GraftException if it is none of the forms
+   */
+  public static GivenDevice parse(String text) {
+    Optional<PciAddress> address = PciAddress.tryParse(text);
+    if (address.isPresent()) {
+      return new GivenDevice(null, Optional.empty(), address.get(), null);
+    }
+    if (UUID.matcher(text).matches()) {
+      return new GivenDevice(null, Optional.empty(), null, text);
+    }
+    Matcher function = FUNCTION.matcher(text);
+    if (function.matches()) {
+      Optional<Integer> index = Optional.ofNullable(function.group(2)).map(Integer::valueOf);
+      return new GivenDevice(new Name(function.group(1)), index, null, null);
+    }
+    throw new GraftException(
+        "'" + text + "' is no device",
+        "name a PCI address (0000:65:00.0), a virtual function (ib0:2, or ib0 for any that is"
+            + " free), or the UUID of a mediated device");
+  }
+
+  /** The guest with the device beside those that it has. */
+  public Guest addTo(Guest guest) {
+    List<Passthrough> passthrough = new ArrayList<>(guest.passthrough());
+    List<GuestVf> vfs = new ArrayList<>(guest.vfs());
+    if (adapter != null) {
+      vfs.add(new GuestVf(adapter, index));
+    } else {
+      Optional<PciAddress> address = Optional.ofNullable(pci);
+      Optional<String> uuid = Optional.ofNullable(mediated);
+      passthrough.add(
+          new Passthrough(
+              Optional.empty(),
+              address,
+              Optional.empty(),
+              uuid,
+              Optional.empty(),
+              Optional.empty()));
+    }
+    return guest.withDevices(passthrough, vfs);
+  }
+
+  /** What has to be written into the guest of the descriptor for it to stay. */
+  public String inDescriptor() {
+    if (adapter != null) {
+      return "vfs: [{adapter: " + adapter + index.map(i -> ", index: " + i).orElse("") + "}]";
+    }
+    return "passthrough: [{" + (pci != null ? "pci: \"" + pci + "\"" : "mdev: " + mediated) + "}]";
+  }
+
+  /**
+   * The steps that gave it to a guest, last first: of a GPU those of all functions of its slot, of
+   * an adapter those of all its functions that the guest has.
+   */
+  public List<Step> stepsOf(String guest, JournalState journal) {
+    Set<String> names = new TreeSet<>();
+    for (Entry entry : journal.entries().values()) {
+      if (entry.step().lane().equals(Lane.guest(guest)) && isTakenBy(entry.step(), journal)) {
+        names.add(entry.step().name().substring("take-".length()));
+      }
+    }
+    return journal.newestFirst().stream()
+        .filter(step -> step.lane().equals(Lane.guest(guest)))
+        .filter(
+            step ->
+                names.stream().anyMatch(n -> step.name().matches("(take|attach)-\\Q" + n + "\\E")))
+        .toList();
+  }
+
+  private boolean isTakenBy(Step step, JournalState journal) {
+    if (!step.name().startsWith("take-")) {
+      return false;
+    }
+    if (mediated != null) {
+      return step.name().equals("take-" + mediated);
+    }
+    if (!(step instanceof TakeDevice take)) {
+      return pci != null && step.name().equals("take-" + pci);
+    }
+    if (pci != null) {
+      boolean wholeSlot = take.function().isEmpty() && take.device().sameSlot(pci);
+      return take.device().equals(pci) || wholeSlot;
+    }
+    return take.function()
+        .filter(function -> index.map(i -> i == function.index()).orElse(true))
+        .filter(function -> function.pf().equals(physicalFunction(journal).orElse(null)))
+        .isPresent();
+  }
+
+  private Optional<PciAddress> physicalFunction(JournalState journal) {
+    return journal
+        .entry("adapter/" + adapter + "/vfs")
+        .map(Entry::step)
+        .filter(MakeFunctions.class::isInstance)
+        .map(step -> ((MakeFunctions) step).pf());
+  }
+}

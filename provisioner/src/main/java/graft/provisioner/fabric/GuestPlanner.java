@@ -1,0 +1,322 @@
+package graft.provisioner.fabric;
+
+import graft.provisioner.bind.Position;
+import graft.provisioner.bind.Positions;
+import graft.provisioner.bind.Problems;
+import graft.provisioner.descriptor.Descriptor;
+import graft.provisioner.descriptor.DescriptorFile;
+import graft.provisioner.descriptor.Gpu;
+import graft.provisioner.descriptor.GpuDevice;
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.GuestVf;
+import graft.provisioner.descriptor.Owner;
+import graft.provisioner.descriptor.Passthrough;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.DeviceFacts;
+import graft.provisioner.state.DeviceClaims.Holder;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.device.TakeDevice;
+import graft.provisioner.step.device.TakeMediated;
+import graft.provisioner.step.device.TakeVgpu;
+import graft.sriov.PciAddress;
+import graft.sriov.Problem;
+import graft.sriov.RefusedException;
+import graft.sriov.host.PciDevice;
+import graft.sriov.plan.PassthroughPlan;
+import graft.sriov.plan.PassthroughPlanner;
+import graft.sriov.plan.PassthroughRequest;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Plans which devices of the host each guest gets. */
+final class GuestPlanner {
+  private final Descriptor descriptor;
+  private final Positions positions;
+  private final DeviceFacts facts;
+  private final JournalState journal;
+  private final Path claims;
+  private final List<AdapterPlan> adapters;
+  private final Problems problems;
+  private final PassthroughPlanner passthrough;
+  private final Map<Guest, List<Step>> take = new LinkedHashMap<>();
+  private final Map<Guest, List<PciDevice>> devices = new LinkedHashMap<>();
+  private final Map<PciAddress, Position> asked = new HashMap<>();
+  private final List<PassthroughRequest> requests = new ArrayList<>();
+  private final Set<PciAddress> given = new HashSet<>();
+  private final List<String> notes = new ArrayList<>();
+
+  /**
+   * A planner.
+   *
+   * @param claims the folder of all claims
+   * @param adapters the adapters that are well
+   */
+  GuestPlanner(
+      DescriptorFile file,
+      DeviceFacts facts,
+      JournalState journal,
+      Path claims,
+      List<AdapterPlan> adapters,
+      Problems problems) {
+    this.descriptor = file.descriptor();
+    this.positions = file.positions();
+    this.facts = facts;
+    this.journal = journal;
+    this.claims = claims;
+    this.adapters = adapters;
+    this.problems = problems;
+    this.passthrough = new PassthroughPlanner(facts.host());
+  }
+
+  void plan() {
+    for (Guest guest : descriptor.guests()) {
+      take.put(guest, new ArrayList<>());
+      devices.put(guest, new ArrayList<>());
+    }
+    // Those that are asked for by name first: the others get what is left.
+    descriptor.gpus().forEach(this::owned);
+    for (Guest guest : descriptor.guests()) {
+      guest.passthrough().forEach(device -> passed(guest, device));
+      guest.vfs().stream()
+          .filter(vf -> vf.index().isPresent())
+          .forEach(vf -> function(guest, vf, vf.index().get()));
+    }
+    for (Guest guest : descriptor.guests()) {
+      anyFunctions(guest);
+    }
+    check();
+  }
+
+  /** The steps that take a guest's devices from the host. */
+  List<Step> take(Guest guest) {
+    return take.get(guest);
+  }
+
+  /** The PCI functions that a guest gets; for a function that is yet to be made, its adapter's. */
+  List<PciDevice> devices(Guest guest) {
+    return devices.get(guest);
+  }
+
+  List<String> notes() {
+    return notes;
+  }
+
+  private void owned(Gpu gpu) {
+    if (gpu.owner().kind() != Owner.Kind.GUEST || gpu.device().kind() != GpuDevice.Kind.PCI) {
+      return;
+    }
+    Guest guest = descriptor.guest(gpu.owner().name()).orElseThrow();
+    Position at =
+        guest.passthrough().stream()
+            .filter(device -> device.gpu().equals(Optional.of(gpu.name())))
+            .findFirst()
+            .map(device -> positions.of(device, "gpu"))
+            .orElse(positions.of(gpu, "device"));
+    give(guest, gpu.device().address(), "the GPU '" + gpu.name() + "', ", at);
+  }
+
+  private void passed(Guest guest, Passthrough device) {
+    String setup = setup();
+    String name = guest.name().text();
+    if (device.pci().isPresent() && device.type().isPresent()) {
+      PciAddress address = device.pci().get();
+      int type = Integer.parseInt(device.type().get());
+      if (!facts.vgpuTypes().containsKey(address)) {
+        problems.add(
+            positions.of(device, "pci"),
+            address + " takes no vGPU type",
+            "load NVIDIA's vGPU host driver and make the GPU's functions (sriov-manage -e)");
+      }
+      take.get(guest).add(new TakeVgpu(name, setup, address, type, claims));
+      facts.host().pci().device(address).ifPresent(devices.get(guest)::add);
+    } else if (device.pci().isPresent()) {
+      give(guest, device.pci().get(), "", positions.of(device, "pci"));
+    } else if (device.mdev().isPresent()) {
+      mediated(guest, device, device.mdev().get());
+    } else if (device.mig().isPresent()) {
+      problems.add(
+          positions.of(device, "mig"),
+          "a MIG instance has no PCI function of its own, so it cannot be passed through",
+          "give the guest a vGPU of it: mdev with the type of a MIG-backed vGPU; or serve it from"
+              + " the host");
+    }
+  }
+
+  private void mediated(Guest guest, Passthrough device, String uuid) {
+    Optional<TakeMediated.Share> share =
+        device.of().map(of -> new TakeMediated.Share(of, device.type().orElseThrow()));
+    Position at = positions.of(device, "mdev");
+    Holder own = new Holder(setup(), guest.name().text());
+    Holder holder = facts.claims().get(uuid);
+    if (holder != null && !holder.equals(own)) {
+      problems.add(at, uuid + " belongs to " + holder, "give the guest another one");
+    }
+    if (share.isEmpty() && !facts.mediated().contains(uuid)) {
+      problems.add(
+          at,
+          "this host has no mediated device " + uuid,
+          "say what it is made of: of: GPU's address, type: one of its mdev_supported_types");
+    }
+    if (share.isPresent()) {
+      Optional<PciDevice> of = facts.host().pci().device(share.get().device());
+      if (of.isEmpty() || !of.get().mediatedTypes().contains(share.get().type())) {
+        problems.add(
+            positions.of(device, "type"),
+            share.get().device() + " offers no mediated devices of type " + share.get().type(),
+            of.map(PciDevice::mediatedTypes).filter(types -> !types.isEmpty()).isPresent()
+                ? "it offers " + String.join(", ", of.get().mediatedTypes())
+                : "it offers none; is the vGPU host driver loaded?");
+      }
+      of.ifPresent(devices.get(guest)::add);
+    }
+    take.get(guest).add(new TakeMediated(guest.name().text(), setup(), uuid, share, claims));
+  }
+
+  private void anyFunctions(Guest guest) {
+    Map<AdapterPlan, List<Integer>> before = new HashMap<>();
+    for (GuestVf vf : guest.vfs()) {
+      Optional<AdapterPlan> adapter = adapter(vf);
+      if (vf.index().isPresent() || adapter.isEmpty()) {
+        continue;
+      }
+      List<Integer> known =
+          before.computeIfAbsent(
+              adapter.get(),
+              plan ->
+                  new ArrayList<>(
+                      JournalKnowledge.functionsOf(
+                          journal, guest.name().text(), plan.pf().address())));
+      Optional<Integer> index = free(guest, adapter.get(), known);
+      if (index.isPresent()) {
+        function(guest, vf, index.get());
+      } else {
+        problems.add(
+            positions.of(vf, "adapter"),
+            "the adapter '"
+                + vf.adapter()
+                + "' has no free virtual function for the guest '"
+                + guest.name()
+                + "': all "
+                + adapter.get().adapter().vfs()
+                + " are given away or in use",
+            "raise 'vfs' of the adapter");
+      }
+    }
+  }
+
+  /** One that the guest had before, else the first that nobody has. */
+  private Optional<Integer> free(Guest guest, AdapterPlan adapter, List<Integer> known) {
+    while (!known.isEmpty()) {
+      int index = known.remove(0);
+      if (index < adapter.adapter().vfs() && !given.contains(adapter.function(index))) {
+        return Optional.of(index);
+      }
+    }
+    String own = new Holder(setup(), guest.name().text()).toString();
+    for (int index = 0; index < adapter.adapter().vfs(); index++) {
+      PciAddress at = adapter.function(index);
+      boolean foreign = facts.host().ledger().holder(at).filter(h -> !h.equals(own)).isPresent();
+      boolean used = adapter.isMade() && facts.host().uses().containsKey(at);
+      if (!given.contains(at) && !foreign && !used) {
+        return Optional.of(index);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Optional<AdapterPlan> adapter(GuestVf vf) {
+    return adapters.stream().filter(plan -> plan.adapter().name().equals(vf.adapter())).findFirst();
+  }
+
+  private void function(Guest guest, GuestVf vf, int index) {
+    Optional<AdapterPlan> adapter = adapter(vf);
+    if (adapter.isEmpty()) {
+      return; // reported with the adapter
+    }
+    AdapterPlan plan = adapter.get();
+    PciAddress at = plan.function(index);
+    Position position = positions.of(vf, "adapter");
+    given.add(at);
+    asked.put(at, position);
+    if (plan.isMade()) {
+      requests.add(new PassthroughRequest(at, own(guest)));
+    } else if (!facts.host().pci().hasIommu()) {
+      noIommu(position, at);
+    }
+    devices
+        .get(guest)
+        .add(facts.host().pci().device(at).filter(d -> plan.isMade()).orElse(plan.pf()));
+    take.get(guest)
+        .add(
+            new TakeDevice(
+                guest.name().text(),
+                setup(),
+                at,
+                Optional.of(new TakeDevice.Function(plan.pf().address(), index)),
+                "virtual function " + index + " of '" + vf.adapter() + "', " + at + ",",
+                claims));
+  }
+
+  private void noIommu(Position position, PciAddress at) {
+    problems.add(
+        position,
+        at + ": the host has no IOMMU in use, without which no guest can have a device of its own",
+        "turn VT-d or AMD-Vi on in the BIOS and boot with intel_iommu=on iommu=pt (Intel) or"
+            + " iommu=pt (AMD)");
+  }
+
+  /** A device with all that goes with it. */
+  private void give(Guest guest, PciAddress address, String what, Position at) {
+    requests.add(new PassthroughRequest(address, own(guest)));
+    asked.put(address, at);
+    for (PciDevice function : passthrough.functions(address)) {
+      if (given.add(function.address())) {
+        asked.putIfAbsent(function.address(), at);
+        devices.get(guest).add(function);
+        take.get(guest)
+            .add(
+                new TakeDevice(
+                    guest.name().text(),
+                    setup(),
+                    function.address(),
+                    Optional.empty(),
+                    (function.address().equals(address) ? what : "") + function.address(),
+                    claims));
+      }
+    }
+  }
+
+  private void check() {
+    try {
+      PassthroughPlan plan = passthrough.plan(requests);
+      Set<String> own = new HashSet<>();
+      plan.functions().stream()
+          .filter(function -> !function.isVirtualFunction())
+          .forEach(function -> own.add(function.address().toString()));
+      plan.notes().stream()
+          .filter(note -> own.stream().anyMatch(note::startsWith))
+          .forEach(notes::add);
+    } catch (RefusedException e) {
+      for (Problem problem : e.problems()) {
+        Position at =
+            PciAddress.tryParse(problem.subject()).map(asked::get).orElse(positions.of(descriptor));
+        problems.add(at, problem.subject() + ": " + problem.what(), problem.next());
+      }
+    }
+  }
+
+  private String own(Guest guest) {
+    return new Holder(setup(), guest.name().text()).toString();
+  }
+
+  private String setup() {
+    return descriptor.setupName().text();
+  }
+}

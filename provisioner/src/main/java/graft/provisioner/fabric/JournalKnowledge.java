@@ -1,0 +1,48 @@
+package graft.provisioner.fabric;
+
+import graft.provisioner.journal.Entry;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.Known;
+import graft.provisioner.step.device.SetUpFunction;
+import graft.provisioner.step.device.TakeDevice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** What a journal knows of the host's devices. */
+public final class JournalKnowledge {
+  private static final String DEVICE_STEPS = SetUpFunction.class.getPackageName();
+
+  private JournalKnowledge() {}
+
+  /** For the observer. */
+  public static Known of(JournalState journal) {
+    if (journal.isEmpty()) {
+      return Known.NOTHING;
+    }
+    List<Known.Function> functions = new ArrayList<>();
+    boolean devices = false;
+    for (Entry entry : journal.entries().values()) {
+      devices |= entry.step().getClass().getPackageName().equals(DEVICE_STEPS);
+      if (entry.isDone() && entry.step() instanceof SetUpFunction set) {
+        String boot = String.valueOf(entry.result().get(SetUpFunction.BOOT));
+        functions.add(new Known.Function(set.pf(), set.index(), set.settings(), boot));
+      }
+    }
+    return new Known(journal.uri(), devices, functions);
+  }
+
+  /** Which virtual functions of an adapter a guest was given, in that order. */
+  static List<Integer> functionsOf(JournalState journal, String guest, graft.sriov.PciAddress pf) {
+    return journal.entries().values().stream()
+        .map(Entry::step)
+        .filter(TakeDevice.class::isInstance)
+        .map(TakeDevice.class::cast)
+        .filter(take -> take.guest().equals(guest))
+        .map(TakeDevice::function)
+        .flatMap(Optional::stream)
+        .filter(function -> function.pf().equals(pf))
+        .map(TakeDevice.Function::index)
+        .toList();
+  }
+}

@@ -1,0 +1,104 @@
+package graft.provisioner.step.device;
+
+import graft.hypervisors.libvirt.DeviceScope;
+import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.domain.HostdevElement;
+import graft.hypervisors.libvirt.domain.HostdevSpec;
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.step.Await;
+import graft.provisioner.step.Lane;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepContext;
+import graft.provisioner.step.StepFailure;
+import graft.provisioner.step.guest.Domains;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Gives a guest a device that was taken from the host: in its definition, and at once if it runs.
+ *
+ * @param device its PCI address, or the UUID of a mediated device
+ */
+public record AttachDevice(String uri, String guest, String uuid, String device) implements Step {
+  private static final Await GONE = new Await(Duration.ofSeconds(30), Duration.ofMillis(100));
+
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "attach-" + device;
+  }
+
+  @Override
+  public String describe() {
+    return "attach " + device;
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return snapshot
+        .libvirt()
+        .guest(guest)
+        .filter(g -> g.uuid().toString().equals(uuid))
+        .map(g -> g.attached().contains(device))
+        .orElse(false);
+  }
+
+  @Override
+  public boolean isPluggable() {
+    return true;
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) {
+    Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
+    if (!domain.definedHostDevices().contains(spec())) {
+      domain.attach(HostdevElement.create(spec()), Set.of(DeviceScope.CONFIG));
+    }
+    if (domain.state().isActive() && !domain.hostDevices().contains(spec())) {
+      domain.attach(HostdevElement.create(spec()), Set.of(DeviceScope.LIVE));
+    }
+    return Map.of();
+  }
+
+  @Override
+  public void undo(StepContext context) throws InterruptedException {
+    Optional<Guest> domain = Domains.find(context.libvirt(uri), guest, uuid);
+    if (domain.isEmpty()) {
+      return;
+    }
+    if (domain.get().state().isActive() && domain.get().hostDevices().contains(spec())) {
+      unplug(domain.get(), context);
+    }
+    if (domain.get().definedHostDevices().contains(spec())) {
+      domain.get().detach(HostdevElement.create(spec()), Set.of(DeviceScope.CONFIG));
+    }
+  }
+
+  /** The guest's system lets go when it likes to. */
+  private void unplug(Guest domain, StepContext context) throws InterruptedException {
+    domain.detach(HostdevElement.create(spec()), Set.of(DeviceScope.LIVE));
+    Await.Outcome outcome =
+        GONE.until(
+            () ->
+                domain.state().isActive() && domain.hostDevices().contains(spec())
+                    ? Await.Answer.NOT_YET
+                    : Await.Answer.YES,
+            seconds -> context.progress(this, "waiting for the guest to let go, " + seconds + " s"),
+            () -> false);
+    if (outcome != Await.Outcome.READY) {
+      throw new StepFailure(
+          "the guest '" + guest + "' does not let go of " + device,
+          "stop what uses it there, or shut the guest down, then try again");
+    }
+  }
+
+  private HostdevSpec spec() {
+    return HostdevSpec.parse(device);
+  }
+}

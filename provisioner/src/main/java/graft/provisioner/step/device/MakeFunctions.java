@@ -1,0 +1,45 @@
+package graft.provisioner.step.device;
+
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.step.Lane;
+import graft.sriov.PciAddress;
+import graft.sriov.operation.Operation;
+import graft.sriov.operation.SetVfCount;
+
+/** Gives an adapter its number of virtual functions; never while one of them is in use. */
+public record MakeFunctions(String adapter, PciAddress pf, int count) implements OperationStep {
+  @Override
+  public Lane lane() {
+    return Lane.adapter(adapter);
+  }
+
+  @Override
+  public String name() {
+    return "vfs";
+  }
+
+  @Override
+  public String describe() {
+    return "make "
+        + (count == 1 ? "1 virtual function" : count + " virtual functions")
+        + " of "
+        + pf;
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return snapshot
+        .devices()
+        .host()
+        .pci()
+        .device(pf)
+        .flatMap(device -> device.sriov())
+        .map(sriov -> sriov.numVfs() == count)
+        .orElse(false);
+  }
+
+  @Override
+  public Operation operation() {
+    return new SetVfCount(pf, count);
+  }
+}

@@ -1,0 +1,86 @@
+package graft.provisioner.step.device;
+
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.state.DeviceClaims;
+import graft.provisioner.state.DeviceClaims.Holder;
+import graft.provisioner.step.Lane;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepContext;
+import graft.sriov.PciAddress;
+import graft.sriov.operation.SetVgpuType;
+import graft.sriov.operation.Undo;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Takes a virtual function of an NVIDIA GPU for a guest, as a vGPU: claims it and says which type
+ * of vGPU it is. It stays with NVIDIA's driver, which hands it to the guest itself.
+ *
+ * @param setup the set-up that the guest belongs to
+ * @param device the GPU's virtual function
+ * @param type the number of the type
+ * @param claims the folder of all claims
+ */
+public record TakeVgpu(String guest, String setup, PciAddress device, int type, Path claims)
+    implements Step {
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "take-" + device;
+  }
+
+  @Override
+  public String describe() {
+    return "make " + device + " a vGPU of type " + type;
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return Integer.valueOf(type).equals(snapshot.devices().vgpuTypes().get(device))
+        && holder().equals(snapshot.devices().claims().get(device.toString()));
+  }
+
+  @Override
+  public boolean isPluggable() {
+    return true;
+  }
+
+  /** Neither the guest's folder nor its disks matter to it. */
+  @Override
+  public boolean isIndependent() {
+    return true;
+  }
+
+  @Override
+  public Map<String, Object> before(StepContext context) {
+    return Recorded.write(operation().before(context.host()));
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException {
+    new DeviceClaims(claims).claim(device.toString(), holder());
+    operation().apply(context.host());
+    return Map.of();
+  }
+
+  @Override
+  public void undo(StepContext context) throws IOException {
+    if (holder().equals(new DeviceClaims(claims).all().get(device.toString()))) {
+      Recorded.read(context.beforeOf(id())).ifPresent(b -> Undo.run(context.host(), b));
+      new DeviceClaims(claims).release(device.toString(), holder());
+    }
+  }
+
+  private SetVgpuType operation() {
+    return new SetVgpuType(device, type);
+  }
+
+  private Holder holder() {
+    return new Holder(setup, guest);
+  }
+}

@@ -1,0 +1,195 @@
+package graft.provisioner.fabric;
+
+import graft.hypervisors.kvm.KvmHypervisor;
+import graft.hypervisors.libvirt.GuestArchitecture;
+import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.LibvirtUri;
+import graft.hypervisors.libvirt.Version;
+import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.provisioner.apply.Applier;
+import graft.provisioner.apply.ApplyListener;
+import graft.provisioner.apply.LiveContext;
+import graft.provisioner.apply.Steps;
+import graft.provisioner.apply.Undoer;
+import graft.provisioner.descriptor.DescriptorFile;
+import graft.provisioner.descriptor.DescriptorReader;
+import graft.provisioner.descriptor.InvalidDescriptorException;
+import graft.provisioner.journal.Journal;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.observe.DeviceFacts;
+import graft.provisioner.observe.DeviceObserver;
+import graft.provisioner.observe.FileFacts;
+import graft.provisioner.observe.GuestFacts;
+import graft.provisioner.observe.HostFacts;
+import graft.provisioner.observe.LibvirtFacts;
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.plan.Action;
+import graft.provisioner.plan.Plan;
+import graft.provisioner.plan.PlanInput;
+import graft.provisioner.plan.Planner;
+import graft.provisioner.state.DeviceClaims;
+import graft.provisioner.state.Layout;
+import graft.provisioner.state.StateFolder;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.device.AttachDevice;
+import graft.provisioner.values.Name;
+import graft.sriov.fake.FakeSysfs;
+import graft.sriov.vf.HostAccess;
+import graft.sriov.vf.TimeLimits;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * A host whose devices behave, with the provisioner's own plan, journal, apply and undo. Its
+ * libvirt only says what the test wants: of a plan's steps those on devices are carried out.
+ */
+final class DeviceHost {
+  private static final Path IMAGE = Path.of("/d/debian.qcow2");
+
+  final FakeSysfs fake;
+  final HostAccess access;
+  private final Path state;
+  private final List<GuestFacts> guests = new ArrayList<>();
+  private boolean root = true;
+
+  DeviceHost(Path folder) {
+    this.state = folder.resolve("state");
+    fake = new FakeSysfs(folder.resolve("host"));
+    fake.loadDriver("vfio-pci").file("/proc/sys/kernel/random/boot_id", "first");
+    access = new HostAccess(fake, fake.links(), TimeLimits.DEFAULT);
+  }
+
+  DeviceHost notRoot() {
+    root = false;
+    return this;
+  }
+
+  /** A guest that Graft did not make, with devices. */
+  DeviceHost foreignGuest(String name, String... devices) {
+    UUID uuid = UUID.nameUUIDFromBytes(name.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    guests.add(
+        new GuestFacts(name, uuid, true, true, "", "running", Set.of(devices), Set.of(devices)));
+    return this;
+  }
+
+  /** The plan of a descriptor. */
+  Plan plan(String descriptor) throws InvalidDescriptorException {
+    return plan(DescriptorReader.read(Path.of("/d/lab.yaml"), descriptor));
+  }
+
+  Plan plan(DescriptorFile file) {
+    Name setup = file.descriptor().setupName();
+    JournalState journal = journal(setup);
+    LibvirtFacts libvirt =
+        new LibvirtFacts(
+            "qemu:///system", "", Optional.of(capabilities()), List.copyOf(guests), List.of());
+    DeviceFacts devices =
+        new DeviceObserver(access, DeviceClaims.folder(state))
+            .observe(setup, JournalKnowledge.of(journal), libvirt);
+    Snapshot snapshot =
+        new Snapshot(
+            new HostFacts(64, 1L << 40, 1L << 40, root, ""),
+            libvirt,
+            Map.of(IMAGE, new FileFacts(1000, 2000, true, true, true)),
+            Set.of(),
+            Set.of(),
+            Set.of(),
+            Map.of(),
+            List.of(),
+            devices);
+    StateFolder folder = folder(setup);
+    return Planner.plan(
+        new PlanInput(file, snapshot, journal, Layout.of(folder, root), new KvmHypervisor()));
+  }
+
+  /** Those of a plan's actions that are about devices. */
+  static Plan ofDevices(Plan plan) {
+    List<Action> actions =
+        plan.actions().stream().filter(action -> isOfDevice(action.step())).toList();
+    return new Plan(plan.setup(), plan.uri(), actions, plan.warnings(), plan.notes());
+  }
+
+  private static boolean isOfDevice(Step step) {
+    return step.getClass().getPackage().equals(AttachDevice.class.getPackage())
+        && !(step instanceof AttachDevice);
+  }
+
+  /** What a plan does to devices, a line each. */
+  static List<String> lines(Plan plan) {
+    return ofDevices(plan).actions().stream()
+        .map(action -> action.step().lane() + ": " + action)
+        .toList();
+  }
+
+  void apply(Plan plan) throws Exception {
+    try (Journal journal = open(new Name(plan.setup()))) {
+      new Applier(journal, context(journal), ApplyListener.NONE)
+          .apply(ofDevices(plan), "/d/lab.yaml", false);
+    }
+  }
+
+  /** As if the process ended where it failed: nothing is taken back. */
+  void applyAndStop(Plan plan) throws Exception {
+    try (Journal journal = open(new Name(plan.setup()))) {
+      new Applier(journal, context(journal), ApplyListener.NONE)
+          .apply(ofDevices(plan), "/d/lab.yaml", true);
+    }
+  }
+
+  /** Takes everything back; gives what went wrong. */
+  List<String> undo(String setup) throws Exception {
+    try (Journal journal = open(new Name(setup))) {
+      return new Undoer(journal, context(journal), ApplyListener.NONE)
+          .undo(journal.state().newestFirst());
+    }
+  }
+
+  JournalState journal(Name setup) {
+    return Journal.read(folder(setup).journal(), Steps.CODEC);
+  }
+
+  Map<String, DeviceClaims.Holder> claims() {
+    return new DeviceClaims(DeviceClaims.folder(state)).all();
+  }
+
+  private Journal open(Name setup) {
+    folder(setup).create();
+    return Journal.open(folder(setup).journal(), Steps.CODEC, Clock.systemUTC());
+  }
+
+  private LiveContext context(Journal journal) {
+    return new LiveContext(new Connections(), access, journal, ApplyListener.NONE);
+  }
+
+  private StateFolder folder(Name setup) {
+    return new StateFolder(setup, state.resolve(setup.text()));
+  }
+
+  private static HostCapabilities capabilities() {
+    return new HostCapabilities(
+        LibvirtUri.parse("qemu:///system"),
+        "host",
+        "QEMU",
+        Optional.of(new Version(7, 2, 0)),
+        new Version(9, 0, 0),
+        "x86_64",
+        64,
+        MemorySize.ofGib(1024),
+        List.of(),
+        true,
+        List.of(
+            new GuestArchitecture(
+                "hvm",
+                "x86_64",
+                Optional.of("/usr/bin/qemu-system-x86_64"),
+                List.of("q35"),
+                Set.of("qemu", "kvm"))));
+  }
+}

@@ -1,0 +1,221 @@
+package graft.provisioner.fabric;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.provisioner.plan.Plan;
+import graft.sriov.PciAddress;
+import graft.sriov.fake.FakeDevice;
+import java.nio.file.Path;
+import java.util.SortedMap;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a descriptor's adapters, functions and devices become, and that it goes away again. */
+class DevicePlanTest {
+  private static final String FABRIC =
+      """
+      graft: 1
+      name: lab
+      fabric:
+        persistent: false
+        adapters:
+          - {name: ib0, device: mlx5_3b_0, vfs: 2}
+      """;
+
+  @TempDir Path folder;
+  private DeviceHost host;
+
+  @BeforeEach
+  void twoNodesWithAnAdapterAndAGpu() {
+    host = new DeviceHost(folder);
+    host.fake
+        .node(0, "0-7", 65536)
+        .node(1, "8-15", 65536)
+        .add(FakeDevice.mlx5("0000:3b:00.0", 8).numa(0))
+        .add(FakeDevice.gpu("0000:65:00.0").numa(1).group(20))
+        .add(
+            FakeDevice.at("0000:65:00.1").ids(0x10de, 0x10f0).pciClass(0x040300).group(20).numa(1));
+  }
+
+  @Test
+  void aFunctionIsMadeNamedTakenAndGiven() throws Exception {
+    Plan plan = host.plan(FABRIC + guest("vfs: [{adapter: ib0}]"));
+    assertThat(DeviceHost.lines(plan))
+        .containsExactly(
+            "adapter ib0: + keep the host's drivers from new virtual functions of 0000:3b:00.0",
+            "adapter ib0: + make 2 virtual functions of 0000:3b:00.0",
+            "adapter ib0: + virtual function 0: node GUID 02:c3:7c:d8:5c:f9:60:00, port GUID"
+                + " 02:c3:7c:d8:5c:f9:60:00",
+            "adapter ib0: + virtual function 1: node GUID 02:c3:7c:d8:5c:f9:60:01, port GUID"
+                + " 02:c3:7c:d8:5c:f9:60:01",
+            "guest alice: + take virtual function 0 of 'ib0', 0000:3b:00.1, from the host"
+                + " (vfio-pci)");
+    assertThat(plan.toText()).contains("+ attach 0000:3b:00.1");
+  }
+
+  @Test
+  void appliedAgainNothingIsLeftToDoAndUndoneAllIsAsBefore() throws Exception {
+    SortedMap<String, String> first = host.fake.state();
+    String descriptor =
+        FABRIC
+            + """
+            gpus: [{name: a100, owner: "guest:alice", device: "0000:65:00.0"}]
+            """
+            + guest("vfs: [{adapter: ib0}]");
+    host.apply(host.plan(descriptor));
+    assertThat(DeviceHost.lines(host.plan(descriptor))).isEmpty();
+    assertThat(host.claims().keySet())
+        .containsExactly("0000:3b:00.1", "0000:65:00.0", "0000:65:00.1");
+
+    assertThat(host.undo("lab")).isEmpty();
+    assertThat(host.fake.state()).isEqualTo(first);
+    assertThat(host.claims()).isEmpty();
+  }
+
+  @Test
+  void aGuestLiesNearItsGpuAndThePlanSaysWhy() throws Exception {
+    Plan plan =
+        host.plan(
+            "graft: 1\nname: lab\n"
+                + "gpus: [{name: a100, owner: \"guest:alice\", device: \"0000:65:00.0\"}]\n"
+                + guest("placement: {numa: strict, huge-pages: 2MiB}"));
+    assertThat(plan.notes())
+        .contains("guest alice: NUMA node 1, near 0000:65:00.0, no memory of" + " other nodes");
+    assertThat(DeviceHost.lines(plan))
+        .contains("memory node1-2MiB: + have 512 huge pages of 2 MiB on NUMA node 1");
+    assertThat(String.valueOf(plan.toTree()))
+        .contains("<memory mode='strict' nodeset='1'/>")
+        .contains("<vcpupin cpuset='8-15' vcpu='0'/>")
+        .contains("<page size='2048' unit='KiB'/>");
+  }
+
+  @Test
+  void hugePagesGoAgainAndThoseOfOthersStay() throws Exception {
+    host.fake.write(
+        "/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages",
+        "10",
+        java.time.Duration.ofSeconds(1));
+    SortedMap<String, String> first = host.fake.state();
+    String descriptor =
+        "graft: 1\nname: lab\n"
+            + "gpus: [{name: a100, owner: \"guest:alice\", device: \"0000:65:00.0\"}]\n"
+            + guest("placement: {numa: strict, huge-pages: 2MiB}");
+    host.apply(host.plan(descriptor));
+    assertThat(pages()).isEqualTo("512");
+    assertThat(DeviceHost.lines(host.plan(descriptor))).isEmpty();
+    host.undo("lab");
+    assertThat(host.fake.state()).isEqualTo(first);
+  }
+
+  @Test
+  void aFunctionThatAGuestHadStaysItsOwn() throws Exception {
+    host.apply(host.plan(FABRIC + guest("vfs: [{adapter: ib0}, {adapter: ib0}]")));
+    Plan plan = host.plan(FABRIC + guest("vfs: [{adapter: ib0}]"));
+    assertThat(DeviceHost.lines(plan))
+        .containsExactly(
+            "guest alice: - undo: take virtual function 1 of 'ib0', 0000:3b:00.2, from the host"
+                + " (vfio-pci) (no longer in the descriptor)");
+  }
+
+  @Test
+  void whatARebootTookIsMadeAgain() throws Exception {
+    String descriptor = FABRIC + guest("vfs: [{adapter: ib0, index: 1}]");
+    host.apply(host.plan(descriptor));
+    reboot();
+    assertThat(DeviceHost.lines(host.plan(descriptor)))
+        .contains(
+            "adapter ib0: + make 2 virtual functions of 0000:3b:00.0 (gone from the host)",
+            "guest alice: + take virtual function 1 of 'ib0', 0000:3b:00.2, from the host (vfio-pci)"
+                + " (gone from the host)");
+    host.apply(host.plan(descriptor));
+    assertThat(DeviceHost.lines(host.plan(descriptor))).isEmpty();
+    assertThat(host.undo("lab")).isEmpty();
+    assertThat(host.fake.read("/sys/bus/pci/devices/0000:3b:00.0/sriov_numvfs")).hasValue("0");
+  }
+
+  @Test
+  void aDriverThatTookAFunctionBackIsSeen() throws Exception {
+    String descriptor = FABRIC + guest("vfs: [{adapter: ib0, index: 1}]");
+    host.apply(host.plan(descriptor));
+    graft.sriov.operation.BindDriver.to(PciAddress.parse("0000:3b:00.2"), "mlx5_core")
+        .apply(host.access);
+    assertThat(DeviceHost.lines(host.plan(descriptor)))
+        .containsExactly(
+            "guest alice: + take virtual function 1 of 'ib0', 0000:3b:00.2, from the host (vfio-pci)"
+                + " (gone from the host)");
+  }
+
+  @Test
+  void aMediatedDeviceIsMadeAndGoesAgain() throws Exception {
+    String types = "/sys/bus/pci/devices/0000:65:00.0/mdev_supported_types/nvidia-474/";
+    host.fake.file(types + "available_instances", "4").file(types + "create", "");
+    SortedMap<String, String> first = host.fake.state();
+    String uuid = "6f4f4f4f-0000-0000-0000-000000000001";
+    String descriptor =
+        "graft: 1\nname: lab\n"
+            + guest("passthrough: [{mdev: " + uuid + ", of: \"0000:65:00.0\", type: nvidia-474}]");
+    Plan plan = host.plan(descriptor);
+    assertThat(plan.toText())
+        .contains("+ make the mediated device " + uuid + " of 0000:65:00.0 (nvidia-474)")
+        .contains("+ attach " + uuid);
+    host.apply(plan);
+    assertThat(host.fake.exists("/sys/bus/mdev/devices/" + uuid)).isTrue();
+    assertThat(DeviceHost.lines(host.plan(descriptor))).isEmpty();
+    host.undo("lab");
+    assertThat(host.fake.state()).isEqualTo(first);
+  }
+
+  @Test
+  void aSetUpIsAppliedAtBootWhereThereIsASystemd() throws Exception {
+    host.fake.file("/run/systemd/system/x", "");
+    String home = System.getProperty("graft.home", "");
+    Path program = folder.resolve("opt/bin/graft");
+    java.nio.file.Files.createDirectories(program.getParent());
+    java.nio.file.Files.createFile(
+        program,
+        java.nio.file.attribute.PosixFilePermissions.asFileAttribute(
+            java.nio.file.attribute.PosixFilePermissions.fromString("rwxr-xr-x")));
+    System.setProperty("graft.home", folder.resolve("opt").toString());
+    try {
+      String descriptor = FABRIC.replace("persistent: false", "persistent: true");
+      SortedMap<String, String> first = host.fake.state();
+      host.apply(host.plan(descriptor));
+      assertThat(host.fake.read("/etc/systemd/system/graft-lab.service").orElse(""))
+          .contains("ExecStart=\"" + program + "\" apply \"/d/lab.yaml\"");
+      assertThat(DeviceHost.lines(host.plan(descriptor))).isEmpty();
+      host.undo("lab");
+      assertThat(host.fake.state()).isEqualTo(first);
+    } finally {
+      System.setProperty("graft.home", home);
+    }
+  }
+
+  private void reboot() {
+    host.fake.settle();
+    graft.sriov.operation.BindDriver.toNothing(
+            PciAddress.parse("0000:3b:00.2"), java.util.Optional.empty())
+        .apply(host.access);
+    host.fake.write(
+        "/sys/bus/pci/devices/0000:3b:00.0/sriov_numvfs", "0", java.time.Duration.ofSeconds(1));
+    host.fake.file("/proc/sys/kernel/random/boot_id", "second");
+  }
+
+  private String pages() {
+    return host.fake
+        .read("/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages")
+        .orElseThrow();
+  }
+
+  private static String guest(String rest) {
+    return """
+        guests:
+          - name: alice
+            image: debian.qcow2
+            memory: 1GiB
+            setup: none
+            %s
+        """
+        .formatted(rest);
+  }
+}
