@@ -53,7 +53,12 @@ public record Guest(
 
   /** Whether it has devices of the host or a place on it. */
   public boolean usesDevices() {
-    return !passthrough.isEmpty() || !vfs.isEmpty() || !placement.isDefault();
+    return hasDevices() || !placement.isDefault();
+  }
+
+  /** Whether it names devices that it gets for itself. */
+  public boolean hasDevices() {
+    return !passthrough.isEmpty() || !vfs.isEmpty();
   }
 
   /** What starts the guest's boot loader. */

@@ -61,7 +61,8 @@ final class PlacePlanner {
     }
     Optional<NumaNode> node = near.stream().findFirst().flatMap(this::node);
     if (node.isEmpty()) {
-      if (strict) {
+      boolean missing = devices.isEmpty() && guest.hasDevices();
+      if (strict && !missing) {
         problems.add(
             positions.of(asked, "numa"),
             "the guest '" + guest.name() + "' has no device whose NUMA node is known",
