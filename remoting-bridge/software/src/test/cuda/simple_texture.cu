@@ -1,4 +1,4 @@
-// Textures: 2D rotation with linear filtering, 1D fetches, 3D and layered textures, address modes.
+// Textures: 2D rotation with linear filtering, 1D fetches, 3D and layered textures, address modes, cube maps, sRGB.
 #include <vector>
 #include "check.h"
 
@@ -17,6 +17,29 @@ __global__ void points(float *out, cudaTextureObject_t linear, cudaTextureObject
   out[64 + i] = tex2DLayered<float>(layers, (i & 3) + 0.5f, (i >> 2 & 3) + 0.5f, i >> 4);
   out[96 + i] = tex2D<float>(bytes, (i & 3) + 0.5f, (i >> 2 & 3) + 0.5f);
   out[128 + i] = tex3D<float>(volume, (i & 3) + 1.0f, 1.5f, 1.5f); // between texels
+}
+
+// The middle of a texel of each face: the directions in which a viewer in the cube sees it.
+__device__ float3 direction(int face, float s, float t) {
+  switch (face) {
+    case 0: return make_float3(1, -t, -s);
+    case 1: return make_float3(-1, -t, s);
+    case 2: return make_float3(s, 1, t);
+    case 3: return make_float3(s, -1, -t);
+    case 4: return make_float3(s, -t, 1);
+    default: return make_float3(-s, -t, -1);
+  }
+}
+
+__global__ void faces(float *out, cudaTextureObject_t cube, cudaTextureObject_t cubes, cudaTextureObject_t colours) {
+  int i = threadIdx.x, face = i >> 4;
+  float3 at = direction(face, ((i & 3) + 0.5f) / 2 - 1, ((i >> 2 & 3) + 0.5f) / 2 - 1);
+  out[i] = texCubemap<float>(cube, 3 * at.x, 3 * at.y, 3 * at.z);
+  out[96 + i] = texCubemapLayered<float>(cubes, at.x, at.y, at.z, 1);
+  if (i < 16) {
+    float4 colour = tex2D<float4>(colours, (i & 3) + 0.5f, (i >> 2) + 0.5f);
+    out[192 + i] = colour.x, out[208 + i] = colour.w;
+  }
 }
 
 static float reference(const std::vector<float> &image, int width, int height, float u, float v) {
@@ -114,7 +137,37 @@ int main() {
     float middle = 2.0f * (20 + ((i & 3) < 3 ? (i & 3) + 0.5f : 3));
     EXPECT(fabsf(out[128 + i] - middle) < 0.01f, "%d: %g, not %g", i, out[128 + i], middle);
   }
-  for (cudaTextureObject_t object : {wrapped, a, b, c, d}) CHECK(cudaDestroyTextureObject(object));
+  float sides[192];
+  for (int i = 0; i < 192; i++) sides[i] = i + 0.5f;
+  uchar4 colours[16];
+  for (int i = 0; i < 16; i++) colours[i] = make_uchar4(i * 17, 0, 255, i * 17);
+  cudaResourceDesc cubeMap = {}, cubeMaps = {}, picture = {};
+  cubeMap.resType = cubeMaps.resType = picture.resType = cudaResourceTypeArray;
+  cubeMap.res.array.array = array3D(sides, 4, 6, cudaArrayCubemap);
+  cubeMaps.res.array.array = array3D(sides, 4, 12, cudaArrayCubemap | cudaArrayLayered);
+  cudaChannelFormatDesc colourFormat = cudaCreateChannelDesc<uchar4>();
+  CHECK(cudaMallocArray(&picture.res.array.array, &colourFormat, 4, 4));
+  CHECK(cudaMemcpy2DToArray(picture.res.array.array, 0, 0, colours, 16, 16, 4, cudaMemcpyHostToDevice));
+  cudaTextureObject_t e = texture(cubeMap, cudaAddressModeClamp, cudaFilterModePoint, true);
+  cudaTextureObject_t f = texture(cubeMaps, cudaAddressModeClamp, cudaFilterModePoint, true);
+  cudaTextureDesc srgb = {};
+  srgb.readMode = cudaReadModeNormalizedFloat;
+  srgb.sRGB = 1;
+  cudaTextureObject_t g;
+  CHECK(cudaCreateTextureObject(&g, &picture, &srgb, nullptr));
+  faces<<<1, 96>>>(result, e, f, g);
+  CHECK(cudaGetLastError());
+  download(out.data(), result, 224);
+  for (int i = 0; i < 96; i++) {
+    EXPECT(out[i] == sides[i], "face %d, texel %d: %g, not %g", i / 16, i % 16, out[i], sides[i]);
+    EXPECT(out[96 + i] == sides[96 + i], "layered face %d, texel %d: %g", i / 16, i % 16, out[96 + i]);
+  }
+  for (int i = 0; i < 16; i++) {
+    double value = i / 15.0, light = value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
+    EXPECT(fabs(out[192 + i] - light) < 0.004, "sRGB %d: %g, not %g", i, out[192 + i], light);
+    EXPECT(fabs(out[208 + i] - value) < 1e-6, "alpha %d: %g", i, out[208 + i]);
+  }
+  for (cudaTextureObject_t object : {wrapped, a, b, c, d, e, f, g}) CHECK(cudaDestroyTextureObject(object));
   CHECK(cudaFreeArray(array));
   return finish();
 }

@@ -23,9 +23,15 @@ record CudaArray(
     int elementBytes) {
 
   static final int LAYERED = 1;
+  static final int CUBEMAP = 4;
 
+  /** The faces of a cube are layers too: +x, -x, +y, -y, +z, -z. */
   boolean isLayered() {
-    return (flags & LAYERED) != 0;
+    return (flags & (LAYERED | CUBEMAP)) != 0;
+  }
+
+  boolean isCubemap() {
+    return (flags & CUBEMAP) != 0;
   }
 
   long pitch() {

@@ -6,7 +6,7 @@ import graft.remoting.software.exec.Texture;
 
 /** CUDA driver API: arrays, "Texture Object Management", "Surface Object Management". */
 abstract class TextureFunctions extends GraphFunctions {
-  private static final int CUBEMAP = 4;
+  private static final int CLAMP = 1;
   private static final int READ_AS_INTEGER = 1;
   private static final int NORMALIZED_COORDINATES = 2;
   private static final int SRGB = 16;
@@ -23,9 +23,9 @@ abstract class TextureFunctions extends GraphFunctions {
     require(bytes > 0, "array format " + format + " is not supported");
     require(channels == 1 || channels == 2 || channels == 4, "1, 2 or 4 channels");
     require(width > 0 && height >= 0 && depth >= 0, "array without elements");
-    if ((flags & CUBEMAP) != 0) {
-      throw new CudaException(CudaResult.NOT_SUPPORTED, "cube maps are not supported");
-    }
+    require(
+        (flags & CudaArray.CUBEMAP) == 0 || width == height && depth > 0 && depth % 6 == 0,
+        "a cube map has six square faces");
     CudaArray shape =
         new CudaArray(0, width, height, depth, format, channels, flags, bytes * channels);
     Context context = context();
@@ -112,6 +112,15 @@ abstract class TextureFunctions extends GraphFunctions {
   // ---- textures and surfaces
 
   private static Texture texture(CudaArray a, long desc) {
+    Texture texture = planes(a, desc);
+    if (a.isCubemap()) {
+      // Texels of a face do not mix with those of another, nor with its far side.
+      java.util.Arrays.fill(texture.addressModes(), CLAMP);
+    }
+    return texture;
+  }
+
+  private static Texture planes(CudaArray a, long desc) {
     return texture(
         a.address(),
         (int) a.width(),
@@ -136,9 +145,6 @@ abstract class TextureFunctions extends GraphFunctions {
       int channels,
       long d) {
     int flags = d == 0 ? READ_AS_INTEGER : UNSAFE.getInt(d + 16);
-    if ((flags & SRGB) != 0) {
-      throw new CudaException(CudaResult.NOT_SUPPORTED, "sRGB textures are not supported");
-    }
     float[] border = new float[4];
     for (int i = 0; d != 0 && i < 4; i++) {
       border[i] = UNSAFE.getFloat(d + 40 + 4L * i);
@@ -156,6 +162,7 @@ abstract class TextureFunctions extends GraphFunctions {
         d != 0 && UNSAFE.getInt(d + 12) == 1,
         (flags & NORMALIZED_COORDINATES) != 0,
         (flags & READ_AS_INTEGER) != 0,
+        (flags & SRGB) != 0,
         border);
   }
 

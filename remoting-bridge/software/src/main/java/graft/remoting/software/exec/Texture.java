@@ -16,6 +16,7 @@ package graft.remoting.software.exec;
  * @param linear whether texels are interpolated
  * @param normalized whether coordinates go from 0 to 1
  * @param integers whether integer texels are read as integers instead of as fractions
+ * @param srgb whether red, green and blue of 8 bits are sRGB, to be read as linear fractions
  * @param border the border colour
  */
 public record Texture(
@@ -31,6 +32,7 @@ public record Texture(
     boolean linear,
     boolean normalized,
     boolean integers,
+    boolean srgb,
     float[] border) {
 
   /** Bytes of a channel of a CUarray_format, or 0 if the format is not supported. */

@@ -81,6 +81,37 @@ public final class TextureAccess {
     filtered(b, t, dimensions, u - 0.5f, v - 0.5f, w - 0.5f, layer);
   }
 
+  /**
+   * Fetches from the face of a cube that a direction points at (CUDA programming guide, "Cubemap
+   * Textures").
+   *
+   * @param layer which cube of a layered texture, else 0
+   */
+  public static void sampleCube(
+      ThreadBlock b, long handle, float x, float y, float z, int layer, float level) {
+    float ax = Math.abs(x);
+    float ay = Math.abs(y);
+    float az = Math.abs(z);
+    int face;
+    float s;
+    float t;
+    if (ax >= ay && ax >= az) {
+      face = x >= 0 ? 0 : 1;
+      s = x >= 0 ? -z : z;
+      t = -y;
+    } else if (ay >= az) {
+      face = y >= 0 ? 2 : 3;
+      s = x;
+      t = y >= 0 ? z : -z;
+    } else {
+      face = z >= 0 ? 4 : 5;
+      s = z >= 0 ? x : -x;
+      t = -y;
+    }
+    float m = Math.max(ax, Math.max(ay, az));
+    sample(b, handle, 2, (s / m + 1) / 2, (t / m + 1) / 2, 0, 6 * layer + face, level);
+  }
+
   private static int floor(float a) {
     return (int) Math.floor(a);
   }
@@ -169,6 +200,9 @@ public final class TextureAccess {
     for (int c = 0; c < 4; c++) {
       if (c < t.channels()) {
         b.texel[c] = channel(t.format(), address + (long) c * bytes, fraction);
+        if (t.srgb() && t.format() == 0x01 && c < 3) {
+          b.texel[c] = linear(Float.intBitsToFloat(b.texel[c]));
+        }
       } else {
         boolean whole = t.integers() && !t.isFloat();
         b.texel[c] = c < 3 ? 0 : whole ? 1 : Float.floatToRawIntBits(1f);
@@ -185,6 +219,12 @@ public final class TextureAccess {
       case 0x10 -> Float.floatToRawIntBits(HalfMath.toFloat(Access.loadU16(address)));
       default -> Access.loadI32(address);
     };
+  }
+
+  /** IEC 61966-2-1: the light of an sRGB value. */
+  private static int linear(float value) {
+    double light = value <= 0.04045f ? value / 12.92 : Math.pow((value + 0.055) / 1.055, 2.4);
+    return Float.floatToRawIntBits((float) light);
   }
 
   private static int fraction(int value, float most, boolean wanted) {

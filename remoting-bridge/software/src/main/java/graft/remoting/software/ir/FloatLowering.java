@@ -55,6 +55,10 @@ final class FloatLowering extends InstructionGroup {
       half(i, t);
       return true;
     }
+    if (t == PtxType.F32X2) {
+      packed(i);
+      return true;
+    }
     if (t != PtxType.F32 && t != PtxType.F64) {
       throw unsupported(i);
     }
@@ -78,24 +82,25 @@ final class FloatLowering extends InstructionGroup {
   }
 
   private void result(Instruction i, PtxType t, Expr value) {
+    write(i, 0, t, finished(i, value));
+  }
+
+  private static Expr finished(Instruction i, Expr value) {
     Expr v = flush(i, value);
-    if (i.has(".sat")) {
-      v = call(MATH, "saturate", Kind.of(t), v);
-    }
-    write(i, 0, t, v);
+    return i.has(".sat") ? call(MATH, "saturate", v.kind(), v) : v;
   }
 
   private void binary(Instruction i, PtxType t) {
     allow(i, ".rn", ".rz", ".rm", ".rp", ".ftz", ".sat");
-    Expr a = operand(i, 1, t);
-    Expr b = operand(i, 2, t);
+    result(i, t, binary(i, operand(i, 1, t), operand(i, 2, t)));
+  }
+
+  private static Expr binary(Instruction i, Expr a, Expr b) {
     if (rounding(i) != 0) {
-      result(i, t, call("Rounding", i.opcode(), Kind.of(t), a, b, integer(rounding(i))));
-      return;
+      return call("Rounding", i.opcode(), a.kind(), a, b, integer(rounding(i)));
     }
     if (i.has(".ftz") && i.opcode().equals("mul")) {
-      result(i, t, call(MATH, "mulFlush", Kind.FLOAT, a, b));
-      return;
+      return call(MATH, "mulFlush", Kind.FLOAT, a, b);
     }
     int opcode =
         switch (i.opcode()) {
@@ -103,20 +108,53 @@ final class FloatLowering extends InstructionGroup {
           case "sub" -> Opcodes.ISUB;
           default -> Opcodes.IMUL;
         };
-    result(i, t, arithmetic(opcode, a, b));
+    return arithmetic(opcode, a, b);
   }
 
   private void fused(Instruction i, PtxType t) {
     allow(i, ".rn", ".rz", ".rm", ".rp", ".ftz", ".sat");
-    Expr a = operand(i, 1, t);
-    Expr b = operand(i, 2, t);
-    Expr c = operand(i, 3, t);
-    result(
-        i,
-        t,
-        rounding(i) == 0
-            ? call(MATH, i.has(".ftz") ? "fmaFlush" : "fma", Kind.of(t), a, b, c)
-            : call("Rounding", "fma", Kind.of(t), a, b, c, integer(rounding(i))));
+    result(i, t, fused(i, operand(i, 1, t), operand(i, 2, t), operand(i, 3, t)));
+  }
+
+  private static Expr fused(Instruction i, Expr a, Expr b, Expr c) {
+    return rounding(i) == 0
+        ? call(MATH, i.has(".ftz") ? "fmaFlush" : "fma", a.kind(), a, b, c)
+        : call("Rounding", "fma", a.kind(), a, b, c, integer(rounding(i)));
+  }
+
+  /** Two floats in 64 bits, the first in the low half. */
+  private void packed(Instruction i) {
+    allow(i, ".rn", ".rz", ".rm", ".rp", ".ftz");
+    List<Expr> operands = new ArrayList<>();
+    for (int k = 1; k < i.operands().size(); k++) {
+      operands.add(at.copy(read(i, k, PtxType.B64), PtxType.B64));
+    }
+    Expr low = Exprs.zeroExtend(half(i, operands, 0));
+    Expr high =
+        new Expr.Apply(
+            Opcodes.LSHL, Kind.LONG, List.of(Exprs.zeroExtend(half(i, operands, 32)), integer(32)));
+    write(i, 0, PtxType.B64, Exprs.bitwise(Opcodes.IOR, low, high));
+  }
+
+  /** The bits of the result for the halves from a bit on. */
+  private static Expr half(Instruction i, List<Expr> operands, int bit) {
+    List<Expr> halves =
+        operands.stream()
+            .map(
+                o ->
+                    bit == 0
+                        ? o
+                        : new Expr.Apply(Opcodes.LUSHR, Kind.LONG, List.of(o, integer(bit))))
+            .map(o -> Exprs.convert(Opcodes.L2I, Kind.INT, o))
+            .map(o -> flush(i, Exprs.reinterpret(o, Kind.FLOAT)))
+            .toList();
+    Expr value =
+        switch (i.opcode()) {
+          case "add", "sub", "mul" -> binary(i, halves.get(0), halves.get(1));
+          case "fma" -> fused(i, halves.get(0), halves.get(1), halves.get(2));
+          default -> throw unsupported(i);
+        };
+    return Exprs.reinterpret(finished(i, value), Kind.INT);
   }
 
   private void divide(Instruction i, PtxType t) {

@@ -57,7 +57,7 @@ final class TextureLowering extends InstructionGroup {
         default -> {}
       }
     }
-    throw unsupported(i); // cube maps, multisample
+    throw unsupported(i); // multisample
   }
 
   private Expr handle(Operand.Bracketed address, Instruction i) {
@@ -72,6 +72,10 @@ final class TextureLowering extends InstructionGroup {
   private void sample(Instruction i) {
     if (i.has(".grad") || i.has(".base")) {
       throw unsupported(i);
+    }
+    if (i.has(".cube") || i.has(".acube")) {
+      sampleCube(i);
+      return;
     }
     Geometry g = geometry(i);
     List<PtxType> types = types(i);
@@ -111,6 +115,32 @@ final class TextureLowering extends InstructionGroup {
                 layer,
                 level)));
     results(i, result);
+  }
+
+  private void sampleCube(Instruction i) {
+    List<PtxType> types = types(i);
+    if (types.get(0).isHalf() || types.get(1) != PtxType.F32) {
+      throw unsupported(i);
+    }
+    Operand.Bracketed address = (Operand.Bracketed) i.operands().get(1);
+    List<Operand> c = coordinates(address);
+    boolean layered = i.has(".acube");
+    int first = layered ? 1 : 0;
+    at.emit(
+        new Node.Effect(
+            callWithBlock(
+                ACCESS,
+                "sampleCube",
+                null,
+                handle(address, i),
+                at.read(c.get(first), PtxType.F32, i.line()),
+                at.read(c.get(first + 1), PtxType.F32, i.line()),
+                at.read(c.get(first + 2), PtxType.F32, i.line()),
+                layered ? at.read(c.get(0), PtxType.U32, i.line()) : integer(0),
+                i.has(".level")
+                    ? at.read(i.operands().get(2), PtxType.F32, i.line())
+                    : new Expr.Const(Kind.FLOAT, 0))));
+    results(i, types.get(0));
   }
 
   private void results(Instruction i, PtxType type) {
