@@ -5,9 +5,10 @@
 #   assemble.sh JAVA_HOME FOLDER_ONLY
 #
 #   bin/graft        the launcher          lib/client/    the client for guests, graft-verify
-#   runtime/         Java, only what Graft needs          lib/image/     the recipes of guest images
-#   lib/*.jar        Graft and its libraries              lib/launcher/  what the launcher reads
-#   examples/        descriptors and programs             playbooks/
+#   runtime/         Java, only what Graft needs          lib/compare/   the workloads' program
+#   lib/*.jar        Graft and its libraries              lib/image/     the recipes of guest images
+#   examples/        descriptors and programs             lib/launcher/  what the launcher reads
+#   playbooks/
 set -euo pipefail
 java_home=$1 folder_only=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -46,14 +47,16 @@ for library in "$root"/remoting-bridge/client/target/lib/lib*.so*; do
 done
 make -s -C "$root/examples/programs"
 install -m 755 "$root/examples/built/graft-verify" "$home/lib/client/"
-mkdir -p "$home/examples/built"
+install -D -m 755 "$root/comparison/target/graft-workload" "$home/lib/compare/graft-workload"
+mkdir -p "$home/examples/built" "$root/examples/built"
+install -m 755 "$root/comparison/target/graft-workload" "$root/examples/built/"
 for file in "$root"/examples/*; do
   case $file in
     */built) ;;
     *) copy "$file" "$home/examples/${file##*/}" ;;
   esac
 done
-for program in graft-verify vectorAdd vectorAddDrv; do
+for program in graft-verify graft-workload vectorAdd vectorAddDrv; do
   install -m 755 "$root/examples/built/$program" "$home/examples/built/"
 done
 

@@ -112,6 +112,7 @@ public final class Main implements Runnable {
     commands.put("exec", ExecCommand::new);
     commands.put("run", RunCommand::new);
     commands.put("serve", ServeCommand::new);
+    commands.put("compare", CompareCommand::new);
     commands.put("demo", DemoCommand::new);
     commands.put("schema", SchemaCommand::new);
     commands.put("completion", CompletionCommand::new);

@@ -15,8 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A server in this process for one program: on a Unix socket in a folder that nobody else may
- * enter, with a token that nobody else has. Everything is gone when it is closed.
+ * A server in this process for programs of this one: on a Unix socket in a folder that nobody else
+ * may enter, or on loopback, with a token that nobody else has. Everything is gone when it is
+ * closed.
  */
 final class PrivateServer implements AutoCloseable {
   static final String NAME = "local";
@@ -32,6 +33,11 @@ final class PrivateServer implements AutoCloseable {
   }
 
   static PrivateServer start(String device, MemorySize memory) throws IOException {
+    return start(device, memory, false);
+  }
+
+  /** The same; over TCP on a free port of loopback if so wished. */
+  static PrivateServer start(String device, MemorySize memory, boolean tcp) throws IOException {
     Path folder = Files.createTempDirectory("graft-run"); // mode 0700
     try {
       String token = TokensFile.fresh();
@@ -39,7 +45,10 @@ final class PrivateServer implements AutoCloseable {
       PrivateFiles.write(folder.resolve("tokens"), bytes(NAME + " " + token + "\n"));
       ServerConfig.Builder config =
           ServerConfig.builder(folder.resolve("tokens"), ServeCommand.device(device))
-              .listen(new ListenAddress.Unix(folder.resolve("socket")))
+              .listen(
+                  tcp
+                      ? new ListenAddress.Tcp("127.0.0.1", 0)
+                      : new ListenAddress.Unix(folder.resolve("socket")))
               .runtimeFolder(folder.resolve("run"))
               .spares(1);
       if (memory != null) {
@@ -59,7 +68,7 @@ final class PrivateServer implements AutoCloseable {
   }
 
   Endpoint endpoint() {
-    return Endpoint.unix(folder.resolve("socket").toString());
+    return Endpoint.parse(server.addresses().get(0).toString());
   }
 
   Path tokenFile() {

@@ -27,7 +27,11 @@ final class Workspace implements AutoCloseable {
   private final Connections connections;
 
   Workspace(Path descriptor) throws InvalidDescriptorException {
-    this(DescriptorReader.read(descriptor), new Connections());
+    this(DescriptorReader.read(descriptor));
+  }
+
+  Workspace(DescriptorFile file) {
+    this(file, new Connections());
   }
 
   private Workspace(DescriptorFile file, Connections connections) {

@@ -1,0 +1,75 @@
+package graft.comparison.report;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Locale;
+
+/** Writes HTML and SVG elements, everything escaped and every element closed. */
+final class Html {
+  private final StringBuilder out = new StringBuilder();
+  private final Deque<String> open = new ArrayDeque<>();
+
+  /** Opens an element; attributes are names and values in turns. */
+  Html open(String element, Object... attributes) {
+    tag(element, attributes);
+    out.append('>');
+    open.push(element);
+    return this;
+  }
+
+  /** Closes the element that was opened last. */
+  Html close() {
+    out.append("</").append(open.pop()).append('>');
+    return this;
+  }
+
+  /** An element without content. */
+  Html empty(String element, Object... attributes) {
+    tag(element, attributes);
+    out.append("/>");
+    return this;
+  }
+
+  /** An element that holds text alone. */
+  Html element(String element, String text, Object... attributes) {
+    return open(element, attributes).text(text).close();
+  }
+
+  Html text(String text) {
+    out.append(escaped(text));
+    return this;
+  }
+
+  /** Text that is HTML already: another writer's, or the style sheet. */
+  Html raw(String html) {
+    out.append(html);
+    return this;
+  }
+
+  private void tag(String element, Object... attributes) {
+    out.append('<').append(element);
+    for (int i = 0; i < attributes.length; i += 2) {
+      Object value = attributes[i + 1];
+      String text =
+          value instanceof Double number
+              ? String.format(Locale.ROOT, "%.2f", number).replaceFirst("\\.?0+$", "")
+              : String.valueOf(value);
+      out.append(' ').append(attributes[i]).append("=\"").append(escaped(text)).append('"');
+    }
+  }
+
+  private static String escaped(String text) {
+    return text.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace("\"", "&quot;");
+  }
+
+  @Override
+  public String toString() {
+    if (!open.isEmpty()) {
+      throw new IllegalStateException("not closed: " + open);
+    }
+    return out.toString();
+  }
+}

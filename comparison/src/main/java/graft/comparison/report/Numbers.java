@@ -1,0 +1,42 @@
+package graft.comparison.report;
+
+import java.util.Locale;
+
+/** Numbers as people read them. */
+final class Numbers {
+  private Numbers() {}
+
+  /** Three digits that count, without an exponent. */
+  static String plain(double value) {
+    double size = Math.abs(value);
+    if (size == 0) {
+      return "0";
+    }
+    int digits = (int) Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(size))));
+    return String.format(Locale.ROOT, "%,." + digits + "f", value).replace(',', '\u2009');
+  }
+
+  /** A number on an axis: without zeros that say nothing. */
+  static String tick(double value) {
+    String text = plain(value);
+    return text.contains(".") ? text.replaceFirst("\\.?0+$", "") : text;
+  }
+
+  /** A ratio as what it adds: {@code +20%}, {@code -3.1%}, from tenfold on {@code 12 times}. */
+  static String overhead(double ratio) {
+    double percent = (ratio - 1) * 100;
+    if (ratio >= 10) {
+      return plain(ratio) + " times";
+    }
+    String form = Math.abs(percent) < 10 ? "%+.1f%%" : "%+.0f%%";
+    return String.format(Locale.ROOT, form, percent).replace('-', '\u2212');
+  }
+
+  /** Bytes in powers of 1024. */
+  static String size(long bytes) {
+    if (bytes < 1024) {
+      return Long.toString(bytes);
+    }
+    return bytes < 1024 * 1024 ? bytes / 1024 + " KiB" : bytes / (1024 * 1024) + " MiB";
+  }
+}

@@ -1,0 +1,247 @@
+package graft.comparison.report;
+
+import graft.comparison.run.Entry;
+import graft.comparison.statistics.Interval;
+import graft.comparison.statistics.Overhead;
+import graft.comparison.statistics.Summary;
+import graft.comparison.suite.WorkloadKind;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+
+/** The report's sections with plots; a section without figures is left out. */
+final class PlotSections {
+  private static final Map<String, String> WAYS =
+      Map.of(
+          "h2d-pinned", "Host to device, pinned memory",
+          "d2h-pinned", "Device to host, pinned memory",
+          "h2d-pageable", "Host to device, pageable memory",
+          "d2h-pageable", "Device to host, pageable memory",
+          "d2d", "Within the device");
+  private static final List<String> WAY_ORDER =
+      List.of("h2d-pinned", "d2h-pinned", "h2d-pageable", "d2h-pageable", "d2d");
+
+  private final Findings findings;
+  private final Palette palette;
+  private final Html html;
+
+  PlotSections(Findings findings, Palette palette, Html html) {
+    this.findings = findings;
+    this.palette = palette;
+    this.html = html;
+  }
+
+  void write() {
+    bandwidth();
+    synthetic();
+    overheads(WorkloadKind.LAUNCH, "What calls cost");
+    overheads(WorkloadKind.KERNELS, "Kernels");
+    overheads(WorkloadKind.MEMORY, "Patterns of memory and compute");
+    multiplex();
+    overheads(WorkloadKind.MULTI_GPU, "Several GPUs");
+    overheads(WorkloadKind.EXEC, "The site's programs");
+    profiles();
+  }
+
+  private void bandwidth() {
+    List<FigureKey> keys =
+        findings.figures(WorkloadKind.BANDWIDTH).stream().filter(k -> k.size() > 0).toList();
+    if (keys.isEmpty()) {
+      return;
+    }
+    html.element("h2", "Bandwidth over size");
+    html.element("p", "Copies one after the other, MB/s (10^6 bytes a second). More is better.");
+    html.open("div", "class", "plots");
+    for (String way : WAY_ORDER) {
+      List<Curve> curves = new ArrayList<>();
+      for (String setting : findings.settings()) {
+        List<Curve.Point> points = new ArrayList<>();
+        for (FigureKey key : keys) {
+          if (key.figure().equals(way)) {
+            findings
+                .summary(key, setting)
+                .ifPresent(s -> points.add(new Curve.Point(key.size(), s.mean(), s.interval())));
+          }
+        }
+        if (!points.isEmpty()) {
+          curves.add(new Curve(setting, points));
+        }
+      }
+      if (!curves.isEmpty()) {
+        new CurvePlot(WAYS.get(way), "MB/s", true, curves)
+            .draw(html, palette, size -> Numbers.size((long) size));
+      }
+    }
+    html.close();
+  }
+
+  private void synthetic() {
+    List<FigureKey> keys = findings.figures(WorkloadKind.SYNTHETIC);
+    Map<String, List<StackPlot.Bar>> groups = new LinkedHashMap<>();
+    for (FigureKey key : keys) {
+      if (key.figure().equals("time")) {
+        for (String setting : findings.settings()) {
+          Map<String, Double> parts = new LinkedHashMap<>();
+          part(key, "compute", setting).ifPresent(v -> parts.put("compute", v));
+          part(key, "transfer", setting).ifPresent(v -> parts.put("transfer", v));
+          if (!parts.isEmpty()) {
+            groups
+                .computeIfAbsent(key.run(), r -> new ArrayList<>())
+                .add(new StackPlot.Bar(setting, parts));
+          }
+        }
+      }
+    }
+    if (groups.isEmpty()) {
+      return;
+    }
+    html.element("h2", "A set share of time in transfers");
+    html.element(
+        "p",
+        "The amount of work makes the share that each group names where it was calibrated ("
+            + calibratedIn()
+            + "); the other ways do the same work.");
+    stack("Synthetic program", groups);
+    overheadPlot(keys.stream().filter(k -> k.figure().equals("time")).toList());
+  }
+
+  private String calibratedIn() {
+    return findings.of(Entry.Amount.class).stream()
+        .map(Entry.Amount::setting)
+        .distinct()
+        .reduce((a, b) -> a + ", " + b)
+        .orElse("nowhere");
+  }
+
+  private Optional<Double> part(FigureKey of, String figure, String setting) {
+    FigureKey key = new FigureKey(of.workload(), of.run(), figure, of.size(), of.unit());
+    return findings.summary(key, setting).map(Summary::mean);
+  }
+
+  private void stack(String title, Map<String, List<StackPlot.Bar>> groups) {
+    html.open("p", "class", "legend");
+    for (String part : StackPlot.ORDER) {
+      html.open("span").open("svg", "viewBox", "0 0 14 14", "class", "key");
+      html.empty(
+          "rect", "x", 2, "y", 2, "width", 10, "height", 10, "fill", StackPlot.PARTS.get(part));
+      html.close().text(" " + part).close();
+    }
+    html.close();
+    List<StackPlot.Group> list = new ArrayList<>();
+    groups.forEach((label, bars) -> list.add(new StackPlot.Group(label, bars)));
+    new StackPlot(title, list).draw(html);
+  }
+
+  private void overheads(WorkloadKind kind, String title) {
+    List<FigureKey> keys =
+        findings.figures(kind).stream()
+            .filter(k -> !k.figure().equals("total") && k.isCompared())
+            .filter(k -> kind == WorkloadKind.LAUNCH || !k.figure().equals("start"))
+            .toList();
+    if (keys.isEmpty()) {
+      return;
+    }
+    html.element("h2", title);
+    html.element(
+        "p", "Time relative to the baseline " + findings.baseline() + ", with 95% intervals.");
+    overheadPlot(keys);
+  }
+
+  private void overheadPlot(List<FigureKey> keys) {
+    List<String> others = new ArrayList<>(findings.settings());
+    others.remove(findings.baseline());
+    List<OverheadPlot.Row> rows = new ArrayList<>();
+    for (FigureKey key : keys) {
+      String label = key.figure().equals("time") ? key.run() : key.figure();
+      OverheadPlot.Row row = row(findings, label, List.of(key), others);
+      if (!row.overheads().isEmpty()) {
+        rows.add(row);
+      }
+    }
+    if (!rows.isEmpty()) {
+      new OverheadPlot(rows, others).draw(html, palette);
+    }
+  }
+
+  static OverheadPlot.Row row(
+      Findings findings, String label, List<FigureKey> keys, List<String> settings) {
+    Map<String, Overhead> overheads = new LinkedHashMap<>();
+    for (String setting : settings) {
+      findings.overhead(keys, setting).ifPresent(o -> overheads.put(setting, o));
+    }
+    return new OverheadPlot.Row(label, overheads);
+  }
+
+  /** The slowest of N copies over one copy alone, as in the evaluation paper's figure 4. */
+  private void multiplex() {
+    List<FigureKey> keys = findings.figures(WorkloadKind.MULTIPLEX);
+    List<Curve> curves = new ArrayList<>();
+    for (String setting : findings.settings()) {
+      List<Curve.Point> points = new ArrayList<>();
+      for (FigureKey key : keys) {
+        SortedMap<Integer, Double> alone = findings.values(one(key), setting);
+        Optional<Summary> summary = findings.summary(key, setting);
+        if (summary.isPresent() && !alone.isEmpty()) {
+          double base = alone.values().stream().mapToDouble(d -> d).average().orElseThrow();
+          Optional<Interval> interval =
+              summary.get().interval().map(i -> new Interval(i.low() / base, i.high() / base));
+          points.add(new Curve.Point(copies(key), summary.get().mean() / base, interval));
+        }
+      }
+      if (!points.isEmpty()) {
+        curves.add(new Curve(setting, points));
+      }
+    }
+    if (curves.isEmpty()) {
+      return;
+    }
+    html.element("h2", "Several at once");
+    html.element(
+        "p",
+        "Time of the slowest of N programs that run at once, over the mean time of one alone. A line"
+            + " from 1 to N at N would be no gain over running them one after the other.");
+    html.open("div", "class", "plots");
+    new CurvePlot("Slowest of N over one alone", "times", false, curves)
+        .draw(html, palette, n -> Integer.toString((int) n));
+    html.close();
+  }
+
+  private static int copies(FigureKey key) {
+    return Integer.parseInt(key.run().substring(key.run().lastIndexOf('x') + 1));
+  }
+
+  private static FigureKey one(FigureKey key) {
+    String run = key.run().substring(0, key.run().lastIndexOf('x')) + "x1";
+    return new FigureKey(key.workload(), run, key.figure(), key.size(), key.unit());
+  }
+
+  /** Where the time of programs goes, as the client saw it in runs of their own. */
+  private void profiles() {
+    List<Entry.Profile> profiles = findings.of(Entry.Profile.class);
+    if (profiles.isEmpty()) {
+      return;
+    }
+    html.element("h2", "Where the time goes");
+    html.element(
+        "p",
+        "From runs of their own with GRAFT_PROFILE, in which the client waits between transfers and"
+            + " kernels to tell them apart; these runs count nowhere else.");
+    Map<String, List<StackPlot.Bar>> groups = new LinkedHashMap<>();
+    for (Entry.Profile profile : profiles) {
+      Map<String, Double> parts = new LinkedHashMap<>();
+      for (String part : StackPlot.ORDER) {
+        if (profile.profile().get(part + "_ms") instanceof Number number) {
+          parts.put(part, number.doubleValue());
+        }
+      }
+      groups
+          .computeIfAbsent(profile.key(), k -> new ArrayList<>())
+          .add(new StackPlot.Bar(profile.setting(), parts));
+    }
+    stack("Profiles", groups);
+    TransferTable.write(html, profiles);
+  }
+}

@@ -1,0 +1,98 @@
+package graft.comparison.run;
+
+import graft.comparison.suite.Direction;
+import graft.comparison.suite.SizeClass;
+import graft.comparison.suite.Suite;
+import graft.comparison.suite.Words;
+import graft.comparison.suite.Workload;
+import graft.comparison.suite.WorkloadKind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One program with its arguments: a workload, or one point of it.
+ *
+ * @param key what it is called in the log and in reports: {@code synthetic/35%/h2d/64K-256K}
+ * @param words the program and its arguments; the first word {@code graft-workload} stands for
+ *     Graft's own program, wherever a place has it
+ * @param copies how many run at once
+ */
+public record Case(String key, Workload workload, List<String> words, int copies) {
+  /** The word that stands for Graft's own workloads' program. */
+  public static final String OWN_PROGRAM = "graft-workload";
+
+  private static final List<Integer> SHARES = List.of(10, 35, 65, 90);
+  private static final List<Integer> COPIES = List.of(1, 2, 4);
+
+  public WorkloadKind kind() {
+    return workload.knownKind().orElseThrow();
+  }
+
+  /** Whether it is given the amount of work that the baseline's calibration found. */
+  public boolean isCalibrated() {
+    return kind() == WorkloadKind.SYNTHETIC;
+  }
+
+  /** The program, with the amount of work if there is one. */
+  public Program program(String amount) {
+    List<String> all = new ArrayList<>(words);
+    if (!amount.isEmpty()) {
+      all.add("amount=" + amount);
+    }
+    Duration limit = Duration.ofSeconds(workload.timeoutSeconds().orElse(300));
+    return new Program(List.copyOf(all), Map.of(), limit, false);
+  }
+
+  /** All cases of a suite, in its order. */
+  public static List<Case> of(Suite suite) {
+    List<Case> cases = new ArrayList<>();
+    for (Workload workload : suite.workloads()) {
+      switch (workload.knownKind().orElseThrow()) {
+        case SYNTHETIC -> synthetic(workload, cases);
+        case MULTIPLEX -> multiplex(workload, cases);
+        case EXEC -> cases.add(own(workload, workload.name(), workload.program(), 1));
+        default -> cases.add(own(workload, workload.name(), List.of(), 1));
+      }
+    }
+    return List.copyOf(cases);
+  }
+
+  private static void synthetic(Workload workload, List<Case> cases) {
+    for (int share : orElse(workload.shares(), SHARES)) {
+      for (Direction direction : orElse(workload.directions(), List.of(Direction.BOTH))) {
+        for (SizeClass size : orElse(workload.sizes(), List.of(SizeClass.parse("256K-1M")))) {
+          String key =
+              workload.name() + "/" + share + "%/" + Words.of(direction) + "/" + size.toString();
+          List<String> words =
+              List.of(
+                  "share=" + share,
+                  "direction=" + Words.of(direction),
+                  "low=" + size.low(),
+                  "high=" + size.high());
+          cases.add(own(workload, key, words, 1));
+        }
+      }
+    }
+  }
+
+  private static void multiplex(Workload workload, List<Case> cases) {
+    for (int copies : orElse(workload.copies(), COPIES)) {
+      cases.add(own(workload, workload.name() + "/x" + copies, List.of(), copies));
+    }
+  }
+
+  private static Case own(Workload workload, String key, List<String> more, int copies) {
+    List<String> words = new ArrayList<>();
+    words.add(OWN_PROGRAM);
+    words.add(workload.knownKind().orElseThrow().program());
+    words.addAll(more);
+    words.addAll(workload.arguments());
+    return new Case(key, workload, List.copyOf(words), copies);
+  }
+
+  private static <T> List<T> orElse(List<T> given, List<T> usual) {
+    return given.isEmpty() ? usual : given;
+  }
+}

@@ -1,0 +1,85 @@
+package graft.comparison.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What else went on while a program ran.
+ *
+ * @param stealPercent the share of processor time that the hypervisor below took, in per cent
+ * @param load the load average of one minute at the end
+ * @param megahertz the first processor's clock at the end; 0 if the kernel does not say
+ * @param celsius the warmest sensor at the end; 0 if there is none
+ */
+public record Noise(double stealPercent, double load, double megahertz, double celsius) {
+
+  /** Counts processor time from here on. */
+  static Watch watch() {
+    return ticks();
+  }
+
+  /** All ticks of processor time until now, and the stolen ones. */
+  record Watch(long all, long stolen) {
+    Noise end() {
+      Watch after = ticks();
+      long passed = after.all - all;
+      double steal = passed <= 0 ? 0 : 100.0 * (after.stolen - stolen) / passed;
+      return new Noise(steal, readLoad(), readMegahertz(), readCelsius());
+    }
+  }
+
+  /** Of /proc/stat (proc(5): steal is the eighth). */
+  private static Watch ticks() {
+    for (String line : lines(Path.of("/proc/stat"))) {
+      if (line.startsWith("cpu ")) {
+        String[] words = line.trim().split(" +", -1);
+        long all = 0;
+        for (int i = 1; i < words.length; i++) {
+          all += Long.parseLong(words[i]);
+        }
+        return new Watch(all, words.length > 8 ? Long.parseLong(words[8]) : 0);
+      }
+    }
+    return new Watch(0, 0);
+  }
+
+  private static double readLoad() {
+    List<String> lines = lines(Path.of("/proc/loadavg"));
+    return lines.isEmpty() ? 0 : Double.parseDouble(lines.get(0).split(" ", -1)[0]);
+  }
+
+  private static double readMegahertz() {
+    return lines(Path.of("/proc/cpuinfo")).stream()
+        .filter(line -> line.startsWith("cpu MHz"))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf(':') + 1).trim()))
+        .findFirst()
+        .orElse(0);
+  }
+
+  private static double readCelsius() {
+    Path zones = Path.of("/sys/class/thermal");
+    if (!Files.isDirectory(zones)) {
+      return 0;
+    }
+    try (Stream<Path> children = Files.list(zones)) {
+      return children
+          .flatMap(zone -> lines(zone.resolve("temp")).stream())
+          .mapToDouble(text -> Double.parseDouble(text) / 1000)
+          .max()
+          .orElse(0);
+    } catch (IOException e) {
+      return 0;
+    }
+  }
+
+  private static List<String> lines(Path file) {
+    try {
+      return Files.isReadable(file) ? Files.readAllLines(file) : List.of();
+    } catch (IOException e) {
+      return List.of(); // a sensor that cannot be read is no sensor
+    }
+  }
+}

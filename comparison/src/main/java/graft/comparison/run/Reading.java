@@ -1,0 +1,122 @@
+package graft.comparison.run;
+
+import graft.comparison.suite.OwnFigure;
+import graft.comparison.suite.WorkloadKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What is read from the output of a case's programs.
+ *
+ * @param why what was wrong, empty if nothing
+ */
+record Reading(Result result, String why, List<Figure> figures) {
+  /** As automake has it: what the test needs is not there. */
+  private static final int UNSUPPORTED = 77;
+
+  private static final int MOST_SAID = 400;
+
+  /** Reads how all copies of a case ended. */
+  static Reading of(Case run, List<Ended> copies) {
+    List<Figure> figures = new ArrayList<>();
+    for (Ended ended : copies) {
+      Result result = result(ended);
+      if (result != Result.OK) {
+        return new Reading(result, why(run, ended), List.of());
+      }
+      try {
+        figures.addAll(run.kind() == WorkloadKind.EXEC ? own(run, ended) : printed(ended.output()));
+      } catch (IllegalArgumentException e) {
+        return new Reading(Result.FAILED, e.getMessage(), List.of());
+      }
+    }
+    return new Reading(
+        Result.OK, "", run.kind() == WorkloadKind.MULTIPLEX ? slowest(figures) : figures);
+  }
+
+  private static Result result(Ended ended) {
+    if (ended.timedOut()) {
+      return Result.TIMEOUT;
+    }
+    return switch (ended.exitCode()) {
+      case 0 -> Result.OK;
+      case UNSUPPORTED -> Result.UNSUPPORTED;
+      default -> Result.FAILED;
+    };
+  }
+
+  private static String why(Case run, Ended ended) {
+    if (ended.timedOut()) {
+      return "not over after " + run.program("").limit().toSeconds() + " s";
+    }
+    Optional<String> own =
+        ended.output().lines().filter(line -> line.startsWith("result=")).reduce((a, b) -> b);
+    String said = own.orElse(ended.error().isBlank() ? ended.output() : ended.error()).strip();
+    String end = said.length() <= MOST_SAID ? said : said.substring(said.length() - MOST_SAID);
+    String text = end.replaceFirst("^result=(failed|unsupported): ", "");
+    return own.isPresent() ? text : "exit code " + ended.exitCode() + ": " + text;
+  }
+
+  /** The lines {@code figure NAME SIZE VALUE UNIT}. */
+  static List<Figure> printed(String output) {
+    List<Figure> figures = new ArrayList<>();
+    for (String line : output.lines().toList()) {
+      String[] words = line.split("\t", -1);
+      if (words.length == 5 && words[0].equals("figure")) {
+        figures.add(new Figure(words[1], Long.parseLong(words[2]), number(words[3]), words[4]));
+      }
+    }
+    if (figures.isEmpty()) {
+      throw new IllegalArgumentException("it printed no figure");
+    }
+    return figures;
+  }
+
+  /** The word after {@code amount}, empty if there is none. */
+  static String amount(String output) {
+    return output
+        .lines()
+        .filter(line -> line.startsWith("amount\t"))
+        .map(line -> line.substring("amount\t".length()))
+        .findFirst()
+        .orElse("");
+  }
+
+  private static List<Figure> own(Case run, Ended ended) {
+    List<Figure> figures = printed(ended.output()); // its run time
+    for (OwnFigure figure : run.workload().figures()) {
+      Matcher matcher = Pattern.compile(figure.pattern()).matcher(ended.output());
+      String last = null;
+      while (matcher.find()) {
+        last = matcher.group(1);
+      }
+      if (last == null) {
+        throw new IllegalArgumentException(
+            "its output has nothing that matches " + figure.pattern());
+      }
+      figures.add(new Figure(figure.name(), 0, number(last), figure.unit().orElse("")));
+    }
+    return figures;
+  }
+
+  private static List<Figure> slowest(List<Figure> figures) {
+    double longest =
+        figures.stream()
+            .filter(figure -> figure.name().equals("total"))
+            .mapToDouble(Figure::value)
+            .max()
+            .orElseThrow(() -> new IllegalArgumentException("no copy printed its total"));
+    return List.of(new Figure("slowest", 0, longest, "ms"));
+  }
+
+  private static double number(String text) {
+    double value = Double.parseDouble(text);
+    if (!Double.isFinite(value)) {
+      throw new IllegalArgumentException("'" + text + "' is no figure");
+    }
+    return value;
+  }
+}

@@ -1,0 +1,286 @@
+package graft.comparison.run;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import graft.comparison.suite.Suite;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Carries out what of a plan the log does not have yet.
+ *
+ * <p>A run that fails is a result. A setting that the site cannot do, or that does not come up, is
+ * one too; the others go on. Only a log that cannot be written, or a setting that cannot be taken
+ * down, ends the comparison.
+ */
+public final class Runner {
+  /** A place that died this often in one visit is given up until the next block. */
+  private static final int MOST_LOSSES = 2;
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final Suite suite;
+  private final Site site;
+  private final ResultsLog log;
+  private final Progress progress;
+  private final Stop stop;
+  private final Set<String> impossible = new HashSet<>();
+  private final Map<String, String> amounts = new HashMap<>();
+  private final Set<String> done = new HashSet<>();
+  private final Set<String> open = new HashSet<>();
+
+  /** A runner that goes on where the log ends; the log begins with its {@link Entry.Begin}. */
+  public Runner(Suite suite, Site site, ResultsLog log, Progress progress, Stop stop) {
+    this.suite = suite;
+    this.site = site;
+    this.log = log;
+    this.progress = progress;
+    this.stop = stop;
+    log.entries().forEach(this::note);
+  }
+
+  /** What an entry means for what is left to do. Impossible settings are tried once more. */
+  private void note(Entry entry) {
+    if (entry instanceof Entry.Amount amount) {
+      amounts.put(amount.key(), amount.amount());
+    } else if (entry instanceof Entry.Run run) {
+      done.add(name(run.block(), run.setting(), run.key()));
+    } else if (entry instanceof Entry.Profile profile) {
+      done.add(name(0, profile.setting(), profile.key()));
+    } else if (entry instanceof Entry.Preparing preparing) {
+      open.add(preparing.setting());
+    } else if (entry instanceof Entry.Down down) {
+      open.remove(down.setting());
+    }
+  }
+
+  private static String name(int block, String setting, String key) {
+    return block + " " + setting + " " + key;
+  }
+
+  private void write(Entry entry) throws IOException {
+    log.add(entry);
+    note(entry);
+  }
+
+  /**
+   * Runs to the end, or until asked to stop.
+   *
+   * @return whether everything of the plan is in the log
+   * @throws IOException if the log cannot be written
+   */
+  public boolean run(long seed) throws Exception {
+    List<Case> cases = Case.of(suite);
+    List<Setting> settings = Setting.of(suite);
+    for (Setting setting : settings) {
+      if (open.contains(setting.name())) {
+        progress.note("takes down what an interrupted run left of " + setting.name());
+        site.clear(setting);
+        write(new Entry.Down(0, setting.name()));
+      }
+    }
+    calibrate(cases, settings);
+    List<Visit> visits = Visit.plan(settings, cases, suite.blocks(), seed);
+    for (int i = 0; i < visits.size() && !stop.isAsked(); i++) {
+      Visit visit = visits.get(i);
+      List<Case> left = left(visit);
+      if (!left.isEmpty() && !impossible.contains(visit.setting().name())) {
+        progress.visit(i + 1, visits.size(), visit);
+        stay(visit, left);
+      }
+    }
+    return !stop.isAsked();
+  }
+
+  private List<Case> left(Visit visit) {
+    return visit.cases().stream()
+        .filter(c -> !done.contains(name(visit.block(), visit.setting().name(), c.key())))
+        .toList();
+  }
+
+  /** Finds the amounts of work in the baseline, or in the first setting that can be made ready. */
+  private void calibrate(List<Case> cases, List<Setting> settings) throws Exception {
+    List<Case> unknown =
+        cases.stream().filter(c -> c.isCalibrated() && !amounts.containsKey(c.key())).toList();
+    List<Setting> order = new ArrayList<>(settings);
+    Setting baseline = Setting.baseline(suite);
+    order.remove(baseline);
+    order.add(0, baseline);
+    for (Setting setting : order) {
+      if (unknown.isEmpty() || stop.isAsked()) {
+        return;
+      }
+      List<Case> wanted = unknown;
+      progress.note("calibrates " + wanted.size() + " cases in " + setting.name());
+      in(0, setting, place -> calibrate(place, setting, wanted));
+      unknown = unknown.stream().filter(c -> !amounts.containsKey(c.key())).toList();
+    }
+  }
+
+  private void calibrate(Place place, Setting setting, List<Case> cases) throws Exception {
+    for (Case run : cases) {
+      if (stop.isAsked()) {
+        return;
+      }
+      try {
+        List<Ended> ended = place.run(run.program(""), 1);
+        Reading reading = Reading.of(run, ended);
+        String amount = Reading.amount(ended.get(0).output());
+        if (reading.result() == Result.OK && !amount.isEmpty()) {
+          write(new Entry.Amount(run.key(), setting.name(), amount));
+        } else {
+          progress.note(run.key() + " cannot be calibrated: " + reading.why());
+        }
+      } catch (PlaceLostException e) {
+        progress.note(setting.name() + " died while calibrating: " + e.getMessage());
+        return;
+      }
+    }
+  }
+
+  /** What is done in a place. */
+  private interface Work {
+    void in(Place place) throws Exception;
+  }
+
+  /** Makes a setting ready, works in it and takes it down; a place that dies is the work's end. */
+  private void in(int block, Setting setting, Work work) throws Exception {
+    long start = System.nanoTime();
+    write(new Entry.Preparing(block, setting.name()));
+    Place place;
+    try {
+      place = site.prepare(setting);
+    } catch (NotPossibleException e) {
+      impossible.add(setting.name());
+      progress.note(setting.name() + " is not possible here: " + e.getMessage());
+      write(new Entry.Impossible(setting.name(), e.getMessage()));
+      write(new Entry.Down(block, setting.name()));
+      return;
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception e) {
+      progress.note(setting.name() + " does not come up: " + e.getMessage());
+      write(new Entry.NotReady(block, setting.name(), String.valueOf(e.getMessage())));
+      write(new Entry.Down(block, setting.name()));
+      return;
+    }
+    try (place) {
+      double seconds = (System.nanoTime() - start) / 1e9;
+      write(new Entry.Ready(block, setting.name(), seconds, site.guestsRunning()));
+      work.in(place);
+    }
+    write(new Entry.Down(block, setting.name()));
+  }
+
+  private void stay(Visit visit, List<Case> cases) throws Exception {
+    String setting = visit.setting().name();
+    List<Case> left = cases;
+    for (int losses = 0; !left.isEmpty() && losses < MOST_LOSSES && !stop.isAsked(); losses++) {
+      List<Case> now = left;
+      boolean[] lost = {false};
+      in(
+          visit.block(),
+          visit.setting(),
+          place -> {
+            warmUp(place, now.get(0));
+            for (int i = 0; i < now.size() && !stop.isAsked() && !lost[0]; i++) {
+              lost[0] = one(place, visit, now.get(i)) == Result.LOST;
+            }
+          });
+      left = left(visit);
+      if (!lost[0]) {
+        return;
+      }
+    }
+    for (Case run : stop.isAsked() ? List.<Case>of() : left) {
+      record(
+          visit, run, new Reading(Result.LOST, "given up: " + setting + " died twice", List.of()));
+    }
+  }
+
+  private void warmUp(Place place, Case first) throws InterruptedException {
+    try {
+      for (int i = 0; i < suite.warmUps().orElse(1) && !stop.isAsked(); i++) {
+        place.run(first.program(amounts.getOrDefault(first.key(), "")), 1);
+      }
+    } catch (PlaceLostException e) {
+      progress.note("lost while warming up: " + e.getMessage()); // the first run says it again
+    }
+  }
+
+  private Result one(Place place, Visit visit, Case run) throws Exception {
+    if (run.isCalibrated() && !amounts.containsKey(run.key())) {
+      return record(visit, run, new Reading(Result.FAILED, "it was not calibrated", List.of()));
+    }
+    if (run.copies() > place.capacity()) {
+      String why = "there is room for " + place.capacity() + " here, not for " + run.copies();
+      return record(visit, run, new Reading(Result.UNSUPPORTED, why, List.of()));
+    }
+    Program program = run.program(amounts.getOrDefault(run.key(), ""));
+    Noise.Watch watch = Noise.watch();
+    Reading reading;
+    double seconds = 0;
+    try {
+      List<Ended> ended = place.run(program, run.copies());
+      seconds = ended.stream().mapToDouble(Ended::seconds).max().orElse(0);
+      reading = Reading.of(run, ended);
+    } catch (PlaceLostException e) {
+      reading = new Reading(Result.LOST, e.getMessage(), List.of());
+    }
+    if (stop.isAsked()) {
+      return reading.result(); // it was disturbed, and will be run again
+    }
+    Result result = record(visit, run, reading, seconds, watch.end());
+    if (result == Result.OK && run.workload().profile().orElse(false)) {
+      profile(place, visit, run, program);
+    }
+    return result;
+  }
+
+  private Result record(Visit visit, Case run, Reading reading) throws IOException {
+    return record(visit, run, reading, 0, Noise.watch().end());
+  }
+
+  private Result record(Visit visit, Case run, Reading reading, double seconds, Noise noise)
+      throws IOException {
+    Entry.Run entry =
+        new Entry.Run(
+            visit.block(),
+            visit.setting().name(),
+            run.key(),
+            reading.result(),
+            reading.why(),
+            seconds,
+            reading.figures(),
+            noise);
+    write(entry);
+    progress.ran(entry);
+    return reading.result();
+  }
+
+  /** Once for each case and setting that Graft's client is in. */
+  private void profile(Place place, Visit visit, Case run, Program program) throws Exception {
+    Setting setting = visit.setting();
+    boolean client = setting.kind().isRemoted() && setting.middleware().isGraft();
+    if (!client || stop.isAsked() || !done.add(name(0, setting.name(), run.key()))) {
+      return;
+    }
+    try {
+      String text = place.run(program.profiled(), 1).get(0).profile();
+      if (text.isEmpty()) {
+        progress.note(run.key() + " in " + setting.name() + " left no profile");
+        return;
+      }
+      Map<String, Object> profile = JSON.readValue(text, new TypeReference<>() {});
+      write(new Entry.Profile(setting.name(), run.key(), profile));
+    } catch (PlaceLostException | JsonProcessingException e) {
+      progress.note("no profile of " + run.key() + " in " + setting.name() + ": " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** What the numbers say, with how sure. */
+package graft.comparison.statistics;

@@ -1,0 +1,38 @@
+package graft.comparison.suite;
+
+/** How a program reaches a GPU: the papers' labels, and Graft's channels on one host. */
+public enum ScenarioKind {
+  /** On this host with the host's own driver. */
+  NATIVE,
+  /** On this host, through Graft's server over a Unix socket. */
+  UNIX,
+  /** On this host, through Graft's server and shared memory. */
+  SHM,
+  /** On this host, through Graft's server over TCP on loopback. */
+  TCP,
+  /** On this host, through the server of another node over an adapter's physical function. */
+  PF_REMOTE,
+  /** The same over one of its virtual functions. */
+  VF_REMOTE,
+  /** In a guest, through a server on its host. */
+  VM_LOCAL,
+  /** In a guest, through the server of another node. */
+  VM_REMOTE,
+  /** In a guest that owns the GPU by PCI passthrough. */
+  VM_PASSTHROUGH;
+
+  /** Whether the program runs in a guest. */
+  public boolean isGuest() {
+    return this == VM_LOCAL || this == VM_REMOTE || this == VM_PASSTHROUGH;
+  }
+
+  /** Whether the server is another node's, at an address that the suite names. */
+  public boolean isOtherNode() {
+    return this == PF_REMOTE || this == VF_REMOTE;
+  }
+
+  /** Whether some middleware lies between the program and the driver. */
+  public boolean isRemoted() {
+    return this != NATIVE && this != VM_PASSTHROUGH;
+  }
+}

@@ -1,0 +1,51 @@
+package graft.comparison.suite;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A program to run in each scenario.
+ *
+ * <pre>{@code
+ * - {name: bandwidth, arguments: [most=64M]}
+ * - {name: synthetic, shares: [10, 90], directions: [h2d], sizes: [64K-256K], arguments: [seconds=1]}
+ * - {name: multiplex, copies: [1, 2, 4]}
+ * - name: lammps
+ *   kind: exec
+ *   program: [lmp, -in, in.lj]
+ *   host-path: lammps/bin
+ *   figures: [{name: loop-time, pattern: 'Loop time of ([0-9.]+)', unit: s}]
+ * }</pre>
+ *
+ * @param kind the kind, where the name is not its word
+ * @param arguments for Graft's own programs, each {@code OPTION=VALUE}: graft-workload --help
+ * @param shares synthetic: per cent of the time in transfers; 10, 35, 65 and 90 if absent
+ * @param directions synthetic: both if absent
+ * @param sizes synthetic: classes of transfer sizes; 256K-1M if absent
+ * @param copies multiplex: how many at once; 1, 2 and 4 if absent
+ * @param program exec: the program and its arguments
+ * @param hostPath exec: the folder that the program is in on this host, counted from the suite's;
+ *     where the PATH does not have it. A descriptor's guests get theirs by its set-up
+ * @param figures exec: what it prints; its run time is always a figure
+ * @param timeoutSeconds how long one run may take; 300 if absent
+ * @param profile whether one more run, which does not count, breaks its time down
+ */
+public record Workload(
+    String name,
+    Optional<WorkloadKind> kind,
+    List<String> arguments,
+    List<Integer> shares,
+    List<Direction> directions,
+    List<SizeClass> sizes,
+    List<Integer> copies,
+    List<String> program,
+    Optional<String> hostPath,
+    List<OwnFigure> figures,
+    Optional<Integer> timeoutSeconds,
+    Optional<Boolean> profile) {
+
+  /** The kind, given or by the name; empty if the name is no kind's. */
+  public Optional<WorkloadKind> knownKind() {
+    return kind.or(() -> Words.find(WorkloadKind.class, name));
+  }
+}

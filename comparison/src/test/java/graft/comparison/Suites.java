@@ -1,0 +1,60 @@
+package graft.comparison;
+
+import graft.comparison.suite.Scenario;
+import graft.comparison.suite.Suite;
+import graft.comparison.suite.Workload;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Suites for tests. */
+public final class Suites {
+  private Suites() {}
+
+  /** Scenarios and workloads by their kinds' words; the first scenario is the baseline. */
+  public static Suite of(List<String> scenarios, List<String> workloads, int repetitions) {
+    return new Suite(
+        1,
+        "test",
+        Optional.empty(),
+        Optional.of("software"),
+        Optional.of(7),
+        Optional.of(repetitions),
+        Optional.of(0),
+        scenarios.get(0),
+        scenarios.stream().map(Suites::scenario).toList(),
+        List.of(),
+        List.of(),
+        workloads.stream().map(Suites::workload).toList(),
+        List.of());
+  }
+
+  private static Scenario scenario(String name) {
+    Optional<String> descriptor =
+        Stream.of("guests.yaml").filter(file -> name.startsWith("vm-")).findFirst();
+    return new Scenario(
+        name,
+        Optional.empty(),
+        descriptor,
+        List.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  private static Workload workload(String name) {
+    return new Workload(
+        name,
+        Optional.empty(),
+        List.of(),
+        List.of(35),
+        List.of(),
+        List.of(),
+        List.of(1, 2),
+        List.of(),
+        Optional.empty(),
+        List.of(),
+        Optional.of(5),
+        Optional.empty());
+  }
+}

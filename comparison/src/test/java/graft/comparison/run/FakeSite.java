@@ -1,0 +1,112 @@
+package graft.comparison.run;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+
+/**
+ * A site whose programs take as long as they are told: 10 ms, times the setting's overhead. It
+ * notes what is done to it.
+ */
+public final class FakeSite implements Site {
+  private final Map<String, Double> overheads;
+  private BiFunction<String, Program, Ended> programs = this::works;
+  private String impossible = "";
+  final List<String> done = new ArrayList<>();
+  private final Map<String, Integer> lossesLeft = new HashMap<>();
+
+  /** A site with these settings' overheads. */
+  public FakeSite(Map<String, Double> overheads) {
+    this.overheads = Map.copyOf(overheads);
+  }
+
+  /** Makes a setting one that this site cannot do. */
+  public FakeSite withImpossible(String setting) {
+    impossible = setting;
+    return this;
+  }
+
+  FakeSite withLosses(String setting, int losses) {
+    lossesLeft.put(setting, losses);
+    return this;
+  }
+
+  /** Makes programs behave otherwise; they are given the setting. */
+  public FakeSite withPrograms(BiFunction<String, Program, Ended> behaviour) {
+    programs = behaviour;
+    return this;
+  }
+
+  /** A program that ends well with its figures. */
+  public Ended works(String setting, Program program) {
+    double milliseconds = 10 * overheads.get(setting);
+    String output =
+        "amount\t1000,2,3\nfigure\ttotal\t0\t"
+            + milliseconds
+            + "\tms\n"
+            + ("figure\ttime\t0\t" + milliseconds + "\tms\nresult=ok\n");
+    return new Ended(0, false, milliseconds / 1000, output, "", "");
+  }
+
+  @Override
+  public Place prepare(Setting setting) throws Exception {
+    if (setting.name().equals(impossible)) {
+      throw new NotPossibleException("there is no such hypervisor here");
+    }
+    done.add("up " + setting.name());
+    return new FakePlace(setting.name());
+  }
+
+  private final class FakePlace implements Place {
+    private final String setting;
+    private boolean dead;
+
+    private FakePlace(String setting) {
+      this.setting = setting;
+    }
+
+    @Override
+    public int capacity() {
+      return 2;
+    }
+
+    @Override
+    public List<Ended> run(Program program, int copies) throws PlaceLostException {
+      if (lossesLeft.getOrDefault(setting, 0) > 0) {
+        lossesLeft.merge(setting, -1, Integer::sum);
+        dead = true;
+      }
+      if (dead) {
+        throw new PlaceLostException("the guest is gone", null);
+      }
+      done.add("run " + program.words().get(1));
+      List<Ended> ended = new ArrayList<>();
+      for (int i = 0; i < copies; i++) {
+        ended.add(programs.apply(setting, program));
+      }
+      return ended;
+    }
+
+    @Override
+    public void close() {
+      done.add("down " + setting);
+    }
+  }
+
+  @Override
+  public void clear(Setting setting) {
+    done.add("clear " + setting.name());
+  }
+
+  @Override
+  public Map<String, String> describe() {
+    return Map.of("device", "a fake", "host", "a test");
+  }
+
+  @Override
+  public int guestsRunning() {
+    return 0;
+  }
+}

@@ -1,0 +1,201 @@
+package graft.comparison.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import graft.comparison.Suites;
+import graft.comparison.suite.Suite;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RunnerTest {
+  private static final Suite SUITE =
+      Suites.of(List.of("shm", "tcp"), List.of("kernels", "synthetic", "multiplex"), 3);
+  private static final int RUNS = 2 * 4 * 3; // settings, cases, blocks
+  private static final Progress QUIET =
+      new Progress() {
+        @Override
+        public void visit(int number, int of, Visit visit) {}
+
+        @Override
+        public void ran(Entry.Run run) {}
+
+        @Override
+        public void note(String text) {}
+      };
+
+  @TempDir Path folder;
+
+  private static FakeSite site() {
+    return new FakeSite(Map.of("shm", 1.0, "tcp", 1.5));
+  }
+
+  private List<Entry.Run> run(Suite suite, FakeSite site) throws Exception {
+    return run(suite, site, new Stop());
+  }
+
+  private List<Entry.Run> run(Suite suite, FakeSite site, Stop stop) throws Exception {
+    Path file = folder.resolve("results.jsonl");
+    try (ResultsLog log = ResultsLog.open(file)) {
+      if (log.entries().isEmpty()) {
+        log.add(new Entry.Begin("digest", "test", 7, "now", site.describe()));
+      }
+      new Runner(suite, site, log, QUIET, stop).run(7);
+    }
+    return ResultsLog.read(file).stream()
+        .filter(Entry.Run.class::isInstance)
+        .map(Entry.Run.class::cast)
+        .toList();
+  }
+
+  @Test
+  void runsEveryCaseInEverySettingOnceABlock() throws Exception {
+    List<Entry.Run> runs = run(SUITE, site());
+    assertThat(runs).hasSize(RUNS).allMatch(run -> run.result() == Result.OK);
+    assertThat(runs.stream().map(run -> run.block() + run.setting() + run.key()))
+        .doesNotHaveDuplicates();
+  }
+
+  @Test
+  void ordersByChanceThatASeedRepeats() {
+    List<Setting> settings = Setting.of(SUITE);
+    List<Case> cases = Case.of(SUITE);
+    assertThat(Visit.plan(settings, cases, 20, 1)).isEqualTo(Visit.plan(settings, cases, 20, 1));
+    assertThat(
+            Visit.plan(settings, cases, 20, 1).stream()
+                .filter(visit -> visit.setting().name().equals("shm"))
+                .map(Visit::cases)
+                .collect(Collectors.toSet()))
+        .hasSizeGreaterThan(5);
+  }
+
+  @Test
+  void keepsTheAmountThatTheBaselineCalibrated() throws Exception {
+    FakeSite site = site();
+    site.withPrograms(
+        (setting, program) -> {
+          boolean given = program.words().contains("amount=1000,2,3");
+          assertThat(given || !program.words().contains("share=35") || setting.equals("shm"))
+              .isTrue();
+          return site.works(setting, program);
+        });
+    assertThat(run(SUITE, site)).allMatch(run -> run.result() == Result.OK);
+    assertThat(site.done.subList(0, 3)).containsExactly("up shm", "run synthetic", "down shm");
+  }
+
+  @Test
+  void goesOnWhereItStopped() throws Exception {
+    Stop stop = new Stop();
+    FakeSite stopped = site();
+    int[] runs = {0};
+    stopped.withPrograms(
+        (setting, program) -> {
+          if (++runs[0] == 8) {
+            stop.ask();
+          }
+          return stopped.works(setting, program);
+        });
+    int before = run(SUITE, stopped, stop).size();
+    assertThat(before).as("the one that was interrupted does not count").isLessThan(8);
+    assertThat(stopped.done).last().asString().startsWith("down");
+    FakeSite second = site();
+    assertThat(run(SUITE, second)).hasSize(RUNS);
+    assertThat(second.done.stream().filter(line -> line.startsWith("run")).count())
+        .as("multiplex counts once, calibration is not repeated")
+        .isEqualTo(RUNS - before);
+  }
+
+  @Test
+  void takesDownFirstWhatACrashLeft() throws Exception {
+    try (ResultsLog log = ResultsLog.open(folder.resolve("results.jsonl"))) {
+      log.add(new Entry.Begin("digest", "test", 7, "now", Map.of()));
+      log.add(new Entry.Preparing(1, "tcp"));
+    }
+    FakeSite site = site();
+    run(SUITE, site);
+    assertThat(site.done).first().isEqualTo("clear tcp");
+  }
+
+  @Test
+  void aFailingProgramIsAResult() throws Exception {
+    FakeSite site = site();
+    site.withPrograms(
+        (setting, program) ->
+            program.words().contains("kernels") && setting.equals("tcp")
+                ? new Ended(1, false, 0.1, "result=failed: a wrong price\n", "", "")
+                : site.works(setting, program));
+    List<Entry.Run> runs = run(SUITE, site);
+    assertThat(runs).hasSize(RUNS);
+    assertThat(runs.stream().filter(run -> run.result() == Result.FAILED))
+        .isNotEmpty()
+        .allMatch(run -> run.setting().equals("tcp") && run.why().equals("a wrong price"));
+  }
+
+  @Test
+  void aProgramThatNeverEndsIsKilledAndSaid() throws Exception {
+    FakeSite site = site();
+    site.withPrograms((setting, program) -> new Ended(137, true, 5, "", "", ""));
+    assertThat(run(Suites.of(List.of("shm"), List.of("kernels"), 1), site))
+        .singleElement()
+        .satisfies(run -> assertThat(run.result()).isEqualTo(Result.TIMEOUT))
+        .satisfies(run -> assertThat(run.why()).isEqualTo("not over after 5 s"));
+  }
+
+  @Test
+  void aGuestThatDiesOnceCostsOneRun() throws Exception {
+    Suite suite = Suites.of(List.of("shm", "tcp"), List.of("kernels", "memory"), 1);
+    List<Entry.Run> runs = run(suite, site().withLosses("tcp", 1));
+    assertThat(runs).hasSize(4);
+    assertThat(runs.stream().filter(run -> run.result() == Result.LOST))
+        .singleElement()
+        .satisfies(run -> assertThat(run.why()).isEqualTo("the guest is gone"));
+  }
+
+  @Test
+  void aGuestThatAlwaysDiesIsGivenUpAndTheOthersGoOn() throws Exception {
+    Suite suite = Suites.of(List.of("shm", "tcp"), List.of("kernels", "memory", "launch"), 1);
+    List<Entry.Run> runs = run(suite, site().withLosses("tcp", 100));
+    assertThat(runs).hasSize(6);
+    assertThat(runs.stream().filter(run -> run.setting().equals("tcp")))
+        .allMatch(run -> run.result() == Result.LOST);
+    assertThat(runs.stream().filter(run -> run.setting().equals("shm")))
+        .allMatch(run -> run.result() == Result.OK);
+  }
+
+  @Test
+  void whatASiteCannotDoIsNotedOnceWithTheReason() throws Exception {
+    run(SUITE, site().withImpossible("tcp"));
+    assertThat(ResultsLog.read(folder.resolve("results.jsonl")))
+        .filteredOn(Entry.Impossible.class::isInstance)
+        .containsExactly(new Entry.Impossible("tcp", "there is no such hypervisor here"));
+  }
+
+  @Test
+  void aLineThatACrashCutOffIsAsIfItHadNotBeen() throws Exception {
+    run(SUITE, site());
+    Path file = folder.resolve("results.jsonl");
+    String text = Files.readString(file);
+    Files.writeString(file, text.substring(0, text.length() - 30));
+    List<Entry> whole = ResultsLog.read(file);
+    try (ResultsLog log = ResultsLog.open(file)) {
+      assertThat(log.entries()).isEqualTo(whole);
+      log.add(new Entry.Stopped("again"));
+    }
+    assertThat(ResultsLog.read(file)).last().isEqualTo(new Entry.Stopped("again"));
+  }
+
+  @Test
+  void aLineThatIsNoEntryIsSaidWithItsPlace() throws Exception {
+    Path file = folder.resolve("results.jsonl");
+    Files.writeString(file, "{\"entry\":\"stopped\",\"why\":\"\"}\nnonsense\n");
+    assertThatThrownBy(() -> ResultsLog.open(file))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("results.jsonl:2");
+  }
+}

@@ -1,0 +1,101 @@
+/* What the workloads share: the driver's functions, options, clocks, and how figures are printed. */
+#ifndef GRAFT_WORKLOAD_H
+#define GRAFT_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sizes.h"
+
+/* ---- The driver (cuda.h comes with the toolkit; this is what is used of it) ---- */
+
+typedef void *handle;
+typedef uint64_t devptr;
+
+#define DRIVER(F)                                                                                                \
+  F(cuInit, (unsigned))                                                                                          \
+  F(cuGetErrorName, (int, const char **))                                                                        \
+  F(cuDriverGetVersion, (int *))                                                                                 \
+  F(cuDeviceGetCount, (int *))                                                                                   \
+  F(cuDeviceGet, (int *, int))                                                                                   \
+  F(cuDeviceGetName, (char *, int, int))                                                                         \
+  F(cuDevicePrimaryCtxRetain, (handle *, int))                                                                   \
+  F(cuCtxSetCurrent, (handle))                                                                                   \
+  F(cuCtxSynchronize, (void))                                                                                    \
+  F(cuModuleLoadData, (handle *, const void *))                                                                  \
+  F(cuModuleGetFunction, (handle *, handle, const char *))                                                       \
+  F(cuMemAlloc_v2, (devptr *, size_t))                                                                           \
+  F(cuMemFree_v2, (devptr))                                                                                      \
+  F(cuMemHostAlloc, (void **, size_t, unsigned))                                                                 \
+  F(cuMemFreeHost, (void *))                                                                                     \
+  F(cuMemcpyHtoD_v2, (devptr, const void *, size_t))                                                             \
+  F(cuMemcpyDtoH_v2, (void *, devptr, size_t))                                                                   \
+  F(cuMemcpyHtoDAsync_v2, (devptr, const void *, size_t, handle))                                                \
+  F(cuMemcpyDtoHAsync_v2, (void *, devptr, size_t, handle))                                                      \
+  F(cuMemcpyDtoDAsync_v2, (devptr, devptr, size_t, handle))                                                      \
+  F(cuStreamCreate, (handle *, unsigned))                                                                        \
+  F(cuStreamSynchronize, (handle))                                                                               \
+  F(cuLaunchKernel, (handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, void **, \
+                     void **))
+
+#define DECLARE(name, parameters) extern int(*name) parameters;
+DRIVER(DECLARE)
+#undef DECLARE
+
+/* Ends the program with result=failed if a call fails. */
+void check(int result, const char *call);
+#define CALL(call) check(call, #call)
+
+/* ---- Options ---- */
+struct options {
+  double scale;       /* multiplies the amount of work */
+  size_t most;        /* the largest copy, bytes */
+  double seconds;     /* how long one point may be measured */
+  int share;          /* synthetic: per cent of the time in transfers */
+  const char *direction;
+  size_t low, high;   /* synthetic: bounds of a transfer's size */
+  unsigned seed;
+  const char *amount; /* synthetic: what calibration printed, or NULL to calibrate */
+  int devices;
+  const char *only;   /* kernels, memory: one of them alone */
+};
+extern struct options options;
+
+/* Whether the user wants this part. */
+bool wanted(const char *part);
+/* COUNT scaled, at least 1. */
+unsigned scaled(unsigned count);
+
+/* ---- Output: tab-separated lines on standard output ---- */
+/* "figure NAME SIZE VALUE UNIT"; SIZE is 0 where none belongs to it. */
+void figure(const char *name, size_t size, double value, const char *unit);
+/* Prints result=failed: WHY and ends with 1. */
+void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+/* Prints result=unsupported: WHY and ends with 77. */
+void unsupported(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* ---- Devices, kernels, time ---- */
+double now(void); /* microseconds */
+int devices(void);
+void use_device(int device); /* its context and module are made once */
+handle kernel(const char *name);
+void launch(handle function, unsigned blocks, unsigned threads, handle stream, void **arguments);
+devptr device_memory(size_t bytes);
+void *host_memory(size_t bytes);
+void *pinned_memory(size_t bytes);
+float *randoms(unsigned count, float low, float high);
+bool close_to(float got, float expected, float relative);
+/* Microseconds of one of COUNT calls of work(state), which leave work in the device; after one call to warm up. */
+double timed(void (*work)(void *), void *state, int count);
+/* The same for as many calls as fit into the time of options.seconds, from 3 on. */
+double measured(void (*work)(void *), void *state);
+
+void bandwidth(void);
+void launches(void);
+void synthetic(void);
+void kernels(void);
+void patterns(void);
+void multi_gpu(void);
+
+#endif

@@ -1,0 +1,201 @@
+package graft.provisioner.cli;
+
+import graft.comparison.run.NotPossibleException;
+import graft.comparison.run.Place;
+import graft.comparison.run.Setting;
+import graft.comparison.run.Site;
+import graft.comparison.run.Stop;
+import graft.comparison.suite.Middleware;
+import graft.comparison.suite.Scenario;
+import graft.comparison.suite.ScenarioKind;
+import graft.comparison.suite.Words;
+import graft.hypervisors.libvirt.HypervisorException;
+import graft.provisioner.GraftException;
+import graft.provisioner.compare.MachineFacts;
+import graft.provisioner.compare.SuiteFile;
+import graft.provisioner.descriptor.Descriptor;
+import graft.provisioner.descriptor.DescriptorFile;
+import graft.provisioner.descriptor.DescriptorReader;
+import graft.provisioner.descriptor.Gpu;
+import graft.provisioner.descriptor.GpuDevice;
+import graft.provisioner.descriptor.HypervisorChoice;
+import graft.provisioner.observe.ClientFolder;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.state.StateFolder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** This host, with the guests that its libvirt runs and the nodes that the suite names. */
+final class CompareSite implements Site {
+  private static final Path NVIDIA = Path.of("/dev/nvidiactl");
+
+  private final SuiteFile file;
+  private final Output output;
+  private final Stop stop;
+  private final Path workloads;
+
+  CompareSite(SuiteFile file, Output output, Stop stop) {
+    this.file = file;
+    this.output = output;
+    this.stop = stop;
+    String home = System.getProperty("graft.home", "");
+    workloads =
+        Path.of(home.isEmpty() ? "." : home).toAbsolutePath().resolve("lib/compare/graft-workload");
+    if (!Files.isExecutable(workloads)) {
+      throw new GraftException("there is no " + workloads, "run ./graft build");
+    }
+  }
+
+  @Override
+  public Place prepare(Setting setting) throws Exception {
+    return switch (setting.kind()) {
+      case NATIVE -> nativePlace();
+      case UNIX, SHM, TCP -> served(setting);
+      case PF_REMOTE, VF_REMOTE -> otherNode(setting);
+      case VM_LOCAL, VM_REMOTE, VM_PASSTHROUGH ->
+          GuestPlace.apply(descriptor(setting), setting, environment(setting), output);
+    };
+  }
+
+  private Place nativePlace() throws NotPossibleException {
+    if (file.suite().servedDevice().equals("software")) {
+      throw new NotPossibleException(
+          "the software device has no driver of its own: programs reach it through Graft alone");
+    }
+    if (!Files.exists(NVIDIA)) {
+      throw new NotPossibleException("this host has no NVIDIA GPU: there is no " + NVIDIA);
+    }
+    return host(Map.of(), () -> {});
+  }
+
+  /** The host itself, with the suite's folders of programs in its PATH. */
+  private Place host(Map<String, String> environment, AutoCloseable server) {
+    Map<String, String> all = new HashMap<>(environment);
+    Stream<String> folders =
+        file.suite().workloads().stream()
+            .flatMap(workload -> workload.hostPath().stream())
+            .map(folder -> file.resolve(folder).toString());
+    String usual = System.getenv().getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin");
+    all.put("PATH", Stream.concat(folders, Stream.of(usual)).collect(Collectors.joining(":")));
+    return new HostPlace(workloads, all, server, stop);
+  }
+
+  /** A server of its own for one stay. */
+  private Place served(Setting setting) throws Exception {
+    if (!setting.middleware().isGraft()) {
+      throw new NotPossibleException(
+          Words.of(setting.kind())
+              + " is a channel of Graft's: compare other middleware over"
+              + " pf-remote, vf-remote or in guests");
+    }
+    if (!file.suite().servedDevice().equals("software") && !Files.exists(NVIDIA)) {
+      throw new NotPossibleException("this host has no NVIDIA GPU: there is no " + NVIDIA);
+    }
+    boolean tcp = setting.kind() == ScenarioKind.TCP;
+    PrivateServer server = PrivateServer.start(file.suite().servedDevice(), null, tcp);
+    String address = server.endpoint().toString();
+    Map<String, String> environment = new HashMap<>();
+    environment.put(
+        "GRAFT_SERVER",
+        setting.kind() == ScenarioKind.SHM ? address.replaceFirst("^unix:", "shm:") : address);
+    environment.put("GRAFT_NAME", PrivateServer.NAME);
+    environment.put("GRAFT_TOKEN_FILE", server.tokenFile().toString());
+    environment.put("LD_LIBRARY_PATH", clientPath());
+    return host(environment, server);
+  }
+
+  private Place otherNode(Setting setting) {
+    Map<String, String> environment = new HashMap<>(environment(setting));
+    if (setting.middleware().isGraft()) {
+      Scenario scenario = setting.scenario();
+      environment.put("GRAFT_SERVER", scenario.server().orElseThrow());
+      environment.put("GRAFT_NAME", scenario.client().orElse(System.getProperty("user.name")));
+      environment.put(
+          "GRAFT_TOKEN_FILE", file.resolve(scenario.tokenFile().orElseThrow()).toString());
+      environment.put("LD_LIBRARY_PATH", clientPath());
+    }
+    return host(environment, () -> {});
+  }
+
+  /** What other middleware needs. */
+  private static Map<String, String> environment(Setting setting) {
+    Middleware middleware = setting.middleware();
+    Map<String, String> environment = new HashMap<>();
+    middleware.library().ifPresent(folder -> environment.put("LD_LIBRARY_PATH", folder));
+    for (String text : middleware.environment()) {
+      int equals = text.indexOf('=');
+      environment.put(text.substring(0, equals), text.substring(equals + 1));
+    }
+    return environment;
+  }
+
+  private static String clientPath() {
+    String before = System.getenv().getOrDefault("LD_LIBRARY_PATH", "");
+    String client = ClientFolder.path(System.getenv()).toString();
+    return before.isEmpty() ? client : client + ":" + before;
+  }
+
+  /** The scenario's descriptor, with the setting's hypervisor. */
+  private DescriptorFile descriptor(Setting setting) throws Exception {
+    Path path = file.resolve(setting.scenario().descriptor().orElseThrow());
+    DescriptorFile read = DescriptorReader.read(path);
+    Descriptor d = read.descriptor();
+    boolean software = file.suite().servedDevice().equals("software");
+    for (Gpu gpu : d.gpus()) {
+      if ((gpu.device().kind() == GpuDevice.Kind.SOFTWARE) != software) {
+        throw new NotPossibleException(
+            path + " serves " + gpu.device() + ", the suite " + file.suite().servedDevice());
+      }
+    }
+    String wanted = setting.hypervisor().orElse("");
+    if (wanted.isEmpty()) {
+      return read;
+    }
+    if (wanted.equals("lxc")) {
+      throw new NotPossibleException("Graft sets up no containers yet");
+    }
+    HypervisorChoice choice = HypervisorChoice.valueOf(wanted.toUpperCase(Locale.ROOT));
+    Descriptor chosen =
+        new Descriptor(
+            d.version(),
+            d.name(),
+            choice,
+            d.libvirt(),
+            d.gpus(),
+            d.fabric(),
+            d.networks(),
+            d.nodes(),
+            d.guests());
+    return new DescriptorFile(chosen, read.path(), read.positions());
+  }
+
+  @Override
+  public void clear(Setting setting) throws Exception {
+    if (setting.kind().isGuest()) {
+      StateFolder state = StateFolder.of(descriptor(setting).descriptor().setupName());
+      GuestPlace.destroy(state, output);
+    }
+  }
+
+  @Override
+  public Map<String, String> describe() {
+    return MachineFacts.read(file.suite().servedDevice(), Version.text());
+  }
+
+  @Override
+  public int guestsRunning() {
+    try (Connections connections = new Connections()) {
+      return (int)
+          connections.get("qemu:///system").guests().stream()
+              .filter(guest -> guest.state().isActive())
+              .count();
+    } catch (HypervisorException e) {
+      return -1; // no libvirt here
+    }
+  }
+}

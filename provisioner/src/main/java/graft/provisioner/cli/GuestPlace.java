@@ -1,0 +1,194 @@
+package graft.provisioner.cli;
+
+import graft.comparison.run.Case;
+import graft.comparison.run.Ended;
+import graft.comparison.run.NotPossibleException;
+import graft.comparison.run.Place;
+import graft.comparison.run.PlaceLostException;
+import graft.comparison.run.Program;
+import graft.comparison.run.Setting;
+import graft.hypervisors.libvirt.AgentResult;
+import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.HostUnreachableException;
+import graft.hypervisors.libvirt.HypervisorException;
+import graft.provisioner.GraftException;
+import graft.provisioner.descriptor.DescriptorFile;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.plan.UnfitHostException;
+import graft.provisioner.state.SetupLock;
+import graft.provisioner.state.StateFolder;
+import graft.provisioner.step.guest.DefineGuest;
+import graft.provisioner.values.TimeSpan;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * The guests of a descriptor: applied by the ordinary plan, and destroyed when the place is closed.
+ */
+final class GuestPlace implements Place {
+  /** Where a descriptor for comparisons puts Graft's own program. */
+  static final String OWN_PROGRAM = "/usr/local/bin/" + Case.OWN_PROGRAM;
+
+  private static final String PROFILE = "/tmp/graft-profile.json";
+
+  private final StateFolder state;
+  private final Output output;
+  private final Map<String, String> environment;
+  private final Connections connections = new Connections();
+  private final JournalState journal;
+  private final List<String> guests;
+
+  private GuestPlace(
+      StateFolder state, Output output, Map<String, String> environment, List<String> guests) {
+    this.state = state;
+    this.output = output;
+    this.environment = Map.copyOf(environment);
+    this.journal = Target.journal(state);
+    this.guests = List.copyOf(guests);
+  }
+
+  /**
+   * Applies the descriptor.
+   *
+   * @throws NotPossibleException if this host does not fit it
+   */
+  static GuestPlace apply(
+      DescriptorFile file, Setting setting, Map<String, String> environment, Output output)
+      throws Exception {
+    List<String> guests = new ArrayList<>(setting.scenario().guests());
+    if (guests.isEmpty()) {
+      file.descriptor().guests().forEach(guest -> guests.add(guest.name().text()));
+    }
+    try (Workspace workspace = new Workspace(file)) {
+      StateFolder state = workspace.state();
+      if (state.exists() && !workspace.journal().isEmpty()) {
+        throw new GraftException(
+            "the set-up '" + state.setup() + "' is there already",
+            "graft destroy " + state.setup() + " takes it away");
+      }
+      SetupLock.holding(state, () -> ApplyCommand.apply(workspace, false, output));
+      return new GuestPlace(state, output, environment, guests);
+    } catch (UnfitHostException | HostUnreachableException e) {
+      throw new NotPossibleException(e.getMessage());
+    }
+  }
+
+  /** Destroys a set-up. */
+  static void destroy(StateFolder state, Output output) throws Exception {
+    int code = new TakeBack(state, output, "destroy").run(JournalState::newestFirst);
+    if (code != ExitCode.OK) {
+      throw new GraftException(
+          "the set-up '" + state.setup() + "' could not be taken away",
+          "graft destroy " + state.setup());
+    }
+  }
+
+  @Override
+  public int capacity() {
+    return guests.size();
+  }
+
+  @Override
+  public List<Ended> run(Program program, int copies)
+      throws PlaceLostException, InterruptedException {
+    ExecutorService pool = Executors.newFixedThreadPool(copies);
+    try {
+      List<Future<Ended>> running = new ArrayList<>();
+      for (String guest : guests.subList(0, copies)) {
+        Callable<Ended> one = () -> run(guest, program);
+        running.add(pool.submit(one));
+      }
+      List<Ended> ended = new ArrayList<>();
+      for (Future<Ended> one : running) {
+        ended.add(one.get());
+      }
+      return ended;
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof PlaceLostException lost) {
+        throw lost;
+      }
+      throw new GraftException("running in a guest failed: " + e.getCause().getMessage(), "", e);
+    } finally {
+      pool.shutdown();
+    }
+  }
+
+  private Ended run(String guest, Program program) throws PlaceLostException {
+    DefineGuest defined = ExecCommand.defined(journal, guest);
+    long start = System.nanoTime();
+    TimeSpan limit = new TimeSpan(Math.max(1, program.limit().toSeconds()));
+    try {
+      AgentResult result = ExecCommand.run(connections, defined, words(program), limit);
+      double seconds = (System.nanoTime() - start) / 1e9;
+      int code =
+          result.exitCode().isPresent()
+              ? result.exitCode().getAsInt()
+              : 128 + result.signal().orElse(0);
+      String profile = program.profile() ? profile(defined) : "";
+      return new Ended(code, false, seconds, result.outputText(), result.errorText(), profile);
+    } catch (HypervisorException | GraftException e) {
+      if (isRunning(defined) && System.nanoTime() - start >= program.limit().toNanos()) {
+        return new Ended(-1, true, program.limit().toSeconds(), "", "", "");
+      }
+      throw new PlaceLostException("guest '" + guest + "': " + e.getMessage(), e);
+    }
+  }
+
+  private List<String> words(Program program) {
+    Map<String, String> settings = new LinkedHashMap<>(environment);
+    settings.putAll(program.environment());
+    if (program.profile()) {
+      settings.put("GRAFT_PROFILE", PROFILE);
+    }
+    List<String> words = new ArrayList<>();
+    if (!settings.isEmpty()) {
+      words.add("/usr/bin/env");
+      settings.forEach((name, value) -> words.add(name + "=" + value));
+    }
+    boolean own = program.words().get(0).equals(Case.OWN_PROGRAM);
+    words.add(own ? OWN_PROGRAM : program.words().get(0));
+    words.addAll(program.words().subList(1, program.words().size()));
+    return words;
+  }
+
+  private String profile(DefineGuest defined) {
+    return ExecCommand.run(connections, defined, List.of("/bin/cat", PROFILE), new TimeSpan(10))
+        .outputText();
+  }
+
+  private boolean isRunning(DefineGuest defined) {
+    try {
+      return connections
+          .get(defined.uri())
+          .guest(defined.guest())
+          .map(Guest::state)
+          .filter(graft.hypervisors.libvirt.GuestState.RUNNING::equals)
+          .isPresent();
+    } catch (HypervisorException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    connections.close();
+    try {
+      destroy(state, output);
+    } catch (GraftException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new GraftException(
+          "the set-up '" + state.setup() + "' could not be taken away: " + e.getMessage(),
+          "graft destroy " + state.setup(),
+          e);
+    }
+  }
+}
