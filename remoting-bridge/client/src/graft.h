@@ -69,6 +69,8 @@ void graft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Names memory that a read's bulk data may be written to; the identity goes into graftReadAsync. */
 uint64_t graft_read_expect(void *to, size_t bytes);
 void graft_read_forget(uint64_t read);
+/* Whether data of such a read is still to come into this memory. */
+bool graft_read_pending(const void *memory, size_t bytes);
 /* The memory of the calling thread's next call's bulk data stays as it is until the stream has come to the call. */
 void graft_outgoing_stays(void);
 /* Names where the data goes that the calling thread's next call that waits brings (graftRead and the like). */
@@ -218,6 +220,17 @@ void graft_stats_call(int function, size_t bytes, size_t bulk);
 void graft_stats_round_trip(int function, uint64_t nanoseconds);
 void graft_stats_received(size_t bytes);
 void graft_stats_enable(void);
+
+/* ---- Where the time goes (profile.c) ---- */
+extern bool graft_profiling;
+/* Turns it on if GRAFT_PROFILE names a file. */
+void graft_profile_enable(void);
+/* A call is made; one that waited is over. */
+void graft_profile_call(int function);
+void graft_profile_waited(int function);
+/* Around a copy between host and device; the second waits until it is over. */
+uint64_t graft_profile_transfer_begin(void);
+void graft_profile_transfer_end(uint64_t start, bool to_device, const void *host, size_t bytes);
 
 uint64_t graft_now(void);
 /* A thread of our own: detached, small, and deaf to the program's signals. */

@@ -216,7 +216,7 @@ GRAFT_EXPORT int cuMemHostGetFlags(void *flags, void *host) {
 /* From here on a copy is staged through the shared region; smaller ones travel behind their record. */
 #define STAGED (32u << 10)
 
-static int host_to_device(uint64_t to, const void *from, size_t bytes, void *stream, bool wait) {
+static int send_to_device(uint64_t to, const void *from, size_t bytes, void *stream, bool wait) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r || !bytes) return r;
@@ -225,13 +225,23 @@ static int host_to_device(uint64_t to, const void *from, size_t bytes, void *str
     r = rpc_graftCopyFromRegion(to, (uintptr_t)from, bytes, stream);
     return r || !wait ? r : cuStreamSynchronize(stream);
   }
+  /* The data leaves now, not when the stream comes to the copy: an earlier copy of the stream may still write it. */
+  if (graft_read_pending(from, bytes) && (r = cuStreamSynchronize(stream))) return r;
   if (bytes > STAGED && graft_staging_ready()) return graft_stage_to_device(to, from, bytes, stream);
   struct graft_range range;
   if (!wait && pinned(from, &range)) graft_outgoing_stays();
   return rpc_graftWrite(to, from, bytes, stream);
 }
 
-static int device_to_host(void *to, uint64_t from, size_t bytes, void *stream, bool wait) {
+static int host_to_device(uint64_t to, const void *from, size_t bytes, void *stream, bool wait) {
+  if (!graft_profiling || !bytes) return send_to_device(to, from, bytes, stream, wait);
+  uint64_t start = graft_profile_transfer_begin();
+  int r = send_to_device(to, from, bytes, stream, wait);
+  graft_profile_transfer_end(start, true, from, bytes);
+  return r;
+}
+
+static int fetch_from_device(void *to, uint64_t from, size_t bytes, void *stream, bool wait) {
   struct graft_object *context;
   struct graft_range range;
   int r = graft_context_need(&context);
@@ -250,6 +260,14 @@ static int device_to_host(void *to, uint64_t from, size_t bytes, void *stream, b
   if (!read) return GRAFT_OUT_OF_MEMORY;
   r = rpc_graftReadAsync(from, bytes, stream, read);
   if (r) graft_read_forget(read);
+  return r;
+}
+
+static int device_to_host(void *to, uint64_t from, size_t bytes, void *stream, bool wait) {
+  if (!graft_profiling || !bytes) return fetch_from_device(to, from, bytes, stream, wait);
+  uint64_t start = graft_profile_transfer_begin();
+  int r = fetch_from_device(to, from, bytes, stream, wait);
+  graft_profile_transfer_end(start, false, to, bytes);
   return r;
 }
 

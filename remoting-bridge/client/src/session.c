@@ -237,6 +237,7 @@ int graft_begin(struct graft_call *call, int function, size_t bytes) {
   if (!graft_session_is_open()) {
     return graft_session_open() ? refuse(GRAFT_NOT_INITIALIZED) : graft_begin(call, function, bytes);
   }
+  if (graft_profiling) graft_profile_call(function);
   if (graft_in_child()) return refuse(GRAFT_NOT_INITIALIZED);
   int error = graft_dead();
   if (error) return refuse(error);
@@ -614,6 +615,7 @@ static int wait_reply(struct graft_call *call, const struct graft_result *result
   if (transfer) graft_lanes_wait(transfer);
   pthread_cond_destroy(&w.wake);
   if (s.config.stats) graft_stats_round_trip(call->function, graft_now() - start);
+  if (graft_profiling) graft_profile_waited(call->function);
   return w.result;
 }
 
@@ -645,6 +647,16 @@ uint64_t graft_read_expect(void *to, size_t bytes) {
   s.reads = read;
   pthread_mutex_unlock(&s.receive_lock);
   return read->identity;
+}
+
+bool graft_read_pending(const void *memory, size_t bytes) {
+  if (!__atomic_load_n(&s.reads, __ATOMIC_ACQUIRE)) return false;
+  const uint8_t *from = memory;
+  bool pending = false;
+  pthread_mutex_lock(&s.receive_lock);
+  for (struct read *r = s.reads; r && !pending; r = r->next) pending = r->to < from + bytes && from < r->to + r->bytes;
+  pthread_mutex_unlock(&s.receive_lock);
+  return pending;
 }
 
 void graft_read_forget(uint64_t identity) {
@@ -687,6 +699,7 @@ static int open_now(void) {
     return GRAFT_NO_DEVICE;
   }
   if (s.config.stats) graft_stats_enable();
+  graft_profile_enable();
   uint8_t *region = graft_region_rings();
   if (region) {
     graft_ring_open(&s.requests, region, GRAFT_REQUESTS, GRAFT_REQUESTS_DATA);
