@@ -29,6 +29,8 @@ need_packages() {
   fi
   if [ "$command" = test ]; then
     need xorriso xorriso "reads a test's ISO image"
+    # 96 MB to download: the one test that sees a comparison's report as its readers do.
+    need chromium-headless-shell chromium-headless-shell "draws a test's report"
   fi
   if [ "$cloud" = true ]; then
     need mmdebstrap mmdebstrap "makes the cloud image"
