@@ -219,6 +219,100 @@ abstract class GraphFunctions extends LaunchFunctions {
     };
   }
 
+  /** What runs a node of that type with those parameters of CUgraphNodeParams. */
+  private Runnable body(long parameters) {
+    long p = parameters + 16;
+    return switch (UNSAFE.getInt(parameters)) {
+      case 0 -> kernelBody(p);
+      case 1 -> copy3D(p + 16).body();
+      case 2 -> memsetBody(p);
+      case 3 -> hostBody(p);
+      default ->
+          throw new CudaException(
+              CudaResult.NOT_SUPPORTED, "other parameters for a node of this type");
+    };
+  }
+
+  private void setParameters(GraphNode node, long parameters) {
+    require(
+        node.type().ordinal() == UNSAFE.getInt(parameters), "parameters of another type of node");
+    node.setBody(body(parameters));
+  }
+
+  @Override
+  public int cuGraphNodeSetParams(long node, long parameters) {
+    return call(() -> setParameters(handles().get(node, GraphNode.class), parameters));
+  }
+
+  @Override
+  public int cuGraphExecNodeSetParams(long exec, long node, long parameters) {
+    return call(() -> setParameters(copyIn(exec, node), parameters));
+  }
+
+  @Override
+  public int cuGraphChildGraphNodeGetGraph(long node, long graph) {
+    return call(
+        () -> {
+          Graph child = handles().get(node, GraphNode.class).child();
+          require(child != null, "not a child graph's node");
+          for (GraphNode n : child.nodes()) {
+            if (n.handle() == 0) {
+              n.setHandle(handles().add(n));
+            }
+          }
+          putLong(graph, handles().handleOf(child));
+        });
+  }
+
+  @Override
+  public int cuGraphGetEdges_v2(long graph, long from, long to, long edges, long count) {
+    return call(
+        () -> {
+          List<GraphNode> sources = new ArrayList<>();
+          List<GraphNode> targets = new ArrayList<>();
+          for (GraphNode node : graph(graph).nodes()) {
+            for (GraphNode dependency : node.dependencies()) {
+              sources.add(dependency);
+              targets.add(node);
+            }
+          }
+          long room = count == 0 ? 0 : UNSAFE.getLong(count);
+          list(from, count, sources);
+          putLong(count, room);
+          list(to, count, targets);
+        });
+  }
+
+  @Override
+  public int cuGraphNodeGetDependencies_v2(long node, long array, long edges, long count) {
+    return call(() -> list(array, count, handles().get(node, GraphNode.class).dependencies()));
+  }
+
+  @Override
+  public int cuGraphNodeGetDependentNodes_v2(long node, long array, long edges, long count) {
+    return call(
+        () -> {
+          GraphNode n = handles().get(node, GraphNode.class);
+          list(
+              array,
+              count,
+              n.graph().nodes().stream().filter(o -> o.dependencies().contains(n)).toList());
+        });
+  }
+
+  @Override
+  public int cuGraphRemoveDependencies_v2(long graph, long from, long to, long edges, long count) {
+    return call(
+        () -> {
+          graph(graph);
+          List<GraphNode> sources = nodes(from, count);
+          List<GraphNode> targets = nodes(to, count);
+          for (int i = 0; i < sources.size(); i++) {
+            require(targets.get(i).dependencies().remove(sources.get(i)), "no such dependency");
+          }
+        });
+  }
+
   @Override
   public int cuGraphAddDependencies_v2(long graph, long from, long to, long edges, long count) {
     return call(

@@ -229,6 +229,12 @@ abstract class ModuleFunctions extends StreamFunctions {
         });
   }
 
+  /** All of its memory is the host's. */
+  @Override
+  public int cuLibraryGetManaged(long address, long bytes, long library, long name) {
+    return cuLibraryGetGlobal(address, bytes, library, name);
+  }
+
   @Override
   public int cuLibraryGetGlobal(long address, long bytes, long library, long name) {
     return call(
