@@ -362,6 +362,15 @@ GRAFT_EXPORT int cuCtxGetFlags(void *flags) {
   return 0;
 }
 
+/* How the driver waits is the server's business: flags are kept for the program to ask. */
+GRAFT_EXPORT int cuCtxSetFlags(unsigned int flags) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  context->u.context.flags = flags;
+  return 0;
+}
+
 GRAFT_EXPORT int cuCtxGetId(void *context, void *id) {
   struct graft_object *object = context ? graft_object(GRAFT_CONTEXT, context) : graft_context_current();
   if (!object) return GRAFT_INVALID_CONTEXT;

@@ -18,21 +18,23 @@ static const struct {
   int attribute, value;
   bool socket_only; /* shared memory lies at one address for program and GPU: there it is as the driver says */
 } overrides[] = {
-    {19, 0, true},  /* CAN_MAP_HOST_MEMORY: a kernel cannot reach the client's memory over a socket */
-    {83, 0, false}, /* MANAGED_MEMORY */
+    {83, 1, false}, /* MANAGED_MEMORY: managed.c */
     {86, 0, false}, /* HOST_NATIVE_ATOMIC_SUPPORTED */
     {88, 0, false}, /* PAGEABLE_MEMORY_ACCESS */
-    {89, 0, false}, /* CONCURRENT_MANAGED_ACCESS */
+    {89, 0, true},  /* CONCURRENT_MANAGED_ACCESS */
     {91, 0, false}, /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */
     {100, 0, false}, /* PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES */
     {101, 0, false}, /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */
     {103, 0, false}, /* HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED */
     {110, 0, false}, /* GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED */
+    {112, 0, false}, /* SPARSE_CUDA_ARRAY_SUPPORTED */
+    {114, 0, false}, /* TIMELINE_SEMAPHORE_INTEROP_SUPPORTED */
     {116, 0, false}, /* GPU_DIRECT_RDMA_SUPPORTED */
     {124, 0, false}, /* DMA_BUF_SUPPORTED */
-    {125, 0, false}, /* IPC_EVENT_SUPPORTED */
+    {119, 0, false}, /* MEMPOOL_SUPPORTED_HANDLE_TYPES */
     {128, 0, false}, /* HANDLE_TYPE_FABRIC_SUPPORTED */
     {132, 0, false}, /* MULTICAST_SUPPORTED */
+    {136, 0, false}, /* MEM_DECOMPRESS_ALGORITHM_MASK */
 };
 
 int graft_device_count(void) { return device_count; }
@@ -146,6 +148,18 @@ GRAFT_EXPORT int cuDeviceGetAttribute(void *value, int attribute, int device) {
     return GRAFT_INVALID_VALUE;
   }
   *(int *)value = devices[device].attributes[attribute];
+  return 0;
+}
+
+GRAFT_EXPORT int cuDeviceGetProperties(void *properties, int device) {
+  /* CUdevprop: threads a block; block; grid; shared memory; constant memory; warp; pitch; registers; clock; alignment. */
+  static const int attributes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+  int r = need(device);
+  if (r) return r;
+  if (!properties) return GRAFT_INVALID_VALUE;
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+    ((int *)properties)[i] = devices[device].attributes[attributes[i]];
+  }
   return 0;
 }
 

@@ -83,6 +83,8 @@ bool graft_lane_open(void);
 bool graft_lane_done(uint64_t callback);
 /* The stream has come to a host function (hostfunc.c). False if there is none of this identity. */
 bool graft_callback_arrived(uint64_t identity);
+/* Enters a host function that a graph's node runs at each launch; its identity, 0 if there is no memory. */
+uint64_t graft_callback_of_graph(void *function, void *data);
 /* Ends the session: what it was, told once. */
 void graft_die(const char *what, int error);
 /* 0, or the error that every call returns since the session ended. */
@@ -114,6 +116,8 @@ struct graft_layout {
 };
 
 struct graft_storage;
+struct graft_held;
+struct graft_node_parameters;
 
 struct graft_object {
   uint32_t magic;
@@ -121,6 +125,7 @@ struct graft_object {
   bool per_thread;
   uint32_t id;
   struct graft_object *next;
+  struct graft_object *same; /* belongs to objects.c */
   union {
     struct {
       int device;
@@ -153,6 +158,22 @@ struct graft_object {
       struct graft_object *module;
       pthread_mutex_t lock;
     } library;
+    struct {
+      struct graft_object *nodes; /* that the program knows, by next */
+      struct graft_held *held;    /* user objects */
+    } graph;
+    struct {
+      struct graft_held *held;
+    } exec;
+    struct {
+      struct graft_object *graph;
+      struct graft_node_parameters *parameters; /* as the program gave them; NULL for a node of a capture until asked */
+    } node;
+    struct {
+      void (*destroy)(void *data);
+      void *data;
+      unsigned count;
+    } userobject;
   } u;
 };
 
@@ -173,6 +194,8 @@ int graft_primary_context(int device, void **context);
 /* The stream that a handle means: maps 0, legacy and per-thread. */
 int graft_stream_id(const void *handle, uint64_t *id);
 bool graft_in_child(void);
+/* Whether what is queued in a stream becomes nodes of a graph (stream.c). Asks the server only while a capture is under way. */
+bool graft_stream_captures(void *stream);
 
 /* ---- Devices (device.c) ---- */
 struct graft_device {
@@ -192,7 +215,18 @@ const char *graft_driver_text(void);
 int graft_devices_load(void);
 
 /* ---- Memory ranges (ranges.c): what a pointer is ---- */
-enum graft_memory { GRAFT_MEMORY_NONE, GRAFT_MEMORY_DEVICE, GRAFT_MEMORY_PINNED, GRAFT_MEMORY_REGISTERED };
+enum graft_memory {
+  GRAFT_MEMORY_NONE,
+  GRAFT_MEMORY_DEVICE,
+  GRAFT_MEMORY_PINNED,
+  GRAFT_MEMORY_REGISTERED,
+  GRAFT_MEMORY_MANAGED,
+};
+/* Advice about managed memory (managed.c); places are devices, -1 the host, -2 none. */
+struct graft_hints {
+  bool read_mostly, fetched;
+  int home, reader, fetched_to;
+};
 struct graft_range {
   uint64_t base;
   uint64_t bytes;
@@ -201,12 +235,14 @@ struct graft_range {
   int device;
   struct graft_object *context;
   uint64_t serial;
+  struct graft_hints hints;
 };
 void graft_range_add(const struct graft_range *range);
 bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_range *out);
 /* Forgets device memory that lies within. */
 void graft_range_remove_within(uint64_t base, uint64_t bytes);
 bool graft_range_find(uint64_t address, struct graft_range *out);
+void graft_range_hint(uint64_t base, const struct graft_hints *hints);
 
 /* ---- Code (module.c) ---- */
 /* Length of an image: fatbin, ELF or PTX text. 0 if it is none of them. */

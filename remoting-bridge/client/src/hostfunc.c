@@ -3,14 +3,17 @@
 #include <stdlib.h>
 
 #include "graft.h"
+#include "mirror.h"
 #include "tables.h"
 
 struct callback {
   struct callback *next;
   uint64_t identity;
+  bool replayed; /* in a graph, which runs it at each of its launches: kept for the life of the process */
   void (*function)(void *data);                            /* cuLaunchHostFunc */
   void (*stream_callback)(void *stream, int result, void *data); /* cuStreamAddCallback */
   void *stream, *data;
+  struct graft_object *context;
 };
 
 static struct {
@@ -19,7 +22,8 @@ static struct {
   bool started;
   uint64_t last;
   int outstanding;
-  struct callback *waiting; /* in the stream */
+  bool replays;             /* some are in graphs, and may come at any time */
+  struct callback *waiting; /* in a stream or a graph */
   struct callback *ready, **ready_end;
 } q = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
@@ -28,8 +32,14 @@ bool graft_callback_arrived(uint64_t identity) {
   struct callback **p = &q.waiting;
   while (*p && (*p)->identity != identity) p = &(*p)->next;
   struct callback *found = *p;
-  if (found) {
+  if (found && found->replayed) {
+    struct callback *once = malloc(sizeof *once);
+    if (once) *once = *found;
+    found = once;
+  } else if (found) {
     *p = found->next;
+  }
+  if (found) {
     found->next = NULL;
     if (!q.ready) q.ready_end = &q.ready;
     *q.ready_end = found;
@@ -43,7 +53,7 @@ static void *listener(void *unused) {
   (void)unused;
   for (;;) {
     pthread_mutex_lock(&q.lock);
-    while (!q.outstanding) pthread_cond_wait(&q.wake, &q.lock);
+    while (!q.outstanding && !q.replays) pthread_cond_wait(&q.wake, &q.lock);
     struct callback *callback = q.ready;
     if (callback) q.ready = callback->next;
     pthread_mutex_unlock(&q.lock);
@@ -52,56 +62,84 @@ static void *listener(void *unused) {
       /* The session is dead: nothing will come any more. */
       pthread_mutex_lock(&q.lock);
       q.outstanding = 0;
+      q.replays = false;
       pthread_mutex_unlock(&q.lock);
       continue;
     }
+    bool mirrored = graft_mirrors && callback->context && !cuCtxSetCurrent(callback->context);
+    if (mirrored) graft_mirrors_fetch();
     if (callback->function) {
       callback->function(callback->data);
     } else {
       callback->stream_callback(callback->stream, GRAFT_OK, callback->data);
     }
+    if (mirrored) {
+      graft_mirrors_bring();
+      cuCtxSetCurrent(NULL);
+    }
     if (!graft_lane_done(callback->identity)) {
       rpc_graftHostFunctionDone(callback->identity);
     }
-    free(callback);
     pthread_mutex_lock(&q.lock);
-    if (q.outstanding) q.outstanding--;
+    if (q.outstanding && !callback->replayed) q.outstanding--;
+    free(callback);
     pthread_mutex_unlock(&q.lock);
   }
   return NULL;
 }
 
-static int add(const struct callback *wanted) {
-  struct graft_object *context;
-  int r = graft_context_need(&context);
-  if (r) return r;
+/* Enters a callback; its identity, 0 if there is no memory for it. */
+static uint64_t enter(const struct callback *wanted) {
   struct callback *callback = malloc(sizeof *callback);
-  if (!callback) return GRAFT_OUT_OF_MEMORY;
+  if (!callback) return 0;
   *callback = *wanted;
   pthread_mutex_lock(&q.lock);
   if (!q.started) {
     graft_lane_open();
     q.started = graft_start_thread(listener, NULL);
   }
-  callback->identity = ++q.last;
+  uint64_t identity = callback->identity = ++q.last;
   callback->next = q.waiting;
   q.waiting = callback;
-  q.outstanding++;
-  pthread_cond_signal(&q.wake);
-  uint64_t identity = callback->identity;
-  pthread_mutex_unlock(&q.lock);
-  r = rpc_graftHostFunction(callback->stream, identity);
-  if (r) {
-    pthread_mutex_lock(&q.lock);
-    struct callback **p = &q.waiting;
-    while (*p && (*p)->identity != identity) p = &(*p)->next;
-    if (*p) {
-      *p = callback->next;
-      free(callback);
-      if (q.outstanding) q.outstanding--;
-    }
-    pthread_mutex_unlock(&q.lock);
+  if (callback->replayed) {
+    q.replays = true;
+  } else {
+    q.outstanding++;
   }
+  pthread_cond_signal(&q.wake);
+  pthread_mutex_unlock(&q.lock);
+  return identity;
+}
+
+static void leave(uint64_t identity) {
+  pthread_mutex_lock(&q.lock);
+  struct callback **p = &q.waiting;
+  while (*p && (*p)->identity != identity) p = &(*p)->next;
+  if (*p) {
+    struct callback *callback = *p;
+    *p = callback->next;
+    if (q.outstanding && !callback->replayed) q.outstanding--;
+    free(callback);
+  }
+  pthread_mutex_unlock(&q.lock);
+}
+
+uint64_t graft_callback_of_graph(void *function, void *data) {
+  struct callback callback = {.data = data, .replayed = true, .context = graft_context_current()};
+  memcpy(&callback.function, &function, sizeof function);
+  return enter(&callback);
+}
+
+static int add(struct callback *callback) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  callback->context = context;
+  callback->replayed = graft_stream_captures(callback->stream);
+  uint64_t identity = enter(callback);
+  if (!identity) return GRAFT_OUT_OF_MEMORY;
+  r = rpc_graftHostFunction(callback->stream, identity);
+  if (r) leave(identity);
   return r;
 }
 

@@ -11,9 +11,8 @@
 /* The driver's markers in "extra" (CU_LAUNCH_PARAM_*). */
 enum { EXTRA_END = 0, EXTRA_BUFFER = 1, EXTRA_SIZE = 2 };
 
-/* Packs the parameters into room for PARAMETERS bytes; or points at the program's own buffer. */
-static int pack(struct graft_object *function, void **parameters, void **extra, uint8_t *room, const uint8_t **data,
-                unsigned *bytes) {
+int graft_launch_pack(struct graft_object *function, void **parameters, void **extra, uint8_t *room, const uint8_t **data,
+                      unsigned *bytes) {
   *data = room;
   *bytes = 0;
   if (extra) {
@@ -52,6 +51,29 @@ struct config { /* CUlaunchConfig */
 };
 _Static_assert(sizeof(struct config) == 56, "as in cuda.h");
 
+/* A block up to this fits any kernel: the registers of a multiprocessor suffice for 256 threads of the largest. */
+#define SMALL_BLOCK 256
+/* So much shared memory a kernel may have beside what it declares, unless it declares nearly all that there is. */
+#define SMALL_SHARED 8192
+
+/* Whether the driver may refuse the launch for its shape: then the program has to hear it from the launch itself. */
+static bool is_doubtful(struct graft_object *function, const struct config *c, int device) {
+  const int *limit = graft_device(device)->attributes; /* 2..4 block, 5..7 grid: CUdevice_attribute */
+  uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
+  for (int i = 0; i < 3; i++) {
+    if (c->block[i] > (unsigned)limit[2 + i] || c->grid[i] > (unsigned)limit[5 + i]) return true;
+  }
+  int most, declared, dynamic;
+  if (threads > SMALL_BLOCK || c->shared > SMALL_SHARED) {
+    if (graft_function_attribute(function, 0, device, &most) || threads > (unsigned)most) return true;
+    if (c->shared <= SMALL_SHARED) return false;
+    /* 1: SHARED_SIZE_BYTES, 8: MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    return graft_function_attribute(function, 1, device, &declared) || graft_function_attribute(function, 8, device, &dynamic) ||
+           c->shared > (unsigned)dynamic;
+  }
+  return false;
+}
+
 static int launch(void *handle, const struct config *c, const uint8_t *attributes, unsigned count, void **parameters,
                   void **extra) {
   struct graft_object *context, *function;
@@ -61,16 +83,20 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   if (!c->grid[0] || !c->grid[1] || !c->grid[2] || !c->block[0] || !c->block[1] || !c->block[2] || (parameters && extra)) {
     return GRAFT_INVALID_VALUE;
   }
+  bool doubtful = is_doubtful(function, c, context->u.context.device);
   const uint8_t *data;
   unsigned bytes;
   uint8_t room[PARAMETERS];
-  if ((r = pack(function, parameters, extra, room, &data, &bytes))) return r;
+  if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
   if (!count) {
-    return rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
-                           c->stream, data, bytes);
+    r = rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
+                        c->stream, data, bytes);
+  } else {
+    r = rpc_graftLaunchEx(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
+                          c->stream, attributes, count, data, bytes);
   }
-  return rpc_graftLaunchEx(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
-                           c->stream, attributes, count, data, bytes);
+  int config;
+  return r || !doubtful ? r : rpc_cuCtxGetCacheConfig(&config); /* any answer brings the launch's error along */
 }
 
 GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,

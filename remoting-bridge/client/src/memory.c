@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "graft.h"
+#include "mirror.h"
 #include "region.h"
 #include "staging.h"
 #include "tables.h"
@@ -58,7 +59,7 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
 GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
   int r = graft_ready();
   if (r || !pointer) return r;
-  if (!graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL)) return GRAFT_INVALID_VALUE;
+  if (!graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL)) return graft_managed_free(pointer);
   return rpc_cuMemFree_v2(pointer);
 }
 
@@ -67,6 +68,11 @@ GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
   if (r || !pointer) return r;
   if (!graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL)) return GRAFT_INVALID_VALUE;
   return rpc_cuMemFreeAsync(pointer, stream);
+}
+
+void graft_memory_of_graph(uint64_t address, size_t bytes) {
+  struct graft_object *context = graft_context_current();
+  if (context && address) remember(address, bytes, context);
 }
 
 GRAFT_EXPORT int cuMemGetAddressRange_v2(void *base, void *bytes, uint64_t pointer) {
@@ -124,7 +130,32 @@ GRAFT_EXPORT int cuLibraryGetGlobal(uint64_t *pointer, size_t *bytes, void *libr
   return get_global(rpc_cuLibraryGetGlobal, pointer, bytes, library, name);
 }
 
+/* ---- Pools: an attribute is an int or 64 bits wide (CUmemPool_attribute) ---- */
+
+static bool is_wide(int attribute) { return attribute >= 4; }
+
+GRAFT_EXPORT int cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
+  uint64_t wide = 0;
+  int r = graft_ready();
+  if (r) return r;
+  if (!value) return GRAFT_INVALID_VALUE;
+  if ((r = rpc_graftPoolGetAttribute(pool, attribute, &wide))) return r;
+  memcpy(value, &wide, is_wide(attribute) ? sizeof wide : sizeof(int));
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
+  uint64_t wide = 0;
+  int r = graft_ready();
+  if (r) return r;
+  if (!value) return GRAFT_INVALID_VALUE;
+  memcpy(&wide, value, is_wide(attribute) ? sizeof wide : sizeof(int));
+  return rpc_graftPoolSetAttribute(pool, attribute, wide);
+}
+
 /* ---- Host memory ---- */
+
+#define MAPPED 2u /* CU_MEMHOSTALLOC_DEVICEMAP: kernels use it */
 
 GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags) {
   struct graft_object *context;
@@ -136,6 +167,7 @@ GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags)
     return 0;
   }
   void *memory = graft_region_allocate(bytes);
+  if (!memory && flags & MAPPED) memory = graft_mirror_allocate(bytes, GRAFT_MIRROR_MAPPED);
   if (!memory) {
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return GRAFT_OUT_OF_MEMORY;
@@ -160,7 +192,7 @@ GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
   if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
   /* CUDA's own free waits for copies that still use the memory. */
   rpc_graftContextSynchronize();
-  if (!graft_region_free(pointer)) munmap(pointer, range.bytes);
+  if (!graft_mirror_end(pointer) && !graft_region_free(pointer)) munmap(pointer, range.bytes);
   return 0;
 }
 
@@ -183,8 +215,10 @@ GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int 
 GRAFT_EXPORT int cuMemHostUnregister(void *pointer) {
   int r = graft_ready();
   if (r) return r;
-  return graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_REGISTERED, NULL) ? GRAFT_OK
-                                                                              : GRAFT_HOST_MEMORY_NOT_REGISTERED;
+  if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_REGISTERED, NULL)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;
+  rpc_graftContextSynchronize(); /* what kernels have written to it comes back now or never */
+  graft_mirror_end(pointer);
+  return 0;
 }
 
 static bool pinned(const void *pointer, struct graft_range *range) {
@@ -197,8 +231,13 @@ GRAFT_EXPORT int cuMemHostGetDevicePointer_v2(void *device, void *host, unsigned
   int r = graft_ready();
   if (r) return r;
   if (!device || flags || !pinned(host, &range)) return GRAFT_INVALID_VALUE;
-  /* One address space, as with real unified addressing; copies understand the address, kernels cannot reach it here. */
-  *(uint64_t *)device = (uintptr_t)host;
+  if (graft_region_holds(host, 1)) { /* one address for all, as with real unified addressing */
+    *(uint64_t *)device = (uintptr_t)host;
+    return 0;
+  }
+  uint64_t base = graft_mirror_of((void *)(uintptr_t)range.base, range.bytes, GRAFT_MIRROR_MAPPED);
+  if (!base) return GRAFT_OUT_OF_MEMORY;
+  *(uint64_t *)device = base + ((uintptr_t)host - range.base);
   return 0;
 }
 
@@ -216,11 +255,19 @@ GRAFT_EXPORT int cuMemHostGetFlags(void *flags, void *host) {
 /* From here on a copy is staged through the shared region; smaller ones travel behind their record. */
 #define STAGED (32u << 10)
 
+/* In a graph a copy reads or writes host memory at each launch: it gets the device's view of it. 0 outside a capture. */
+static uint64_t seen_by_graph(const void *host, size_t bytes, void *stream) {
+  if (!graft_stream_captures(stream) || graft_region_holds(host, bytes)) return 0;
+  return graft_mirror_of(host, bytes, GRAFT_MIRROR_GRAPH);
+}
+
 static int send_to_device(uint64_t to, const void *from, size_t bytes, void *stream, bool wait) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r || !bytes) return r;
   if (!from) return GRAFT_INVALID_VALUE;
+  uint64_t seen = wait ? 0 : seen_by_graph(from, bytes, stream);
+  if (seen) return rpc_cuMemcpyDtoDAsync_v2(to, seen, bytes, stream);
   if (graft_region_holds(from, bytes)) {
     r = rpc_graftCopyFromRegion(to, (uintptr_t)from, bytes, stream);
     return r || !wait ? r : cuStreamSynchronize(stream);
@@ -247,6 +294,8 @@ static int fetch_from_device(void *to, uint64_t from, size_t bytes, void *stream
   int r = graft_context_need(&context);
   if (r || !bytes) return r;
   if (!to) return GRAFT_INVALID_VALUE;
+  uint64_t seen = wait ? 0 : seen_by_graph(to, bytes, stream);
+  if (seen) return rpc_cuMemcpyDtoDAsync_v2(seen, from, bytes, stream);
   if (graft_region_holds(to, bytes)) {
     r = rpc_graftCopyToRegion((uintptr_t)to, from, bytes, stream);
     return r || !wait ? r : cuStreamSynchronize(stream);
@@ -287,7 +336,12 @@ GRAFT_EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, voi
 
 static bool on_device(uint64_t pointer) {
   struct graft_range range;
-  return graft_range_find(pointer, &range) && range.memory == GRAFT_MEMORY_DEVICE;
+  return graft_range_find(pointer, &range) && (range.memory == GRAFT_MEMORY_DEVICE || range.memory == GRAFT_MEMORY_MANAGED);
+}
+
+static bool is_managed(uint64_t pointer) {
+  struct graft_range range;
+  return graft_range_find(pointer, &range) && range.memory == GRAFT_MEMORY_MANAGED;
 }
 
 /* The direction follows from what the pointers are (unified addressing). */
@@ -296,10 +350,15 @@ static int copy(uint64_t to, uint64_t from, size_t bytes, void *stream, bool wai
   int r = graft_context_need(&context);
   if (r || !bytes) return r;
   bool to_device = on_device(to), from_device = on_device(from);
-  if (to_device && from_device) return cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
+  if (to_device && from_device) {
+    r = cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
+    /* The program may look at managed memory as soon as a copy to it that it waits for has returned. */
+    return r || !wait || !is_managed(to) ? r : cuStreamSynchronize(stream);
+  }
   if (to_device) return host_to_device(to, (const void *)(uintptr_t)from, bytes, stream, wait);
   if (from_device) return device_to_host((void *)(uintptr_t)to, from, bytes, stream, wait);
   if (!to || !from) return GRAFT_INVALID_VALUE;
+  if (!wait && graft_stream_captures(stream)) return graft_not_served("a captured copy from host to host");
   /* Host to host keeps its place in the stream: what was queued before has to be over. */
   if ((r = cuStreamSynchronize(stream))) return r;
   memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
@@ -310,6 +369,60 @@ GRAFT_EXPORT int cuMemcpy(uint64_t to, uint64_t from, size_t bytes) { return cop
 
 GRAFT_EXPORT int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream) {
   return copy(to, from, bytes, stream, false);
+}
+
+/* Between devices of one session: addresses say which. */
+GRAFT_EXPORT int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes,
+                                   void *stream) {
+  if (!graft_object(GRAFT_CONTEXT, to_context) || !graft_object(GRAFT_CONTEXT, from_context)) return GRAFT_INVALID_CONTEXT;
+  return copy(to, from, bytes, stream, false);
+}
+
+GRAFT_EXPORT int cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes) {
+  if (!graft_object(GRAFT_CONTEXT, to_context) || !graft_object(GRAFT_CONTEXT, from_context)) return GRAFT_INVALID_CONTEXT;
+  return copy(to, from, bytes, NULL, true);
+}
+
+/* A batch has no order of its own: one after the other is one of those that it may have. Attributes are hints. */
+GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t count, void *attributes, void *indices,
+                                       size_t attribute_count, void *stream) {
+  (void)attributes, (void)indices, (void)attribute_count;
+  if (!to || !from || !sizes || !count || !stream) return GRAFT_INVALID_VALUE;
+  int r = 0;
+  for (size_t i = 0; i < count && !r; i++) {
+    r = copy(((uint64_t *)to)[i], ((uint64_t *)from)[i], ((size_t *)sizes)[i], stream, false);
+  }
+  return r;
+}
+
+GRAFT_EXPORT int cuMemcpyBatchAsync(void *to, void *from, void *sizes, size_t count, void *attributes, void *indices,
+                                    size_t attribute_count, void *failed, void *stream) {
+  int r = cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, indices, attribute_count, stream);
+  if (r && failed) *(size_t *)failed = SIZE_MAX; /* which one is not known */
+  return r;
+}
+
+/* ---- Fills: those without a stream are over when they return if the program can see the memory ---- */
+
+static int filled(int r, uint64_t at) { return r || !is_managed(at) ? r : cuStreamSynchronize(NULL); }
+
+GRAFT_EXPORT int cuMemsetD8_v2(uint64_t at, unsigned char value, size_t count) {
+  return filled(rpc_cuMemsetD8_v2(at, value, count), at);
+}
+GRAFT_EXPORT int cuMemsetD16_v2(uint64_t at, unsigned short value, size_t count) {
+  return filled(rpc_cuMemsetD16_v2(at, value, count), at);
+}
+GRAFT_EXPORT int cuMemsetD32_v2(uint64_t at, unsigned int value, size_t count) {
+  return filled(rpc_cuMemsetD32_v2(at, value, count), at);
+}
+GRAFT_EXPORT int cuMemsetD2D8_v2(uint64_t at, size_t pitch, unsigned char value, size_t width, size_t height) {
+  return filled(rpc_cuMemsetD2D8_v2(at, pitch, value, width, height), at);
+}
+GRAFT_EXPORT int cuMemsetD2D16_v2(uint64_t at, size_t pitch, unsigned short value, size_t width, size_t height) {
+  return filled(rpc_cuMemsetD2D16_v2(at, pitch, value, width, height), at);
+}
+GRAFT_EXPORT int cuMemsetD2D32_v2(uint64_t at, size_t pitch, unsigned int value, size_t width, size_t height) {
+  return filled(rpc_cuMemsetD2D32_v2(at, pitch, value, width, height), at);
 }
 
 /* ---- Pitched and array copies: host operands travel packed ---- */
@@ -372,6 +485,55 @@ static void rows(uint8_t *host, size_t pitch, size_t height, const struct copy3d
   }
 }
 
+/* Host memory from the operand's base to the end of its last row, as a device address. */
+static int host_seen_by_graph(unsigned *type, const void *host, uint64_t *device, size_t pitch, size_t height, size_t x,
+                              size_t y, size_t z, const struct copy3d *c) {
+  if (*type != TYPE_HOST) return 0;
+  if (!host) return GRAFT_INVALID_VALUE;
+  size_t bytes = ((z + c->depth - 1) * height + y + c->height - 1) * pitch + x + c->width;
+  *device = graft_region_holds(host, bytes) ? (uintptr_t)host : graft_mirror_of(host, bytes, GRAFT_MIRROR_GRAPH);
+  *type = TYPE_DEVICE;
+  return *device ? GRAFT_OK : GRAFT_OUT_OF_MEMORY;
+}
+
+static int of_graph(struct copy3d *c, void **source, void **target) {
+  unify(&c->src_type, &c->src_host, &c->src_device);
+  const void *dst_host = c->dst_host;
+  unify(&c->dst_type, &dst_host, &c->dst_device);
+  *source = c->src_type == TYPE_ARRAY ? c->src_array : NULL;
+  *target = c->dst_type == TYPE_ARRAY ? c->dst_array : NULL;
+  c->src_array = c->dst_array = NULL;
+  if (!c->width || !c->height || !c->depth) return 0;
+  if (!c->src_pitch) c->src_pitch = c->src_x + c->width;
+  if (!c->dst_pitch) c->dst_pitch = c->dst_x + c->width;
+  if (!c->src_height) c->src_height = c->src_y + c->height;
+  if (!c->dst_height) c->dst_height = c->dst_y + c->height;
+  int r = host_seen_by_graph(&c->src_type, c->src_host, &c->src_device, c->src_pitch, c->src_height, c->src_x, c->src_y,
+                             c->src_z, c);
+  if (!r) {
+    r = host_seen_by_graph(&c->dst_type, dst_host, &c->dst_device, c->dst_pitch, c->dst_height, c->dst_x, c->dst_y, c->dst_z,
+                           c);
+  }
+  c->src_host = c->dst_host = NULL;
+  return r;
+}
+
+int graft_copy_of_graph(uint8_t copy[200], void **source, void **target) {
+  struct copy3d c;
+  memcpy(&c, copy, sizeof c);
+  int r = of_graph(&c, source, target);
+  memcpy(copy, &c, sizeof c);
+  return r;
+}
+
+void graft_copy_set_arrays(uint8_t copy[200], void *source, void *target) {
+  struct copy3d c;
+  memcpy(&c, copy, sizeof c);
+  c.src_array = source;
+  c.dst_array = target;
+  memcpy(copy, &c, sizeof c);
+}
+
 static int copy3d(struct copy3d c, void *stream, bool wait) {
   struct graft_object *context;
   int r = graft_context_need(&context);
@@ -392,6 +554,11 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   bool from_host = c.src_type == TYPE_HOST, to_host = c.dst_type == TYPE_HOST;
   if ((from_host && !c.src_host) || (to_host && !c.dst_host)) return GRAFT_INVALID_VALUE;
   if (!from_host && !to_host) return rpc_graftCopy3D(&c, src_array, dst_array, NULL, 0, stream);
+  if (!wait && graft_stream_captures(stream)) {
+    void *none;
+    r = of_graph(&c, &none, &none);
+    return r ? r : rpc_graftCopy3D(&c, src_array, dst_array, NULL, 0, stream);
+  }
   uint8_t *packed = malloc(bytes);
   if (!packed) return GRAFT_OUT_OF_MEMORY;
   if (from_host) {
@@ -422,6 +589,10 @@ out:
   free(packed);
   return r;
 }
+
+/* CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved fields; addresses say as much. */
+GRAFT_EXPORT int cuMemcpy3DPeerAsync(void *p, void *stream) { return cuMemcpy3DAsync_v2(p, stream); }
+GRAFT_EXPORT int cuMemcpy3DPeer(void *p) { return cuMemcpy3D_v2(p); }
 
 static int copy2d(const void *p, void *stream, bool wait) {
   if (!p) return GRAFT_INVALID_VALUE;
@@ -501,7 +672,8 @@ GRAFT_EXPORT int cuMemcpyAtoHAsync_v2(void *host, void *array, size_t offset, si
 static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool strict) {
   struct graft_range range;
   bool known = graft_range_find(pointer, &range);
-  bool device = known && range.memory == GRAFT_MEMORY_DEVICE;
+  bool managed = known && range.memory == GRAFT_MEMORY_MANAGED;
+  bool device = known && (range.memory == GRAFT_MEMORY_DEVICE || managed);
   if (!known && strict) return GRAFT_INVALID_VALUE;
   switch (attribute) {
     case 1: /* CONTEXT */
@@ -511,11 +683,13 @@ static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool s
       *(unsigned *)data = !known ? 0 : device ? TYPE_DEVICE : TYPE_HOST;
       return 0;
     case 3: /* DEVICE_POINTER */
+      *(uint64_t *)data = 0;
+      if (known && !device) return cuMemHostGetDevicePointer_v2(data, (void *)(uintptr_t)pointer, 0);
       *(uint64_t *)data = known ? pointer : 0;
       return 0;
     case 4: /* HOST_POINTER */
-      if (strict && device) return GRAFT_INVALID_VALUE;
-      *(uint64_t *)data = known && !device ? pointer : 0;
+      if (strict && device && !managed) return GRAFT_INVALID_VALUE;
+      *(uint64_t *)data = known && (!device || managed) ? pointer : 0;
       return 0;
     case 6: /* SYNC_MEMOPS */
       *(unsigned *)data = 0;
@@ -524,7 +698,7 @@ static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool s
       *(uint64_t *)data = known ? range.serial : 0;
       return 0;
     case 8: /* IS_MANAGED */
-      *(unsigned *)data = 0;
+      *(unsigned *)data = managed;
       return 0;
     case 9: /* DEVICE_ORDINAL; -2 is CU_DEVICE_INVALID */
       *(int *)data = known ? range.device : -2;

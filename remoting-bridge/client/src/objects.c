@@ -11,11 +11,60 @@ static struct {
   uint32_t last;
   uint32_t *recycled;
   uint32_t recycled_count, recycled_room;
-  struct graft_object *adopted;
+  /* By id: a server's answer may name any object, the client's own ones too. Buckets are a power of two. */
+  struct graft_object **buckets;
+  uint32_t bucket_count, count;
 } kinds[GRAFT_KINDS];
 
 __attribute__((constructor)) static void prepare(void) {
   for (int i = 0; i < GRAFT_KINDS; i++) pthread_mutex_init(&kinds[i].lock, NULL);
+}
+
+/* Streams and events come and go often, and no answer names one. */
+static bool is_named(int kind) { return kind != GRAFT_STREAM && kind != GRAFT_EVENT; }
+
+static struct graft_object **bucket(int kind, uint32_t id) { return &kinds[kind].buckets[id & (kinds[kind].bucket_count - 1)]; }
+
+/* The next three are called with the kind's lock held. */
+static bool enter(struct graft_object *object) {
+  int kind = object->kind;
+  if (kinds[kind].count >= kinds[kind].bucket_count) {
+    uint32_t before = kinds[kind].bucket_count, now = before ? 2 * before : 64;
+    struct graft_object **old = kinds[kind].buckets, **grown = calloc(now, sizeof *grown);
+    if (!grown) return false;
+    kinds[kind].buckets = grown;
+    kinds[kind].bucket_count = now;
+    for (uint32_t i = 0; i < before; i++) {
+      for (struct graft_object *o = old[i], *next; o; o = next) {
+        next = o->same;
+        o->same = *bucket(kind, o->id);
+        *bucket(kind, o->id) = o;
+      }
+    }
+    free(old);
+  }
+  object->same = *bucket(kind, object->id);
+  *bucket(kind, object->id) = object;
+  kinds[kind].count++;
+  return true;
+}
+
+static struct graft_object *named(int kind, uint32_t id) {
+  struct graft_object *object = kinds[kind].count ? *bucket(kind, id) : NULL;
+  while (object && object->id != id) object = object->same;
+  return object;
+}
+
+static void forget(struct graft_object *object) {
+  int kind = object->kind;
+  if (!kinds[kind].count) return;
+  for (struct graft_object **p = bucket(kind, object->id); *p; p = &(*p)->same) {
+    if (*p == object) {
+      *p = object->same;
+      kinds[kind].count--;
+      return;
+    }
+  }
 }
 
 static struct graft_object *make(int kind, uint32_t id) {
@@ -35,8 +84,13 @@ static struct graft_object *make(int kind, uint32_t id) {
 struct graft_object *graft_object_new(int kind) {
   pthread_mutex_lock(&kinds[kind].lock);
   uint32_t id = kinds[kind].recycled_count ? kinds[kind].recycled[--kinds[kind].recycled_count] : ++kinds[kind].last;
+  struct graft_object *object = make(kind, id);
+  if (object && is_named(kind) && !enter(object)) {
+    free(object);
+    object = NULL;
+  }
   pthread_mutex_unlock(&kinds[kind].lock);
-  return make(kind, id);
+  return object;
 }
 
 struct graft_object *graft_object_shell(int kind) { return make(kind, 0); }
@@ -45,14 +99,10 @@ void *graft_object_adopt(int kind, uint64_t id) {
   if (!id) return NULL;
   if (id >> 32) return NULL;
   pthread_mutex_lock(&kinds[kind].lock);
-  struct graft_object *object = kinds[kind].adopted;
-  while (object && object->id != id) object = object->next;
-  if (!object) {
-    object = make(kind, (uint32_t)id);
-    if (object) {
-      object->next = kinds[kind].adopted;
-      kinds[kind].adopted = object;
-    }
+  struct graft_object *object = named(kind, (uint32_t)id);
+  if (!object && (object = make(kind, (uint32_t)id)) && !enter(object)) {
+    free(object);
+    object = NULL;
   }
   pthread_mutex_unlock(&kinds[kind].lock);
   return object;
@@ -72,14 +122,9 @@ void graft_object_free(int kind, void *handle) {
   if (!object) return;
   object->magic = 0;
   pthread_mutex_lock(&kinds[kind].lock);
-  if (object->id & SERVER_IDS) {
-    for (struct graft_object **p = &kinds[kind].adopted; *p; p = &(*p)->next) {
-      if (*p == object) {
-        *p = object->next;
-        break;
-      }
-    }
-  } else if (kind != GRAFT_FUNCTION) { /* the server keeps functions until the session ends: their ids stay taken */
+  if (is_named(kind)) forget(object);
+  /* Functions stay at the server until the session ends, a graph's nodes until it does: their ids stay taken. */
+  if (!(object->id & SERVER_IDS) && object->id && kind != GRAFT_FUNCTION && kind != GRAFT_NODE) {
     if (kinds[kind].recycled_count == kinds[kind].recycled_room) {
       uint32_t room = kinds[kind].recycled_room ? 2 * kinds[kind].recycled_room : 64;
       uint32_t *grown = realloc(kinds[kind].recycled, room * sizeof *grown);
@@ -96,6 +141,8 @@ void graft_object_free(int kind, void *handle) {
   if (kind == GRAFT_FUNCTION) {
     free(object->u.function.layout);
     free(object->u.function.name);
+  } else if (kind == GRAFT_NODE) {
+    free(object->u.node.parameters);
   }
   free(object);
 }

@@ -78,3 +78,10 @@ bool graft_range_find(uint64_t address, struct graft_range *out) {
   pthread_rwlock_unlock(&lock);
   return found;
 }
+
+void graft_range_hint(uint64_t base, const struct graft_hints *hints) {
+  pthread_rwlock_wrlock(&lock);
+  size_t at = above(base);
+  if (at && ranges[at - 1].base == base) ranges[at - 1].hints = *hints;
+  pthread_rwlock_unlock(&lock);
+}

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "graft.h"
+#include "mirror.h"
 #include "region.h"
 #include "ring.h"
 
@@ -41,7 +42,7 @@ struct answer {
   uint32_t slot;
   int32_t result;
 };
-enum { ANSWER_REPLY, ANSWER_DATA, ANSWER_CALLBACK, ANSWER_NOTICE, ANSWER_LANES };
+enum { ANSWER_REPLY, ANSWER_DATA, ANSWER_CALLBACK, ANSWER_NOTICE, ANSWER_LANES, ANSWER_OUTPUT };
 
 struct waiter {
   struct waiter *next;
@@ -233,6 +234,19 @@ static int refuse(int error) {
   return error;
 }
 
+/* Has calls of its own: what was said about the next one is not about those. */
+static void mirrors_before(int function) {
+  void *to = next_call.incoming;
+  size_t bytes = next_call.incoming_bytes;
+  bool stays = next_call.outgoing_stays;
+  next_call.incoming = NULL;
+  next_call.outgoing_stays = false;
+  graft_mirrors_before(function);
+  next_call.incoming = to;
+  next_call.incoming_bytes = bytes;
+  next_call.outgoing_stays = stays;
+}
+
 int graft_begin(struct graft_call *call, int function, size_t bytes) {
   if (!graft_session_is_open()) {
     return graft_session_open() ? refuse(GRAFT_NOT_INITIALIZED) : graft_begin(call, function, bytes);
@@ -241,6 +255,7 @@ int graft_begin(struct graft_call *call, int function, size_t bytes) {
   if (graft_in_child()) return refuse(GRAFT_NOT_INITIALIZED);
   int error = graft_dead();
   if (error) return refuse(error);
+  if (graft_mirrors) mirrors_before(function);
   size_t total = sizeof(struct record) + bytes;
   if (total > MAX_RECORD) return refuse(GRAFT_INVALID_VALUE);
   uint32_t context = graft_context_id();
@@ -475,6 +490,27 @@ static bool receive_data(bool on_lanes) {
   return read_announced(head[0], head[2]);
 }
 
+/* What a kernel printed, or why the driver says that one failed: goes where the program's own output goes, in its order. */
+static bool receive_output(size_t bytes) {
+  uint64_t head[2]; /* 1 or 2 for standard output or error, length */
+  if (!receive(head, sizeof head)) return false;
+  bytes -= sizeof head;
+  if (head[1] > bytes || bytes - head[1] >= 8) {
+    graft_die("output of a wrong size", 0);
+    return false;
+  }
+  FILE *stream = head[0] == STDERR_FILENO ? stderr : stdout;
+  char text[512];
+  for (size_t left = head[1]; left;) {
+    size_t take = left < sizeof text ? left : sizeof text;
+    if (!receive(text, take)) return false;
+    fwrite(text, 1, take, stream);
+    left -= take;
+  }
+  fflush(stream);
+  return skip(bytes - head[1]);
+}
+
 /* Reads one answer and hands it to whom it is for. */
 static bool receive_one(void) {
   struct answer answer;
@@ -522,6 +558,9 @@ static bool receive_one(void) {
     }
     case ANSWER_NOTICE:
       return skip(bytes);
+    case ANSWER_OUTPUT:
+      if (bytes < 16) break;
+      return receive_output(bytes);
     default:
       break;
   }
@@ -619,7 +658,7 @@ static int wait_reply(struct graft_call *call, const struct graft_result *result
   return w.result;
 }
 
-int graft_wait(struct graft_call *call, const struct graft_result *results, int count) {
+static int wait_data(struct graft_call *call, const struct graft_result *results, int count) {
   if (!next_call.incoming) return wait_reply(call, results, count, NULL);
   struct read *read = calloc(1, sizeof *read);
   if (!read) {
@@ -632,6 +671,12 @@ int graft_wait(struct graft_call *call, const struct graft_result *results, int 
   if (!s.shared && read->bytes >= GRAFT_LANE_LEAST) graft_lanes_ready(&s.config, &s.key);
   int r = wait_reply(call, results, count, read);
   graft_read_forget(call->slot);
+  return r;
+}
+
+int graft_wait(struct graft_call *call, const struct graft_result *results, int count) {
+  int function = call->function, r = wait_data(call, results, count);
+  if (!r && graft_mirrors) graft_mirrors_after(function);
   return r;
 }
 

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "graft.h"
+#include "mirror.h"
 #include "region.h"
 
 #define PIECE (2u << 20)
@@ -196,5 +197,6 @@ int graft_stage_from_device(void *to, uint64_t from, size_t bytes, void *stream)
     ahead--;
   }
   pthread_mutex_unlock(&staging.lock);
+  if (!r && graft_mirrors) graft_mirrors_fetch(); /* the program has waited */
   return r;
 }

@@ -111,32 +111,62 @@ GRAFT_EXPORT int cuStreamEndCapture(void *stream, void **graph) {
   return r;
 }
 
-static int capture_info(void *stream, int *status, uint64_t *id, void **graph, uint64_t *dependencies) {
+GRAFT_EXPORT int cuStreamBeginCapture(void *stream) { return cuStreamBeginCapture_v2(stream, 0); }
+
+GRAFT_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const void **dependencies, const void *edges,
+                                             size_t count, int mode) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  r = rpc_cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode);
+  if (!r) __atomic_add_fetch(&captures, 1, __ATOMIC_ACQ_REL);
+  return r;
+}
+
+#define DEPENDENCIES 1024
+
+/* What a capture's next node will depend on: the driver's own arrays, valid until this thread asks again. */
+static _Thread_local struct {
+  void *nodes[DEPENDENCIES];
+  uint64_t edges[DEPENDENCIES];
+  uint64_t count;
+} last;
+
+static int capture_info(void *stream, int *status, uint64_t *id, void **graph, bool dependencies) {
   struct graft_object *found;
   int r = find(stream, &found);
   if (r) return r;
   *status = 0;
   if (!__atomic_load_n(&captures, __ATOMIC_ACQUIRE)) return 0;
-  return rpc_graftStreamCaptureInfo(stream, status, id, graph, dependencies);
+  return rpc_graftStreamCaptureInfo(stream, status, id, graph, dependencies ? last.nodes : NULL,
+                                    dependencies ? last.edges : NULL, dependencies ? DEPENDENCIES : 0, &last.count);
+}
+
+bool graft_stream_captures(void *stream) {
+  int status = 0;
+  return !capture_info(stream, &status, NULL, NULL, false) && status == 1;
 }
 
 GRAFT_EXPORT int cuStreamIsCapturing(void *stream, void *status) {
   if (!status) return GRAFT_INVALID_VALUE;
-  return capture_info(stream, status, NULL, NULL, NULL);
+  return capture_info(stream, status, NULL, NULL, false);
 }
 
 static int info(void *stream, void *status, void *id, void *graph, void *dependencies, void *edges, void *count) {
   if (!status) return GRAFT_INVALID_VALUE;
-  uint64_t identity = 0, dependency_count = 0;
+  uint64_t identity = 0;
   void *captured = NULL;
-  int r = capture_info(stream, status, &identity, &captured, &dependency_count);
+  int r = capture_info(stream, status, &identity, &captured, dependencies || edges);
   if (r || !*(int *)status) return r;
   if (id) *(uint64_t *)id = identity;
   if (graph) *(void **)graph = captured;
-  if (dependencies && dependency_count) return graft_not_served("cuStreamGetCaptureInfo with dependencies");
-  if (dependencies) *(void **)dependencies = NULL;
-  if (edges) *(void **)edges = NULL;
-  if (count) *(size_t *)count = dependency_count;
+  if (dependencies || edges) {
+    if (last.count > DEPENDENCIES) return graft_not_served("a capture with so many dependencies");
+    for (uint64_t i = 0; i < last.count; i++) graft_node_of(last.nodes[i], captured);
+  }
+  if (dependencies) *(void **)dependencies = last.nodes;
+  if (edges) *(void **)edges = last.edges;
+  if (count) *(size_t *)count = last.count;
   return 0;
 }
 
@@ -151,54 +181,7 @@ GRAFT_EXPORT int cuStreamGetCaptureInfo_v3(void *stream, void *status, void *id,
   return info(stream, status, id, graph, dependencies, edges, count);
 }
 
-/* ---- Graphs: what the generated stubs cannot carry ---- */
-
-static int graph_nodes(void *graph, unsigned roots, void *nodes, void *count) {
-  int r = graft_ready();
-  if (r) return r;
-  if (!graft_object(GRAFT_GRAPH, graph) || !count) return GRAFT_INVALID_VALUE;
-  uint64_t room = nodes ? *(size_t *)count : 0, found = 0;
-  if (room > 65536) room = 65536;
-  r = rpc_graftGraphNodes(graph, roots, nodes, room, &found);
-  if (r) return r;
-  *(size_t *)count = found;
-  return 0;
-}
-
-GRAFT_EXPORT int cuGraphGetNodes(void *graph, void *nodes, void *count) { return graph_nodes(graph, 0, nodes, count); }
-GRAFT_EXPORT int cuGraphGetRootNodes(void *graph, void *nodes, void *count) { return graph_nodes(graph, 1, nodes, count); }
-
-/* CUDA_RESOURCE_DESC: the kind at 0, an array's or mipmapped array's handle at 8. */
-static int resource(const uint8_t *in, uint8_t copy[144], void **array, void **mipmap) {
-  uint32_t kind;
-  memcpy(copy, in, 144);
-  memcpy(&kind, copy, 4);
-  *array = *mipmap = NULL;
-  if (kind <= 1) {
-    memcpy(kind ? mipmap : array, copy + 8, sizeof(void *));
-    memset(copy + 8, 0, sizeof(void *));
-  }
-  return 0;
-}
-
-GRAFT_EXPORT int cuTexObjectCreate(void *texture, void *description, void *sampling, void *view) {
-  struct graft_object *context;
-  int r = graft_context_need(&context);
-  if (r) return r;
-  if (!texture || !description || !sampling) return GRAFT_INVALID_VALUE;
-  uint8_t copy[144];
-  void *array, *mipmap;
-  resource(description, copy, &array, &mipmap);
-  return rpc_graftTextureCreate(texture, copy, array, mipmap, sampling, view);
-}
-
-GRAFT_EXPORT int cuSurfObjectCreate(void *surface, void *description) {
-  struct graft_object *context;
-  int r = graft_context_need(&context);
-  if (r) return r;
-  if (!surface || !description) return GRAFT_INVALID_VALUE;
-  uint8_t copy[144];
-  void *array, *mipmap;
-  resource(description, copy, &array, &mipmap);
-  return rpc_graftSurfaceCreate(surface, copy, array);
+GRAFT_EXPORT int cuStreamGetCtx_v2(void *stream, void *context, void *green) {
+  if (green) *(void **)green = NULL;
+  return cuStreamGetCtx(stream, context);
 }

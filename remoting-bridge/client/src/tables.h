@@ -2,6 +2,9 @@
 #ifndef GRAFT_TABLES_H
 #define GRAFT_TABLES_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 struct graft_object;
 
 /* Runs the destructors of what was stored for a context that ends. */
@@ -15,5 +18,21 @@ struct graft_layout;
 int graft_function_layout(struct graft_object *function, const struct graft_layout **layout);
 /* Forgets the remembered occupancy answers. The caller holds the function's lock or is its last user. */
 void graft_answers_forget(struct graft_object *function);
+/* Packs a kernel's parameters into room for 32 KiB, or points at the program's own buffer. */
+int graft_launch_pack(struct graft_object *function, void **parameters, void **extra, uint8_t *room, const uint8_t **data,
+                      unsigned *bytes);
+/* Makes a CUDA_MEMCPY3D fit for a graph: arrays beside it, host memory replaced by what the device can see of it. */
+int graft_copy_of_graph(uint8_t copy[200], void **source, void **target);
+void graft_copy_set_arrays(uint8_t copy[200], void *source, void *target);
+/* Device memory that a graph's node allocates. */
+void graft_memory_of_graph(uint64_t address, size_t bytes);
+/* Ends managed memory; INVALID_VALUE if the pointer is none. */
+int graft_managed_free(uint64_t pointer);
+/* A node belongs to a graph, and ends with it. */
+void graft_node_of(void *node, void *graph);
+/* What one graph or executable graph holds, another holds too. */
+void graft_user_objects_copy(void *to, void *from);
+struct graft_held;
+void graft_user_objects_drop(struct graft_held **list);
 
 #endif

@@ -264,7 +264,7 @@ final class CGenerator {
                 .append(f.symbol())
                 .append("\");\n}\n");
         case ALIAS -> {
-          Function target = description.find(f.target().get());
+          Function target = aliased(f);
           String names =
               target.parameters().stream().map(Parameter::name).collect(Collectors.joining(", "));
           out.append("\nGRAFT_EXPORT int ")
@@ -290,12 +290,13 @@ final class CGenerator {
               .append(symbol)
               .append("\");\n}\n");
         } else {
+          Function target = aliased(f);
           String names =
-              f.parameters().stream().map(Parameter::name).collect(Collectors.joining(", "));
+              target.parameters().stream().map(Parameter::name).collect(Collectors.joining(", "));
           out.append("\nGRAFT_EXPORT int ")
               .append(symbol)
               .append("(")
-              .append(f.declareC())
+              .append(target.declareC())
               .append(") {\n");
           out.append("  int before = graft_per_thread_enter();\n  int r = ")
               .append(f.symbol())
@@ -306,6 +307,11 @@ final class CGenerator {
       }
     }
     return out.toString();
+  }
+
+  /** What an alias stands for; any other function itself. */
+  private Function aliased(Function f) {
+    return f.target().map(description::find).orElse(f);
   }
 
   /** {@code graft_procs.h}: what cuGetProcAddress finds: rows sorted by name, then version. */
@@ -330,12 +336,10 @@ final class CGenerator {
           declare
               .append("extern int ")
               .append(symbol)
-              .append(none ? "(void);\n" : "(" + f.declareC() + ");\n");
+              .append(none ? "(void);\n" : "(" + aliased(f).declareC() + ");\n");
           per = "(void *)" + symbol;
         }
-        if (f.serviceClass() == Function.ServiceClass.ALIAS) {
-          f = description.find(f.target().get());
-        }
+        f = aliased(f);
         if (none) {
           declare.append("extern int ").append(f.symbol()).append("(void);\n");
         }

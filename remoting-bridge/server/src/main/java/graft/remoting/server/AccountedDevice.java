@@ -37,6 +37,16 @@ final class AccountedDevice extends ForwardingDevice {
     return used.get();
   }
 
+  /** Whether so many bytes more are within the limit. */
+  boolean hasRoom(long bytes) {
+    return limit == 0 || Long.compareUnsigned(bytes, limit - used.get()) <= 0;
+  }
+
+  /** Counts memory of this process that stands for the client's. */
+  void countHost(long bytes) {
+    used.addAndGet(bytes);
+  }
+
   /** Forgets what was allocated in a context that is no more; the driver has freed it. */
   synchronized void forgetContext(long context) {
     for (Map<Long, Allocation> kind : java.util.List.of(memory, arrays)) {
@@ -58,7 +68,7 @@ final class AccountedDevice extends ForwardingDevice {
   private synchronized int allocate(
       Map<Long, Allocation> kind, long bytes, long result, Allocator allocator) {
     // Unsigned: sizes come from the client.
-    if (limit != 0 && Long.compareUnsigned(bytes, limit - used.get()) > 0) {
+    if (!hasRoom(bytes)) {
       return CudaResult.OUT_OF_MEMORY;
     }
     int code = allocator.allocate();

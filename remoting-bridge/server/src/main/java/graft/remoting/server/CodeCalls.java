@@ -5,6 +5,7 @@ import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.function.IntSupplier;
 
 /** Modules, libraries, and the functions and kernels in them. */
 final class CodeCalls {
@@ -24,6 +25,8 @@ final class CodeCalls {
       Set.of(0, 1, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 29, 30, 31, 32, 33);
 
   private static final int MAX_OPTIONS = 64;
+
+  private static final int MAX_PARAMETERS = 4096;
 
   private final CudaDevice device;
   private final Set<Long> kernels = new HashSet<>();
@@ -139,6 +142,40 @@ final class CodeCalls {
     return result;
   }
 
+  /** A managed variable, which this process can read as the device can. */
+  int managedVariable(
+      long library, long name, long address, long bytes, long contents, int capacity) {
+    if (address == 0 || bytes == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    int result = device.cuLibraryGetManaged(address, bytes, library, name);
+    if (result == CudaResult.INVALID_CONTEXT) {
+      result = withPrimaryContext(() -> device.cuLibraryGetManaged(address, bytes, library, name));
+    }
+    if (result == CudaResult.SUCCESS && contents != 0) {
+      long known = Math.min(Memory.getLong(bytes), capacity);
+      Memory.copy(Memory.getLong(address), contents, known);
+    }
+    return result;
+  }
+
+  /**
+   * The runtime asks for managed variables before there is a context; not every device can tell.
+   */
+  private int withPrimaryContext(IntSupplier question) {
+    try (Scratch context = new Scratch(8)) {
+      int result = device.cuDevicePrimaryCtxRetain(context.address(), 0);
+      if (result != CudaResult.SUCCESS) {
+        return result;
+      }
+      device.cuCtxPushCurrent_v2(Memory.getLong(context.address()));
+      result = question.getAsInt();
+      device.cuCtxPopCurrent_v2(context.address());
+      device.cuDevicePrimaryCtxRelease_v2(0);
+      return result;
+    }
+  }
+
   /** All functions of a module, as far as there is room. */
   int moduleFunctions(long module, long list, int capacity, long count) {
     if (count == 0 || list == 0) {
@@ -179,6 +216,47 @@ final class CodeCalls {
       if (count != 0) {
         Memory.putInt(count, parameters);
       }
+      return CudaResult.SUCCESS;
+    }
+  }
+
+  /** Whether it is a kernel of a library, not a function of a module. */
+  boolean isKernel(long function) {
+    return kernels.contains(function);
+  }
+
+  /**
+   * Packs a kernel's parameters as its layout says, from the driver's pointers to them or from its
+   * own packed buffer.
+   */
+  int pack(long function, long pointers, long extra, long data, int capacity, long bytes) {
+    if (data == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    try (Scratch layout = new Scratch(8 * MAX_PARAMETERS + 8)) {
+      int result = layout(function, layout.address(), layout.address() + 8, 2 * MAX_PARAMETERS);
+      int count = Memory.getInt(layout.address());
+      if (result != CudaResult.SUCCESS || count > MAX_PARAMETERS) {
+        return result != CudaResult.SUCCESS ? result : CudaResult.NOT_SUPPORTED;
+      }
+      int end = 0;
+      for (int i = 0; i < count; i++) {
+        int offset = Memory.getInt(layout.address() + 8 + 8L * i);
+        int size = Memory.getInt(layout.address() + 12 + 8L * i);
+        if (offset < 0 || size < 0 || offset > capacity - size) {
+          return CudaResult.INVALID_VALUE;
+        }
+        if (pointers != 0) {
+          Memory.copy(Memory.getLong(pointers + 8L * i), data + offset, size);
+        }
+        end = offset + size;
+      }
+      for (long at = extra; pointers == 0 && at != 0 && Memory.getLong(at) != 0; at += 16) {
+        if (Memory.getLong(at) == 1) {
+          Memory.copy(Memory.getLong(at + 8), data, end);
+        }
+      }
+      Memory.putInt(bytes, end);
       return CudaResult.SUCCESS;
     }
   }

@@ -69,6 +69,14 @@ final class HandleTables {
     }
   }
 
+  /** Forgets an object by its handle. */
+  void forget(HandleKind kind, long handle) {
+    Integer id = kinds.get(kind).known().remove(handle);
+    if (id != null) {
+      kinds.get(kind).table().remove(id);
+    }
+  }
+
   /** The streams that the client has named since the last time that all work was over. */
   UsedStreams usedStreams() {
     return usedStreams;

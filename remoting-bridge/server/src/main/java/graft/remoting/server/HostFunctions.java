@@ -31,10 +31,16 @@ final class HostFunctions {
 
   private final Channel channel;
   private final AtomicInteger pending = new AtomicInteger();
-  private final Map<Long, Semaphore> running = new ConcurrentHashMap<>();
+  private final Map<Long, Running> running = new ConcurrentHashMap<>();
 
   // Kept here: the driver holds only its address.
   private HostFunction function;
+
+  /** A function that the client runs now; more than once where graphs run it at the same time. */
+  private static final class Running {
+    private final Semaphore done = new Semaphore(0);
+    private int count;
+  }
 
   HostFunctions(Channel channel) {
     this.channel = channel;
@@ -48,17 +54,20 @@ final class HostFunctions {
     return pending.get() != 0;
   }
 
-  /** Queues the client's function of that identity. */
-  int launch(CudaDevice device, long stream, long identity) {
+  /** The CUhostFn that runs the client's function whose identity is its argument. */
+  long address() {
     if (function == null) {
       function = userData -> run(Pointer.nativeValue(userData));
       Native.setCallbackThreadInitializer(
           function, new CallbackThreadInitializer(true, false, "graft-host-function"));
     }
-    running.computeIfAbsent(identity, key -> new Semaphore(0));
+    return Pointer.nativeValue(CallbackReference.getFunctionPointer(function));
+  }
+
+  /** Queues the client's function of that identity. */
+  int launch(CudaDevice device, long stream, long identity) {
     pending.incrementAndGet();
-    long address = Pointer.nativeValue(CallbackReference.getFunctionPointer(function));
-    int result = device.cuLaunchHostFunc(stream, address, identity);
+    int result = device.cuLaunchHostFunc(stream, address(), identity);
     if (result != CudaResult.SUCCESS) {
       pending.decrementAndGet();
     }
@@ -67,25 +76,34 @@ final class HostFunctions {
 
   /** Runs on the driver's thread; with a graph, once for each of its launches. */
   private void run(long identity) {
+    Running mine =
+        running.compute(
+            identity,
+            (key, before) -> {
+              Running now = before == null ? new Running() : before;
+              now.count++;
+              return now;
+            });
     try (Scratch message = new Scratch(MESSAGE)) {
       Call.header(message.address(), MESSAGE, 2, 0, CudaResult.SUCCESS);
       Memory.putLong(message.address() + Channel.ANSWER_HEADER, identity);
       channel.send(message.address(), MESSAGE);
-      running.get(identity).acquireUninterruptibly();
+      mine.done.acquireUninterruptibly();
     } catch (IOException e) {
       LOG.debug("the client has gone: {}", e.getMessage());
     } finally {
+      running.compute(identity, (key, now) -> --mine.count == 0 ? null : now);
       pending.updateAndGet(count -> Math.max(0, count - 1));
     }
   }
 
   /** The client's function has run. */
   int done(long identity) {
-    Semaphore waiting = running.get(identity);
+    Running waiting = running.get(identity);
     if (waiting == null) {
       return CudaResult.INVALID_VALUE;
     }
-    waiting.release();
+    waiting.done.release();
     return CudaResult.SUCCESS;
   }
 }

@@ -6,10 +6,6 @@ import graft.remoting.device.Memory;
 
 /** Launches. The parameters come packed and go to the driver as they lie in the record. */
 final class LaunchCalls {
-  // CU_LAUNCH_PARAM_*, the markers in "extra".
-  private static final long BUFFER_POINTER = 1;
-  private static final long BUFFER_SIZE = 2;
-
   // CUlaunchConfig.
   private static final int CONFIG = 56;
   private static final int CONFIG_SHARED = 24;
@@ -18,25 +14,11 @@ final class LaunchCalls {
   private static final int CONFIG_COUNT = 48;
 
   private final CudaDevice device;
-  private final long extra = Memory.allocate(6 * Long.BYTES);
+  private final PackedParameters packed = new PackedParameters();
   private final long config = Memory.allocate(CONFIG);
 
   LaunchCalls(CudaDevice device) {
     this.device = device;
-    Memory.putLong(extra, BUFFER_POINTER);
-    Memory.putLong(extra + 16, BUFFER_SIZE);
-    Memory.putLong(extra + 24, extra + 40);
-    Memory.putLong(extra + 32, 0);
-  }
-
-  /** The "extra" argument that hands packed parameters over; 0 if there are none. */
-  private long extra(long parameters, int bytes) {
-    if (parameters == 0) {
-      return 0;
-    }
-    Memory.putLong(extra + 8, parameters);
-    Memory.putLong(extra + 40, Integer.toUnsignedLong(bytes));
-    return extra;
   }
 
   int launch(
@@ -62,7 +44,7 @@ final class LaunchCalls {
         sharedBytes,
         stream,
         0,
-        extra(parameters, parameterBytes));
+        packed.extra(parameters, parameterBytes));
   }
 
   /** Writes the launch's shape for the calls that take a CUlaunchConfig. */
@@ -114,7 +96,7 @@ final class LaunchCalls {
         stream,
         attributes,
         attributeCount);
-    return device.cuLaunchKernelEx(config, function, 0, extra(parameters, parameterBytes));
+    return device.cuLaunchKernelEx(config, function, 0, packed.extra(parameters, parameterBytes));
   }
 
   int clusters(

@@ -50,7 +50,11 @@ final class Libc {
   static final int PROT_READ = 1;
   static final int PROT_WRITE = 2;
   static final int MAP_SHARED = 1;
+  static final int MAP_PRIVATE = 2;
+  static final int MAP_ANONYMOUS = 0x20;
   static final int MAP_FIXED_NOREPLACE = 0x100000;
+  static final int F_SETFL = 4;
+  static final int F_DUPFD_CLOEXEC = 1030;
   static final int F_GET_SEALS = 1034;
   static final int F_SEAL_SHRINK = 2;
   static final int SEEK_END = 2;
@@ -61,6 +65,8 @@ final class Libc {
   static final int F_OFD_SETLK = 37;
   static final int F_WRLCK = 1;
   static final int F_UNLCK = 2;
+  static final int O_NONBLOCK = 0x800;
+  static final int IONBF = 2;
 
   static final int EINTR = 4;
   static final int EAGAIN = 11;
@@ -113,6 +119,16 @@ final class Libc {
   static native int fcntl(int fd, int command, long argument);
 
   static native int open(long path, int flags);
+
+  static native int pipe2(long ends, int flags);
+
+  static native int dup2(int from, int to);
+
+  static native long read(int fd, long buffer, long length);
+
+  static native long write(int fd, long buffer, long length);
+
+  static native int setvbuf(long file, long buffer, int mode, long size);
 
   static native long lseek(int fd, long offset, int whence);
 

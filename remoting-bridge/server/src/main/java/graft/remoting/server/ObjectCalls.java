@@ -4,7 +4,7 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 
-/** Captures, graphs, textures and surfaces: what has a structure with handles in it. */
+/** Pools, textures and surfaces: what has a structure with handles in it. */
 final class ObjectCalls {
   // CUDA_RESOURCE_DESC: the kind, then the array's or mipmapped array's handle.
   private static final int KIND_ARRAY = 0;
@@ -17,24 +17,18 @@ final class ObjectCalls {
     this.device = device;
   }
 
-  int captureInfo(long stream, long status, long id, long graph, long dependencies) {
-    try (Scratch scratch = new Scratch(16)) {
-      long statusAt = status != 0 ? status : scratch.address();
-      // The list of dependencies stays here; a program gets their number.
-      return device.cuStreamGetCaptureInfo_v2(
-          stream, statusAt, id, graph, scratch.address() + 8, dependencies);
-    }
+  /** A pool's attribute is an int or 64 bits wide; zeros fill it up. */
+  int poolAttribute(long pool, int attribute, long value) {
+    return value == 0
+        ? CudaResult.INVALID_VALUE
+        : device.cuMemPoolGetAttribute(pool, attribute, value);
   }
 
-  int nodes(long graph, int roots, long nodes, long capacity, long count) {
-    if (count == 0) {
-      return CudaResult.INVALID_VALUE;
+  int setPoolAttribute(long pool, int attribute, long value) {
+    try (Scratch scratch = new Scratch(8)) {
+      Memory.putLong(scratch.address(), value);
+      return device.cuMemPoolSetAttribute(pool, attribute, scratch.address());
     }
-    Memory.putLong(count, capacity);
-    long list = capacity == 0 ? 0 : nodes;
-    return roots != 0
-        ? device.cuGraphGetRootNodes(graph, list, count)
-        : device.cuGraphGetNodes(graph, list, count);
   }
 
   int texture(long texture, long resource, long array, long mipmap, long descriptor, long view) {

@@ -18,4 +18,7 @@ public interface RecordHandler {
 
   /** Bytes of device memory that the session has now. Any thread. */
   long memory();
+
+  /** Has what kernels print sent ahead of the replies. */
+  default void sendAlong(DeviceOutput output) {}
 }

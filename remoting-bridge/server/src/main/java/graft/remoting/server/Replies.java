@@ -21,11 +21,17 @@ final class Replies {
 
   private final Channel channel;
   private final AsyncReads reads;
+  private volatile DeviceOutput output;
   private final AtomicInteger pendingError = new AtomicInteger();
 
   Replies(Channel channel, AsyncReads reads) {
     this.channel = channel;
     this.reads = reads;
+  }
+
+  /** Where what kernels print comes from; a reply goes behind it. */
+  void sendAlong(DeviceOutput printed) {
+    output = printed;
   }
 
   /** Keeps the error of a call that nobody waits for, until the next reply. */
@@ -40,6 +46,10 @@ final class Replies {
     reads.sendCompleted();
     // A handle that is not there is most often the trace of a call that failed before: that one
     // says why.
+    DeviceOutput printed = output;
+    if (printed != null) {
+      printed.beforeReply(result);
+    }
     boolean own = result != CudaResult.SUCCESS && result != CudaResult.INVALID_HANDLE;
     if (own || pendingError.get() == CudaResult.SUCCESS) {
       return result;

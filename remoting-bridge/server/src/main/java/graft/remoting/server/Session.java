@@ -25,8 +25,10 @@ final class Session implements RecordHandler, SessionCalls {
   private final CopyCalls copies;
   private final LaunchCalls launches;
   private final ObjectCalls objects;
+  private final GraphCalls graphs;
   private final WaitCalls waits;
   private final RegionCalls region;
+  private final TwinCalls twins;
 
   /**
    * A session.
@@ -45,7 +47,9 @@ final class Session implements RecordHandler, SessionCalls {
     this.copies = new CopyCalls(device, state);
     this.launches = new LaunchCalls(device);
     this.objects = new ObjectCalls(device);
+    this.graphs = new GraphCalls(device, handles, code, state.hostFunctions());
     this.region = new RegionCalls(device, channel);
+    this.twins = new TwinCalls(device);
     this.waits = new WaitCalls(device, state, handles.usedStreams());
     Waiters.relaxCapture(device);
   }
@@ -92,6 +96,11 @@ final class Session implements RecordHandler, SessionCalls {
   @Override
   public void addLane(int lane, Channel added) {
     CallbackLane.start(added, state.hostFunctions());
+  }
+
+  @Override
+  public void sendAlong(DeviceOutput output) {
+    state.replies().sendAlong(output);
   }
 
   @Override
@@ -209,6 +218,18 @@ final class Session implements RecordHandler, SessionCalls {
   public int graftLibraryGetKernel(
       Call current, long function, long library, long name, long count, long layout, int capacity) {
     return code.libraryKernel(function, library, name, count, layout, capacity);
+  }
+
+  @Override
+  public int graftLibraryGetManaged(
+      Call current,
+      long library,
+      long name,
+      long address,
+      long bytes,
+      long contents,
+      int capacity) {
+    return code.managedVariable(library, name, address, bytes, contents, capacity);
   }
 
   @Override
@@ -347,14 +368,132 @@ final class Session implements RecordHandler, SessionCalls {
 
   @Override
   public int graftStreamCaptureInfo(
-      Call current, long stream, long status, long id, long graph, long dependencies) {
-    return objects.captureInfo(stream, status, id, graph, dependencies);
+      Call current,
+      long stream,
+      long status,
+      long id,
+      long graph,
+      long dependencies,
+      long edges,
+      long capacity,
+      long count) {
+    return graphs.captureInfo(stream, status, id, graph, dependencies, edges, capacity, count);
+  }
+
+  @Override
+  public int graftGraphAddNode(
+      Call current,
+      long node,
+      long graph,
+      long dependencies,
+      long edges,
+      long count,
+      long parameters,
+      long function,
+      long event,
+      long child,
+      long source,
+      long target,
+      long context,
+      long data,
+      int bytes,
+      long callback,
+      long address,
+      long bodies,
+      int bodyCount) {
+    GraphCalls.Parts parts =
+        new GraphCalls.Parts(
+            function, event, child, source, target, context, data, bytes, callback);
+    return graphs.add(
+        node, graph, dependencies, edges, count, parameters, parts, address, bodies, bodyCount);
+  }
+
+  @Override
+  public int graftGraphSetNode(
+      Call current,
+      long exec,
+      long node,
+      long parameters,
+      long function,
+      long event,
+      long child,
+      long source,
+      long target,
+      long context,
+      long data,
+      int bytes,
+      long callback) {
+    return graphs.set(
+        exec,
+        node,
+        parameters,
+        new GraphCalls.Parts(
+            function, event, child, source, target, context, data, bytes, callback));
+  }
+
+  @Override
+  public int graftGraphGetNode(
+      Call current,
+      long node,
+      long parameters,
+      long function,
+      long source,
+      long target,
+      long data,
+      int capacity,
+      long bytes) {
+    return graphs.get(node, parameters, function, source, target, data, capacity, bytes);
   }
 
   @Override
   public int graftGraphNodes(
       Call current, long graph, int roots, long nodes, long capacity, long count) {
-    return objects.nodes(graph, roots, nodes, capacity, count);
+    return graphs.nodes(graph, roots, nodes, capacity, count);
+  }
+
+  @Override
+  public int graftGraphEdges(
+      Call current, long graph, long from, long to, long edges, long capacity, long count) {
+    return graphs.edges(graph, from, to, edges, capacity, count);
+  }
+
+  @Override
+  public int graftGraphNeighbours(
+      Call current, long node, int dependents, long nodes, long edges, long capacity, long count) {
+    return graphs.neighbours(node, dependents, nodes, edges, capacity, count);
+  }
+
+  @Override
+  public int graftGraphInstantiate(
+      Call current, long exec, long graph, long flags, long upload, long failed, long outcome) {
+    return graphs.instantiate(exec, graph, flags, upload, failed, outcome);
+  }
+
+  @Override
+  public int graftGraphUpdate(
+      Call current, long exec, long graph, long outcome, long node, long from) {
+    return graphs.update(exec, graph, outcome, node, from);
+  }
+
+  @Override
+  public int graftGraphDot(
+      Call current, long graph, int flags, long offset, long text, int capacity, long length) {
+    return graphs.dot(graph, flags, offset, text, capacity, length);
+  }
+
+  @Override
+  public int cuGraphDestroy(Call current, long graph) {
+    return graphs.destroy(graph);
+  }
+
+  @Override
+  public int graftPoolGetAttribute(Call current, long pool, int attribute, long value) {
+    return objects.poolAttribute(pool, attribute, value);
+  }
+
+  @Override
+  public int graftPoolSetAttribute(Call current, long pool, int attribute, long value) {
+    return objects.setPoolAttribute(pool, attribute, value);
   }
 
   @Override
@@ -387,6 +526,16 @@ final class Session implements RecordHandler, SessionCalls {
   @Override
   public int graftRegionUnmap(Call current, long offset, long bytes) {
     return region.unmap(offset, bytes);
+  }
+
+  @Override
+  public int graftTwinMap(Call current, long address, long bytes) {
+    return twins.map(address, bytes);
+  }
+
+  @Override
+  public int graftTwinUnmap(Call current, long address, long bytes) {
+    return twins.unmap(address, bytes);
   }
 
   @Override

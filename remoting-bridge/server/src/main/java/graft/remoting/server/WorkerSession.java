@@ -53,6 +53,7 @@ final class WorkerSession {
       records.lanes().onViolation(client::shutdown);
       RecordHandler executor =
           backend.begin(records, start.name(), start.memoryLimit(), spinMicros);
+      executor.sendAlong(DeviceOutput.capture(records));
       channel = records;
       handler = executor;
       Thread watcher = new Thread(null, this::watch, "graft-watch", 256 * 1024);

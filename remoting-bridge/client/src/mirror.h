@@ -1,0 +1,37 @@
+/* Memory of the program that the device sees in a copy of its own: managed and mapped memory where no memory is shared with
+ * the server, registered memory, and host memory in graphs. What the program has changed goes to the device's copy before
+ * work that may read it; what the device has changed comes back when the program has waited. */
+#ifndef GRAFT_MIRROR_H
+#define GRAFT_MIRROR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* When the program may write to the memory so that the device has to see it. */
+enum graft_mirror_use {
+  GRAFT_MIRROR_MANAGED, /* while no work is under way: looked at once after each wait */
+  GRAFT_MIRROR_MAPPED,  /* at any time: looked at before all work */
+  GRAFT_MIRROR_GRAPH,   /* before a graph's launch; it may be gone by then */
+};
+
+/* Memory at one address here and at the server, equal as a mirror keeps it. NULL if there is none to be had. */
+void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use);
+/* A variable that the server's driver has put somewhere: the same address is taken here. What begins it is known. */
+int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, size_t known);
+/* The device's address of memory of the program's own. 0 if it cannot be. */
+uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use use);
+/* Ends what begins at that address here; false if nothing does. */
+bool graft_mirror_end(const void *host);
+
+/* True if there are any: the next two are called only then. */
+extern bool graft_mirrors;
+/* Before a request goes out. */
+void graft_mirrors_before(int function);
+/* After one that waited has succeeded. */
+void graft_mirrors_after(int function);
+/* Before and after a host function of the program. */
+void graft_mirrors_fetch(void);
+void graft_mirrors_bring(void);
+
+#endif

@@ -1,0 +1,68 @@
+#include "twin.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "graft.h"
+#include "region.h"
+
+/* Far from what loaders, heaps, the JVM and CUDA use, in both processes; tried upwards. */
+#define BASE 0x300000000000ull
+#define END 0x400000000000ull
+#define GRAIN (2ull << 20)
+#define TRIES 64
+
+struct twin {
+  struct twin *next;
+  uint64_t address, bytes;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct twin *twins;
+static uint64_t top = BASE;
+
+static void *map_both(uint64_t address, uint64_t bytes) {
+  void *wanted = (void *)(uintptr_t)address;
+  void *got = mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got == wanted && !rpc_graftTwinMap(address, bytes)) return got;
+  if (got != MAP_FAILED) munmap(got, bytes);
+  return NULL;
+}
+
+void *graft_twin_allocate(size_t size) {
+  if (!size || size > END - BASE) return NULL;
+  if (graft_region_rings()) return graft_region_allocate(size);
+  uint64_t bytes = (size + GRAIN - 1) / GRAIN * GRAIN;
+  struct twin *twin = malloc(sizeof *twin);
+  void *got = NULL;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; twin && i < TRIES && !got; i++) {
+    if (bytes > END - top) top = BASE;
+    uint64_t address = top;
+    top += bytes;
+    got = map_both(address, bytes);
+  }
+  if (got) {
+    *twin = (struct twin){twins, (uintptr_t)got, bytes};
+    twins = twin;
+  } else {
+    free(twin);
+  }
+  pthread_mutex_unlock(&lock);
+  return got;
+}
+
+bool graft_twin_free(void *pointer) {
+  if (graft_region_free(pointer)) return true;
+  pthread_mutex_lock(&lock);
+  struct twin **p = &twins;
+  while (*p && (*p)->address != (uintptr_t)pointer) p = &(*p)->next;
+  struct twin *twin = *p;
+  if (twin) *p = twin->next;
+  pthread_mutex_unlock(&lock);
+  if (!twin) return false;
+  rpc_graftTwinUnmap(twin->address, twin->bytes);
+  munmap(pointer, twin->bytes);
+  free(twin);
+  return true;
+}

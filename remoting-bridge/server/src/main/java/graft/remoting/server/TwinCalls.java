@@ -1,0 +1,71 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaResult;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Memory of this process at an address that the client chose, for the device to see: the client has
+ * memory of its own at the same address and keeps both equal. For channels that share none. It
+ * counts as the session's memory.
+ */
+final class TwinCalls {
+  /** Where a client may want it, so that it cannot overlay what this process needs. */
+  private static final long LOWEST = 1L << 32;
+
+  private static final long HIGHEST = 1L << 47;
+  private static final long PAGE = 4096;
+
+  /** cuMemHostRegister: for every context, and reachable by the device. */
+  private static final int PORTABLE_AND_MAPPED = 3;
+
+  private final AccountedDevice device;
+  private final Map<Long, Long> twins = new HashMap<>();
+
+  TwinCalls(AccountedDevice device) {
+    this.device = device;
+  }
+
+  int map(long address, long bytes) {
+    if (address < LOWEST
+        || bytes <= 0
+        || address > HIGHEST
+        || bytes > HIGHEST - address
+        || ((address | bytes) & PAGE - 1) != 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    if (!device.hasRoom(bytes)) {
+      return CudaResult.OUT_OF_MEMORY;
+    }
+    int protection = Libc.PROT_READ | Libc.PROT_WRITE;
+    int kind = Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS | Libc.MAP_FIXED_NOREPLACE;
+    long got = Libc.mmap(address, bytes, protection, kind, -1, 0);
+    if (got != address) {
+      if (got != -1) {
+        // A kernel before 4.17 takes the address for a wish.
+        Libc.munmap(got, bytes);
+      }
+      return CudaResult.MAP_FAILED;
+    }
+    int result = device.cuMemHostRegister_v2(address, bytes, PORTABLE_AND_MAPPED);
+    if (result != CudaResult.SUCCESS) {
+      Libc.munmap(address, bytes);
+      return result;
+    }
+    device.countHost(bytes);
+    twins.put(address, bytes);
+    return CudaResult.SUCCESS;
+  }
+
+  int unmap(long address, long bytes) {
+    if (!Long.valueOf(bytes).equals(twins.get(address))) {
+      return CudaResult.INVALID_VALUE;
+    }
+    // Waits for work that uses it.
+    int result = device.cuMemHostUnregister(address);
+    twins.remove(address);
+    Libc.munmap(address, bytes);
+    device.countHost(-bytes);
+    return result;
+  }
+}
