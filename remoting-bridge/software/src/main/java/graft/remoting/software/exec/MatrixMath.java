@@ -50,21 +50,36 @@ final class MatrixMath {
       double[] sums,
       int columns) {
     int depth = right.length / columns;
-    for (int at = 0; at < sums.length; at++) {
-      int row = at / columns * depth;
-      int column = at % columns;
-      double sum = sums[at];
-      for (int k = 0; k < depth; k++) {
-        double a = left[row + k];
-        double b = right[k * columns + column];
-        if (type == MatrixType.F64) {
-          sum = Math.fma(a, b, sum);
-        } else {
-          // Exact: both factors have few bits.
-          sum += product == MatrixOperation.Product.XOR ? (a == b ? 0 : 1) : a * b;
-        }
+    for (int at = 0; at < left.length; at++) {
+      int row = at / depth * columns;
+      int other = at % depth * columns;
+      if (type == MatrixType.F64) {
+        addFused(left[at], right, other, sums, row, columns);
+      } else if (product == MatrixOperation.Product.XOR) {
+        addDifferent(left[at], right, other, sums, row, columns);
+      } else {
+        // Products are exact, as both factors have few bits.
+        add(left[at], right, other, sums, row, columns);
       }
-      sums[at] = sum;
+    }
+  }
+
+  private static void add(double a, double[] b, int from, double[] sums, int to, int columns) {
+    for (int c = 0; c < columns; c++) {
+      sums[to + c] += a * b[from + c];
+    }
+  }
+
+  private static void addFused(double a, double[] b, int from, double[] sums, int to, int columns) {
+    for (int c = 0; c < columns; c++) {
+      sums[to + c] = Math.fma(a, b[from + c], sums[to + c]);
+    }
+  }
+
+  private static void addDifferent(
+      double a, double[] b, int from, double[] sums, int to, int columns) {
+    for (int c = 0; c < columns; c++) {
+      sums[to + c] += a == b[from + c] ? 0 : 1;
     }
   }
 }

@@ -4,10 +4,15 @@ import graft.remoting.software.ir.MatrixFragment;
 import graft.remoting.software.ir.MatrixOperation;
 import graft.remoting.software.ir.MatrixType;
 import graft.remoting.software.memory.Native;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions"). */
 public final class MatrixOperations {
   private static final int WARP = 32;
+
+  /** The places of all elements of a fragment, lane by lane. */
+  private static final Map<MatrixFragment, int[]> PLACES = new ConcurrentHashMap<>();
 
   private MatrixOperations() {}
 
@@ -138,22 +143,37 @@ public final class MatrixOperations {
     MatrixMath.multiply(
         operation.product(), operation.d().type(), left, right, sums, operation.c().columns());
     MatrixFragment d = operation.d();
+    int[] places = places(d);
+    int count = d.elementsPerLane();
     for (int lane = 0; lane < WARP; lane++) {
-      for (int k = 0; (group >>> lane & 1) != 0 && k < d.elementsPerLane(); k++) {
-        long bits = MatrixMath.encode(d.type(), sums[d.place(lane, k)], operation.saturated());
+      for (int k = 0; (group >>> lane & 1) != 0 && k < count; k++) {
+        double sum = sums[places[lane * count + k]];
+        long bits = MatrixMath.encode(d.type(), sum, operation.saturated());
         setElement(b, first + lane, MatrixOperation.C_WORDS, k, d.type().bits(), bits);
       }
     }
+  }
+
+  private static int[] places(MatrixFragment f) {
+    return PLACES.computeIfAbsent(
+        f,
+        x -> {
+          int count = x.elementsPerLane();
+          int[] places = new int[WARP * count];
+          java.util.Arrays.setAll(places, i -> x.place(i / count, i % count));
+          return places;
+        });
   }
 
   /** A whole matrix as numbers; elements of lanes that are not there are 0. */
   private static double[] gather(MatrixFragment f, int word, ThreadBlock b, int first, int group) {
     double[] matrix = new double[f.rows() * f.columns()];
     MatrixType type = f.type();
+    int[] places = places(f);
     int count = f.elementsPerLane();
     for (int lane = 0; lane < WARP; lane++) {
       for (int k = 0; (group >>> lane & 1) != 0 && k < count; k++) {
-        matrix[f.place(lane, k)] =
+        matrix[places[lane * count + k]] =
             MatrixMath.decode(type, element(b, first + lane, word, k, type.bits()));
       }
     }
