@@ -29,9 +29,7 @@ final class GpuResultsTest {
   void instructionsGiveTheBitsThatTheGpuGave() {
     Map<String, String> expected = expected();
     List<InstructionCases.Case> cases =
-        InstructionCases.all().stream()
-            .filter(c -> c.ulps() == 0 && expected.containsKey(c.text()))
-            .toList();
+        InstructionCases.all().stream().filter(c -> c.ulps() == 0).toList();
     List<String> wrong = new ArrayList<>();
     try (TestDevice device = new TestDevice()) {
       long module = device.load(InstructionCases.ptx(cases));
@@ -55,7 +53,7 @@ final class GpuResultsTest {
         }
       }
     }
-    assertThat(cases).hasSizeGreaterThan(600);
+    assertThat(cases).hasSizeGreaterThan(780);
     assertThat(wrong).isEmpty();
   }
 
