@@ -21,9 +21,11 @@ static const char usage[] =
     "  --no-measure   only check\n"
     "  --json         print one JSON object instead\n"
     "\n"
-    "Keys: device, compute_capability, memory_bytes, driver_version, start_ms (cuInit until the context is\n"
-    "there), then, measured: host_to_device_mb_s and device_to_host_mb_s (pageable memory, 10^6 bytes a second),\n"
-    "launch_us (one of many launches that are not waited for), launch_wait_us (launch and wait, the median).\n"
+    "Keys: device, compute_capability, memory_bytes, driver_version, channel (the address that Graft's client\n"
+    "uses), start_ms (cuInit until the context is there), then, measured: round_trip_us (the median of a call\n"
+    "that waits for an answer), host_to_device_mb_s and device_to_host_mb_s (pageable memory, 10^6 bytes a\n"
+    "second), pinned_to_device_mb_s and pinned_to_host_mb_s, launch_us (one of many launches that are not\n"
+    "waited for), launch_wait_us (launch and wait, the median).\n"
     "\n"
     "Exit code: 0 ok, 1 failed, 2 wrong usage.\n";
 
@@ -53,6 +55,9 @@ typedef struct CUfunc_st *CUfunction;
   F(cuModuleUnload, (CUmodule))                                                                            \
   F(cuMemAlloc_v2, (CUdeviceptr *, size_t))                                                                \
   F(cuMemFree_v2, (CUdeviceptr))                                                                           \
+  F(cuMemGetInfo_v2, (size_t *, size_t *))                                                                 \
+  F(cuMemHostAlloc, (void **, size_t, unsigned))                                                           \
+  F(cuMemFreeHost, (void *))                                                                               \
   F(cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t))                                                  \
   F(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))                                                        \
   F(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, \
@@ -181,8 +186,10 @@ static void *allocate(size_t bytes) {
 
 // ---- The check and the measurements ----
 
+static void *driver;
+
 static void open_driver(void) {
-  void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+  driver = dlopen("libcuda.so.1", RTLD_NOW);
   if (driver == NULL) {
     fail("%s", dlerror());
   }
@@ -209,6 +216,15 @@ static void describe(CUdevice device) {
   print_text("compute_capability", capability);
   print_number("memory_bytes", (double)memory, 0);
   print_number("driver_version", version, 0);
+}
+
+// Graft's client says how it reaches the server; a real driver has no such function.
+static void describe_channel(void) {
+  const char *(*channel)(void);
+  *(void **)&channel = dlsym(driver, "graftChannel");
+  if (channel != NULL && channel() != NULL) {
+    print_text("channel", channel());
+  }
 }
 
 static void launch(CUfunction saxpy, float a, CUdeviceptr x, CUdeviceptr y, int n) {
@@ -246,10 +262,27 @@ static void check_kernel(CUfunction saxpy) {
   free(y);
 }
 
+static void *allocate_for_copies(size_t bytes, bool pinned) {
+  void *memory;
+  if (!pinned) {
+    return allocate(bytes);
+  }
+  CHECK(cuMemHostAlloc(&memory, bytes, 0));
+  return memory;
+}
+
+static void free_of_copies(void *memory, bool pinned) {
+  if (pinned) {
+    CHECK(cuMemFreeHost(memory));
+  } else {
+    free(memory);
+  }
+}
+
 // Copies both ways for about 0.2 s each after one copy that is not counted, and compares what came back.
-static void measure_copies(size_t bytes) {
-  unsigned char *memory = allocate(bytes);
-  unsigned char *back = allocate(bytes);
+static void measure_copies(size_t bytes, bool pinned) {
+  unsigned char *memory = allocate_for_copies(bytes, pinned);
+  unsigned char *back = allocate_for_copies(bytes, pinned);
   for (size_t i = 0; i < bytes; i++) {
     memory[i] = (unsigned char)((i * 2654435761u) >> 13);
   }
@@ -265,7 +298,7 @@ static void measure_copies(size_t bytes) {
     copied += (double)bytes;
     end = seconds();
   } while (end - start < 0.2);
-  print_number("host_to_device_mb_s", 1e-6 * copied / (end - start), 1);
+  print_number(pinned ? "pinned_to_device_mb_s" : "host_to_device_mb_s", 1e-6 * copied / (end - start), 1);
 
   CHECK(cuMemcpyDtoH_v2(back, device, bytes));
   copied = 0;
@@ -275,18 +308,32 @@ static void measure_copies(size_t bytes) {
     copied += (double)bytes;
     end = seconds();
   } while (end - start < 0.2);
-  print_number("device_to_host_mb_s", 1e-6 * copied / (end - start), 1);
+  print_number(pinned ? "pinned_to_host_mb_s" : "device_to_host_mb_s", 1e-6 * copied / (end - start), 1);
   if (memcmp(memory, back, bytes) != 0) {
     fail("%zu bytes copied to the device came back changed", bytes);
   }
   CHECK(cuMemFree_v2(device));
-  free(memory);
-  free(back);
+  free_of_copies(memory, pinned);
+  free_of_copies(back, pinned);
 }
 
 static int compare(const void *left, const void *right) {
   double difference = *(const double *)left - *(const double *)right;
   return (difference > 0) - (difference < 0);
+}
+
+// A call that needs the driver's answer and no work of the device.
+static void measure_round_trips(void) {
+  enum { CALLS = 51 };
+  double calls[CALLS];
+  for (int i = 0; i < CALLS; i++) {
+    size_t unused, total;
+    double start = seconds();
+    CHECK(cuMemGetInfo_v2(&unused, &total));
+    calls[i] = seconds() - start;
+  }
+  qsort(calls, CALLS, sizeof calls[0], compare);
+  print_number("round_trip_us", 1e6 * calls[CALLS / 2], 2);
 }
 
 static void measure_launches(CUfunction saxpy) {
@@ -363,6 +410,7 @@ int main(int count, char **arguments) {
   CUcontext context;
   CHECK(cuDeviceGet(&device, (int)ordinal));
   describe(device);
+  describe_channel();
   CHECK(cuDevicePrimaryCtxRetain(&context, device));
   CHECK(cuCtxSetCurrent(context));
   print_number("start_ms", 1e3 * (seconds() - start), 1);
@@ -373,7 +421,9 @@ int main(int count, char **arguments) {
   CHECK(cuModuleGetFunction(&saxpy, module, "saxpy"));
   check_kernel(saxpy);
   if (measure) {
-    measure_copies((size_t)mebibytes << 20);
+    measure_round_trips();
+    measure_copies((size_t)mebibytes << 20, false);
+    measure_copies((size_t)mebibytes << 20, true);
     measure_launches(saxpy);
   }
   CHECK(cuModuleUnload(module));

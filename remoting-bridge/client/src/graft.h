@@ -62,6 +62,7 @@ struct graft_transfer;
 /* Connects once for the process. 0, or the CUDA error that every call returns from now on. */
 int graft_session_open(void);
 bool graft_session_is_open(void);
+const char *graftChannel(void);
 /* GRAFT_DEBUG: 1 says what is missing, 2 each call. */
 int graft_debug(void);
 /* One line on stderr. */

@@ -729,6 +729,9 @@ bool graft_lane_done(uint64_t callback) {
 
 /* ---- Opening ---- */
 
+/* Beside the driver's functions, for programs that want to know: the address in use, NULL without a session. */
+GRAFT_EXPORT const char *graftChannel(void) { return graft_session_is_open() ? s.config.server : NULL; }
+
 static int open_now(void) {
   char reason[400];
   if (!graft_config_read(&s.config, reason, sizeof reason)) {

@@ -18,6 +18,7 @@ import graft.provisioner.step.guest.CreateDisk;
 import graft.provisioner.step.guest.DefineGuest;
 import graft.provisioner.step.guest.GrantAccess;
 import graft.provisioner.step.guest.MakeFolder;
+import graft.provisioner.step.guest.MakeRegion;
 import graft.provisioner.step.guest.MakeToken;
 import graft.provisioner.step.guest.StartGuest;
 import graft.provisioner.step.guest.VerifyCuda;
@@ -46,6 +47,7 @@ public final class Steps {
               StartServer.class,
               MakeToken.class,
               GrantAccess.class,
+              MakeRegion.class,
               MakeFolder.class,
               CopyFile.class,
               BuildInitramfs.class,

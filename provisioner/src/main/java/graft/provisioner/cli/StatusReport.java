@@ -98,6 +98,9 @@ final class StatusReport {
       }
       if (guest.get("cuda") instanceof Map<?, ?> cuda) {
         text.append(", CUDA ").append(cuda.get("result")).append(" on ").append(cuda.get("device"));
+        if (cuda.get("channel") != null) {
+          text.append(" by ").append(cuda.get("channel"));
+        }
       }
       text.append('\n');
     }

@@ -19,6 +19,9 @@ final class GuestRules {
 
   private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
+  /** Rings for one process and a little for it to pin. */
+  private static final MemorySize LEAST_REGION = MemorySize.ofMiB(16);
+
   private final Descriptor descriptor;
   private final Positions positions;
   private final Problems problems;
@@ -85,6 +88,14 @@ final class GuestRules {
           positions.of(guest, "vgpu"),
           "the guest owns '" + vgpu.gpu() + "' and needs no vGPU of it",
           "remove 'vgpu', or change the owner");
+    }
+    if (vgpu.region() != null
+        && (Long.bitCount(vgpu.region().bytes()) != 1
+            || vgpu.region().compareTo(LEAST_REGION) < 0)) {
+      problems.add(
+          positions.of(vgpu, "region"),
+          vgpu.region() + " cannot be a region: a PCI device's memory is a power of two",
+          "at least " + LEAST_REGION + ", as 64MiB or 256MiB");
     }
     if (gpu.isPresent() && gpu.get().memory().isPresent() && vgpu.memory().isPresent()) {
       if (vgpu.memory().get().compareTo(gpu.get().memory().get()) > 0) {

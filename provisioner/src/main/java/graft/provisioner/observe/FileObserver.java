@@ -3,6 +3,7 @@ package graft.provisioner.observe;
 import graft.provisioner.GraftException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -58,6 +59,15 @@ final class FileObserver {
           });
     } catch (IOException e) {
       throw new GraftException("cannot look at " + folder + ": " + e.getMessage(), "", e);
+    }
+  }
+
+  /** Looks at the files of a folder whose names begin so. */
+  void lookIn(Path folder, String prefix) {
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, prefix + "*")) {
+      found.forEach(this::look);
+    } catch (IOException e) {
+      // no such folder, no such files
     }
   }
 

@@ -6,8 +6,14 @@ package graft.provisioner.observe;
  * @param cpus online
  * @param memory all of it, in bytes
  * @param availableMemory what new processes can get without swapping, in bytes
+ * @param sharedMemory what is free in /dev/shm, in bytes
  * @param root whether this process is root's
  * @param nvidiaDriver the loaded NVIDIA driver's version; empty if there is none
  */
 public record HostFacts(
-    int cpus, long memory, long availableMemory, boolean root, String nvidiaDriver) {}
+    int cpus,
+    long memory,
+    long availableMemory,
+    long sharedMemory,
+    boolean root,
+    String nvidiaDriver) {}

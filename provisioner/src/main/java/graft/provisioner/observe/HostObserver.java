@@ -35,8 +35,17 @@ public final class HostObserver {
         Runtime.getRuntime().availableProcessors(),
         total,
         available,
+        sharedMemory(),
         isRoot(),
         driver.isEmpty() ? "" : driver.get(0).strip());
+  }
+
+  private static long sharedMemory() {
+    try {
+      return Files.getFileStore(Path.of("/dev/shm")).getUsableSpace();
+    } catch (IOException e) {
+      return 0; // there is none
+    }
   }
 
   /** The TCP ports on which something listens, on any address. */

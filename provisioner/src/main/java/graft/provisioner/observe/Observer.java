@@ -58,6 +58,7 @@ public final class Observer {
     FileObserver files = new FileObserver();
     named(file).forEach(files::look);
     files.lookUnder(state.path());
+    files.lookIn(Path.of("/dev/shm"), "graft." + state.setup() + ".");
     files.lookUnder(Layout.of(state, HostObserver.isRoot()).guests());
     Set<Path> servers = new LinkedHashSet<>();
     Map<Path, Map<String, String>> grants = new LinkedHashMap<>();

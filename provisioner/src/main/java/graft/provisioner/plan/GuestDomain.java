@@ -56,6 +56,7 @@ final class GuestDomain {
     if (features(input).contains(GuestFeature.PCI_PASSTHROUGH)) {
       spec.spareSlots(SPARE_SLOTS);
     }
+    new GuestChannels(input, guest).addTo(spec);
     List<Nic> nics = nics(guest);
     for (int i = 0; i < nics.size(); i++) {
       spec.networkInterface(card(nics.get(i), Identities.mac(setup, name, i)));

@@ -45,6 +45,7 @@ final class GuestPreflight {
               input, nic.network().text(), positions.of(nic, "network"), problems);
         }
       }
+      new GuestChannels(input, guest).check(problems);
       features(guest);
     }
   }

@@ -48,6 +48,7 @@ final class GuestSteps {
   private final ServerSteps servers;
   private final Guest guest;
   private final GuestDevices devices;
+  private final GuestChannels channels;
   private final Path folder;
   private final String name;
 
@@ -56,6 +57,7 @@ final class GuestSteps {
     this.input = input;
     this.servers = servers;
     this.guest = guest;
+    this.channels = new GuestChannels(input, guest);
     this.folder = input.layout().guest(guest.name());
     this.name = guest.name().text();
   }
@@ -83,9 +85,9 @@ final class GuestSteps {
       VGpu vgpu = guest.vgpu().get();
       Path token = layout.state().token(guest.name());
       Path tokens = layout.state().tokens(vgpu.gpu());
-      String settings = vgpu.memory().map(m -> "memory=" + m.bytes()).orElse("");
       steps.add(new MakeToken(name, token));
-      steps.add(new GrantAccess(name, vgpu.gpu().text(), token, tokens, settings));
+      steps.add(new GrantAccess(name, vgpu.gpu().text(), token, tokens, channels.grant()));
+      steps.addAll(channels.steps());
     }
     steps.add(new MakeFolder(name, folder, layout.ownParents() + 1));
     if (guest.image().isPresent()) {
@@ -140,7 +142,9 @@ final class GuestSteps {
     String xml =
         Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest, devices), host));
     String cpus = guest.cpus() == 1 ? "1 CPU" : guest.cpus() + " CPUs";
-    steps.add(new DefineGuest(uri, name, uuid, cpus + ", " + guest.memory(), xml));
+    String reach = guest.vgpu().isPresent() ? ", channels " + channels.summary() : "";
+    String summary = cpus + ", " + guest.memory() + reach;
+    steps.add(new DefineGuest(uri, name, uuid, summary, xml));
     for (String device : devices.devices()) {
       steps.add(new AttachDevice(uri, name, uuid, device));
     }
@@ -166,7 +170,9 @@ final class GuestSteps {
       client =
           Optional.of(
               new ClientSettings(
-                  servers.forGuest(guest, gpu), name, input.layout().state().token(guest.name())));
+                  channels.addresses(servers.forGuest(guest, gpu)),
+                  name,
+                  input.layout().state().token(guest.name())));
       for (FileStamp file : input.snapshot().clientFiles()) {
         String path = Payload.CLIENT_FOLDER + "/" + file.path().getFileName();
         files.add(new PayloadFile(file, path, path.contains(".so") ? 0644 : 0755));

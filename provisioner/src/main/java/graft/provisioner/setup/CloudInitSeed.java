@@ -19,6 +19,9 @@ import java.util.zip.GZIPOutputStream;
  *     cloud-init: NoCloud</a>
  */
 public final class CloudInitSeed {
+  /** Scripts there are run at each boot of a small guest, and once by cloud-init. */
+  static final String BOOT_SCRIPTS = "/etc/graft/boot.d/";
+
   private static final String BOUNDARY = "graft-part";
 
   private CloudInitSeed() {}
@@ -65,6 +68,10 @@ public final class CloudInitSeed {
     }
     text.append("runcmd:\n");
     text.append("  - [ldconfig]\n");
+    files.stream()
+        .map(GuestFile::path)
+        .filter(path -> path.startsWith(BOOT_SCRIPTS))
+        .forEach(path -> text.append("  - [").append(quoted(path)).append("]\n"));
     text.append("  - [install, -D, /dev/null, ").append(marker(instance)).append("]\n");
     return text.toString();
   }

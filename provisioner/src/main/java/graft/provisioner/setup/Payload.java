@@ -38,6 +38,9 @@ public record Payload(String hostName, Optional<ClientSettings> client, List<Pay
       ClientSettings settings = client.get();
       read.add(text(LOADER_FILE, 0644, CLIENT_FOLDER + "\n"));
       read.add(text("/etc/graft/client.conf", 0644, clientConf(settings)));
+      if (settings.server().contains("ivshmem:")) {
+        read.addAll(RegionRights.files());
+      }
       read.add(new GuestFile("/etc/graft/token", 0600, bytes(settings.token())));
     }
     return read;

@@ -57,9 +57,16 @@ class GuestsIntegrationTest {
         .containsPattern("-rw-------.* token")
         .containsPattern("-rw-r--r--.* client.conf");
     assertThat(graft.run("exec", SETUP, TWO, "--", "cat", "/etc/graft/client.conf").as(0).out())
-        .contains("server = tcp://10.0.2.2:")
+        .containsPattern("server = ivshmem://10.0.2.2:([0-9]+), tcp://10.0.2.2:\\1\n")
         .contains("name = " + TWO);
     assertSecretsArePrivate();
+    assertThat(graft.run("exec", SETUP, ONE, "--", "ls", "/etc/graft/boot.d").as(0).out())
+        .contains("10-shared-memory");
+    String shared = "ls -l /sys/bus/pci/devices/*/resource2";
+    assertThat(graft.run("exec", SETUP, ONE, "--", "/bin/sh", "-c", shared).as(0).out())
+        .as("every user of the guest may map what it shares with the server")
+        .containsPattern("-rw-rw-rw-.* 134217728 ");
+    assertThat(mode(RealHost.region(SETUP, ONE))).isEqualTo("rw-------");
 
     Map<String, Object> status =
         Json.readObject(graft.run("status", "-o", "json", lab).as(0).out());

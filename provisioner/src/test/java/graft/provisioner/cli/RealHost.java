@@ -46,8 +46,16 @@ final class RealHost {
     }
     assertThat(graft.state(setup)).doesNotExist();
     assertThat(Path.of("/var/lib/libvirt/images/graft", setup)).doesNotExist();
+    for (String guest : guests) {
+      assertThat(region(setup, guest)).doesNotExist();
+    }
     Path pidFile = graft.state(setup).resolve("gpu-gpu0.pid");
     assertThat(ServerProcess.find(pidFile)).as("the server's process").isEmpty();
+  }
+
+  /** The memory that a guest shares with the server. */
+  static Path region(String setup, String guest) {
+    return Path.of("/dev/shm", "graft." + setup + "." + guest);
   }
 
   /** Ends and removes guests that a failed test left. */

@@ -46,8 +46,7 @@ class JournalTest {
           new FileStamp(Path.of("/i/initramfs"), 10, 20),
           new Payload(
               "alice",
-              Optional.of(
-                  new ClientSettings(Endpoint.tcp("10.0.2.2", 7799), "alice", Path.of("/s/token"))),
+              Optional.of(new ClientSettings("tcp://10.0.2.2:7799", "alice", Path.of("/s/token"))),
               List.of(
                   new PayloadFile(new FileStamp(Path.of("/c/lib"), 1, 2), "/usr/lib/lib", 0644))),
           Path.of("/g/initramfs"));

@@ -27,6 +27,7 @@ import graft.provisioner.step.guest.CreateDisk;
 import graft.provisioner.step.guest.DefineGuest;
 import graft.provisioner.step.guest.GrantAccess;
 import graft.provisioner.step.guest.MakeFolder;
+import graft.provisioner.step.guest.MakeRegion;
 import graft.provisioner.step.guest.MakeToken;
 import graft.provisioner.step.guest.StartGuest;
 import graft.provisioner.step.host.DefineNetwork;
@@ -58,6 +59,7 @@ final class FakeHost {
   private String uri = "qemu:///system";
   private String error = "";
   private long memory = 4L << 30;
+  private long sharedMemory = 1L << 30;
   private String nvidia = "";
   private boolean root = true;
 
@@ -103,6 +105,11 @@ final class FakeHost {
 
   FakeHost memory(long bytes) {
     memory = bytes;
+    return this;
+  }
+
+  FakeHost sharedMemory(long bytes) {
+    sharedMemory = bytes;
     return this;
   }
 
@@ -160,7 +167,7 @@ final class FakeHost {
                 List.copyOf(networks.values()))
             : LibvirtFacts.unreachable(uri, error);
     return new Snapshot(
-        new HostFacts(2, memory, memory, root, nvidia),
+        new HostFacts(2, memory, memory, sharedMemory, root, nvidia),
         libvirt,
         files,
         folders,
@@ -213,6 +220,10 @@ final class FakeHost {
       grants
           .computeIfAbsent(access.tokens(), t -> new LinkedHashMap<>())
           .put(access.guest(), access.settings());
+    } else if (step instanceof MakeRegion region) {
+      long bytes = region.size().bytes();
+      files.put(region.file(), new FileFacts(bytes, 2000, true, false, true));
+      sharedMemory -= bytes;
     } else if (step instanceof MakeFolder folder) {
       folders.add(folder.folder());
     } else if (step instanceof CopyFile copy) {

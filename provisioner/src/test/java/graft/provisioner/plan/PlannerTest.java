@@ -1,6 +1,7 @@
 package graft.provisioner.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import graft.provisioner.bind.Problem;
@@ -70,7 +71,8 @@ class PlannerTest {
     host.carryOut(host.plan(SMALL));
     assertThat(host.plan(SMALL.replace("memory: 1GiB", "memory: 2GiB")).actions())
         .extracting(Action::toString)
-        .containsExactly("+ give it access to 'gpu0' (memory=2147483648) (changed)");
+        .containsExactly(
+            "+ give it access to 'gpu0' (memory=2147483648 region=/dev/shm/graft.lab.alice) (changed)");
   }
 
   @Test
@@ -114,6 +116,42 @@ class PlannerTest {
   }
 
   @Test
+  void aHostWithoutRoomForSharedMemoryLeavesTheNetwork() throws Exception {
+    Plan plan = host.sharedMemory(64 << 20).plan(SMALL);
+    assertThat(plan.warnings())
+        .contains(
+            "the guest 'alice' reaches its GPU over the network: /dev/shm has 64MiB free, and the"
+                + " region takes 128MiB");
+    assertThat(plan.toText())
+        .contains("(1 CPU, 256MiB, channels tcp)")
+        .doesNotContain("shares with the server");
+  }
+
+  @Test
+  void guestsShareTheHostsRoomForSharedMemory() throws Exception {
+    String two = SMALL + SMALL.substring(SMALL.indexOf("  - name: alice")).replace("alice", "bob");
+    Plan plan = host.sharedMemory(200 << 20).plan(two);
+    assertThat(plan.toText()).contains("graft.lab.alice").doesNotContain("graft.lab.bob");
+    host.carryOut(plan);
+    assertThat(host.plan(two).actions()).as("its own region is no obstacle later").isEmpty();
+  }
+
+  @Test
+  void aChannelThatCannotBeIsRefusedWhereItIsWritten() {
+    String insists = SMALL.replace("memory: 1GiB", "memory: 1GiB, channel: ivshmem");
+    assertThatThrownBy(() -> host.sharedMemory(64 << 20).plan(insists))
+        .isInstanceOf(UnfitHostException.class)
+        .hasMessageContaining("the guest cannot use ivshmem: /dev/shm has 64MiB free");
+  }
+
+  @Test
+  void aGuestThatWantsTheNetworkGetsNoSharedMemory() throws Exception {
+    Plan plan = host.plan(SMALL.replace("memory: 1GiB", "memory: 1GiB, channel: tcp"));
+    assertThat(plan.toText()).contains("channels tcp)").doesNotContain("/dev/shm");
+    assertThat(plan.warnings()).noneMatch(warning -> warning.contains("network"));
+  }
+
+  @Test
   void aServerThatDiedIsStartedWhereItsGuestsLookForIt() throws Exception {
     host.carryOut(host.plan(SMALL)).serverDied();
     assertThat(host.plan(SMALL).actions())
@@ -141,6 +179,7 @@ class PlannerTest {
             "UNDO guest/alice/initramfs",
             "UNDO guest/alice/kernel",
             "UNDO guest/alice/folder",
+            "UNDO guest/alice/region",
             "UNDO guest/alice/access-gpu0",
             "UNDO guest/alice/token",
             "UNDO server/gpu0/server");

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.w3c.dom.Element;
 
 /**
@@ -19,6 +21,8 @@ import org.w3c.dom.Element;
  * @see <a href="https://libvirt.org/formatcaps.html">libvirt: driver capabilities XML</a>
  */
 final class CapabilitiesXml {
+
+  private static final Pattern OWNER = Pattern.compile("\\+(\\d{1,9}):\\+(\\d{1,9})");
 
   private final Element root;
 
@@ -34,6 +38,26 @@ final class CapabilitiesXml {
     return Xml.find(root, "host", "iommu")
         .map(e -> e.getAttribute("support").equals("yes"))
         .orElse(false);
+  }
+
+  /**
+   * Who owns the files of running guests (the security model "dac"); empty where libvirt leaves it.
+   */
+  Optional<FileOwner> guestOwner() {
+    for (Element model :
+        Xml.find(root, "host").map(h -> Xml.children(h, "secmodel")).orElse(List.of())) {
+      if (Xml.text(model, "model").orElse("").equals("dac")) {
+        for (Element label : Xml.children(model, "baselabel")) {
+          Matcher numbers = OWNER.matcher(label.getTextContent().strip());
+          if (numbers.matches()) {
+            return Optional.of(
+                new FileOwner(
+                    Integer.valueOf(numbers.group(1)), Integer.valueOf(numbers.group(2))));
+          }
+        }
+      }
+    }
+    return Optional.empty();
   }
 
   List<NumaCell> numaCells() {

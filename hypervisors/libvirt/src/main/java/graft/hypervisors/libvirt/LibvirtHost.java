@@ -88,6 +88,16 @@ public final class LibvirtHost implements AutoCloseable {
         xml.guests());
   }
 
+  /** Who owns the files of running guests; empty where libvirt leaves them as they are. */
+  public Optional<FileOwner> guestOwner() {
+    return connection.with(
+        c ->
+            new CapabilitiesXml(
+                    new Attempt("read the capabilities of", uri().toString())
+                        .text(LibvirtLibrary.calls().virConnectGetCapabilities(c)))
+                .guestOwner());
+  }
+
   /** Memory of the host that no guest and no process uses now. */
   public MemorySize freeMemory() {
     return connection.with(

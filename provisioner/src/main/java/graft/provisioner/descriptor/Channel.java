@@ -1,0 +1,13 @@
+package graft.provisioner.descriptor;
+
+/** What carries a guest's calls and data to the server of its GPU. */
+public enum Channel {
+  /** The fastest that both ends can do; the client falls back to the next. */
+  AUTO,
+  /** Memory shared with the host, as a PCI device; needs the server on the same host. */
+  IVSHMEM,
+  /** Sockets between guest and host without a network. */
+  VSOCK,
+  /** The guest's network. */
+  TCP
+}

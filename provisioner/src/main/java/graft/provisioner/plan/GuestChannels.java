@@ -1,0 +1,181 @@
+package graft.provisioner.plan;
+
+import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.ShmemSpec;
+import graft.provisioner.bind.Problems;
+import graft.provisioner.descriptor.Channel;
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.VGpu;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.guest.MakeRegion;
+import graft.provisioner.values.Endpoint;
+import graft.provisioner.values.MemorySize;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** The channels of a guest with a vGPU, and why it has no others. */
+final class GuestChannels {
+  /** Where Linux has shared memory, and QEMU the regions that libvirt names. */
+  static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+  /** The best first. */
+  private static final List<Channel> ALL = List.of(Channel.IVSHMEM, Channel.TCP);
+
+  private final PlanInput input;
+  private final Guest guest;
+  private final Map<Channel, String> obstacles = new EnumMap<>(Channel.class);
+
+  GuestChannels(PlanInput input, Guest guest) {
+    this.input = input;
+    this.guest = guest;
+    noVsock().ifPresent(why -> obstacles.put(Channel.VSOCK, why));
+    noSharedMemory().ifPresent(why -> obstacles.put(Channel.IVSHMEM, why));
+  }
+
+  private Channel wanted() {
+    return guest.vgpu().map(VGpu::channel).orElse(Channel.AUTO);
+  }
+
+  private static Optional<String> noVsock() {
+    return Optional.of("this version's server does not listen at vsock addresses");
+  }
+
+  private Optional<String> noSharedMemory() {
+    if (!input.snapshot().libvirt().uri().startsWith("qemu:///")) {
+      return Optional.of("only guests of QEMU on this host share memory with its server");
+    }
+    MemorySize size = guest.vgpu().map(VGpu::region).orElse(new MemorySize(0));
+    long free = input.snapshot().host().sharedMemory();
+    for (Guest other : input.descriptor().guests()) {
+      if (other.name().equals(guest.name())) {
+        break;
+      }
+      free -= toBeMade(other);
+    }
+    return toBeMade(guest) > free
+        ? Optional.of(
+            SHARED_MEMORY
+                + " has "
+                + new MemorySize(Math.max(0, free)).rounded()
+                + " free, and the region takes "
+                + size)
+        : Optional.empty();
+  }
+
+  /** What a guest's region will take that it has not taken yet. */
+  private long toBeMade(Guest one) {
+    boolean never =
+        one.vgpu().isEmpty()
+            || (one.vgpu().get().channel() != Channel.AUTO
+                && one.vgpu().get().channel() != Channel.IVSHMEM);
+    boolean made = input.journal().entry(MakeRegion.id(one.name().text())).isPresent();
+    return never || made ? 0 : one.vgpu().get().region().bytes();
+  }
+
+  /** In the order in which the client tries them. */
+  List<Channel> usable() {
+    if (guest.vgpu().isEmpty()) {
+      return List.of();
+    }
+    return ALL.stream()
+        .filter(channel -> wanted() == Channel.AUTO || wanted() == channel)
+        .filter(channel -> !obstacles.containsKey(channel))
+        .toList();
+  }
+
+  /** Notes a channel that the descriptor insists on and that cannot be. */
+  void check(Problems problems) {
+    if (guest.vgpu().isPresent() && obstacles.containsKey(wanted())) {
+      problems.add(
+          input.file().positions().of(guest.vgpu().get(), "channel"),
+          "the guest cannot use " + word(wanted()) + ": " + obstacles.get(wanted()),
+          "channel: auto takes the best that works");
+    }
+  }
+
+  /** Why {@code auto} takes nothing faster than the network; empty if it does. */
+  Optional<String> warning() {
+    return wanted() == Channel.AUTO && usable().equals(List.of(Channel.TCP))
+        ? Optional.of(
+            "the guest '"
+                + guest.name()
+                + "' reaches its GPU over the network: "
+                + obstacles.get(Channel.IVSHMEM))
+        : Optional.empty();
+  }
+
+  /** For people: {@code ivshmem (128MiB), tcp}. */
+  String summary() {
+    return usable().stream()
+        .map(c -> word(c) + (c == Channel.IVSHMEM ? " (" + region() + ")" : ""))
+        .collect(Collectors.joining(", "));
+  }
+
+  static String word(Channel channel) {
+    return channel.name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * What the client is told: addresses, the best first.
+   *
+   * @param server the server's address in the guest's network
+   */
+  String addresses(Endpoint server) {
+    return usable().stream()
+        .map(channel -> word(channel) + "://" + server.host() + ":" + server.port())
+        .collect(Collectors.joining(", "));
+  }
+
+  private MemorySize region() {
+    return guest.vgpu().orElseThrow().region();
+  }
+
+  private boolean sharesMemory() {
+    return usable().contains(Channel.IVSHMEM);
+  }
+
+  private String regionName() {
+    return "graft." + input.descriptor().setupName() + "." + guest.name();
+  }
+
+  private Path regionFile() {
+    return SHARED_MEMORY.resolve(regionName());
+  }
+
+  /** The steps that make what the channels need on the host. */
+  List<Step> steps() {
+    return sharesMemory()
+        ? List.of(
+            new MakeRegion(
+                input.snapshot().libvirt().uri(), guest.name().text(), regionFile(), region()))
+        : List.of();
+  }
+
+  /** What the server's list of tokens says of them. */
+  List<String> settings() {
+    return sharesMemory() ? List.of("region=" + regionFile()) : List.of();
+  }
+
+  /** Adds the devices that they need. */
+  void addTo(DomainSpec.Builder spec) {
+    if (sharesMemory()) {
+      spec.sharedMemory(
+          new ShmemSpec(
+              regionName(), graft.hypervisors.libvirt.domain.MemorySize.ofBytes(region().bytes())));
+    }
+  }
+
+  /** All settings of a vGPU, as the server's list of tokens has them. */
+  String grant() {
+    List<String> settings = new ArrayList<>();
+    guest.vgpu().flatMap(VGpu::memory).ifPresent(m -> settings.add("memory=" + m.bytes()));
+    settings.addAll(settings());
+    return String.join(" ", settings);
+  }
+}
