@@ -4,9 +4,18 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Turns one plain value of the file into an object; a message says why it cannot be. */
 final class Scalars {
+  private static final ClassValue<Optional<Method>> PARSERS =
+      new ClassValue<>() {
+        @Override
+        protected Optional<Method> computeValue(Class<?> type) {
+          return findParser(type);
+        }
+      };
+
   private Scalars() {}
 
   /** Whether values of this type are written as one plain value. */
@@ -94,11 +103,15 @@ final class Scalars {
   }
 
   private static Method parser(Class<?> type) {
+    return PARSERS.get(type).orElse(null);
+  }
+
+  private static Optional<Method> findParser(Class<?> type) {
     try {
       Method parse = type.getMethod("parse", String.class);
-      return type.isAssignableFrom(parse.getReturnType()) ? parse : null;
+      return Optional.of(parse).filter(found -> type.isAssignableFrom(found.getReturnType()));
     } catch (NoSuchMethodException e) {
-      return null;
+      return Optional.empty();
     }
   }
 }

@@ -17,7 +17,20 @@ record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
     LIST
   }
 
+  /** Java reads annotations from the class file anew for whoever asks it for components. */
+  private static final ClassValue<List<Shape>> SHAPES =
+      new ClassValue<>() {
+        @Override
+        protected List<Shape> computeValue(Class<?> recordType) {
+          return read(recordType);
+        }
+      };
+
   static List<Shape> of(Class<?> recordType) {
+    return SHAPES.get(recordType);
+  }
+
+  private static List<Shape> read(Class<?> recordType) {
     RecordComponent[] components = recordType.getRecordComponents();
     Shape[] shapes = new Shape[components.length];
     for (int i = 0; i < components.length; i++) {

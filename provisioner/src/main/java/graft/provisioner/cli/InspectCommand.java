@@ -7,6 +7,8 @@ import graft.provisioner.observe.HostFacts;
 import graft.provisioner.observe.HostObserver;
 import graft.sriov.files.RootFolder;
 import graft.sriov.host.HostPci;
+import graft.sriov.preflight.Finding;
+import graft.sriov.preflight.Preflight;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +36,8 @@ final class InspectCommand implements Callable<Integer> {
   public Integer call() {
     HostFacts host = HostObserver.observe();
     HostPci pci = HostPci.read(RootFolder.thisHost());
-    String descriptor = new Starter(host, pci, uri()).descriptor();
+    List<Finding> findings = Preflight.check(RootFolder.thisHost(), pci);
+    String descriptor = new Starter(host, pci, findings, uri()).descriptor();
     output.say(descriptor.stripTrailing());
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("cpus", host.cpus());
@@ -43,6 +46,7 @@ final class InspectCommand implements Callable<Integer> {
     tree.put("nvidiaDriver", host.nvidiaDriver());
     tree.put("devices", pci.devices().values().stream().map(d -> d.label()).toList());
     tree.put("rdma", pci.rdma().stream().map(r -> r.name()).toList());
+    tree.put("findings", findings.stream().map(Finding::toString).toList());
     tree.put("descriptor", descriptor);
     output.result(tree);
     return ExitCode.OK;

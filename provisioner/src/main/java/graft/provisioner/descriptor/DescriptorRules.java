@@ -74,7 +74,9 @@ final class DescriptorRules {
           "'memory' is for the software device; a real GPU has its own",
           "limit a guest with vgpu: {memory: ...}");
     }
-    if (gpu.owner().kind() == Owner.Kind.GUEST && gpu.device().kind() == GpuDevice.Kind.CUDA) {
+    boolean cuda =
+        gpu.device().kind() == GpuDevice.Kind.CUDA || gpu.device().kind() == GpuDevice.Kind.MIG;
+    if (gpu.owner().kind() == Owner.Kind.GUEST && cuda) {
       problems.add(
           positions.of(gpu, "device"),
           "a GPU that a guest owns is passed through, and needs its PCI address",

@@ -14,6 +14,7 @@ import graft.sriov.files.RootFolder;
 import graft.sriov.host.HostPci;
 import graft.sriov.host.PciDevice;
 import graft.sriov.host.RdmaDevice;
+import graft.sriov.preflight.Preflight;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -174,13 +175,15 @@ public final class Doctor {
     } else {
       findings.add(Finding.ok("GPU", gpus.size() + ", driver " + driver));
     }
-    findings.add(
-        pci.hasIommu()
-            ? Finding.ok("IOMMU", "devices can be passed through")
-            : Finding.warning(
-                "IOMMU",
-                "off: devices cannot be passed through to guests",
-                "if you need that: intel_iommu=on or amd_iommu=on on the kernel's command line"));
+    // None of it keeps a guest without devices of the host from running.
+    for (graft.sriov.preflight.Finding one : Preflight.check(RootFolder.thisHost(), pci)) {
+      boolean well = one.level() == graft.sriov.preflight.Finding.Level.OK;
+      String fix = String.join("; ", one.commands());
+      findings.add(
+          well
+              ? Finding.ok(one.subject(), one.text())
+              : Finding.warning(one.subject(), one.text(), fix));
+    }
     String rdma = pci.rdma().stream().map(RdmaDevice::name).collect(Collectors.joining(", "));
     findings.add(Finding.ok("InfiniBand", rdma.isEmpty() ? "no adapter" : rdma));
   }

@@ -6,6 +6,7 @@ import graft.sriov.PciAddress;
 import graft.sriov.host.HostPci;
 import graft.sriov.host.PciDevice;
 import graft.sriov.host.RdmaDevice;
+import graft.sriov.preflight.Finding;
 import java.util.List;
 import java.util.Optional;
 
@@ -13,14 +14,17 @@ import java.util.Optional;
 public final class Starter {
   private final HostFacts host;
   private final HostPci pci;
+  private final List<Finding> findings;
   private final String uri;
 
   /**
    * A starter for a host.
    *
+   * @param findings what its devices lack for being given to guests
    * @param uri the libvirt connection; empty if none answers
    */
-  public Starter(HostFacts host, HostPci pci, String uri) {
+  public Starter(HostFacts host, HostPci pci, List<Finding> findings, String uri) {
+    this.findings = findings;
     this.host = host;
     this.pci = pci;
     this.uri = uri;
@@ -82,14 +86,26 @@ public final class Starter {
     }
   }
 
-  private static String where(PciDevice device) {
+  private String where(PciDevice device) {
     String node =
         device.numaNode().isPresent() ? "NUMA node " + device.numaNode().getAsInt() + ", " : "";
     Optional<String> driver = device.driver();
-    return node + driver.map(d -> "driver " + d).orElse("no driver");
+    String group =
+        device
+            .iommuGroup()
+            .map(
+                number ->
+                    "IOMMU group "
+                        + number
+                        + " of "
+                        + pci.members(number).size()
+                        + " devices, ")
+            .orElse("");
+    return node + group + driver.map(d -> "driver " + d).orElse("no driver");
   }
 
   private void fabric(StringBuilder text) {
+    comments(text, "", "IOMMU");
     if (pci.rdma().isEmpty()) {
       return;
     }
@@ -102,8 +118,21 @@ public final class Starter {
           pci.device(device.address()).flatMap(PciDevice::sriov).map(s -> s.totalVfs()).orElse(0);
       text.append("    # ").append(device.address()).append(", at most ").append(most);
       text.append(" virtual functions\n");
+      comments(text, "    ", device.address().toString());
+      device.ports().forEach(p -> comments(text, "    ", device.name() + " port " + p.number()));
       text.append("    - {name: ").append(device.name().replace('_', '-')).append(", device: ");
       text.append(device.name()).append(", vfs: 0}\n");
+    }
+  }
+
+  /** What is not well with a device, and the commands that mend it. */
+  private void comments(StringBuilder text, String indent, String subject) {
+    for (Finding finding : findings) {
+      if (finding.subject().equals(subject) && finding.level() != Finding.Level.OK) {
+        text.append(indent).append("# ").append(subject).append(": ");
+        text.append(finding.text()).append('\n');
+        finding.commands().forEach(c -> text.append(indent).append("#   ").append(c).append('\n'));
+      }
     }
   }
 

@@ -41,6 +41,7 @@ final class BootUnit {
         Type=oneshot
         RemainAfterExit=yes
         Environment=%s
+        ExecStartPre=-/sbin/modprobe vfio-pci
         ExecStart=%s apply %s
         KillMode=process
         TimeoutStartSec=15min

@@ -144,8 +144,9 @@ final class GuestPlanner {
       problems.add(
           positions.of(device, "mig"),
           "a MIG instance has no PCI function of its own, so it cannot be passed through",
-          "give the guest a vGPU of it: mdev with the type of a MIG-backed vGPU; or serve it from"
-              + " the host");
+          "serve it from the host (a GPU with device: "
+              + device.mig().get()
+              + " and a vgpu of it), or give the guest a MIG-backed vGPU (mdev)");
     }
   }
 
@@ -294,6 +295,18 @@ final class GuestPlanner {
   }
 
   private void check() {
+    Optional<Position> first =
+        take.values().stream()
+            .flatMap(List::stream)
+            .filter(TakeDevice.class::isInstance)
+            .map(step -> asked.get(((TakeDevice) step).device()))
+            .findFirst();
+    if (first.isPresent() && !facts.vfio()) {
+      problems.add(
+          first.get(),
+          "vfio-pci is not loaded, so no device can be taken from the host",
+          "modprobe vfio-pci");
+    }
     try {
       PassthroughPlan plan = passthrough.plan(requests);
       Set<String> own = new HashSet<>();

@@ -20,6 +20,7 @@ import java.util.TreeMap;
  * @param looked whether anybody looked: a set-up without devices of the host does not need it
  * @param host the PCI and RDMA devices, with what the journal knows of them and who holds them
  * @param claims who was given which device by Graft, by PCI address or UUID
+ * @param vfio whether devices can be bound to vfio-pci
  * @param mediated the UUIDs of the mediated devices that exist
  * @param vgpuTypes the vGPU type of those virtual functions of GPUs that take one, 0 for none
  * @param nodes the NUMA nodes
@@ -29,6 +30,7 @@ public record DeviceFacts(
     boolean looked,
     HostState host,
     Map<String, Holder> claims,
+    boolean vfio,
     Set<String> mediated,
     Map<PciAddress, Integer> vgpuTypes,
     List<NumaNode> nodes,
@@ -50,6 +52,7 @@ public record DeviceFacts(
               Ledger.EMPTY,
               new TreeMap<>()),
           Map.of(),
+          false,
           Set.of(),
           Map.of(),
           List.of(),

@@ -59,6 +59,7 @@ public final class DeviceObserver {
         true,
         state,
         claimed,
+        files.exists(PciPaths.driver("vfio-pci", "bind")),
         new TreeSet<>(files.list(MEDIATED)),
         vgpuTypes(state),
         NumaNode.readAll(files),

@@ -11,6 +11,7 @@ import graft.provisioner.descriptor.GpuDevice;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.HypervisorChoice;
 import graft.provisioner.descriptor.Network;
+import graft.provisioner.descriptor.Owner;
 import graft.provisioner.observe.LibvirtFacts;
 import graft.provisioner.observe.NetworkFacts;
 import graft.provisioner.observe.Snapshot;
@@ -126,7 +127,9 @@ final class Preflight {
   }
 
   private void gpu(Gpu gpu) {
-    if (gpu.device().kind() == GpuDevice.Kind.CUDA && snapshot.host().nvidiaDriver().isEmpty()) {
+    boolean cuda =
+        gpu.device().kind() == GpuDevice.Kind.CUDA || gpu.device().kind() == GpuDevice.Kind.MIG;
+    if (cuda && gpu.owner().kind() == Owner.Kind.HOST && snapshot.host().nvidiaDriver().isEmpty()) {
       problems.add(
           positions.of(gpu, "device"),
           "this host has no NVIDIA driver for '" + gpu.device() + "'",

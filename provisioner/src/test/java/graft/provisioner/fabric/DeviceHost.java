@@ -45,6 +45,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 
 /**
  * A host whose devices behave, with the provisioner's own plan, journal, apply and undo. Its
@@ -60,10 +61,22 @@ final class DeviceHost {
   private boolean root = true;
 
   DeviceHost(Path folder) {
+    this(folder, access -> access);
+  }
+
+  /** With something between the steps and the host. */
+  DeviceHost(Path folder, UnaryOperator<HostAccess> between) {
     this.state = folder.resolve("state");
     fake = new FakeSysfs(folder.resolve("host"));
     fake.loadDriver("vfio-pci").file("/proc/sys/kernel/random/boot_id", "first");
-    access = new HostAccess(fake, fake.links(), TimeLimits.DEFAULT);
+    access = between.apply(new HostAccess(fake, fake.links(), TimeLimits.DEFAULT));
+  }
+
+  /** One that is only looked at. */
+  DeviceHost(Path folder, HostAccess access) {
+    this.state = folder.resolve("state");
+    this.fake = null;
+    this.access = access;
   }
 
   DeviceHost notRoot() {

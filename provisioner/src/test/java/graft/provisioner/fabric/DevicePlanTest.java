@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.provisioner.plan.Plan;
 import graft.sriov.PciAddress;
+import graft.sriov.RamTempDirFactory;
 import graft.sriov.fake.FakeDevice;
 import java.nio.file.Path;
 import java.util.SortedMap;
@@ -23,7 +24,9 @@ class DevicePlanTest {
           - {name: ib0, device: mlx5_3b_0, vfs: 2}
       """;
 
-  @TempDir Path folder;
+  @TempDir(factory = RamTempDirFactory.class)
+  Path folder;
+
   private DeviceHost host;
 
   @BeforeEach

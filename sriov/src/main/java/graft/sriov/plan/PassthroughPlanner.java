@@ -165,7 +165,8 @@ public final class PassthroughPlanner {
     List<PciDevice> members = host.pci().members(group);
     for (PciDevice member : members) {
       Optional<String> holder = ledger.holder(member.address());
-      if (holder.isPresent() && !holder.get().equals(request.guest())) {
+      boolean itself = member.address().equals(address); // reported with the ledger
+      if (!itself && holder.isPresent() && !holder.get().equals(request.guest())) {
         problems.add(
             new Problem(
                 address.toString(),

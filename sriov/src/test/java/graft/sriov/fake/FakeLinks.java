@@ -23,17 +23,22 @@ final class FakeLinks implements VfLinks {
 
   @Override
   public List<VfSettings> read(NetInterface physical) {
-    FakeDevice pf = find("reading the VFs", physical);
-    List<VfSettings> all = new ArrayList<>();
-    for (int i = 0; i < kernel.numVfs(pf); i++) {
-      all.add(pf.vfSettings.getOrDefault(i, VfSettings.NONE.withPolicy(VfPolicy.FOLLOW)));
+    synchronized (files) { // as the kernel's own lock, rtnl
+      FakeDevice pf = find("reading the VFs", physical);
+      List<VfSettings> all = new ArrayList<>();
+      for (int i = 0; i < kernel.numVfs(pf); i++) {
+        all.add(pf.vfSettings.getOrDefault(i, VfSettings.NONE.withPolicy(VfPolicy.FOLLOW)));
+      }
+      return all;
     }
-    return all;
   }
 
   @Override
   public void set(NetInterface physical, int vf, VfSettings wanted) {
-    FakeDevice pf = find("setting VF " + vf, physical);
+    FakeDevice pf;
+    synchronized (files) {
+      pf = find("setting VF " + vf, physical);
+    }
     for (Map.Entry<String, String> one : wanted.toMap().entrySet()) {
       VfSettings single = VfSettings.fromMap(Map.of(one.getKey(), one.getValue()));
       files.change(

@@ -70,8 +70,12 @@ public record StartServer(
     // A session of its own: Ctrl-C in this terminal is not for the server.
     List<String> command = new ArrayList<>(List.of("setsid"));
     command.addAll(GraftCommand.serve(arguments()));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    if (isMig()) {
+      builder.environment().put("CUDA_VISIBLE_DEVICES", device);
+    }
     Process process =
-        new ProcessBuilder(command)
+        builder
             .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
             .redirectErrorStream(true)
@@ -104,11 +108,16 @@ public record StartServer(
     for (Endpoint endpoint : listen) {
       arguments.addAll(List.of("--listen", endpoint.toString()));
     }
-    arguments.addAll(List.of("--tokens", tokens.toString(), "--device", device));
+    arguments.addAll(List.of("--tokens", tokens.toString(), "--device", isMig() ? "gpu" : device));
     memory.ifPresent(m -> arguments.addAll(List.of("--memory", m.toString())));
     arguments.addAll(List.of("--spare", String.valueOf(spare)));
     arguments.addAll(List.of(ServerProcess.PID_FILE, pidFile.toString()));
     return arguments;
+  }
+
+  /** CUDA shows a MIG instance only to a process that names it, and then as its only device. */
+  private boolean isMig() {
+    return device.startsWith("MIG-");
   }
 
   /** It writes its pid once it serves; the connections show that nobody is in the way. */
