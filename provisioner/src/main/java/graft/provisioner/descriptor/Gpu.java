@@ -13,7 +13,8 @@ public record Gpu(
     @Default("host") @Doc("Who owns it: host, guest:NAME (by passthrough) or node:NAME.")
         Owner owner,
     @Default("software")
-        @Doc("What it is: software (no GPU), gpu or gpu:N (as CUDA counts), a PCI address, or MIG-UUID.")
+        @Doc(
+            "What it is: software (no GPU), gpu or gpu:N (as CUDA counts), a PCI address, or MIG-UUID.")
         GpuDevice device,
     @Doc("How much memory the software device has.") Optional<MemorySize> memory,
     @Default("{}") @Doc("The server beside the GPU.") Server server) {}

@@ -18,7 +18,8 @@ import java.util.regex.Pattern;
         "^(software|gpu(:[0-9]+)?|([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]|MIG-[0-9a-f-]{36})$",
     example = "software")
 public record GpuDevice(Kind kind, OptionalInt index, PciAddress address, String mig) {
-  private static final Pattern INSTANCE = Pattern.compile("MIG-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+  private static final Pattern INSTANCE =
+      Pattern.compile("MIG-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
   private static final Pattern NUMBERED = Pattern.compile("gpu(:[0-9]{1,3})?");
 
   /** The kinds of devices. */

@@ -95,11 +95,7 @@ public final class Starter {
             .iommuGroup()
             .map(
                 number ->
-                    "IOMMU group "
-                        + number
-                        + " of "
-                        + pci.members(number).size()
-                        + " devices, ")
+                    "IOMMU group " + number + " of " + pci.members(number).size() + " devices, ")
             .orElse("");
     return node + group + driver.map(d -> "driver " + d).orElse("no driver");
   }

@@ -24,8 +24,8 @@ class DescriptorReaderTest {
         .containsExactly(
             "lab.yaml:3:1: unknown key 'hypervizor' in the file (did you mean 'hypervisor'?)",
             "lab.yaml:6:12: there is no guest named 'nobody' (known: alice)",
-            "lab.yaml:7:13: 'device': '0000:3b:00.9' is not software, gpu, gpu:N or a PCI address"
-                + " (for example software)",
+            "lab.yaml:7:13: 'device': '0000:3b:00.9' is not software, gpu, gpu:N, a PCI address or"
+                + " a MIG instance (for example software)",
             "lab.yaml:14:19: there is no virtual function 5: the adapter has 2 (raise 'vfs')",
             "lab.yaml:14:33: 'node-guid': the GUID 01:00:00:00:00:00:00:01 is a multicast"
                 + " identifier (lowest bit of the first octet)",

@@ -12,6 +12,8 @@ final class LocalHost {
 
   private final Path root;
 
+  private Optional<Boolean> virtualization = Optional.empty();
+
   /**
    * @param root the folder that stands for {@code /}
    */
@@ -45,7 +47,15 @@ final class LocalHost {
                 + " guests");
   }
 
-  private boolean cpuHasVirtualization() {
+  /** Asked for each guest of a plan, and the same as long as the host runs. */
+  private synchronized boolean cpuHasVirtualization() {
+    if (virtualization.isEmpty()) {
+      virtualization = Optional.of(readCpuHasVirtualization());
+    }
+    return virtualization.get();
+  }
+
+  private boolean readCpuHasVirtualization() {
     try (var lines = Files.lines(root.resolve("proc/cpuinfo"))) {
       // Only x86 has a line of flags; elsewhere the device alone decides.
       return lines

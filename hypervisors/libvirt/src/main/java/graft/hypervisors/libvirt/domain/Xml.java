@@ -20,6 +20,10 @@ import org.xml.sax.helpers.DefaultHandler;
 /** What this project needs of the DOM: parse without touching the network, look up, print. */
 public final class Xml {
 
+  /** Making one takes longer than making a guest's document, and no two threads may share one. */
+  private static final ThreadLocal<DocumentBuilder> BUILDERS =
+      ThreadLocal.withInitial(Xml::makeBuilder);
+
   private Xml() {}
 
   /** An empty document with the given root element. */
@@ -110,6 +114,10 @@ public final class Xml {
   }
 
   private static DocumentBuilder builder() {
+    return BUILDERS.get();
+  }
+
+  private static DocumentBuilder makeBuilder() {
     try {
       // The JDK's own parser, by name: no search through the class path at start-up.
       DocumentBuilderFactory factory = DocumentBuilderFactory.newDefaultInstance();
