@@ -1,10 +1,11 @@
-# Shared by build, up, ssh and down: where the lab lives and how its machine is reached.
+# shellcheck shell=bash
+# Shared by the lab's commands: where the lab lives and how its machine is reached.
 lab=${GRAFT_LAB:-/var/cache/graft/lab}
 port=${GRAFT_LAB_PORT:-2222}
 
 lab_ssh() {
-  ssh -q -i "$lab/key" -p "$port" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
-    -o ConnectTimeout=20 -o ServerAliveInterval=30 root@127.0.0.1 "$@"
+  ssh -i "$lab/key" -p "$port" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+    -o ConnectTimeout=20 -o ServerAliveInterval=30 -o LogLevel=ERROR root@127.0.0.1 "$@"
 }
 
 # The process of the lab's machine, if it runs: by its own pid file, and only if it is still QEMU.
@@ -12,4 +13,28 @@ lab_pid() {
   local pid
   pid=$(cat "$lab/qemu.pid" 2>/dev/null) || return 1
   [ -n "$pid" ] && grep -q graft-lab "/proc/$pid/cmdline" 2>/dev/null && echo "$pid"
+}
+
+# Under which hypervisor the lab's machine was started: kvm or xen.
+lab_kind() { cat "$lab/kind" 2>/dev/null || echo kvm; }
+
+# Ends a script that needs the machine.
+lab_needed() { lab_pid >/dev/null || { echo "$1: the lab is not up: ./graft lab up" >&2; exit 1; }; }
+
+# Waits until the machine is reached; says after how many seconds.
+lab_wait() { # who waits
+  local start=$SECONDS limit=${GRAFT_LAB_TIMEOUT:-400}
+  until lab_ssh true 2>/dev/null; do
+    if ! lab_pid >/dev/null; then
+      echo "$1: the machine ended; the end of $lab/serial.log:" >&2
+      tail -n 20 "$lab/serial.log" >&2
+      return 1
+    fi
+    if [ $((SECONDS - start)) -gt "$limit" ]; then
+      echo "$1: not reached in $limit s; see $lab/serial.log, or ./graft lab down" >&2
+      return 1
+    fi
+    sleep 1
+  done
+  echo "up after $((SECONDS - start)) s"
 }

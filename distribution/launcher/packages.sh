@@ -12,27 +12,36 @@ need() {
   reasons+=("$(printf '  %-24s %s' "$2" "$3")")
 }
 
+# What this run takes: some of "build", "guests", "tests", "cloud" and "lab".
+takes() { [[ " $parts " == *" $1 "* ]]; }
+
 need_packages() {
-  if [ -n "$root" ]; then
+  if takes build && [ -n "$root" ]; then
     need javac openjdk-17-jdk-headless "Graft is written in Java 17"
     need mvn maven "builds Graft"
     need gcc gcc "builds the client and the example programs"
     need /usr/include/stdio.h libc6-dev "the same"
     need make make "the same"
   fi
-  if [ "$command" != build ]; then
+  if takes guests; then
     need qemu-system-x86_64 qemu-system-x86 "runs the guests"
     need qemu-img qemu-utils "makes their disks"
     need libvirtd libvirt-daemon-system "manages them"
     need virsh libvirt-clients "shows whether libvirt answers"
     need cpio cpio "packs the small guest image"
   fi
-  if [ "$command" = test ]; then
+  if takes tests; then
     need xorriso xorriso "reads a test's ISO image"
     # 96 MB to download: the one test that sees a comparison's report as its readers do.
     need chromium-headless-shell chromium-headless-shell "draws a test's report"
   fi
-  if [ "$cloud" = true ]; then
+  if takes lab; then
+    need mmdebstrap mmdebstrap "makes the lab's image"
+    need mke2fs e2fsprogs "the same"
+    need cpio cpio "the same"
+    need ssh openssh-client "reaches the lab"
+  fi
+  if takes cloud; then
     need mmdebstrap mmdebstrap "makes the cloud image"
     need mkfs.vfat dosfstools "the same"
     need mcopy mtools "the same"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Makes ready what `graft demo`, `graft test` and `graft build` need, runs them and cleans up.
+# Makes ready what `graft demo`, `graft test`, `graft build` and `graft lab` need, runs them and cleans up.
 #
-#   ready.sh ROOT HOME demo|test|build [--yes] [ARGUMENT...]
+#   ready.sh ROOT HOME demo|test|build|lab [--yes] [ARGUMENT...]
 #
 # ROOT is the checkout (empty in the distribution), HOME the folder that distribution/assemble.sh makes.
 # Everything said here goes to stderr; stdout belongs to the command.
@@ -11,12 +11,20 @@ export LC_ALL=C.UTF-8 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 root=$1 home=$2 command=$3
 shift 3
 launcher=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-yes=false cloud=false
+case $command in
+  build) parts=build ;;
+  demo) parts='build guests' ;;
+  test) parts='build guests tests' ;;
+  *) parts='' ;;
+esac
+yes=false
 arguments=()
 for argument; do
   case $command:$argument in
+    lab:*) arguments+=("$argument") ;; # lab.sh reads them
     *:--yes | *:-y) yes=true ;;
-    test:--cloud) cloud=true ;;
+    test:--cloud) parts+=' cloud' ;;
+    test:--lab) parts+=' lab' ;;
     *) arguments+=("$argument") ;;
   esac
 done
@@ -40,6 +48,7 @@ give_up() {
 . "$launcher/build.sh"
 . "$launcher/libvirt.sh"
 . "$launcher/image.sh"
+. "$launcher/lab.sh"
 
 # Runs a command so that Ctrl-C and SIGTERM reach it and it can clean up, whoever got them; gives its exit code.
 run_to_end() {
@@ -80,13 +89,19 @@ run_demo() {
   return "$code"
 }
 
+# Packages, and a checkout's build if this run takes it.
+make_ready() {
+  need_packages
+  [ -z "$root" ] || ! takes build || build_if_newer
+}
+
 if [ "$command" != demo ] && [ -z "$root" ]; then
   give_up "'$command' needs a checkout of the sources; this is the distribution"
 fi
-need_packages
-[ -z "$root" ] || build_if_newer
+[ "$command" = lab ] || make_ready
 case $command in
   build) ;;
+  lab) run_lab "${arguments[@]}" ;;
   demo)
     ready_libvirt
     ready_image
@@ -95,8 +110,11 @@ case $command in
   test)
     ready_libvirt
     ready_image
-    [ "$cloud" = false ] || ready_cloud_image
+    ! takes cloud || ready_cloud_image
     . "$launcher/test.sh"
-    run_tests "${arguments[@]}"
+    code=0
+    run_tests "${arguments[@]}" || code=$?
+    ! takes lab || test_in_lab || code=1
+    exit "$code"
     ;;
 esac

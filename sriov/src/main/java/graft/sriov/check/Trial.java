@@ -11,6 +11,7 @@ import graft.sriov.VfSettings;
 import graft.sriov.host.PciDevice;
 import graft.sriov.host.PciFunction;
 import graft.sriov.operation.Before;
+import graft.sriov.operation.Deadline;
 import graft.sriov.operation.Operation;
 import graft.sriov.operation.Undo;
 import graft.sriov.plan.GuidScheme;
@@ -23,6 +24,7 @@ import graft.sriov.plan.VfRequest;
 import graft.sriov.vf.HostAccess;
 import graft.sriov.vf.VfWay;
 import java.io.PrintStream;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -35,6 +37,8 @@ import java.util.function.Function;
 final class Trial {
   /** Locally administered. */
   private static final long FIRST_MAC = 0x0267_7266_0000L;
+
+  private static final Duration SETTLING = Duration.ofSeconds(15);
 
   private final HostAccess host;
   private final PrintStream out;
@@ -139,9 +143,19 @@ final class Trial {
         good = false;
       }
     }
-    see("the host as it was", first, functions(devices));
+    see("the host as it was", first, settled(devices, first));
     out.println(good && failure == null ? "GOOD" : "NOT GOOD");
     return good && failure == null;
+  }
+
+  /** The devices, given the time that a network card takes to find its link again. */
+  private List<PciFunction> settled(List<PciAddress> devices, List<PciFunction> expected) {
+    Deadline deadline = Deadline.after(SETTLING);
+    List<PciFunction> now = functions(devices);
+    while (!now.equals(expected) && deadline.sleep()) {
+      now = functions(devices);
+    }
+    return now;
   }
 
   private List<PciFunction> functions(List<PciAddress> devices) {

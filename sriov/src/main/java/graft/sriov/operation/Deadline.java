@@ -3,7 +3,7 @@ package graft.sriov.operation;
 import java.time.Duration;
 
 /** Waits in small steps for something that sysfs does not announce. */
-final class Deadline {
+public final class Deadline {
   private static final Duration STEP = Duration.ofMillis(20);
 
   private final long end;
@@ -12,12 +12,12 @@ final class Deadline {
     this.end = end;
   }
 
-  static Deadline after(Duration limit) {
+  public static Deadline after(Duration limit) {
     return new Deadline(System.nanoTime() + limit.toNanos());
   }
 
   /** One step of waiting; false, without it, when the time is over or the thread is to end. */
-  boolean sleep() {
+  public boolean sleep() {
     if (System.nanoTime() - end >= 0) {
       return false;
     }

@@ -1,0 +1,81 @@
+# The lab's commands: ./graft lab COMMAND. Read by ready.sh. What they do is in the checkout's folder lab/.
+
+lab_usage() {
+  cat <<'USAGE'
+Usage: graft lab COMMAND [ARGUMENT...]
+
+A host inside QEMU that has what passthrough takes: an IOMMU, cards with SR-IOV, stand-ins for GPUs, nested
+virtualization. It needs no KVM. Its disk is a snapshot: what is changed in it is gone when it goes down.
+
+  build [--again]          make its image (root; 2 to 5 minutes, 2.5 GB); `up` does it where it is missing
+  up [--xen]               start it under KVM, or under Xen
+  status                   whether it is built and runs
+  ssh [COMMAND...]         a shell in it, or a command
+  test [--xen] [ROUNDS]    Graft's own tests in it; starts it, and ends it if it did not run
+  down                     end it
+
+  --yes                    install packages that are missing without asking
+
+Examples:
+  ./graft lab up && ./graft lab ssh lspci
+  ./graft lab test 20
+
+Exit codes: 0 done, 1 failed, 2 the command line is wrong, 4 this machine lacks something.
+Where it is kept, its memory and port: see lab/up.
+USAGE
+}
+
+# Runs `graft lab` with these arguments.
+run_lab() {
+  local lab_command=${1-} options=()
+  [ $# -eq 0 ] || shift
+  case $lab_command in
+    build | up | down | status | test)
+      local option
+      for option; do
+        case $option in
+          --yes | -y) yes=true ;;
+          --help | -h) lab_usage && return ;;
+          *) options+=("$option") ;;
+        esac
+      done
+      ;;
+    ssh) options=("$@") ;; # all of them are the command's
+    --help | -h | help) lab_usage && return ;;
+    *)
+      lab_usage >&2
+      say "lab has no command '$lab_command'"
+      return 2
+      ;;
+  esac
+  case $lab_command in
+    down | status) ;;
+    test) parts='build lab' ;;
+    *) parts=lab ;;
+  esac
+  make_ready
+  case $lab_command in
+    up) "$root/lab/build" >&2 ;;
+    test)
+      test_in_lab "${options[@]}"
+      return
+      ;;
+  esac
+  "$root/lab/$lab_command" "${options[@]}"
+}
+
+# The lab's tests with this checkout's build: lab/test's arguments.
+test_in_lab() {
+  "$root/lab/build" >&2 || return
+  local code=0 kind=() started=false argument
+  for argument; do
+    [ "$argument" != --xen ] || kind=(--xen)
+  done
+  if ! "$root/lab/status" --quiet; then
+    started=true
+    "$root/lab/up" "${kind[@]}" >&2 || return
+  fi
+  run_to_end "$root/lab/test" "$@" || code=$?
+  [ "$started" = false ] || "$root/lab/down" >&2
+  return "$code"
+}
