@@ -37,6 +37,10 @@ final class GuestPlace implements Place {
   /** Where a descriptor for comparisons puts Graft's own program. */
   static final String OWN_PROGRAM = "/usr/local/bin/" + Case.OWN_PROGRAM;
 
+  /** The agent's environment and these settings: given its own, a program would get no other. */
+  private static final String WITH_SETTINGS =
+      "while [ \"$1\" != -- ]; do export \"$1\"; shift; done; shift; exec \"$@\"";
+
   private static final String PROFILE = "/tmp/graft-profile.json";
 
   private final StateFolder state;
@@ -150,8 +154,9 @@ final class GuestPlace implements Place {
     }
     List<String> words = new ArrayList<>();
     if (!settings.isEmpty()) {
-      words.add("/usr/bin/env");
+      words.addAll(List.of("/bin/sh", "-c", WITH_SETTINGS, "sh"));
       settings.forEach((name, value) -> words.add(name + "=" + value));
+      words.add("--");
     }
     boolean own = program.words().get(0).equals(Case.OWN_PROGRAM);
     words.add(own ? OWN_PROGRAM : program.words().get(0));
