@@ -19,6 +19,9 @@ import java.util.stream.Collectors;
 
 /** The report for people: one HTML file that needs nothing else. */
 final class HtmlReport {
+  /** Waiting programs for each processor that a comparison's own do not explain. */
+  private static final int BUSY = 4;
+
   private final Findings findings;
   private final List<Published> published;
   private final String suiteText;
@@ -83,7 +86,25 @@ final class HtmlReport {
     html.text("Order by chance within each block, seed " + findings.begin().seed() + ". ");
     html.text("Means with 95% confidence intervals (bootstrap over blocks). Baseline: ");
     html.element("strong", findings.baseline()).text(".").close();
+    busy();
     legend();
+  }
+
+  /** Figures of a machine that did much else are worth little, and the reader should know. */
+  private void busy() {
+    String processors = findings.begin().machine().getOrDefault("processors", "");
+    double load = findings.runs().stream().mapToDouble(r -> r.noise().load()).max().orElse(0);
+    if (!processors.isEmpty() && load > BUSY * Integer.parseInt(processors)) {
+      html.element(
+          "p",
+          "The machine was busy with other work: a load of up to "
+              + Numbers.plain(load)
+              + " on "
+              + processors
+              + " processors. Differences between the ways may come from that.",
+          "class",
+          "notice");
+    }
   }
 
   private void legend() {

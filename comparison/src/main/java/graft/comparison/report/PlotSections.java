@@ -123,7 +123,15 @@ final class PlotSections {
 
   private void stack(String title, Map<String, List<StackPlot.Bar>> groups) {
     html.open("p", "class", "legend");
-    for (String part : StackPlot.ORDER) {
+    List<String> shown =
+        StackPlot.ORDER.stream()
+            .filter(
+                p ->
+                    groups.values().stream()
+                        .flatMap(List::stream)
+                        .anyMatch(b -> b.parts().containsKey(p)))
+            .toList();
+    for (String part : shown) {
       html.open("span").open("svg", "viewBox", "0 0 14 14", "class", "key");
       html.empty(
           "rect", "x", 2, "y", 2, "width", 10, "height", 10, "fill", StackPlot.PARTS.get(part));
@@ -145,9 +153,14 @@ final class PlotSections {
       return;
     }
     html.element("h2", title);
-    html.element(
-        "p", "Time relative to the baseline " + findings.baseline() + ", with 95% intervals.");
+    html.element("p", relative());
     overheadPlot(keys);
+  }
+
+  private String relative() {
+    boolean sure = findings.suite().blocks() >= 3;
+    String intervals = sure ? "with 95% intervals" : "without intervals: there are too few blocks";
+    return "Time relative to the baseline " + findings.baseline() + ", " + intervals + ".";
   }
 
   private void overheadPlot(List<FigureKey> keys) {

@@ -51,13 +51,18 @@ public final class ReportFolder {
     }
   }
 
+  /** Gives back the room that was taken: to say why a comparison stops, and for the report. */
+  public void giveRoom() throws IOException {
+    Files.deleteIfExists(room());
+  }
+
   /** Writes report.html, results.csv and results.json. */
   public void write(Findings findings, List<Published> published, String suiteText)
       throws IOException {
     String html = new HtmlReport(findings, published, suiteText).write();
     String csv = CsvReport.write(findings);
     String json = JsonReport.write(findings, published, suiteText);
-    Files.deleteIfExists(room());
+    giveRoom();
     replace(html(), html);
     replace(folder.resolve("results.csv"), csv);
     replace(folder.resolve("results.json"), json);

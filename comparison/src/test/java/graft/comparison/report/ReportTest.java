@@ -111,6 +111,16 @@ class ReportTest {
   }
 
   @Test
+  void warnsOfAMachineThatWasBusyWithOtherWork() throws Exception {
+    assertThat(html()).doesNotContain("The machine was busy");
+    Entry.Begin begin = (Entry.Begin) log.get(0);
+    log.set(0, new Entry.Begin("digest", "test", 7, begin.at(), Map.of("processors", "2")));
+    log.add(
+        new Entry.Run(5, "shm", "launch", Result.OK, "", 1, List.of(), new Noise(0, 25, 2000, 0)));
+    assertThat(html()).contains("a load of up to 25.0 on 2 processors");
+  }
+
+  @Test
   void findsTheOverheadOfTimesAndOfRates() throws Exception {
     Findings findings = new Findings(SUITE, log);
     for (FigureKey key : findings.figures()) {

@@ -78,7 +78,7 @@ final class CompareCommand implements Callable<Integer> {
       throw new GraftException("cannot make " + folder + ": " + e.getMessage(), "", e);
     }
     try (ResultsLog log = ResultsLog.open(reports.log())) {
-      boolean whole = reportOnly || measure(file, log);
+      boolean whole = reportOnly || measure(file, reports, log);
       return report(file, reports, log, whole);
     } catch (IOException e) {
       throw new GraftException(
@@ -87,7 +87,7 @@ final class CompareCommand implements Callable<Integer> {
   }
 
   /** Runs what is left; whatever ends it early, what was measured can be reported. */
-  private boolean measure(SuiteFile file, ResultsLog log) throws IOException {
+  private boolean measure(SuiteFile file, ReportFolder reports, ResultsLog log) throws IOException {
     Stop stop = new Stop();
     CountDownLatch finished = new CountDownLatch(1);
     Thread hook = new Thread(() -> stopAndAwait(stop, finished));
@@ -102,10 +102,17 @@ final class CompareCommand implements Callable<Integer> {
       }
       return whole;
     } catch (IOException e) {
-      output.err().println("graft compare: the results cannot be written: " + e.getMessage());
+      String why = "the results cannot be written: " + e.getMessage();
+      output.err().println("graft compare: " + why);
+      reports.giveRoom();
+      if (!log.entries().isEmpty()) {
+        log.add(new Entry.Stopped(why));
+      }
     } catch (Exception e) {
       output.err().println("graft compare: " + e.getMessage());
-      log.add(new Entry.Stopped(String.valueOf(e.getMessage())));
+      if (!log.entries().isEmpty()) {
+        log.add(new Entry.Stopped(String.valueOf(e.getMessage())));
+      }
     } finally {
       output.err().flush();
       finished.countDown();

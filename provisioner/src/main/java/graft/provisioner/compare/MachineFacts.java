@@ -27,6 +27,7 @@ public final class MachineFacts {
     int processors = Runtime.getRuntime().availableProcessors();
     facts.put(
         "host", processors + " × " + (model.isEmpty() ? System.getProperty("os.arch") : model));
+    facts.put("processors", Integer.toString(processors));
     facts.put("memory", value(Path.of("/proc/meminfo"), "MemTotal"));
     facts.put("hypervisor below", hypervisor());
     facts.put(
