@@ -301,57 +301,44 @@ public final class Atomics {
     }
   }
 
-  public static int addF16X2(long address, int value) {
+  /** An operation on two 16-bit numbers. */
+  private interface OnHalves {
+    int apply(int a, int b, int flags);
+  }
+
+  /** Does an operation to both halves of a word. */
+  private static int pair(long address, int value, OnHalves operation) {
     while (true) {
       int old = UNSAFE.getIntVolatile(null, address);
-      if (UNSAFE.compareAndSwapInt(null, address, old, HalfPairMath.add(old, value, 0))) {
+      int low = operation.apply(old & 0xffff, value & 0xffff, 0);
+      int high = operation.apply(old >>> 16, value >>> 16, 0);
+      if (UNSAFE.compareAndSwapInt(null, address, old, low & 0xffff | high << 16)) {
         return old;
       }
     }
+  }
+
+  public static int addF16X2(long address, int value) {
+    return pair(address, value, HalfMath::add);
   }
 
   public static int minF16X2(long address, int value) {
-    while (true) {
-      int old = UNSAFE.getIntVolatile(null, address);
-      if (UNSAFE.compareAndSwapInt(null, address, old, HalfPairMath.min(old, value, 0))) {
-        return old;
-      }
-    }
+    return pair(address, value, HalfMath::min);
   }
 
   public static int maxF16X2(long address, int value) {
-    while (true) {
-      int old = UNSAFE.getIntVolatile(null, address);
-      if (UNSAFE.compareAndSwapInt(null, address, old, HalfPairMath.max(old, value, 0))) {
-        return old;
-      }
-    }
+    return pair(address, value, HalfMath::max);
   }
 
   public static int addBF16X2(long address, int value) {
-    while (true) {
-      int old = UNSAFE.getIntVolatile(null, address);
-      if (UNSAFE.compareAndSwapInt(null, address, old, BfloatPairMath.add(old, value, 0))) {
-        return old;
-      }
-    }
+    return pair(address, value, BfloatMath::add);
   }
 
   public static int minBF16X2(long address, int value) {
-    while (true) {
-      int old = UNSAFE.getIntVolatile(null, address);
-      if (UNSAFE.compareAndSwapInt(null, address, old, BfloatPairMath.min(old, value, 0))) {
-        return old;
-      }
-    }
+    return pair(address, value, BfloatMath::min);
   }
 
   public static int maxBF16X2(long address, int value) {
-    while (true) {
-      int old = UNSAFE.getIntVolatile(null, address);
-      if (UNSAFE.compareAndSwapInt(null, address, old, BfloatPairMath.max(old, value, 0))) {
-        return old;
-      }
-    }
+    return pair(address, value, BfloatMath::max);
   }
 }

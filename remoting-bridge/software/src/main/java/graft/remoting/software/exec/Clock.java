@@ -4,6 +4,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Clocks of the device: one tick of %clock is a nanosecond, as of a device of 1 GHz. */
 public final class Clock {
+  private static final int SHORTEST_PAUSE = 1_000;
+  private static final int LONGEST_PAUSE = 50_000;
+
   private Clock() {}
 
   public static int clock() {
@@ -30,14 +33,21 @@ public final class Clock {
     return (int) (System.nanoTime() >>> 32);
   }
 
-  /** Suspends the thread for about this many nanoseconds; at most a millisecond, as on a device. */
-  public static void nanosleep(int nanoseconds) {
-    int capped = nanoseconds < 0 || nanoseconds > 1_000_000 ? 1_000_000 : nanoseconds;
-    if (capped > 1000) {
-      // All threads of the block share one Java thread: a short pause serves them all.
-      LockSupport.parkNanos(Math.min(capped, 50_000));
-    } else {
+  /**
+   * Suspends the thread for at most twice this many nanoseconds, which may be none (PTX ISA,
+   * "nanosleep"). All threads of a block share one Java thread, so that a pause of one is a pause
+   * of all: of those that go to sleep one after the other only the first makes it.
+   */
+  public static void nanosleep(ThreadBlock b, int thread, int nanoseconds) {
+    int pause = nanoseconds < 0 ? LONGEST_PAUSE : Math.min(nanoseconds, LONGEST_PAUSE);
+    boolean pausedForAnother =
+        thread != b.lastSleeper && System.nanoTime() - b.lastSleepEnd < LONGEST_PAUSE;
+    if (pause < SHORTEST_PAUSE || pausedForAnother) {
       Thread.onSpinWait();
+      return;
     }
+    LockSupport.parkNanos(pause);
+    b.lastSleeper = thread;
+    b.lastSleepEnd = System.nanoTime();
   }
 }

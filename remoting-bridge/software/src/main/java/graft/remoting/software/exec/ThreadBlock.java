@@ -91,8 +91,10 @@ public final class ThreadBlock implements AutoCloseable {
   /** The last texel that was read, as raw bits. */
   final int[] texel = new int[4];
 
-  /** Thread that runs now as far as known; for messages. */
-  int spins;
+  /** Which thread last made a pause for all, and when that ended. */
+  int lastSleeper = -1;
+
+  long lastSleepEnd;
 
   private long sharedCapacity;
   private long localCapacity;
@@ -194,7 +196,7 @@ public final class ThreadBlock implements AutoCloseable {
     long rest = number / nctaidX;
     ctaidY = (int) (rest % nctaidY);
     ctaidZ = (int) (rest / nctaidY);
-    spins = 0;
+    lastSleeper = -1;
     Arrays.fill(pc, 0, threads, 0);
     Arrays.fill(arrived, 0);
     Arrays.fill(arrivedCount, 0);

@@ -44,7 +44,10 @@ final class ControlLowering extends InstructionGroup {
                   callWithBlock("DeviceCalls", "breakpoint", null, new Expr.ThreadIndex())));
       case "nanosleep" -> {
         at.block().setObservesOthers();
-        at.emit(new Node.Effect(Exprs.call("Clock", "nanosleep", null, read(i, 0, PtxType.U32))));
+        at.emit(
+            new Node.Effect(
+                callWithBlock(
+                    "Clock", "nanosleep", null, new Expr.ThreadIndex(), read(i, 0, PtxType.U32))));
       }
       case "pmevent", "griddepcontrol", "setmaxnreg" -> {}
       default -> {

@@ -237,14 +237,24 @@ final class FloatLowering extends InstructionGroup {
     }
     String form = name + (i.has(".NaN") ? "NaN" : "") + (i.has(".xorsign") ? "XorSign" : "");
     int flags = (i.has(".sat") ? 1 : 0) | (i.has(".relu") ? 2 : 0) | (i.has(".ftz") ? 4 : 0);
-    String owner =
-        switch (t) {
-          case F16 -> "HalfMath";
-          case BF16 -> "BfloatMath";
-          case F16X2 -> "HalfPairMath";
-          default -> "BfloatPairMath";
-        };
-    arguments.add(integer(flags));
-    write(i, 0, t, call(owner, form, Kind.INT, arguments.toArray(Expr[]::new)));
+    boolean pair = t == PtxType.F16X2 || t == PtxType.BF16X2;
+    String owner = t == PtxType.F16 || t == PtxType.F16X2 ? "HalfMath" : "BfloatMath";
+    if (!pair) {
+      arguments.add(integer(flags));
+      write(i, 0, t, call(owner, form, Kind.INT, arguments.toArray(Expr[]::new)));
+      return;
+    }
+    List<Expr> pairs = arguments.stream().map(a -> at.copy(a, PtxType.B32)).toList();
+    Expr[] low = new Expr[arity + 1];
+    Expr[] high = new Expr[arity + 1];
+    for (int k = 0; k < arity; k++) {
+      low[k] = Exprs.narrow(pairs.get(k), PtxType.U16);
+      high[k] = Exprs.bitwise(Opcodes.IUSHR, pairs.get(k), integer(16));
+    }
+    low[arity] = integer(flags);
+    high[arity] = integer(flags);
+    Expr lowResult = Exprs.narrow(call(owner, form, Kind.INT, low), PtxType.U16);
+    Expr highResult = Exprs.bitwise(Opcodes.ISHL, call(owner, form, Kind.INT, high), integer(16));
+    write(i, 0, t, Exprs.bitwise(Opcodes.IOR, lowResult, highResult));
   }
 }
