@@ -11,7 +11,7 @@ virtualization. It needs no KVM. Its disk is a snapshot: what is changed in it i
   up [--xen]               start it under KVM, or under Xen
   status                   whether it is built and runs
   ssh [COMMAND...]         a shell in it, or a command
-  test [--xen] [ROUNDS]    Graft's own tests in it; starts it, and ends it if it did not run
+  test [ROUNDS]            Graft's own tests in it; starts it, and ends it if it did not run
   down                     end it
 
   --yes                    install packages that are missing without asking
@@ -67,13 +67,10 @@ run_lab() {
 # The lab's tests with this checkout's build: lab/test's arguments.
 test_in_lab() {
   "$root/lab/build" >&2 || return
-  local code=0 kind=() started=false argument
-  for argument; do
-    [ "$argument" != --xen ] || kind=(--xen)
-  done
+  local code=0 started=false
   if ! "$root/lab/status" --quiet; then
     started=true
-    "$root/lab/up" "${kind[@]}" >&2 || return
+    "$root/lab/up" >&2 || return
   fi
   run_to_end "$root/lab/test" "$@" || code=$?
   [ "$started" = false ] || "$root/lab/down" >&2

@@ -75,7 +75,8 @@ public final class KvmHypervisor implements Hypervisor {
 
   @Override
   public Set<GuestFeature> features(HostCapabilities host) {
-    Set<GuestFeature> features = EnumSet.allOf(GuestFeature.class);
+    Set<GuestFeature> features =
+        EnumSet.complementOf(EnumSet.of(GuestFeature.PVH, GuestFeature.PV));
     if (acceleration(host) != Acceleration.KVM) {
       features.remove(GuestFeature.HARDWARE_ACCELERATION);
     }

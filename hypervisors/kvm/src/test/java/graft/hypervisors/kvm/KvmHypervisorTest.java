@@ -23,6 +23,10 @@ class KvmHypervisorTest {
 
   private static final HostCapabilities HOST = Hosts.qemu("qemu:///system");
 
+  /** Whole machines are all that KVM knows. */
+  private static final Set<GuestFeature> EVERYTHING =
+      EnumSet.complementOf(EnumSet.of(GuestFeature.PVH, GuestFeature.PV));
+
   @TempDir Path root;
 
   @Test
@@ -58,14 +62,14 @@ class KvmHypervisorTest {
     KvmHypervisor kvm = new KvmHypervisor(Hosts.withoutKvm(root));
     HostCapabilities remote = Hosts.qemu("qemu+ssh://root@node1/system");
     assertThat(kvm.acceleration(remote)).isEqualTo(Acceleration.KVM);
-    assertThat(kvm.features(remote)).isEqualTo(EnumSet.allOf(GuestFeature.class));
+    assertThat(kvm.features(remote)).isEqualTo(EVERYTHING);
     assertThat(kvm.warnings(remote)).isEmpty();
   }
 
   @Test
   void aHostWithEverythingCanDoEverything() {
     KvmHypervisor kvm = new KvmHypervisor(Hosts.withKvm(root));
-    assertThat(kvm.features(HOST)).isEqualTo(EnumSet.allOf(GuestFeature.class));
+    assertThat(kvm.features(HOST)).isEqualTo(EVERYTHING);
     assertThat(kvm.warnings(HOST)).isEmpty();
   }
 
@@ -78,7 +82,9 @@ class KvmHypervisorTest {
             GuestFeature.HARDWARE_ACCELERATION,
             GuestFeature.PCI_PASSTHROUGH,
             GuestFeature.VSOCK,
-            GuestFeature.UEFI);
+            GuestFeature.UEFI,
+            GuestFeature.PVH,
+            GuestFeature.PV);
   }
 
   @Test

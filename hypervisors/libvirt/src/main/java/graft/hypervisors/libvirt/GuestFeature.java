@@ -5,6 +5,7 @@ import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
+import graft.hypervisors.libvirt.domain.Virtualization;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -27,7 +28,10 @@ public enum GuestFeature {
   HOST_BRIDGE("bridges of the host"),
   CDROM("CD-ROM drives"),
   CONSOLE_LOG("a console log in a file"),
-  HIDDEN_HYPERVISOR("hiding the hypervisor");
+  HIDDEN_HYPERVISOR("hiding the hypervisor"),
+  HVM("HVM guests"),
+  PVH("PVH guests"),
+  PV("PV guests");
 
   private final String words;
 
@@ -42,7 +46,7 @@ public enum GuestFeature {
 
   /** What a guest needs of its hypervisor. */
   public static Set<GuestFeature> requiredBy(DomainSpec spec) {
-    Set<GuestFeature> needs = EnumSet.noneOf(GuestFeature.class);
+    Set<GuestFeature> needs = EnumSet.of(kind(spec.virtualization()));
     if (spec.boot() instanceof Boot.DirectKernel) {
       needs.add(DIRECT_KERNEL_BOOT);
     } else if (spec.boot() instanceof Boot.FromDisk disk && disk.firmware() == Boot.Firmware.UEFI) {
@@ -82,6 +86,14 @@ public enum GuestFeature {
       needs.add(GUEST_AGENT);
     }
     return needs;
+  }
+
+  private static GuestFeature kind(Virtualization virtualization) {
+    return switch (virtualization) {
+      case HVM -> HVM;
+      case PVH -> PVH;
+      case PV -> PV;
+    };
   }
 
   private static GuestFeature network(InterfaceSpec.Source source) {

@@ -16,6 +16,7 @@ import graft.hypervisors.libvirt.domain.NumaTune;
 import graft.hypervisors.libvirt.domain.PciAddress;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.hypervisors.libvirt.domain.ShmemSpec;
+import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.hypervisors.libvirt.domain.VsockSpec;
 import java.util.EnumSet;
 import java.util.Map;
@@ -25,9 +26,9 @@ import org.junit.jupiter.api.Test;
 class GuestFeatureTest {
 
   @Test
-  void aPlainDiskGuestNeedsNothing() {
+  void aPlainDiskGuestNeedsNothingButAWholeMachine() {
     DomainSpec spec = DomainSpec.named("a").disk(DiskSpec.file("/a", DiskSpec.Format.RAW)).build();
-    assertThat(GuestFeature.requiredBy(spec)).isEmpty();
+    assertThat(GuestFeature.requiredBy(spec)).containsExactly(GuestFeature.HVM);
   }
 
   @Test
@@ -57,6 +58,14 @@ class GuestFeatureTest {
     var needed = EnumSet.noneOf(GuestFeature.class);
     needed.addAll(GuestFeature.requiredBy(kernel));
     needed.addAll(GuestFeature.requiredBy(uefi));
+    for (Virtualization kind : Virtualization.values()) {
+      DomainSpec guest =
+          DomainSpec.named("c")
+              .virtualization(kind)
+              .boot(new Boot.DirectKernel("/k", Optional.empty(), ""))
+              .build();
+      needed.addAll(GuestFeature.requiredBy(guest));
+    }
     assertThat(EnumSet.complementOf(needed))
         .as("every feature but speed is needed by some part of a spec")
         .containsExactly(GuestFeature.HARDWARE_ACCELERATION);

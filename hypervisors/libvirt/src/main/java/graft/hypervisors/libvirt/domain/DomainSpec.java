@@ -12,6 +12,7 @@ import java.util.UUID;
  *
  * @param uuid libvirt picks one when absent
  * @param cpus number of virtual CPUs
+ * @param virtualization how it is virtualized
  * @param memory what the guest has at start and at most
  * @param hideHypervisor whether the guest is kept from seeing that it is one; some drivers insist
  * @param pciWindow the address space that UEFI keeps for the registers of PCI devices; its own
@@ -24,6 +25,7 @@ public record DomainSpec(
     Optional<UUID> uuid,
     int cpus,
     MemorySize memory,
+    Virtualization virtualization,
     Boot boot,
     Optional<MemoryBacking> memoryBacking,
     Optional<NumaTune> numaTune,
@@ -76,6 +78,7 @@ public record DomainSpec(
     private Optional<UUID> uuid = Optional.empty();
     private int cpus = 1;
     private MemorySize memory = MemorySize.ofMib(512);
+    private Virtualization virtualization = Virtualization.HVM;
     private Boot boot = new Boot.FromDisk(Boot.Firmware.BIOS);
     private Optional<MemoryBacking> memoryBacking = Optional.empty();
     private Optional<NumaTune> numaTune = Optional.empty();
@@ -109,6 +112,11 @@ public record DomainSpec(
 
     public Builder memory(MemorySize value) {
       memory = value;
+      return this;
+    }
+
+    public Builder virtualization(Virtualization value) {
+      virtualization = value;
       return this;
     }
 
@@ -205,6 +213,7 @@ public record DomainSpec(
           uuid,
           cpus,
           memory,
+          virtualization,
           boot,
           memoryBacking,
           numaTune,
