@@ -144,7 +144,7 @@ public final class Applier {
 
   /** What was there before the step was first begun: done anew, it must not take its own work. */
   private Map<String, Object> before(Step step) throws Exception {
-    Optional<Entry> first = journal.state().entry(step.id());
+    Optional<Entry> first = journal.entry(step.id());
     return first.isPresent() ? first.get().before() : step.before(context);
   }
 }

@@ -57,11 +57,11 @@ public final class LiveContext implements StepContext {
 
   @Override
   public Map<String, Object> resultOf(String stepId) {
-    return journal.state().entry(stepId).map(Entry::result).orElse(Map.of());
+    return journal.entry(stepId).map(Entry::result).orElse(Map.of());
   }
 
   @Override
   public Map<String, Object> beforeOf(String stepId) {
-    return journal.state().entry(stepId).map(Entry::before).orElse(Map.of());
+    return journal.entry(stepId).map(Entry::before).orElse(Map.of());
   }
 }

@@ -15,11 +15,13 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
- * Appends records to a journal, one JSON object a line, each synced to disk before the call
- * returns.
+ * Appends records to a journal, one JSON object a line. What says that something is about to happen
+ * is synced to disk before the call returns; what says that it has happened goes with the next: a
+ * step whose end is lost is done or undone again, which it has to bear.
  *
  * <p>A record that a crash cut short is the last one and says nothing that happened: it is dropped.
  * Thread-safe: the lanes of a plan share it.
@@ -67,6 +69,11 @@ public final class Journal implements AutoCloseable {
     }
   }
 
+  /** What the records so far say of one step. */
+  public synchronized Optional<Entry> entry(String stepId) {
+    return replay.entry(stepId);
+  }
+
   /** What the records so far add up to. */
   public synchronized JournalState state() {
     return replay.state();
@@ -111,7 +118,7 @@ public final class Journal implements AutoCloseable {
   public synchronized void done(Step step, Map<String, Object> result) {
     Map<String, Object> record = about("done", step);
     record.put("result", result);
-    append(record);
+    append(record, false);
   }
 
   public synchronized void failed(Step step, String error) {
@@ -125,7 +132,7 @@ public final class Journal implements AutoCloseable {
   }
 
   public synchronized void undone(Step step) {
-    append(about("undone", step));
+    append(about("undone", step), false);
   }
 
   /** Notes how a run ended, for people who read the journal. */
@@ -150,13 +157,19 @@ public final class Journal implements AutoCloseable {
   }
 
   private void append(Map<String, Object> record) {
+    append(record, true);
+  }
+
+  private void append(Map<String, Object> record, boolean sync) {
     String line = Json.line(record) + "\n";
     try {
       ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
       while (bytes.hasRemaining()) {
         channel.write(bytes);
       }
-      channel.force(false);
+      if (sync) {
+        channel.force(false);
+      }
       replay.accept(Json.readObject(line));
     } catch (IOException e) {
       throw unwritable(file, e);
@@ -180,6 +193,7 @@ public final class Journal implements AutoCloseable {
   @Override
   public void close() {
     try {
+      channel.force(false);
       channel.close();
     } catch (IOException e) {
       throw unwritable(file, e);

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /** Adds up the records of a journal. */
 final class JournalReplay {
@@ -94,6 +95,10 @@ final class JournalReplay {
   @SuppressWarnings("unchecked")
   private static Map<String, Object> tree(Object value) {
     return value == null ? Map.of() : (Map<String, Object>) value;
+  }
+
+  Optional<Entry> entry(String id) {
+    return Optional.ofNullable(entries.get(id));
   }
 
   JournalState state() {
