@@ -40,8 +40,10 @@ public final class MachineFacts {
 
   private static String gpu() {
     String query = "--query-gpu=name,driver_version,clocks.max.sm,pcie.link.gen.current";
-    String said = said(List.of("nvidia-smi", query, "--format=csv,noheader"));
-    return said.isEmpty() ? "a GPU that nvidia-smi does not name" : said;
+    String[] said = said(List.of("nvidia-smi", query, "--format=csv,noheader")).split(", ", -1);
+    return said.length < 4
+        ? "a GPU that nvidia-smi does not name"
+        : said[0] + ", driver " + said[1] + ", at most " + said[2] + ", PCIe generation " + said[3];
   }
 
   private static String hypervisor() {
