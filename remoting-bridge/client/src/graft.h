@@ -171,6 +171,11 @@ struct graft_object {
       struct graft_node_parameters *parameters; /* as the program gave them; NULL for a node of a capture until asked */
     } node;
     struct {
+      char *info, *error;
+      size_t info_room, error_room;
+      void *image;
+    } link;
+    struct {
       void (*destroy)(void *data);
       void *data;
       unsigned count;

@@ -106,18 +106,26 @@ GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy
   return launch(function, &c, NULL, 0, parameters, extra);
 }
 
-/* Launch attributes (CUlaunchAttributeID) that carry a handle cannot travel as they are. */
+/* Launch attributes (CUlaunchAttributeID): where one carries a handle, its id travels. */
+enum { PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12, DEVICE_UPDATABLE_KERNEL_NODE = 13 };
+
 static int check_attributes(const struct config *c, uint8_t *copy) {
   if (c->count > MAX_ATTRIBUTES || (c->count && !c->attributes)) return GRAFT_INVALID_VALUE;
-  for (unsigned i = 0; i < c->count; i++) {
-    uint32_t id;
-    memcpy(&id, c->attributes + i * ATTRIBUTE_BYTES, 4);
-    if (id == 7 || id == 12) { /* PROGRAMMATIC_EVENT, LAUNCH_COMPLETION_EVENT: the event's id in place of its handle */
-      return graft_not_served("launch attribute with an event");
-    }
-    if (id == 13) return graft_not_served("launch attribute DEVICE_UPDATABLE_KERNEL_NODE");
-  }
   if (c->count) memcpy(copy, c->attributes, (size_t)c->count * ATTRIBUTE_BYTES);
+  for (unsigned i = 0; i < c->count; i++) {
+    uint8_t *attribute = copy + i * ATTRIBUTE_BYTES;
+    uint32_t id;
+    memcpy(&id, attribute, 4);
+    if (id == PROGRAMMATIC_EVENT || id == LAUNCH_COMPLETION_EVENT) {
+      void *event;
+      uint64_t number;
+      memcpy(&event, attribute + 8, sizeof event);
+      int r = graft_id(GRAFT_EVENT, event, &number);
+      if (r) return r;
+      memcpy(attribute + 8, &number, sizeof number);
+    }
+    if (id == DEVICE_UPDATABLE_KERNEL_NODE) return graft_not_served("launch attribute DEVICE_UPDATABLE_KERNEL_NODE");
+  }
   return 0;
 }
 

@@ -121,6 +121,39 @@ GRAFT_EXPORT int cuMemPrefetchAsync_v2(uint64_t pointer, size_t bytes, uint64_t 
   return flags ? GRAFT_INVALID_VALUE : cuMemPrefetchAsync(pointer, bytes, place_of(location), stream);
 }
 
+GRAFT_EXPORT int cuMemPrefetchBatchAsync(void *pointers, void *sizes, size_t count, void *locations, void *indices,
+                                         size_t location_count, uint64_t flags, void *stream) {
+  if (!pointers || !sizes || !count || !locations || !indices || !location_count || flags) return GRAFT_INVALID_VALUE;
+  size_t at = 0;
+  int r = 0;
+  for (size_t i = 0; i < count && !r; i++) {
+    while (at + 1 < location_count && ((size_t *)indices)[at + 1] <= i) at++;
+    uint64_t location;
+    memcpy(&location, (uint64_t *)locations + at, sizeof location);
+    r = cuMemPrefetchAsync_v2(((uint64_t *)pointers)[i], ((size_t *)sizes)[i], location, 0, stream);
+  }
+  return r;
+}
+
+/* What is discarded may be anything: what it was, too. */
+GRAFT_EXPORT int cuMemDiscardBatchAsync(void *pointers, void *sizes, size_t count, uint64_t flags, void *stream) {
+  struct graft_range range;
+  uint64_t id;
+  int r = graft_ready();
+  if (r) return r;
+  if (!pointers || !sizes || !count || flags) return GRAFT_INVALID_VALUE;
+  for (size_t i = 0; i < count; i++) {
+    if (!managed(((uint64_t *)pointers)[i], ((size_t *)sizes)[i], &range)) return GRAFT_INVALID_VALUE;
+  }
+  return graft_id(GRAFT_STREAM, stream, &id);
+}
+
+GRAFT_EXPORT int cuMemDiscardAndPrefetchBatchAsync(void *pointers, void *sizes, size_t count, void *locations, void *indices,
+                                                   size_t location_count, uint64_t flags, void *stream) {
+  int r = cuMemDiscardBatchAsync(pointers, sizes, count, flags, stream);
+  return r ? r : cuMemPrefetchBatchAsync(pointers, sizes, count, locations, indices, location_count, flags, stream);
+}
+
 GRAFT_EXPORT int cuStreamAttachMemAsync(void *stream, uint64_t pointer, size_t bytes, unsigned int flags) {
   struct graft_object *context;
   struct graft_range range;

@@ -65,43 +65,54 @@ static int image_of(const void **image, size_t *bytes) {
 /* JIT options (CUjit_option) that point at the program's memory. */
 enum { WALL_TIME = 2, INFO_LOG = 3, INFO_LOG_SIZE = 4, ERROR_LOG = 5, ERROR_LOG_SIZE = 6 };
 
+int graft_jit_read(struct graft_jit *jit, unsigned int count, const int *options, void **values) {
+  *jit = (struct graft_jit){0};
+  if (count > GRAFT_JIT_OPTIONS || (count && (!options || !values))) return GRAFT_INVALID_VALUE;
+  for (unsigned i = 0; i < count; i++) {
+    switch (options[i]) {
+      case INFO_LOG: jit->info = values[i]; break;
+      case INFO_LOG_SIZE:
+        jit->info_room = (size_t)(uintptr_t)values[i];
+        jit->info_size = &values[i];
+        break;
+      case ERROR_LOG: jit->error = values[i]; break;
+      case ERROR_LOG_SIZE:
+        jit->error_room = (size_t)(uintptr_t)values[i];
+        jit->error_size = &values[i];
+        break;
+      case WALL_TIME: break;
+      default:
+        jit->words[jit->used++] = (uint64_t)(unsigned)options[i];
+        jit->words[jit->used++] = (uintptr_t)values[i];
+    }
+  }
+  if (!jit->info) jit->info_room = 0;
+  if (!jit->error) jit->error_room = 0;
+  return 0;
+}
+
 static int load_module(void **module, const void *image, unsigned int count, const int *options, void **values) {
   struct graft_object *context;
+  struct graft_jit jit;
   int r = graft_context_need(&context);
   if (r) return r;
   size_t bytes;
   if (!module) return GRAFT_INVALID_VALUE;
-  if ((r = image_of(&image, &bytes))) return r;
-  if (count > 64 || (count && (!options || !values))) return GRAFT_INVALID_VALUE;
-  uint64_t words[128];
-  unsigned used = 0, info_at = count, error_at = count, info_size_at = count, error_size_at = count;
-  for (unsigned i = 0; i < count; i++) {
-    switch (options[i]) {
-      case INFO_LOG: info_at = i; break;
-      case INFO_LOG_SIZE: info_size_at = i; break;
-      case ERROR_LOG: error_at = i; break;
-      case ERROR_LOG_SIZE: error_size_at = i; break;
-      case WALL_TIME: break;
-      default:
-        words[used++] = (uint64_t)(unsigned)options[i];
-        words[used++] = (uintptr_t)values[i];
-    }
-  }
-  size_t info_room = info_at < count && info_size_at < count ? (size_t)(uintptr_t)values[info_size_at] : 0;
-  size_t error_room = error_at < count && error_size_at < count ? (size_t)(uintptr_t)values[error_size_at] : 0;
-  unsigned room = info_room || error_room ? 16384 : 0;
+  if ((r = image_of(&image, &bytes)) || (r = graft_jit_read(&jit, count, options, values))) return r;
+  unsigned room = jit.info_room || jit.error_room ? 16384 : 0;
   char *info = room ? calloc(2, room) : NULL;
   if (room && !info) return GRAFT_OUT_OF_MEMORY;
-  r = rpc_graftModuleLoad(module, image, bytes, words, used, (unsigned char *)info, (unsigned char *)(info ? info + room : NULL), room);
+  r = rpc_graftModuleLoad(module, image, bytes, jit.words, jit.used, (unsigned char *)info,
+                          (unsigned char *)(info ? info + room : NULL), room);
   if (room) {
     info[room - 1] = info[2 * room - 1] = 0;
-    if (info_room) {
-      snprintf(values[info_at], info_room, "%s", info);
-      values[info_size_at] = (void *)(uintptr_t)strlen(values[info_at]);
+    if (jit.info_room) {
+      snprintf(jit.info, jit.info_room, "%s", info);
+      *jit.info_size = (void *)(uintptr_t)strlen(jit.info);
     }
-    if (error_room) {
-      snprintf(values[error_at], error_room, "%s", info + room);
-      values[error_size_at] = (void *)(uintptr_t)strlen(values[error_at]);
+    if (jit.error_room) {
+      snprintf(jit.error, jit.error_room, "%s", info + room);
+      *jit.error_size = (void *)(uintptr_t)strlen(jit.error);
     }
     free(info);
   }
@@ -114,8 +125,8 @@ GRAFT_EXPORT int cuModuleLoadDataEx(void *module, void *image, unsigned int coun
   return load_module(module, image, count, options, values);
 }
 
-/* A file's contents with a zero behind them, as PTX wants. */
-static void *read_file(const char *path) {
+/* With a zero behind it, as PTX wants. */
+void *graft_read_file(const char *path, size_t *bytes) {
   int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
   struct stat st;
   char *text = NULL;
@@ -125,11 +136,12 @@ static void *read_file(const char *path) {
     while (got < (size_t)st.st_size && (n = read(fd, text + got, (size_t)st.st_size - got)) > 0) got += (size_t)n;
   }
   if (fd >= 0) close(fd);
+  if (text && bytes) *bytes = (size_t)st.st_size;
   return text;
 }
 
 GRAFT_EXPORT int cuModuleLoad(void *module, const char *path) {
-  void *image = read_file(path);
+  void *image = graft_read_file(path, NULL);
   if (!image) return GRAFT_FILE_NOT_FOUND;
   int r = load_module(module, image, 0, NULL, NULL);
   free(image);
@@ -154,7 +166,7 @@ GRAFT_EXPORT int cuLibraryLoadData(void *library, void *code, void *jit_options,
 GRAFT_EXPORT int cuLibraryLoadFromFile(void *library, const char *path, void *jit_options, void *jit_values,
                                        unsigned int jit_count, void *options, void *values, unsigned int count) {
   (void)jit_options, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-  void *image = read_file(path);
+  void *image = graft_read_file(path, NULL);
   if (!image) return GRAFT_FILE_NOT_FOUND;
   int r = load_library(library, image);
   free(image);

@@ -28,6 +28,18 @@ void graft_copy_set_arrays(uint8_t copy[200], void *source, void *target);
 void graft_memory_of_graph(uint64_t address, size_t bytes);
 /* Ends managed memory; INVALID_VALUE if the pointer is none. */
 int graft_managed_free(uint64_t pointer);
+/* Options of the JIT compiler: those that point at the program's memory stay here. */
+#define GRAFT_JIT_OPTIONS 64
+struct graft_jit {
+  uint64_t words[2 * GRAFT_JIT_OPTIONS];
+  unsigned used;
+  char *info, *error;
+  size_t info_room, error_room; /* 0 without that log */
+  void **info_size, **error_size;
+};
+int graft_jit_read(struct graft_jit *jit, unsigned int count, const int *options, void **values);
+/* A file's contents, NULL if it cannot be read. */
+void *graft_read_file(const char *path, size_t *bytes);
 /* A node belongs to a graph, and ends with it. */
 void graft_node_of(void *node, void *graph);
 /* What one graph or executable graph holds, another holds too. */

@@ -14,18 +14,6 @@ final class CodeCalls {
 
   private static final int MAX_NAME = 1 << 16;
 
-  // CUjit_option.
-  private static final int INFO_LOG = 3;
-  private static final int INFO_LOG_SIZE = 4;
-  private static final int ERROR_LOG = 5;
-  private static final int ERROR_LOG_SIZE = 6;
-
-  /** Those whose value is a number, and so means the same here as at the client. */
-  private static final Set<Integer> PLAIN_OPTIONS =
-      Set.of(0, 1, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 29, 30, 31, 32, 33);
-
-  private static final int MAX_OPTIONS = 64;
-
   private static final int MAX_PARAMETERS = 4096;
 
   private final CudaDevice device;
@@ -39,7 +27,7 @@ final class CodeCalls {
    * Reads the image that follows the record, calls, and frees it: the driver has a copy of its own
    * then.
    */
-  private static int withImage(Call call, long bytes, ImageUser user) {
+  static int withImage(Call call, long bytes, ImageUser user) {
     call.bulk(bytes);
     if (call.failure() != CudaResult.SUCCESS) {
       return call.failure();
@@ -58,7 +46,7 @@ final class CodeCalls {
     }
   }
 
-  private interface ImageUser {
+  interface ImageUser {
     int use(long image);
   }
 
@@ -75,35 +63,12 @@ final class CodeCalls {
         call,
         bytes,
         image -> {
-          try (Scratch names = new Scratch(4 * (MAX_OPTIONS + 4));
-              Scratch values = new Scratch(8 * (MAX_OPTIONS + 4))) {
-            int count = 0;
-            for (int i = 0;
-                options != 0 && i + 1 < Math.min(optionWords, 2 * MAX_OPTIONS);
-                i += 2) {
-              int option = (int) Memory.getLong(options + 8L * i);
-              if (PLAIN_OPTIONS.contains(option)) {
-                count = option(names, values, count, option, Memory.getLong(options + 8L * i + 8));
-              }
-            }
-            if (infoLog != 0 && logCapacity > 0) {
-              count = option(names, values, count, INFO_LOG, infoLog);
-              count = option(names, values, count, INFO_LOG_SIZE, logCapacity);
-            }
-            if (errorLog != 0 && logCapacity > 0) {
-              count = option(names, values, count, ERROR_LOG, errorLog);
-              count = option(names, values, count, ERROR_LOG_SIZE, logCapacity);
-            }
-            return device.cuModuleLoadDataEx(
-                module, image, count, names.address(), values.address());
+          try (JitOptions jit = new JitOptions()) {
+            jit.addAll(options, optionWords);
+            jit.logs(infoLog, errorLog, logCapacity);
+            return device.cuModuleLoadDataEx(module, image, jit.count(), jit.names(), jit.values());
           }
         });
-  }
-
-  private static int option(Scratch names, Scratch values, int count, int option, long value) {
-    Memory.putInt(names.address() + 4L * count, option);
-    Memory.putLong(values.address() + 8L * count, value);
-    return count + 1;
   }
 
   int loadLibrary(Call call, long library, long bytes) {

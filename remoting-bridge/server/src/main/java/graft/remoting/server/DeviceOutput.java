@@ -25,25 +25,44 @@ final class DeviceOutput {
   private static final int STDOUT = 1;
   private static final int STDERR = 2;
 
-  private final Channel channel;
+  private volatile Channel channel;
   private final int[] pipes = new int[3];
   private final long message = Memory.allocate(HEAD + PIECE + Long.BYTES);
 
-  private DeviceOutput(Channel channel) {
-    this.channel = channel;
-  }
+  private final long stdout =
+      NativeLibrary.getInstance("c")
+          .getGlobalVariableAddress("stdout")
+          .getNativeLong(0)
+          .longValue();
 
-  /** Takes this process's standard output and error. */
-  static DeviceOutput capture(Channel channel) throws IOException {
-    DeviceOutput output = new DeviceOutput(channel);
+  private DeviceOutput() {}
+
+  /**
+   * Takes this process's standard output and error, before the driver is there: it may keep the
+   * descriptors that it finds.
+   */
+  static DeviceOutput capture() throws IOException {
+    DeviceOutput output = new DeviceOutput();
     System.setErr(new PrintStream(new Log(dup(STDERR)), true, StandardCharsets.UTF_8));
     output.take(STDOUT);
     output.take(STDERR);
-    unbuffered("stdout");
-    Thread reader = new Thread(null, output::read, "graft-output", 256 << 10);
+    // The driver prints through the C library, which would keep text for a pipe back.
+    Libc.setvbuf(output.stdout, 0, Libc.IONBF, 0);
+    return output;
+  }
+
+  /** Sends from now on what is printed; what was before is none of the client's. */
+  void sendTo(Channel client) {
+    for (int fd : new int[] {STDOUT, STDERR}) {
+      long count;
+      while ((count = Libc.read(pipes[fd], message, PIECE)) > 0) {
+        System.err.writeBytes(Scratch.bytesAt(message, (int) count));
+      }
+    }
+    channel = client;
+    Thread reader = new Thread(null, this::read, "graft-output", 256 << 10);
     reader.setDaemon(true);
     reader.start();
-    return output;
   }
 
   private static int dup(int fd) throws IOException {
@@ -69,16 +88,6 @@ final class DeviceOutput {
     }
   }
 
-  /** The driver prints through the C library, which would keep text for a pipe back. */
-  private static void unbuffered(String stream) {
-    long file =
-        NativeLibrary.getInstance("c")
-            .getGlobalVariableAddress(stream)
-            .getNativeLong(0)
-            .longValue();
-    Libc.setvbuf(file, 0, Libc.IONBF, 0);
-  }
-
   private void read() {
     int[] fds = {pipes[STDOUT], pipes[STDERR]};
     int[] events = {Libc.POLLIN, Libc.POLLIN};
@@ -95,6 +104,7 @@ final class DeviceOutput {
 
   /** Sends what is there, ahead of a reply with that result. */
   void beforeReply(int result) throws IOException {
+    Libc.fflush(stdout);
     drain(STDOUT);
     if (result != CudaResult.SUCCESS) {
       drain(STDERR);

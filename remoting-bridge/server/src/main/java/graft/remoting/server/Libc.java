@@ -128,6 +128,8 @@ final class Libc {
 
   static native long write(int fd, long buffer, long length);
 
+  static native int fflush(long file);
+
   static native int setvbuf(long file, long buffer, int mode, long size);
 
   static native long lseek(int fd, long offset, int whence);

@@ -25,6 +25,8 @@ final class Session implements RecordHandler, SessionCalls {
   private final CopyCalls copies;
   private final LaunchCalls launches;
   private final ObjectCalls objects;
+  private final LinkCalls links;
+  private final TensorMapCalls tensorMaps;
   private final GraphCalls graphs;
   private final WaitCalls waits;
   private final RegionCalls region;
@@ -45,8 +47,10 @@ final class Session implements RecordHandler, SessionCalls {
     this.contexts = new ContextCalls(device, state, warmContexts);
     this.code = new CodeCalls(device);
     this.copies = new CopyCalls(device, state);
-    this.launches = new LaunchCalls(device);
+    this.launches = new LaunchCalls(device, handles);
     this.objects = new ObjectCalls(device);
+    this.links = new LinkCalls(device);
+    this.tensorMaps = new TensorMapCalls(device);
     this.graphs = new GraphCalls(device, handles, code, state.hostFunctions());
     this.region = new RegionCalls(device, channel);
     this.twins = new TwinCalls(device);
@@ -484,6 +488,129 @@ final class Session implements RecordHandler, SessionCalls {
   @Override
   public int cuGraphDestroy(Call current, long graph) {
     return graphs.destroy(graph);
+  }
+
+  @Override
+  public int graftLinkCreate(Call current, long link, long options, int optionWords) {
+    return links.create(link, options, optionWords);
+  }
+
+  @Override
+  public int graftLinkAdd(Call current, long link, int type, long name, long bytes) {
+    return links.add(current, link, type, name, bytes);
+  }
+
+  @Override
+  public int graftLinkComplete(Call current, long link, long bytes) {
+    return links.complete(link, bytes);
+  }
+
+  @Override
+  public int graftLinkImage(Call current, long link, long offset, long data, int capacity) {
+    return links.image(link, offset, data, capacity);
+  }
+
+  @Override
+  public int graftLinkLogs(Call current, long link, long info, long error, int capacity) {
+    return links.logs(link, info, error, capacity);
+  }
+
+  @Override
+  public int cuLinkDestroy(Call current, long state) {
+    return links.destroy(state);
+  }
+
+  @Override
+  public int graftTensorMapTiled(
+      Call current,
+      long map,
+      int type,
+      int rank,
+      long address,
+      long sizes,
+      long strides,
+      int strideCount,
+      long box,
+      long steps,
+      int interleave,
+      int swizzle,
+      int promotion,
+      int fill) {
+    return tensorMaps.tiled(
+        map,
+        new TensorMapCalls.Tensor(type, rank, address, sizes, strides, strideCount),
+        box,
+        steps,
+        new TensorMapCalls.Layout(interleave, swizzle, promotion, fill));
+  }
+
+  @Override
+  public int graftTensorMapIm2col(
+      Call current,
+      long map,
+      int type,
+      int rank,
+      long address,
+      long sizes,
+      long strides,
+      int strideCount,
+      long lower,
+      long upper,
+      int cornerCount,
+      int channels,
+      int pixels,
+      long steps,
+      int interleave,
+      int swizzle,
+      int promotion,
+      int fill) {
+    return tensorMaps.im2col(
+        map,
+        new TensorMapCalls.Tensor(type, rank, address, sizes, strides, strideCount),
+        lower,
+        upper,
+        cornerCount,
+        channels,
+        pixels,
+        steps,
+        new TensorMapCalls.Layout(interleave, swizzle, promotion, fill));
+  }
+
+  @Override
+  public int graftTensorMapIm2colWide(
+      Call current,
+      long map,
+      int type,
+      int rank,
+      long address,
+      long sizes,
+      long strides,
+      int strideCount,
+      int lower,
+      int upper,
+      int channels,
+      int pixels,
+      long steps,
+      int interleave,
+      int mode,
+      int swizzle,
+      int promotion,
+      int fill) {
+    return tensorMaps.im2colWide(
+        map,
+        new TensorMapCalls.Tensor(type, rank, address, sizes, strides, strideCount),
+        lower,
+        upper,
+        channels,
+        pixels,
+        steps,
+        mode,
+        new TensorMapCalls.Layout(interleave, swizzle, promotion, fill));
+  }
+
+  @Override
+  public int graftTensorMapReplace(Call current, long map, long before, long address) {
+    return tensorMaps.replace(map, before, address);
   }
 
   @Override

@@ -38,6 +38,7 @@ public final class WorkerMain {
 
   private static void run(Path socket, DeviceSpec device, int spinMicros) throws IOException {
     ControlSocket control = ControlSocket.connect(socket);
+    DeviceOutput output = DeviceOutput.capture();
     Backend backend;
     try {
       backend = find(device.kind());
@@ -56,7 +57,7 @@ public final class WorkerMain {
           "a worker's first message must be a session, not " + received.message());
     }
     NativeSocket client = new NativeSocket(received.fd(), start.name());
-    new WorkerSession(control, backend, client, start, spinMicros).run();
+    new WorkerSession(control, backend, client, start, spinMicros, output).run();
   }
 
   private static Backend find(String kind) throws ServerException {

@@ -26,6 +26,7 @@ final class WorkerSession {
   private final NativeSocket client;
   private final ControlMessage.StartSession start;
   private final int spinMicros;
+  private final DeviceOutput output;
   private volatile Channel channel;
   private volatile RecordHandler handler;
   private final AtomicLong calls = new AtomicLong();
@@ -36,12 +37,14 @@ final class WorkerSession {
       Backend backend,
       NativeSocket client,
       ControlMessage.StartSession start,
-      int spinMicros) {
+      int spinMicros,
+      DeviceOutput output) {
     this.control = control;
     this.backend = backend;
     this.client = client;
     this.start = start;
     this.spinMicros = spinMicros;
+    this.output = output;
   }
 
   /** Serves the session to its end. */
@@ -53,7 +56,8 @@ final class WorkerSession {
       records.lanes().onViolation(client::shutdown);
       RecordHandler executor =
           backend.begin(records, start.name(), start.memoryLimit(), spinMicros);
-      executor.sendAlong(DeviceOutput.capture(records));
+      output.sendTo(records);
+      executor.sendAlong(output);
       channel = records;
       handler = executor;
       Thread watcher = new Thread(null, this::watch, "graft-watch", 256 * 1024);
