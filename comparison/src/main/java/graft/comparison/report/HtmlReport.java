@@ -1,7 +1,9 @@
 package graft.comparison.report;
 
+import graft.comparison.run.Case;
 import graft.comparison.run.Entry;
 import graft.comparison.run.Result;
+import graft.comparison.run.Setting;
 import graft.comparison.statistics.Interval;
 import graft.comparison.statistics.Overhead;
 import graft.comparison.statistics.Summary;
@@ -46,6 +48,7 @@ final class HtmlReport {
     html.open("body").open("main");
     head(title);
     overview();
+    fidelity();
     notMeasured();
     new PlotSections(findings, palette, html).write();
     published();
@@ -176,6 +179,37 @@ final class HtmlReport {
 
   private static String overheads(Interval interval) {
     return Numbers.overhead(interval.low()) + " to " + Numbers.overhead(interval.high());
+  }
+
+  /** What runs where: the evaluation paper's table II, with a row for every program. */
+  private void fidelity() {
+    List<String> settings = Setting.of(findings.suite()).stream().map(Setting::name).toList();
+    html.element("h2", "What runs where");
+    html.open("table").open("thead").open("tr").element("th", "program");
+    settings.forEach(setting -> html.element("th", setting));
+    html.close().close().open("tbody");
+    for (Case run : Case.of(findings.suite())) {
+      html.open("tr").element("th", run.key());
+      settings.forEach(setting -> html.element("td", outcome(run.key(), setting)));
+      html.close();
+    }
+    html.close().close();
+  }
+
+  /** One word where all blocks agree, else how many of them gave figures. */
+  private String outcome(String key, String setting) {
+    List<Result> results =
+        findings.runs().stream()
+            .filter(run -> run.key().equals(key) && run.setting().equals(setting))
+            .map(Entry.Run::result)
+            .toList();
+    if (results.isEmpty()) {
+      return findings.impossible().containsKey(setting) ? "not possible" : "not run";
+    }
+    long well = results.stream().filter(Result.OK::equals).count();
+    return results.stream().distinct().count() == 1
+        ? results.get(0).word()
+        : well + " of " + results.size() + " ok";
   }
 
   /** What this site could not do, and what failed: never left out. */

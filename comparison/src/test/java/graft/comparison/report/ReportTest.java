@@ -106,6 +106,13 @@ class ReportTest {
   }
 
   @Test
+  void saysWhatRunsWhere() throws Exception {
+    assertThat(html())
+        .contains("<th>kernels</th><td>ok</td><td>5 of 6 ok</td><td>not possible</td>")
+        .contains("<th>multiplex/x2</th><td>ok</td><td>ok</td><td>not possible</td>");
+  }
+
+  @Test
   void declaresSoftwareDeviceFigures() throws Exception {
     assertThat(html()).contains("These are software-device figures");
   }
