@@ -250,6 +250,9 @@ void graft_range_remove_within(uint64_t base, uint64_t bytes);
 bool graft_range_find(uint64_t address, struct graft_range *out);
 void graft_range_hint(uint64_t base, const struct graft_hints *hints);
 
+/* True for pinned memory that the server cannot reach, which stands for device memory too (unified addressing). */
+bool graft_only_here(uint64_t pointer);
+
 /* ---- Code (module.c) ---- */
 /* Length of an image: fatbin, ELF or PTX text. 0 if it is none of them. */
 size_t graft_image_size(const void *image);

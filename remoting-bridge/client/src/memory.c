@@ -255,6 +255,20 @@ GRAFT_EXPORT int cuMemHostGetFlags(void *flags, void *host) {
 /* From here on a copy is staged through the shared region; smaller ones travel behind their record. */
 #define STAGED (32u << 10)
 
+bool graft_only_here(uint64_t pointer) {
+  struct graft_range range;
+  const void *host = (const void *)(uintptr_t)pointer;
+  if (!pinned(host, &range) || graft_region_holds(host, 1)) return false;
+  return range.memory == GRAFT_MEMORY_REGISTERED || !(range.flags & MAPPED); /* mapped: mirror.c */
+}
+
+/* Keeps its place in the stream: what was queued before has to be over. */
+static int host_to_host(void *to, const void *from, size_t bytes, void *stream) {
+  int r = cuStreamSynchronize(stream);
+  if (!r) memmove(to, from, bytes);
+  return r;
+}
+
 /* In a graph a copy reads or writes host memory at each launch: it gets the device's view of it. 0 outside a capture. */
 static uint64_t seen_by_graph(const void *host, size_t bytes, void *stream) {
   if (!graft_stream_captures(stream) || graft_region_holds(host, bytes)) return 0;
@@ -266,6 +280,7 @@ static int send_to_device(uint64_t to, const void *from, size_t bytes, void *str
   int r = graft_context_need(&context);
   if (r || !bytes) return r;
   if (!from) return GRAFT_INVALID_VALUE;
+  if (graft_only_here(to)) return host_to_host((void *)(uintptr_t)to, from, bytes, stream);
   uint64_t seen = wait ? 0 : seen_by_graph(from, bytes, stream);
   if (seen) return rpc_cuMemcpyDtoDAsync_v2(to, seen, bytes, stream);
   if (graft_region_holds(from, bytes)) {
@@ -294,6 +309,7 @@ static int fetch_from_device(void *to, uint64_t from, size_t bytes, void *stream
   int r = graft_context_need(&context);
   if (r || !bytes) return r;
   if (!to) return GRAFT_INVALID_VALUE;
+  if (graft_only_here(from)) return host_to_host(to, (const void *)(uintptr_t)from, bytes, stream);
   uint64_t seen = wait ? 0 : seen_by_graph(to, bytes, stream);
   if (seen) return rpc_cuMemcpyDtoDAsync_v2(seen, from, bytes, stream);
   if (graft_region_holds(to, bytes)) {
@@ -359,10 +375,7 @@ static int copy(uint64_t to, uint64_t from, size_t bytes, void *stream, bool wai
   if (from_device) return device_to_host((void *)(uintptr_t)to, from, bytes, stream, wait);
   if (!to || !from) return GRAFT_INVALID_VALUE;
   if (!wait && graft_stream_captures(stream)) return graft_not_served("a captured copy from host to host");
-  /* Host to host keeps its place in the stream: what was queued before has to be over. */
-  if ((r = cuStreamSynchronize(stream))) return r;
-  memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
-  return 0;
+  return host_to_host((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes, stream);
 }
 
 GRAFT_EXPORT int cuMemcpy(uint64_t to, uint64_t from, size_t bytes) { return copy(to, from, bytes, NULL, true); }
