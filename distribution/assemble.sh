@@ -45,6 +45,7 @@ install -m 644 "$root/LICENSE" "$root/README.md" "$home/"
 for library in "$root"/remoting-bridge/client/target/lib/lib*.so*; do
   [ ! -e "$library" ] || cp -a "$library" "$home/lib/client/"
 done
+install -D -m 755 "$root/remoting-bridge/client/target/bench/remoting" "$home/lib/client/bench/remoting"
 make -s -C "$root/examples/programs"
 install -m 755 "$root/examples/built/graft-verify" "$home/lib/client/"
 install -D -m 755 "$root/comparison/target/graft-workload" "$home/lib/compare/graft-workload"

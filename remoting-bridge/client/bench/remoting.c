@@ -2,10 +2,12 @@
  *
  * A plain driver-API program: it opens whatever libcuda.so.1 the loader finds, so the same binary measures the real
  * driver and the client. Prints one line a figure: name, bytes, value, unit, separated by tabs; medians.
- * Usage: remoting [--quick] [--plain STREAMS]
- * With --plain it measures what plain TCP does on this machine's loopback instead, without CUDA.
+ * Usage: remoting [--quick] [--start | --plain STREAMS]
+ * With --start it ends after the start-up. With --plain it measures what plain TCP does on this machine's loopback instead, without CUDA.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netinet/tcp.h>
@@ -287,14 +289,16 @@ static int plain(int quick, int count) {
 }
 
 int main(int argc, char **argv) {
-  int quick = 0, streams = -1;
+  int quick = 0, only_start = 0, streams = -1;
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--quick")) {
       quick = 1;
+    } else if (!strcmp(argv[i], "--start")) {
+      only_start = 1;
     } else if (!strcmp(argv[i], "--plain") && i + 1 < argc) {
       streams = atoi(argv[++i]);
     } else {
-      fprintf(stderr, "usage: remoting [--quick] [--plain STREAMS]\n");
+      fprintf(stderr, "usage: remoting [--quick] [--start | --plain STREAMS]\n");
       return 2;
     }
   }
@@ -334,6 +338,7 @@ int main(int argc, char **argv) {
   devptr first;
   CALL(MemAlloc(&first, 1 << 20));
   print("start-up", 0, (now() - start) / 1e3, "ms");
+  if (only_start) return 0;
   char name[256];
   CALL(DeviceGetName(name, sizeof name, device));
   fprintf(stderr, "device: %s\n", name);

@@ -117,6 +117,8 @@ public final class Main implements Runnable {
     commands.put("run", RunCommand::new);
     commands.put("serve", ServeCommand::new);
     commands.put("compare", CompareCommand::new);
+    commands.put("bench", BenchCommand::new);
+    commands.put("fidelity", FidelityCommand::new);
     commands.put("demo", DemoCommand::new);
     commands.put("schema", SchemaCommand::new);
     commands.put("completion", CompletionCommand::new);

@@ -16,7 +16,7 @@ import java.nio.file.Path;
 
 /**
  * A server in this process for programs of this one: on a Unix socket in a folder that nobody else
- * may enter, or on loopback, with a token that nobody else has. Everything is gone when it is
+ * may enter, and on loopback if so wished, with a token that nobody else has. Everything is gone when it is
  * closed.
  */
 final class PrivateServer implements AutoCloseable {
@@ -32,11 +32,12 @@ final class PrivateServer implements AutoCloseable {
     this.server = server;
   }
 
+  /** A server on its Unix socket alone. */
   static PrivateServer start(String device, MemorySize memory) throws IOException {
     return start(device, memory, false);
   }
 
-  /** The same; over TCP on a free port of loopback if so wished. */
+  /** The same, and over TCP on a free port of loopback if so wished. */
   static PrivateServer start(String device, MemorySize memory, boolean tcp) throws IOException {
     Path folder = Files.createTempDirectory("graft-run"); // mode 0700
     try {
@@ -45,14 +46,14 @@ final class PrivateServer implements AutoCloseable {
       PrivateFiles.write(folder.resolve("tokens"), bytes(NAME + " " + token + "\n"));
       ServerConfig.Builder config =
           ServerConfig.builder(folder.resolve("tokens"), ServeCommand.device(device))
-              .listen(
-                  tcp
-                      ? new ListenAddress.Tcp("127.0.0.1", 0)
-                      : new ListenAddress.Unix(folder.resolve("socket")))
+              .listen(new ListenAddress.Unix(folder.resolve("socket")))
               .runtimeFolder(folder.resolve("run"))
               .spares(1);
       if (memory != null) {
         config.memory(memory.bytes());
+      }
+      if (tcp) {
+        config.listen(new ListenAddress.Tcp("127.0.0.1", 0));
       }
       PrivateServer started = new PrivateServer(folder, GraftServer.start(config.build()));
       Runtime.getRuntime().addShutdownHook(started.hook);
@@ -67,8 +68,23 @@ final class PrivateServer implements AutoCloseable {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
+  /** Its address on loopback if it has one, else its socket. */
   Endpoint endpoint() {
-    return Endpoint.parse(server.addresses().get(0).toString());
+    int last = server.addresses().size() - 1;
+    return Endpoint.parse(server.addresses().get(last).toString());
+  }
+
+  /** Its address as the client reads it for a channel: {@code unix}, {@code shm}, {@code tcp}. */
+  String url(String channel) {
+    return switch (channel) {
+      case "unix", "shm" -> channel + "://" + folder.resolve("socket");
+      default ->
+          server.addresses().stream()
+              .map(ListenAddress::toString)
+              .filter(address -> address.startsWith(channel + "://"))
+              .findFirst()
+              .orElseThrow();
+    };
   }
 
   Path tokenFile() {

@@ -1,15 +1,13 @@
 package graft.provisioner.cli;
 
-import graft.provisioner.GraftException;
+import graft.provisioner.bench.Way;
 import graft.provisioner.observe.ClientFolder;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.MemorySize;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -83,11 +81,8 @@ final class RunCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     if (where.server != null) {
-      if (tokenFile == null) {
-        throw new GraftException(
-            "--server needs --token-file", "its administrator gives you a name and a token");
-      }
-      return run(where.server, name, tokenFile.toAbsolutePath());
+      // A server without --insecure refuses who has none, and says so.
+      return run(where.server, name, tokenFile == null ? null : tokenFile.toAbsolutePath());
     }
     try (PrivateServer server = PrivateServer.start(where.device, memory)) {
       return run(server.endpoint(), PrivateServer.NAME, server.tokenFile());
@@ -95,18 +90,10 @@ final class RunCommand implements Callable<Integer> {
   }
 
   private int run(Endpoint server, String client, Path token) throws InterruptedException {
-    Path folder = ClientFolder.path(System.getenv());
-    if (!Files.exists(folder.resolve("libcuda.so.1"))) {
-      throw new GraftException(
-          "there is no client in " + folder, "run ./graft build, or set GRAFT_CLIENT_DIR");
-    }
     List<String> command = new ArrayList<>(words);
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
-    Map<String, String> environment = builder.environment();
-    environment.merge("LD_LIBRARY_PATH", folder.toString(), (old, ours) -> ours + ":" + old);
-    environment.put("GRAFT_SERVER", server.toString());
-    environment.put("GRAFT_NAME", client);
-    environment.put("GRAFT_TOKEN_FILE", token.toString());
+    Way.remote("server", ClientFolder.existing(), server.toString(), client, token)
+        .applyTo(builder.environment());
     try {
       // Ctrl-C reaches the program too; it decides what to do, and we wait for it.
       return builder.start().waitFor();

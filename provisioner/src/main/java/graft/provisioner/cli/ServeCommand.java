@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -49,12 +50,19 @@ final class ServeCommand implements Callable<Integer> {
       description = "tcp://HOST:PORT or unix:///PATH; may be given several times.")
   List<Endpoint> listen;
 
-  @Option(
-      names = "--tokens",
-      required = true,
-      paramLabel = "FILE",
-      description = "Who may connect.")
-  Path tokens;
+  @ArgGroup(multiplicity = "1")
+  Clients clients;
+
+  /** Who may connect. */
+  static final class Clients {
+    @Option(names = "--tokens", paramLabel = "FILE", description = "Who may connect.")
+    Path tokens;
+
+    @Option(
+        names = "--insecure",
+        description = "Anyone who reaches the address may use the GPU: for a network of your own.")
+    boolean insecure;
+  }
 
   @Option(
       names = "--device",
@@ -101,6 +109,14 @@ final class ServeCommand implements Callable<Integer> {
                     join(main);
                   }));
       writePid();
+      if (clients.insecure) {
+        output
+            .err()
+            .println(
+                "WARNING: --insecure: anyone who reaches an address below may use the GPU and run"
+                    + " code on it. Nobody is authenticated.");
+        output.err().flush();
+      }
       server.addresses().forEach(address -> output.say("serves at " + address));
       stopped.await();
       return ExitCode.OK;
@@ -123,7 +139,11 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private ServerConfig config() {
-    ServerConfig.Builder config = ServerConfig.builder(tokens, device(device)).spares(spare);
+    ServerConfig.Builder config =
+        clients.insecure
+            ? ServerConfig.withoutTokens(device(device))
+            : ServerConfig.builder(clients.tokens, device(device));
+    config.spares(spare);
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
     if (memory != null) {
       config.memory(memory.bytes());

@@ -27,6 +27,16 @@ public final class ClientFolder {
     return Path.of(home.isEmpty() ? "." : home).toAbsolutePath().resolve("lib/client").normalize();
   }
 
+  /** The folder of {@link #path}, which must hold the client. */
+  public static Path existing() {
+    Path folder = path(System.getenv());
+    if (!Files.exists(folder.resolve("libcuda.so.1"))) {
+      throw new GraftException(
+          "there is no client in " + folder, "run ./graft build, or set GRAFT_CLIENT_DIR");
+    }
+    return folder;
+  }
+
   /** The files in it, in the order of their names; none if there is no such folder. */
   public static List<FileStamp> files(Path folder) {
     if (!Files.isDirectory(folder)) {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,8 +23,10 @@ final class AsyncReads {
   /** Between two pieces others get their turn to send. */
   private static final long PIECE = 1 << 20;
 
-  /** Copied as a whole. */
+  /** Copied as a whole; smaller where lanes carry it, so that the first are sent sooner. */
   private static final long PART = 4 << 20;
+
+  private static final long LANE_PART = 1 << 20;
 
   private static final long PATIENCE_MILLIS = 1;
   private static final long LINGER_MILLIS = 20;
@@ -32,20 +35,33 @@ final class AsyncReads {
   private final Channel channel;
   private final Waiters waiters;
   private final PinnedPool memory;
+  private final LongToIntFunction polling;
   private final ArrayDeque<Read> queue = new ArrayDeque<>();
   private final AtomicInteger pending = new AtomicInteger();
   private boolean sending;
   private boolean asleep;
 
-  AsyncReads(CudaDevice device, Channel channel, Waiters waiters, PinnedPool memory) {
+  /**
+   * Reads.
+   *
+   * @param polling waits for an event with little delay
+   */
+  AsyncReads(
+      CudaDevice device,
+      Channel channel,
+      Waiters waiters,
+      PinnedPool memory,
+      LongToIntFunction polling) {
     this.device = device;
     this.channel = channel;
     this.waiters = waiters;
     this.memory = memory;
+    this.polling = polling;
   }
 
   private record Read(
       SessionContext context,
+      boolean onLanes,
       long identity,
       long offset,
       long address,
@@ -61,15 +77,17 @@ final class AsyncReads {
    */
   int start(SessionContext context, long source, long bytes, long stream, long identity) {
     int result = CudaResult.SUCCESS;
-    for (long offset = 0; offset < bytes && result == CudaResult.SUCCESS; offset += PART) {
-      long part = Math.min(PART, bytes - offset);
-      result = startPart(context, source + offset, offset, part, stream, identity);
+    boolean onLanes = bytes >= Lanes.LEAST && channel.lanes().areOpen();
+    long most = onLanes ? LANE_PART : PART;
+    for (long offset = 0; offset < bytes && result == CudaResult.SUCCESS; offset += most) {
+      long part = Math.min(most, bytes - offset);
+      result = startPart(context, source + offset, offset, part, stream, identity, onLanes);
     }
     return result;
   }
 
   private int startPart(
-      SessionContext context, long source, long offset, long bytes, long stream, long identity) {
+      SessionContext context, long source, long offset, long bytes, long stream, long identity, boolean onLanes) {
     long address = memory.take(bytes);
     int result = device.cuMemcpyDtoHAsync_v2(address, source, bytes, stream);
     if (result != CudaResult.SUCCESS) {
@@ -81,6 +99,7 @@ final class AsyncReads {
     Read read =
         new Read(
             context,
+            onLanes,
             identity,
             offset,
             address,
@@ -127,8 +146,12 @@ final class AsyncReads {
           return;
         }
         read.context().enter(device);
-        // Nobody waits for it here: to sleep is right.
-        device.cuEventSynchronize(read.event());
+        // Nobody waits for it here, so that to sleep is right; but lanes should not run dry.
+        if (read.onLanes()) {
+          polling.applyAsInt(read.event());
+        } else {
+          device.cuEventSynchronize(read.event());
+        }
         finish(read);
       }
     } catch (IOException e) {
@@ -156,7 +179,7 @@ final class AsyncReads {
             sending = false;
             return null;
           }
-        } else if (oldest.equals(seen)) {
+        } else if (oldest.equals(seen) || oldest.onLanes()) {
           return oldest;
         } else {
           seen = oldest;
@@ -172,7 +195,7 @@ final class AsyncReads {
       await(read);
       return;
     }
-    if (channel.lanes().areOpen() && read.bytes() >= Lanes.LEAST) {
+    if (read.onLanes()) {
       sendOnLanes(read);
       return;
     }

@@ -50,8 +50,7 @@ public final class GraftServer implements AutoCloseable {
   }
 
   private void open(ServerConfig config) throws ServerException {
-    TokensFile tokens = new TokensFile(config.tokens());
-    tokens.read();
+    Grants grants = grants(config);
     List<Listener> listeners = new ArrayList<>();
     for (ListenAddress address : config.listen()) {
       Listener listener = Listener.open(address);
@@ -74,7 +73,7 @@ public final class GraftServer implements AutoCloseable {
       metricsAddress = Optional.of(endpoint.address());
     }
     Handshake handshake =
-        new Handshake(Dispatcher.API_HASH, tokens, pool::secret, config.handshakeLimit());
+        new Handshake(Dispatcher.API_HASH, grants, pool::secret, config.handshakeLimit());
     Acceptor acceptor =
         new Acceptor(
             listeners,
@@ -85,6 +84,18 @@ public final class GraftServer implements AutoCloseable {
     parts.add(acceptor);
     acceptor.start();
     LOG.info("serves {} at {}", config.device(), addresses);
+  }
+
+  private static Grants grants(ServerConfig config) throws ServerException {
+    if (config.tokens().isEmpty()) {
+      LOG.warn(
+          "anyone who reaches {} may use the device: no client has to prove who it is",
+          config.listen());
+      return Grants.anyone();
+    }
+    TokensFile tokens = new TokensFile(config.tokens().get());
+    tokens.read();
+    return tokens;
   }
 
   private Path runtimeFolder(Optional<Path> wanted) throws ServerException {

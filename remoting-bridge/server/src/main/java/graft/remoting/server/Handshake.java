@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Map;
 
 /**
  * The server's side of opening a connection: HELLO, CHALLENGE, PROOF; WELCOME is sent by whoever
@@ -15,15 +14,15 @@ import java.util.Map;
  */
 final class Handshake {
   private final long apiHash;
-  private final TokensFile tokens;
+  private final Grants grants;
   private final Sessions sessions;
   private final Duration limit;
   private final SecureRandom random = new SecureRandom();
   private final byte[] nobody = new byte[32];
 
-  Handshake(long apiHash, TokensFile tokens, Sessions sessions, Duration limit) {
+  Handshake(long apiHash, Grants grants, Sessions sessions, Duration limit) {
     this.apiHash = apiHash;
-    this.tokens = tokens;
+    this.grants = grants;
     this.sessions = sessions;
     this.limit = limit;
     random.nextBytes(nobody);
@@ -73,8 +72,7 @@ final class Handshake {
               hello.apiHash(), apiHash));
     }
     byte[] proof = receive(socket, HandshakeMessages.PROOF, deadline);
-    Map<String, Grant> grants = tokens.read();
-    Grant grant = grants.get(hello.name());
+    Grant grant = grants.of(hello.name());
     boolean further = hello.kind() == HandshakeMessages.KIND_LANE;
     Bytes secret = further ? sessions.secret(hello.sessionId(), hello.name()) : null;
     if (further && secret == null) {

@@ -11,7 +11,7 @@ import java.util.OptionalLong;
  *
  * @param listen where clients connect, at least one address
  * @param tokens the file of who may have a session ({@code NAME TOKEN [memory=BYTES]
- *     [device=INDEX]}, mode 0600)
+ *     [device=INDEX]}, mode 0600); empty if anyone may who reaches the addresses
  * @param device which device sessions get whose token names none
  * @param memory the most device memory of one session whose token names no limit, in bytes
  * @param spares workers that are kept ready
@@ -26,7 +26,7 @@ import java.util.OptionalLong;
  */
 public record ServerConfig(
     List<ListenAddress> listen,
-    Path tokens,
+    Optional<Path> tokens,
     DeviceSpec device,
     OptionalLong memory,
     int spares,
@@ -57,12 +57,17 @@ public record ServerConfig(
    * @param device the device of sessions
    */
   public static Builder builder(Path tokens, DeviceSpec device) {
-    return new Builder(tokens, device);
+    return new Builder(Optional.of(tokens), device);
+  }
+
+  /** A server for anyone who reaches its addresses: nobody has to prove who he is. */
+  public static Builder withoutTokens(DeviceSpec device) {
+    return new Builder(Optional.empty(), device);
   }
 
   /** Collects settings. */
   public static final class Builder {
-    private final Path tokens;
+    private final Optional<Path> tokens;
     private final DeviceSpec device;
     private final java.util.ArrayList<ListenAddress> listen = new java.util.ArrayList<>();
     private OptionalLong memory = OptionalLong.empty();
@@ -75,7 +80,7 @@ public record ServerConfig(
     private int spinMicros = Runtime.getRuntime().availableProcessors() > 2 ? 50 : 0;
     private List<String> workerOptions = List.of();
 
-    private Builder(Path tokens, DeviceSpec device) {
+    private Builder(Optional<Path> tokens, DeviceSpec device) {
       this.tokens = tokens;
       this.device = device;
     }

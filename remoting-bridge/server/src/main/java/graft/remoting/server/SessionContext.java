@@ -12,6 +12,7 @@ final class SessionContext {
   private final Staging small;
   private final Staging large;
   private final Staging pieces;
+  private final Staging reads;
   private final EventPool events;
 
   SessionContext(CudaDevice device, long handle) {
@@ -20,6 +21,7 @@ final class SessionContext {
     this.small = new Staging(device, 16, Staging.SMALL);
     this.large = new Staging(device, 4, Staging.LARGE);
     this.pieces = new Staging(device, 12, Lanes.PIECE);
+    this.reads = new Staging(device, 16, Lanes.PIECE);
   }
 
   /** The driver's handle; 0 stands for no context, where every call answers INVALID_CONTEXT. */
@@ -39,6 +41,11 @@ final class SessionContext {
   /** Where pieces of data from lanes wait for their copies. */
   Staging pieces() {
     return pieces;
+  }
+
+  /** Where data waits for lanes to send it. */
+  Staging reads() {
+    return reads;
   }
 
   /** Makes it the calling thread's current context. */

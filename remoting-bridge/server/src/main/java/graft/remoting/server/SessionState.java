@@ -45,7 +45,7 @@ final class SessionState {
     this.spinNanos = TimeUnit.MICROSECONDS.toNanos((long) spinMicros * DEVICE_SPINS);
     this.waiters = new Waiters(device);
     this.pinned = new PinnedPool(device);
-    this.reads = new AsyncReads(device, channel, waiters, pinned);
+    this.reads = new AsyncReads(device, channel, waiters, pinned, this::awaitEvent);
     this.replies = new Replies(channel, reads);
     this.hostFunctions = new HostFunctions(channel);
     this.context = new SessionContext(device, 0);

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
  * [region=FILE]}, the token 64 hexadecimal digits; {@code #} begins a comment. Read anew for each
  * connection, so that a change needs no restart.
  */
-final class TokensFile {
+final class TokensFile implements Grants {
   /** The longest name, in bytes of UTF-8. */
   static final int MAX_NAME = 63;
 
@@ -36,6 +36,11 @@ final class TokensFile {
 
   TokensFile(Path path) {
     this.path = path;
+  }
+
+  @Override
+  public Grant of(String name) throws ServerException {
+    return read().get(name);
   }
 
   /**

@@ -149,4 +149,20 @@ class HandshakeTest {
       assertThat(client.call(EchoBackend.ECHO, 3, new byte[8]).slot()).isEqualTo(3);
     }
   }
+
+  @Test
+  void aServerWithoutTokensTakesAnyoneAndItsSessionsStayApart() throws Exception {
+    ServerConfig config =
+        ServerConfig.withoutTokens(DeviceSpec.parse("echo"))
+            .listen(ListenAddress.parse("tcp://127.0.0.1:0"))
+            .spinMicros(0)
+            .build();
+    byte[] none = new byte[32];
+    try (GraftServer server = GraftServer.start(config);
+        WireClient any = WireClient.session(server.addresses().get(0), "whoever", none)) {
+      assertThat(any.call(EchoBackend.ECHO, 7, new byte[8]).slot()).isEqualTo(7);
+      assertThatThrownBy(() -> any.lane(server.addresses().get(0), "whoever", none, 0))
+          .hasMessageContaining("refused 3");
+    }
+  }
 }
