@@ -6,10 +6,13 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define MAX_DEVICES 32
@@ -267,6 +270,166 @@ EXPORT int nvmlDeviceGetIndex(struct device *device, unsigned int *index) {
 }
 EXPORT int nvmlDeviceGetMinorNumber(struct device *device, unsigned int *minor) { return nvmlDeviceGetIndex(device, minor); }
 
+/* nvmlPciInfoExt_t, version 1 */
+struct pci_extended {
+  unsigned int version, domain, bus, device, id, subsystem, base_class, sub_class;
+  char text[32];
+};
+EXPORT int nvmlDeviceGetPciInfoExt(struct device *device, struct pci_extended *out) {
+  struct pci pci;
+  if (!out) return INVALID_ARGUMENT;
+  int r = nvmlDeviceGetPciInfo_v3(device, &pci);
+  if (r) return r;
+  out->domain = pci.domain;
+  out->bus = pci.bus;
+  out->device = pci.device;
+  out->id = out->subsystem = 0;
+  out->base_class = 3; /* display controller, 3D (PCI Code and ID Assignment) */
+  out->sub_class = 2;
+  memcpy(out->text, pci.text, sizeof out->text);
+  return OK;
+}
+
+/* ---- Processes: of those in the guest only this one's use is known here, its session's ---- */
+
+/* nvmlProcessInfo_t; its first version ends before the instances. */
+struct process {
+  unsigned int pid;
+  unsigned long long used;
+  unsigned int gpu_instance, compute_instance;
+};
+
+static int processes(struct device *device, unsigned int *wanted, uint8_t *out, size_t size) {
+  uint64_t free, total;
+  if (!wanted) return INVALID_ARGUMENT;
+  int r = memory(device, &free, &total);
+  if (r) return r;
+  unsigned int room = *wanted;
+  *wanted = total > free;
+  if (!*wanted) return OK;
+  if (!room || !out) return INSUFFICIENT_SIZE;
+  struct process self = {(unsigned)getpid(), total - free, ~0u, ~0u};
+  memcpy(out, &self, size);
+  return OK;
+}
+#define PROCESSES(name, size) \
+  EXPORT int name(struct device *device, unsigned int *wanted, void *out) { return processes(device, wanted, out, size); }
+PROCESSES(nvmlDeviceGetComputeRunningProcesses, offsetof(struct process, gpu_instance))
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2, sizeof(struct process))
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, sizeof(struct process))
+
+#define NO_PROCESSES(name) \
+  EXPORT int name(struct device *device, unsigned int *wanted, void *out) { \
+    int r = valid(device); \
+    if (r || !wanted) return r ? r : INVALID_ARGUMENT; \
+    *wanted = 0; \
+    return OK; \
+  }
+NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses)
+NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2)
+NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3)
+NO_PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses)
+NO_PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v2)
+NO_PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v3)
+
+EXPORT int nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int size) {
+  char path[64], full[512] = "";
+  snprintf(path, sizeof path, "/proc/%u/comm", pid);
+  FILE *file = fopen(path, "re");
+  if (!file) return NOT_FOUND;
+  char *got = fgets(full, sizeof full, file);
+  fclose(file);
+  full[strcspn(full, "\n")] = 0;
+  return got ? text(name, size, full) : UNKNOWN;
+}
+
+/* ---- What a vGPU is not, or has as its default ---- */
+
+#define CONSTANT(name, value) \
+  EXPORT int name(struct device *device, unsigned int *out) { \
+    int r = valid(device); \
+    if (r || !out) return r ? r : INVALID_ARGUMENT; \
+    *out = value; \
+    return OK; \
+  }
+CONSTANT(nvmlDeviceGetMaxMigDeviceCount, 0)
+CONSTANT(nvmlDeviceIsMigDeviceHandle, 0)
+CONSTANT(nvmlDeviceGetDisplayActive, 0)
+CONSTANT(nvmlDeviceGetDisplayMode, 0)
+CONSTANT(nvmlDeviceGetComputeMode, 0)        /* default: shared by processes */
+CONSTANT(nvmlDeviceGetVirtualizationMode, 0) /* none of the hardware's own */
+
+/* Events of the hardware: a set may be made, none ever comes. */
+EXPORT int nvmlEventSetCreate(void **set) {
+  static int none;
+  if (!users || !set) return users ? INVALID_ARGUMENT : UNINITIALIZED;
+  *set = &none;
+  return OK;
+}
+EXPORT int nvmlEventSetFree(void *set) { return users ? OK : UNINITIALIZED; }
+
+/* ---- nvidia-smi's internal table ----
+ * Seen on an H200 with nvidia-smi 580.159: it asks for one table of 270 words, whose first is its size, and calls these of
+ * its functions for the default table, -L, --query-gpu and --query-compute-apps.
+ */
+
+static const uint8_t smi_table[16] = {0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 0x4e, 0xa3, 0x27, 0xee, 0x69, 0x6e, 0x12, 0xf7, 0xc4};
+#define SMI_SLOTS 270
+enum { SMI_LOG = 26, SMI_BUS_ID = 81, SMI_COMPUTE = 213, SMI_GRAPHICS = 214, SMI_MPS = 215 };
+
+static int smi_log(void) { return OK; } /* (format, ...): what it prints, for NVML's log */
+
+/* The bus id of the device of an index. */
+static int smi_bus_id(unsigned int index, char *to) {
+  struct device *device;
+  struct pci pci;
+  int r = nvmlDeviceGetHandleByIndex_v2(index, &device);
+  if (!r) r = nvmlDeviceGetPciInfo_v3(device, &pci);
+  if (!r && to) strcpy(to, pci.legacy);
+  return r;
+}
+
+static int debug(void) {
+  const char *value = getenv("GRAFT_DEBUG");
+  return value && *value && strcmp(value, "0");
+}
+
+static int smi_missing(int slot) {
+  if (debug()) fprintf(stderr, "graft: slot %d of nvidia-smi's table is not there: NVML_ERROR_NOT_SUPPORTED\n", slot);
+  return NOT_SUPPORTED;
+}
+
+#define TEN(do, tens) \
+  do(tens##0) do(tens##1) do(tens##2) do(tens##3) do(tens##4) do(tens##5) do(tens##6) do(tens##7) do(tens##8) do(tens##9)
+#define ALL_SLOTS(do) \
+  TEN(do, ) TEN(do, 1) TEN(do, 2) TEN(do, 3) TEN(do, 4) TEN(do, 5) TEN(do, 6) TEN(do, 7) TEN(do, 8) TEN(do, 9) \
+  TEN(do, 10) TEN(do, 11) TEN(do, 12) TEN(do, 13) TEN(do, 14) TEN(do, 15) TEN(do, 16) TEN(do, 17) TEN(do, 18) \
+  TEN(do, 19) TEN(do, 20) TEN(do, 21) TEN(do, 22) TEN(do, 23) TEN(do, 24) TEN(do, 25) TEN(do, 26)
+#define STUB(slot) \
+  static int smi_slot_##slot(void) { return smi_missing(slot); }
+#define ENTRY(slot) (void *)smi_slot_##slot,
+ALL_SLOTS(STUB)
+
+EXPORT int nvmlInternalGetExportTable(const void **table, const void *id) {
+  static void *slots[SMI_SLOTS] = {ALL_SLOTS(ENTRY)};
+  if (!table || !id) return INVALID_ARGUMENT;
+  if (memcmp(id, smi_table, sizeof smi_table)) {
+    if (debug()) {
+      const uint8_t *b = id;
+      fprintf(stderr, "graft: NVML's table %02x%02x%02x%02x... is not there\n", b[0], b[1], b[2], b[3]);
+    }
+    return NOT_FOUND;
+  }
+  slots[0] = (void *)(uintptr_t)sizeof slots;
+  slots[SMI_LOG] = (void *)smi_log;
+  slots[SMI_BUS_ID] = (void *)smi_bus_id;
+  slots[SMI_COMPUTE] = (void *)nvmlDeviceGetComputeRunningProcesses_v3;
+  slots[SMI_GRAPHICS] = (void *)nvmlDeviceGetGraphicsRunningProcesses_v3;
+  slots[SMI_MPS] = (void *)nvmlDeviceGetMPSComputeRunningProcesses_v3;
+  *table = slots;
+  return OK;
+}
+
 /* What belongs to the hardware's owner. */
 #define UNSUPPORTED(name) \
   EXPORT int name(struct device *device) { \
@@ -283,14 +446,27 @@ UNSUPPORTED(nvmlDeviceGetUtilizationRates)
 UNSUPPORTED(nvmlDeviceGetClockInfo)
 UNSUPPORTED(nvmlDeviceGetMaxClockInfo)
 UNSUPPORTED(nvmlDeviceGetMigMode)
-UNSUPPORTED(nvmlDeviceGetComputeRunningProcesses)
-UNSUPPORTED(nvmlDeviceGetComputeRunningProcesses_v2)
-UNSUPPORTED(nvmlDeviceGetComputeRunningProcesses_v3)
 UNSUPPORTED(nvmlDeviceGetNvLinkState)
 UNSUPPORTED(nvmlDeviceGetP2PStatus)
 UNSUPPORTED(nvmlDeviceGetSerial)
 UNSUPPORTED(nvmlDeviceGetPersistenceMode)
 UNSUPPORTED(nvmlDeviceGetEccMode)
+UNSUPPORTED(nvmlDeviceGetTemperatureV)
+UNSUPPORTED(nvmlDeviceGetTotalEccErrors)
+UNSUPPORTED(nvmlDeviceGetBAR1MemoryInfo)
+UNSUPPORTED(nvmlDeviceGetConfComputeProtectedMemoryUsage)
+UNSUPPORTED(nvmlDeviceGetAccountingMode)
+UNSUPPORTED(nvmlDeviceGetEncoderUtilization)
+UNSUPPORTED(nvmlDeviceGetDecoderUtilization)
+UNSUPPORTED(nvmlDeviceGetTotalEnergyConsumption)
+UNSUPPORTED(nvmlDeviceGetCurrentClocksThrottleReasons)
+UNSUPPORTED(nvmlDeviceGetCurrPcieLinkGeneration)
+UNSUPPORTED(nvmlDeviceGetCurrPcieLinkWidth)
+UNSUPPORTED(nvmlDeviceGetMaxPcieLinkGeneration)
+UNSUPPORTED(nvmlDeviceGetMaxPcieLinkWidth)
+UNSUPPORTED(nvmlDeviceGetVbiosVersion)
+UNSUPPORTED(nvmlDeviceGetBrand)
+UNSUPPORTED(nvmlDeviceGetBoardPartNumber)
 
 EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned int size) { return text(version, size, "13.580.0"); }
 /* The owner's driver: there is none in this guest. */

@@ -16,8 +16,8 @@ import java.nio.file.Path;
 
 /**
  * A server in this process for programs of this one: on a Unix socket in a folder that nobody else
- * may enter, and on loopback if so wished, with a token that nobody else has. Everything is gone when it is
- * closed.
+ * may enter, and on loopback if so wished, with a token that nobody else has. Everything is gone
+ * when it is closed.
  */
 final class PrivateServer implements AutoCloseable {
   static final String NAME = "local";

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.LongToIntFunction;
+import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,7 +35,7 @@ final class AsyncReads {
   private final Channel channel;
   private final Waiters waiters;
   private final PinnedPool memory;
-  private final LongToIntFunction polling;
+  private final LongConsumer polling;
   private final ArrayDeque<Read> queue = new ArrayDeque<>();
   private final AtomicInteger pending = new AtomicInteger();
   private boolean sending;
@@ -51,7 +51,7 @@ final class AsyncReads {
       Channel channel,
       Waiters waiters,
       PinnedPool memory,
-      LongToIntFunction polling) {
+      LongConsumer polling) {
     this.device = device;
     this.channel = channel;
     this.waiters = waiters;
@@ -87,7 +87,13 @@ final class AsyncReads {
   }
 
   private int startPart(
-      SessionContext context, long source, long offset, long bytes, long stream, long identity, boolean onLanes) {
+      SessionContext context,
+      long source,
+      long offset,
+      long bytes,
+      long stream,
+      long identity,
+      boolean onLanes) {
     long address = memory.take(bytes);
     int result = device.cuMemcpyDtoHAsync_v2(address, source, bytes, stream);
     if (result != CudaResult.SUCCESS) {
@@ -148,7 +154,7 @@ final class AsyncReads {
         read.context().enter(device);
         // Nobody waits for it here, so that to sleep is right; but lanes should not run dry.
         if (read.onLanes()) {
-          polling.applyAsInt(read.event());
+          polling.accept(read.event());
         } else {
           device.cuEventSynchronize(read.event());
         }
