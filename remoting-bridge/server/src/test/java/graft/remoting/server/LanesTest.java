@@ -36,6 +36,7 @@ class LanesTest {
         GraftServer.start(
             ServerConfig.builder(ServerFixture.tokens(folder), DeviceSpec.parse("fake"))
                 .listen(ListenAddress.parse("tcp://127.0.0.1:0"))
+                .metrics(ListenAddress.parse("tcp://127.0.0.1:0"))
                 .spares(2)
                 .build());
   }
@@ -195,6 +196,33 @@ class LanesTest {
       }
     }
     // Another session does not notice.
+    assertThat(cuda.call("cuMemGetInfo_v2", with(1, 1)).limit()).isEqualTo(16);
+  }
+
+  /** What the server says of itself now. */
+  private static String metrics() throws IOException {
+    ListenAddress.Tcp address = (ListenAddress.Tcp) server.metricsAddress().orElseThrow();
+    java.net.URI page = java.net.URI.create("http://127.0.0.1:" + address.port() + "/metrics");
+    try (java.io.InputStream in = page.toURL().openStream()) {
+      return new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+    }
+  }
+
+  @Test
+  void aClientThatGoesInMidCopyEndsItsSessionAlone() throws Exception {
+    ListenAddress address = server.addresses().get(0);
+    CudaClient other =
+        new CudaClient(WireClient.session(address, "alice", ServerFixture.ALICE)).retain();
+    long theirs = other.allocate(LENGTH);
+    assertThat(metrics()).contains("graft_sessions 2\n");
+    WireClient lane = other.wire.lane(address, "alice", HandshakeMessages.LANE_BULK);
+    other.onLanes("graftWrite", with(theirs, LENGTH, 0));
+    lane.send(WireClient.little(24 + 100).putLong(1).putLong(0).putLong(PIECE).rewind());
+    lane.close();
+    other.close();
+    while (!metrics().contains("graft_sessions 1\n")) {
+      Thread.onSpinWait(); // the test's own time limit ends it
+    }
     assertThat(cuda.call("cuMemGetInfo_v2", with(1, 1)).limit()).isEqualTo(16);
   }
 
