@@ -418,7 +418,7 @@ static void drop_read(uint64_t identity) {
   while ((r = find_read(identity)) && r->writers) pthread_cond_wait(&s.arrival, &s.receive_lock);
   for (struct read **p = &s.reads; *p; p = &(*p)->next) {
     if (*p == r) {
-      *p = r->next;
+      __atomic_store_n(p, r->next, __ATOMIC_RELEASE);
       free(r);
       return;
     }
@@ -642,7 +642,7 @@ static int wait_reply(struct graft_call *call, const struct graft_result *result
   if (read) {
     read->identity = w.slot;
     read->next = s.reads;
-    s.reads = read;
+    __atomic_store_n(&s.reads, read, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&s.receive_lock);
   uint64_t start = s.config.stats ? graft_now() : 0;
@@ -689,7 +689,7 @@ uint64_t graft_read_expect(void *to, size_t bytes) {
   pthread_mutex_lock(&s.receive_lock);
   read->identity = ++s.next_read | 1ull << 63;
   read->next = s.reads;
-  s.reads = read;
+  __atomic_store_n(&s.reads, read, __ATOMIC_RELEASE); /* graft_read_pending looks without the lock */
   pthread_mutex_unlock(&s.receive_lock);
   return read->identity;
 }
