@@ -53,7 +53,7 @@ __global__ void count(int *counter) { atomicAdd(counter, 1); }
 __managed__ int managedVariable = 5;
 __managed__ double managedArray[1000];
 __global__ void useManaged() {
-  managedVariable += 10;
+  if (threadIdx.x == 0) managedVariable += 10;
   managedArray[threadIdx.x] = threadIdx.x * 0.5;
 }
 __constant__ int constant[4];
@@ -746,6 +746,114 @@ static void constants() {
   SAY("%d %d %d %d", v[0], v[1], v[2], v[3]);
 }
 
+// ---- code linked at run time
+static void linking() {
+  static const char caller[] =
+      ".version 7.0\n.target sm_75\n.address_size 64\n"
+      ".extern .func (.param .b32 r) twice(.param .b32 x);\n"
+      ".visible .entry run(.param .u64 p) {\n  .reg .u64 %rd<2>; .reg .u32 %r<3>;\n"
+      "  ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1];\n"
+      "  { .param .b32 x; .param .b32 r; st.param.b32 [x], %r1; call (r), twice, (x); ld.param.b32 %r2, [r]; }\n"
+      "  st.global.u32 [%rd1], %r2; ret;\n}\n";
+  static const char callee[] =
+      ".version 7.0\n.target sm_75\n.address_size 64\n"
+      ".visible .func (.param .b32 r) twice(.param .b32 x) {\n  .reg .u32 %r<3>;\n"
+      "  ld.param.b32 %r1, [x]; add.u32 %r2, %r1, %r1; st.param.b32 [r], %r2; ret;\n}\n";
+  RUN(cudaFree(nullptr));
+  char info[4096] = "", error[4096] = "";
+  CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER,
+                            CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {info, (void *)sizeof info, error, (void *)sizeof error};
+  CUlinkState link;
+  DRV(cuLinkCreate(4, options, values, &link));
+  DRV(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)caller, sizeof caller, "caller", 0, nullptr, nullptr));
+  DRV(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)callee, sizeof callee, "callee", 0, nullptr, nullptr));
+  void *image;
+  size_t size;
+  DRV(cuLinkComplete(link, &image, &size));
+  CUmodule module;
+  CUfunction run;
+  DRV(cuModuleLoadData(&module, image));
+  DRV(cuLinkDestroy(link));
+  DRV(cuModuleGetFunction(&run, module, "run"));
+  int *d, v = 21;
+  RUN(cudaMalloc(&d, 4));
+  RUN(cudaMemcpy(d, &v, 4, cudaMemcpyHostToDevice));
+  void *arguments[] = {&d};
+  DRV(cuLaunchKernel(run, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  RUN(cudaMemcpy(&v, d, 4, cudaMemcpyDeviceToHost));
+  SAY("linked: %d", v);
+  DRV(cuLinkCreate(4, options, values, &link));
+  CUresult wrong = cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)"no PTX", 7, "wrong", 0, nullptr, nullptr);
+  SAY("wrong: %s, %s", name(wrong), error[0] ? "with a reason" : "without a reason");
+}
+
+// ---- descriptors that only the driver can make
+static void tensorMaps() {
+  float *d;
+  RUN(cudaMalloc(&d, 64 * 64 * 4));
+  alignas(64) CUtensorMap a, b;
+  memset(&a, 0, sizeof a);
+  memset(&b, 0, sizeof b);
+  cuuint64_t sizes[] = {64, 64}, strides[] = {256};
+  cuuint32_t box[] = {16, 16}, steps[] = {1, 1};
+  auto encode = [&](CUtensorMap *map, unsigned rank, void *address) {
+    return cuTensorMapEncodeTiled(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, rank, address, sizes, strides, box, steps,
+                                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                  CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  SAY("tiled: %s, %s", name(encode(&a, 2, d)), name(encode(&b, 2, d + 1024)));
+  SAY("differ: %d", memcmp(&a, &b, sizeof a) != 0);
+  SAY("replaced: %s", name(cuTensorMapReplaceAddress(&a, d + 1024)));
+  SAY("same: %d", memcmp(&a, &b, sizeof a) == 0);
+  SAY("rank 9: %s", name(encode(&a, 9, d)));
+  SAY("crooked address: %s", name(encode(&a, 2, (char *)d + 4)));
+}
+
+static void textures() {
+  cudaArray_t array;
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  RUN(cudaMallocArray(&array, &format, 16, 16));
+  cudaResourceDesc r = {}, gotResource = {};
+  r.resType = cudaResourceTypeArray;
+  r.res.array.array = array;
+  cudaTextureDesc t = {}, gotTexture = {};
+  t.addressMode[0] = cudaAddressModeClamp;
+  t.filterMode = cudaFilterModeLinear;
+  cudaTextureObject_t texture;
+  RUN(cudaCreateTextureObject(&texture, &r, &t, nullptr));
+  RUN(cudaGetTextureObjectResourceDesc(&gotResource, texture));
+  RUN(cudaGetTextureObjectTextureDesc(&gotTexture, texture));
+  SAY("array %d, filter %d", gotResource.res.array.array == array, gotTexture.filterMode);
+  cudaArrayMemoryRequirements needs = {};
+  RUN(cudaArrayGetMemoryRequirements(&needs, array, 0));
+  SAY("bytes %zu, alignment %zu", needs.size, needs.alignment);
+  RUN(cudaDestroyTextureObject(texture));
+}
+
+static void launchAttributes() {
+  int *d, v = 0;
+  RUN(cudaMalloc(&d, 4));
+  cudaEvent_t e;
+  RUN(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
+  cudaStream_t s;
+  RUN(cudaStreamCreate(&s));
+  cudaLaunchAttribute a[1] = {};
+  a[0].id = cudaLaunchAttributeLaunchCompletionEvent;
+  a[0].val.launchCompletionEvent.event = e;
+  cudaLaunchConfig_t c = {};
+  c.gridDim = dim3(1);
+  c.blockDim = dim3(1);
+  c.stream = s;
+  c.attrs = a;
+  c.numAttrs = 1;
+  SAY("launch: %s", name(cudaLaunchKernelEx(&c, fine, d)));
+  SAY("event: %s", name(cudaEventSynchronize(e)));
+  RUN(cudaStreamSynchronize(s));
+  RUN(cudaMemcpy(&v, d, 4, cudaMemcpyDeviceToHost));
+  SAY("ran: %d", v);
+}
+
 static const struct {
   const char *group;
   void (*run)();
@@ -770,6 +878,10 @@ static const struct {
     {"batch-copies", batchCopies},
     {"per-thread-streams", perThreadStreams},
     {"constants", constants},
+    {"linking", linking},
+    {"tensor-maps", tensorMaps},
+    {"textures", textures},
+    {"launch-attributes", launchAttributes},
 };
 
 int main(int argc, char **argv) {

@@ -30,18 +30,20 @@ final class RunTest {
   private Process server;
 
   @BeforeEach
-  void buildTheProgram() throws Exception {
-    Finished gcc =
-        Finished.run(
-            Path.of("").toAbsolutePath(),
-            System.getenv(),
-            List.of(
-                "gcc",
-                "-o",
-                folder.resolve("loop").toString(),
-                "src/test/c/loop.c",
-                Checkout.HOME.resolve("lib/client/libcuda.so.1").toString()));
-    assertThat(gcc.code()).as(gcc.err()).isZero();
+  void buildThePrograms() throws Exception {
+    for (String program : List.of("loop", "driver")) {
+      Finished gcc =
+          Finished.run(
+              Path.of("").toAbsolutePath(),
+              System.getenv(),
+              List.of(
+                  "gcc",
+                  "-o",
+                  folder.resolve(program).toString(),
+                  "src/test/c/" + program + ".c",
+                  Checkout.HOME.resolve("lib/client/libcuda.so.1").toString()));
+      assertThat(gcc.code()).as(gcc.err()).isZero();
+    }
   }
 
   @AfterEach
@@ -60,6 +62,25 @@ final class RunTest {
     assertThat(program.code()).as("%s", program).isZero();
     assertThat(program.out()).isEqualTo("cuInit 0\nlooping\nended 0\n");
     assertThat(program.err()).isEmpty();
+  }
+
+  /** Where nothing is shared, memory of both sides is mirrored; the program cannot tell. */
+  @Test
+  void theDriverApiIsTheSameOverTcpAndSharedMemory() throws Exception {
+    Path socket = folder.resolve("socket");
+    String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
+    List<String> driver = List.of(folder + "/driver");
+    assertPrintsWhatItShould(command(driver, tcp, "me", RIGHT));
+    List<String> shared = List.of("env", "GRAFT_SERVER=shm://" + socket, driver.get(0));
+    assertPrintsWhatItShould(command(shared, "unix://" + socket, "me", RIGHT));
+  }
+
+  private void assertPrintsWhatItShould(List<String> command) throws Exception {
+    Finished driver = Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), command);
+    assertThat(driver.code()).as("%s", driver).isZero();
+    assertThat(driver.out())
+        .isEqualTo(Files.readString(Path.of("src/test/resources/driver-api.txt")));
+    assertThat(driver.err()).isEmpty();
   }
 
   @Test
@@ -85,7 +106,7 @@ final class RunTest {
     Path out = folder.resolve("out");
     Path err = folder.resolve("err");
     Process program =
-        new ProcessBuilder(command(address, "me", RIGHT))
+        new ProcessBuilder(command(loop(), address, "me", RIGHT))
             .redirectOutput(out.toFile())
             .redirectError(err.toFile())
             .start();
@@ -111,22 +132,15 @@ final class RunTest {
     assertThat(program.err().lines()).singleElement().asString().contains(line);
   }
 
-  /** Starts a server that knows {@code me} and gives the address at which it serves. */
-  private String serve(String listen) throws IOException {
+  /** Starts a server that knows {@code me} and gives the first address at which it serves. */
+  private String serve(String... addresses) throws IOException {
     Path tokens = secret("tokens", "me " + RIGHT);
-    server =
-        new ProcessBuilder(
-                List.of(
-                    GRAFT,
-                    "serve",
-                    "--listen",
-                    listen,
-                    "--tokens",
-                    tokens.toString(),
-                    "--device",
-                    "software"))
-            .redirectError(folder.resolve("server.log").toFile())
-            .start();
+    List<String> words = new ArrayList<>(List.of(GRAFT, "serve"));
+    for (String address : addresses) {
+      words.addAll(List.of("--listen", address));
+    }
+    words.addAll(List.of("--tokens", tokens.toString(), "--device", "software"));
+    server = new ProcessBuilder(words).redirectError(folder.resolve("server.log").toFile()).start();
     BufferedReader out = server.inputReader();
     String line = out.readLine();
     assertThat(line).as(Files.readString(folder.resolve("server.log"))).startsWith("serves at ");
@@ -136,16 +150,22 @@ final class RunTest {
   private Finished run(String address, String name, String token, String... arguments)
       throws Exception {
     return Finished.run(
-        folder, Map.of("PATH", "/usr/bin:/bin"), command(address, name, token, arguments));
+        folder, Map.of("PATH", "/usr/bin:/bin"), command(loop(arguments), address, name, token));
   }
 
-  private List<String> command(String address, String name, String token, String... arguments)
+  private List<String> loop(String... arguments) {
+    List<String> words = new ArrayList<>(List.of(folder + "/loop"));
+    words.addAll(List.of(arguments));
+    return words;
+  }
+
+  private List<String> command(List<String> program, String address, String name, String token)
       throws IOException {
     Path file = secret("token", token);
     List<String> words = new ArrayList<>();
     words.addAll(List.of(GRAFT, "run", "--server", address, "--name", name));
-    words.addAll(List.of("--token-file", file.toString(), "--", folder + "/loop"));
-    words.addAll(List.of(arguments));
+    words.addAll(List.of("--token-file", file.toString(), "--"));
+    words.addAll(program);
     return words;
   }
 

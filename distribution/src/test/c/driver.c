@@ -1,0 +1,210 @@
+/* The driver API by groups, on any device: each line says what came out. Built with gcc alone; its kernels are PTX. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cuInit(unsigned flags);
+int cuGetErrorName(int error, const char **name);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuCtxSetCurrent(void *context);
+int cuCtxSynchronize(void);
+int cuModuleLoadData(void **module, const void *image);
+int cuModuleGetFunction(void **function, void *module, const char *name);
+int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
+int cuMemAllocManaged(uint64_t *pointer, size_t bytes, unsigned flags);
+int cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags);
+int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags);
+int cuMemHostGetDevicePointer_v2(uint64_t *device, void *host, unsigned flags);
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream);
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
+int cuMemsetD32_v2(uint64_t to, unsigned value, size_t count);
+int cuStreamCreate(void **stream, unsigned flags);
+int cuStreamSynchronize(void *stream);
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamEndCapture(void *stream, void **graph);
+int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *stream, void **parameters, void **extra);
+int cuLaunchHostFunc(void *stream, void (*function)(void *), void *data);
+int cuGraphCreate(void **graph, unsigned flags);
+int cuGraphAddKernelNode_v2(void **node, void *graph, void *const *dependencies, size_t count, const void *parameters);
+int cuGraphAddHostNode(void **node, void *graph, void *const *dependencies, size_t count, const void *parameters);
+int cuGraphKernelNodeGetParams_v2(void *node, void *parameters);
+int cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const void *parameters);
+int cuGraphGetNodes(void *graph, void **nodes, size_t *count);
+int cuGraphGetEdges_v2(void *graph, void **from, void **to, void *edges, size_t *count);
+int cuGraphNodeGetType(void *node, int *type);
+int cuGraphInstantiateWithFlags(void **exec, void *graph, uint64_t flags);
+int cuGraphLaunch(void *exec, void *stream);
+int cuGraphExecDestroy(void *exec);
+int cuGraphDestroy(void *graph);
+int cuUserObjectCreate(void **object, void *data, void (*destroy)(void *), unsigned count, unsigned flags);
+int cuGraphRetainUserObject(void *graph, void *object, unsigned count, unsigned flags);
+
+static const char PTX[] =
+    ".version 6.4\n.target sm_50\n.address_size 64\n"
+    ".visible .entry add(.param .u64 p, .param .u32 by) {\n"
+    "  .reg .u64 %rd<4>; .reg .u32 %r<4>;\n"
+    "  ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [by];\n"
+    "  mov.u32 %r2, %tid.x; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd1, %rd2;\n"
+    "  ld.global.u32 %r3, [%rd3]; add.u32 %r3, %r3, %r1; st.global.u32 [%rd3], %r3; ret;\n}\n";
+
+enum { COUNT = 100, BYTES = COUNT * 4 };
+
+struct kernel { /* CUDA_KERNEL_NODE_PARAMS_v2 */
+  void *function;
+  unsigned grid[3], block[3], shared;
+  void **parameters, **extra, *kernel, *context;
+};
+
+static void check(int error, const char *call) {
+  const char *name = "?";
+  if (!error) return;
+  cuGetErrorName(error, &name);
+  printf("%s: %s\n", call, name);
+  exit(1);
+}
+#define RUN(call) check(call, #call)
+
+static const char *name_of(int error) {
+  const char *name = "?";
+  cuGetErrorName(error, &name);
+  return name;
+}
+
+static int sum(const int *p) {
+  int s = 0;
+  for (int i = 0; i < COUNT; i++) s += p[i];
+  return s;
+}
+
+static void *add, *stream;
+
+static int launch(uint64_t p, unsigned by, unsigned threads, unsigned shared, void *on) {
+  void *parameters[] = {&p, &by};
+  return cuLaunchKernel(add, 1, 1, 1, threads, 1, 1, shared, on, parameters, NULL);
+}
+
+static void step(void *counter) { ++*(int *)counter; }
+
+static void launches(void) {
+  uint64_t d;
+  RUN(cuMemAlloc_v2(&d, BYTES));
+  printf("2000 threads: %s\n", name_of(launch(d, 1, 2000, 0, NULL)));
+  printf("10 MiB of shared memory: %s\n", name_of(launch(d, 1, 1, 10 << 20, NULL)));
+  printf("no function: %s\n", name_of(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL)));
+  RUN(launch(d, 1, 1, 0, NULL));
+  printf("then: %s\n", name_of(cuCtxSynchronize()));
+}
+
+static void captures(void) {
+  int from[COUNT], to[COUNT], calls = 0;
+  uint64_t d;
+  void *graph, *exec;
+  RUN(cuMemAlloc_v2(&d, BYTES));
+  RUN(cuStreamBeginCapture_v2(stream, 0));
+  RUN(cuMemcpyHtoDAsync_v2(d, from, BYTES, stream));
+  RUN(launch(d, 1, COUNT, 0, stream));
+  RUN(cuLaunchHostFunc(stream, step, &calls));
+  RUN(cuMemcpyDtoHAsync_v2(to, d, BYTES, stream));
+  RUN(cuStreamEndCapture(stream, &graph));
+  RUN(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  for (int round = 1; round <= 3; round++) {
+    for (int i = 0; i < COUNT; i++) from[i] = i * round;
+    RUN(cuGraphLaunch(exec, stream));
+    RUN(cuStreamSynchronize(stream));
+    printf("launch %d: %d, host functions %d\n", round, sum(to), calls);
+  }
+  void *nodes[8];
+  size_t count = 8, edges = 0;
+  int type, kernels = 0;
+  RUN(cuGraphGetNodes(graph, nodes, &count));
+  RUN(cuGraphGetEdges_v2(graph, NULL, NULL, NULL, &edges));
+  for (size_t i = 0; i < count; i++) {
+    RUN(cuGraphNodeGetType(nodes[i], &type));
+    kernels += type == 0;
+  }
+  printf("%zu nodes, %zu edges, %d kernel\n", count, edges, kernels);
+  RUN(cuGraphExecDestroy(exec));
+  RUN(cuGraphDestroy(graph));
+}
+
+static void nodes(void) {
+  int calls = 0, gone = 0, out[COUNT];
+  unsigned by = 5;
+  uint64_t d;
+  void *graph, *exec, *kernel, *host, *object;
+  RUN(cuMemAlloc_v2(&d, BYTES));
+  RUN(cuMemsetD32_v2(d, 1, COUNT));
+  RUN(cuGraphCreate(&graph, 0));
+  void *parameters[] = {&d, &by};
+  struct kernel k = {.function = add, .grid = {1, 1, 1}, .block = {COUNT, 1, 1}, .parameters = parameters}, got = {0};
+  RUN(cuGraphAddKernelNode_v2(&kernel, graph, NULL, 0, &k));
+  struct {
+    void (*function)(void *);
+    void *data;
+  } call = {step, &calls};
+  RUN(cuGraphAddHostNode(&host, graph, &kernel, 1, &call));
+  RUN(cuUserObjectCreate(&object, &gone, step, 1, 1));
+  RUN(cuGraphRetainUserObject(graph, object, 1, 1));
+  RUN(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  RUN(cuGraphLaunch(exec, stream));
+  by = 100;
+  RUN(cuGraphExecKernelNodeSetParams_v2(exec, kernel, &k));
+  RUN(cuGraphLaunch(exec, stream));
+  RUN(cuStreamSynchronize(stream));
+  RUN(cuMemcpyDtoH_v2(out, d, BYTES));
+  printf("two launches: %d, host functions %d\n", sum(out), calls);
+  RUN(cuGraphKernelNodeGetParams_v2(kernel, &got));
+  printf("the graph's own: %u\n", *(unsigned *)got.parameters[1]);
+  RUN(cuGraphDestroy(graph));
+  int before = gone;
+  RUN(cuGraphExecDestroy(exec));
+  printf("user object: %d, then %d\n", before, gone);
+}
+
+static void memory(void) {
+  uint64_t managed, seen;
+  RUN(cuMemAllocManaged(&managed, BYTES, 1));
+  int *m = (int *)(uintptr_t)managed;
+  for (int i = 0; i < COUNT; i++) m[i] = i;
+  RUN(launch(managed, 1, COUNT, 0, stream));
+  RUN(cuStreamSynchronize(stream));
+  printf("managed: %d\n", sum(m));
+  m[0] = 1000;
+  RUN(launch(managed, 1, COUNT, 0, stream));
+  RUN(cuStreamSynchronize(stream));
+  printf("changed here and there: %d\n", sum(m));
+  RUN(cuMemsetD32_v2(managed, 2, COUNT));
+  printf("filled: %d\n", sum(m));
+  int *h;
+  RUN(cuMemHostAlloc((void **)&h, BYTES, 2));
+  RUN(cuMemHostGetDevicePointer_v2(&seen, h, 0));
+  for (int i = 0; i < COUNT; i++) h[i] = 3;
+  RUN(launch(seen, 1, COUNT, 0, stream));
+  RUN(cuStreamSynchronize(stream));
+  printf("mapped: %d\n", sum(h));
+  int *r = aligned_alloc(4096, 4096);
+  for (int i = 0; i < COUNT; i++) r[i] = 7;
+  RUN(cuMemHostRegister_v2(r, 4096, 2));
+  RUN(cuMemHostGetDevicePointer_v2(&seen, r, 0));
+  RUN(launch(seen, 1, COUNT, 0, stream));
+  RUN(cuStreamSynchronize(stream));
+  printf("registered: %d\n", sum(r));
+}
+
+int main(void) {
+  void *context, *module;
+  RUN(cuInit(0));
+  RUN(cuDevicePrimaryCtxRetain(&context, 0));
+  RUN(cuCtxSetCurrent(context));
+  RUN(cuModuleLoadData(&module, PTX));
+  RUN(cuModuleGetFunction(&add, module, "add"));
+  RUN(cuStreamCreate(&stream, 1));
+  launches();
+  captures();
+  nodes();
+  memory();
+  return 0;
+}
