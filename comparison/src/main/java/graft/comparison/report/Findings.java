@@ -157,6 +157,13 @@ public final class Findings {
     return blocks.stream().map(block -> values(key, setting).get(block)).toList();
   }
 
+  /** Why the comparison ended early; empty if it did not, or has gone on since. */
+  public Optional<String> stopped() {
+    return entries.get(entries.size() - 1) instanceof Entry.Stopped stopped
+        ? Optional.of(stopped.why())
+        : Optional.empty();
+  }
+
   /** Runs that did not give figures. */
   public List<Entry.Run> failures() {
     return runs().stream().filter(run -> run.result() != Result.OK).toList();

@@ -217,11 +217,15 @@ final class HtmlReport {
     Map<String, String> impossible = findings.impossible();
     List<Entry.Run> failures = findings.failures();
     List<Entry.NotReady> notReady = findings.of(Entry.NotReady.class);
-    if (impossible.isEmpty() && failures.isEmpty() && notReady.isEmpty() && stopped().isEmpty()) {
+    if (impossible.isEmpty()
+        && failures.isEmpty()
+        && notReady.isEmpty()
+        && findings.stopped().isEmpty()) {
       return;
     }
     html.element("h2", "What could not be measured");
-    stopped()
+    findings
+        .stopped()
         .ifPresent(why -> html.element("p", "The comparison stopped: " + why, "class", "notice"));
     html.open("table", "class", "words").open("tbody");
     impossible.forEach((setting, why) -> reason(setting, "not possible on this site", why));
@@ -246,12 +250,6 @@ final class HtmlReport {
           settings, run.key() + ": " + run.result().word() + " (block " + blocks + ")", run.why());
     }
     html.close().close();
-  }
-
-  /** Why the comparison ended early, if nothing was done since. */
-  private Optional<String> stopped() {
-    List<Entry.Stopped> all = findings.of(Entry.Stopped.class);
-    return all.isEmpty() ? Optional.empty() : Optional.of(all.get(all.size() - 1).why());
   }
 
   private void reason(String setting, String what, String why) {

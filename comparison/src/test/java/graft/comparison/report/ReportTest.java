@@ -113,6 +113,14 @@ class ReportTest {
   }
 
   @Test
+  void saysThatItStoppedUntilItGoesOn() throws Exception {
+    log.add(new Entry.Stopped("No space left on device"));
+    assertThat(html()).contains("The comparison stopped: No space left on device");
+    log.add(new Entry.Down(5, "shm"));
+    assertThat(html()).doesNotContain("The comparison stopped");
+  }
+
+  @Test
   void declaresSoftwareDeviceFigures() throws Exception {
     assertThat(html()).contains("These are software-device figures");
   }

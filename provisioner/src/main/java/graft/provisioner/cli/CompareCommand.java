@@ -51,6 +51,17 @@ import picocli.CommandLine.Parameters;
 final class CompareCommand implements Callable<Integer> {
   private static final long TAKE_DOWN_SECONDS = 600;
 
+  /** A folder holds the results of another text of the suite: nothing in it may be touched. */
+  private static final class OtherSuiteException extends GraftException {
+    private static final long serialVersionUID = 1;
+
+    OtherSuiteException(Path folder) {
+      super(
+          folder + " holds the results of another text of the suite",
+          "name another --output-dir, or put the suite back as it was");
+    }
+  }
+
   @Mixin Output output;
 
   @Parameters(paramLabel = "SUITE", description = "The suite's file.")
@@ -77,23 +88,27 @@ final class CompareCommand implements Callable<Integer> {
     } catch (IOException e) {
       throw new GraftException("cannot make " + folder + ": " + e.getMessage(), "", e);
     }
-    try (ResultsLog log = ResultsLog.open(reports.log())) {
-      boolean whole = reportOnly || measure(file, reports, log);
-      return report(file, reports, log, whole);
-    } catch (IOException e) {
-      throw new GraftException(
-          "cannot keep the results in " + folder + ": " + e.getMessage(), "", e);
-    }
-  }
-
-  /** Runs what is left; whatever ends it early, what was measured can be reported. */
-  private boolean measure(SuiteFile file, ReportFolder reports, ResultsLog log) throws IOException {
     Stop stop = new Stop();
     CountDownLatch finished = new CountDownLatch(1);
     Thread hook = new Thread(() -> stopAndAwait(stop, finished));
     Runtime.getRuntime().addShutdownHook(hook);
+    try (ResultsLog log = ResultsLog.open(reports.log())) {
+      boolean whole = reportOnly || measure(file, reports, log, stop);
+      return report(file, reports, log, whole);
+    } catch (IOException e) {
+      throw new GraftException(
+          "cannot keep the results in " + folder + ": " + e.getMessage(), "", e);
+    } finally {
+      finished.countDown();
+      removeHook(hook);
+    }
+  }
+
+  /** Runs what is left; whatever ends it early, what was measured can be reported. */
+  private boolean measure(SuiteFile file, ReportFolder reports, ResultsLog log, Stop stop)
+      throws Exception {
+    Site site = new CompareSite(file, Output.silent(output), stop);
     try {
-      Site site = new CompareSite(file, Output.silent(output), stop);
       Entry.Begin begin = begin(file, site, log);
       boolean whole =
           new Runner(file.suite(), site, log, new CompareProgress(output), stop).run(begin.seed());
@@ -101,6 +116,8 @@ final class CompareCommand implements Callable<Integer> {
         log.add(new Entry.Stopped("it was interrupted"));
       }
       return whole;
+    } catch (OtherSuiteException e) {
+      throw e;
     } catch (IOException e) {
       String why = "the results cannot be written: " + e.getMessage();
       output.err().println("graft compare: " + why);
@@ -113,15 +130,12 @@ final class CompareCommand implements Callable<Integer> {
       if (!log.entries().isEmpty()) {
         log.add(new Entry.Stopped(String.valueOf(e.getMessage())));
       }
-    } finally {
-      output.err().flush();
-      finished.countDown();
-      removeHook(hook);
     }
+    output.err().flush();
     return false;
   }
 
-  /** On Ctrl-C: what is ready is taken down before the process ends. */
+  /** On Ctrl-C: what is ready is taken down, and the report written, before the process ends. */
   private void stopAndAwait(Stop stop, CountDownLatch finished) {
     stop.ask();
     output.err().println("interrupted: takes down what is ready; the same command goes on later");
@@ -152,9 +166,7 @@ final class CompareCommand implements Callable<Integer> {
     }
     Entry.Begin begin = (Entry.Begin) log.entries().get(0);
     if (!begin.digest().equals(digest)) {
-      throw new GraftException(
-          folder + " holds the results of another text of the suite",
-          "name another --output-dir, or put the suite back as it was");
+      throw new OtherSuiteException(folder);
     }
     if (log.entries().size() > 1) {
       output.say("goes on where the run that began at " + begin.at() + " stopped");
