@@ -165,8 +165,10 @@ public final class Runner {
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {
-      progress.note(setting.name() + " does not come up: " + e.getMessage());
-      write(new Entry.NotReady(block, setting.name(), String.valueOf(e.getMessage())));
+      if (!stop.isAsked()) { // else that is why
+        progress.note(setting.name() + " does not come up: " + e.getMessage());
+        write(new Entry.NotReady(block, setting.name(), String.valueOf(e.getMessage())));
+      }
       write(new Entry.Down(block, setting.name()));
       return;
     }
