@@ -38,6 +38,7 @@ static struct {
   struct piece *pieces;
 } r = {.fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
+bool graft_region_is_guests(void) { return r.served; }
 uint8_t *graft_region_rings(void) { return r.memory ? r.rings : NULL; }
 
 /* Maps part of the file at its place, which nothing else may have taken. */

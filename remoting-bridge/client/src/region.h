@@ -17,6 +17,8 @@ bool graft_region_share(int fd, char *reason, size_t size);
 bool graft_region_present(const char *devices, char *reason, size_t size);
 /* Asks the server for a part of the guest's shared memory and finds it here. */
 bool graft_region_join(int fd, const char *devices, char *reason, size_t size);
+/* Whether it is the guest's own memory, and not this process's. */
+bool graft_region_is_guests(void);
 /* Where the rings are, NULL without a region. */
 uint8_t *graft_region_rings(void);
 /* Memory in the region that the server has mapped and registered with CUDA; NULL if there is none to be had. */

@@ -99,6 +99,14 @@ bool graft_ring_doze(struct graft_ring *ring) {
   return false;
 }
 
+void graft_ring_nap(uint64_t waited_nanoseconds) {
+  uint64_t length = waited_nanoseconds / 8;
+  if (length < 10000) length = 10000;
+  if (length > 200000) length = 200000;
+  struct timespec pause = {0, (long)length};
+  nanosleep(&pause, NULL);
+}
+
 bool graft_ring_sleep(struct graft_ring *ring, int doorbell) {
   if (!graft_ring_doze(ring)) return true;
   struct pollfd p = {.fd = doorbell, .events = POLLIN};

@@ -55,6 +55,8 @@ bool graft_ring_write(struct graft_ring *ring, int doorbell, const void *data, s
 ssize_t graft_ring_read(struct graft_ring *ring, void *to, size_t bytes);
 /* Says that the consumer sleeps from now on. False if something has come meanwhile. */
 bool graft_ring_doze(struct graft_ring *ring);
+/* Sleeps a little before the next look, the longer the more time has gone by. */
+void graft_ring_nap(uint64_t waited_nanoseconds);
 /* Sleeps until there may be something to read. False if the peer is gone. */
 bool graft_ring_sleep(struct graft_ring *ring, int doorbell);
 

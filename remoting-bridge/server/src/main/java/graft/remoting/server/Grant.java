@@ -10,9 +10,16 @@ import java.util.OptionalLong;
  * @param token 32 secret bytes
  * @param memory the most device memory of one session, in bytes
  * @param device the device's index at the server
+ * @param cid the guest's context id, from which alone it may connect by vsock
  * @param region the file on this host that is the guest's shared memory, empty without
  */
-record Grant(String name, Bytes token, OptionalLong memory, OptionalInt device, String region) {
+record Grant(
+    String name,
+    Bytes token,
+    OptionalLong memory,
+    OptionalInt device,
+    OptionalLong cid,
+    String region) {
   /** Leaves the secret out, so that no log can show it. */
   @Override
   public String toString() {

@@ -17,6 +17,7 @@ interface Grants {
    */
   static Grants anyone() {
     Bytes none = Bytes.of(new byte[HandshakeMessages.PROOF]);
-    return name -> new Grant(name, none, OptionalLong.empty(), OptionalInt.empty(), "");
+    return name ->
+        new Grant(name, none, OptionalLong.empty(), OptionalInt.empty(), OptionalLong.empty(), "");
   }
 }

@@ -16,6 +16,9 @@ final class GuestRegion extends Region {
   /** Bytes that prove to a client that it maps this very file. */
   static final int MARK = 16;
 
+  private static final long PATIENCE_NANOS = 3_000_000;
+  private static final long HUGE_PAGE = 2 << 20;
+
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Pieces pieces;
@@ -100,6 +103,12 @@ final class GuestRegion extends Region {
     return mark;
   }
 
+  /** The doorbell goes through the guest's network, which may take longer than most calls. */
+  @Override
+  long patienceNanos() {
+    return PATIENCE_NANOS;
+  }
+
   @Override
   long rings() {
     return rings;
@@ -116,13 +125,17 @@ final class GuestRegion extends Region {
     if (!holds(0, length)) {
       return 0;
     }
-    long offset = pieces.take(length);
+    long offset = pieces.take(length, length < HUGE_PAGE ? PAGE : HUGE_PAGE);
     if (offset < 0) {
       return 0;
     }
     long mapped = mapAt(offset, length);
     if (mapped == 0) {
       pieces.give(offset, length);
+    } else if (length >= HUGE_PAGE) {
+      // Huge pages, where the kernel lets us have them, make the device's transfers faster; without
+      // them all is well too.
+      Libc.madvise(mapped, length, Libc.MADV_COLLAPSE);
     }
     return mapped;
   }

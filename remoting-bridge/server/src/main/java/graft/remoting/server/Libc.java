@@ -14,6 +14,7 @@ final class Libc {
   static final int AF_UNIX = 1;
   static final int AF_INET = 2;
   static final int AF_INET6 = 10;
+  static final int AF_VSOCK = 40;
   static final int SOCK_STREAM = 1;
   static final int SOCK_SEQPACKET = 5;
   static final int SOCK_CLOEXEC = 0x80000;
@@ -46,6 +47,9 @@ final class Libc {
   static final int POLLRDHUP = 0x2000;
   static final int SHUT_WR = 1;
   static final int SHUT_RDWR = 2;
+
+  /** Linux 6.1. */
+  static final int MADV_COLLAPSE = 25;
 
   static final int PROT_READ = 1;
   static final int PROT_WRITE = 2;
@@ -93,6 +97,8 @@ final class Libc {
 
   static native int getsockname(int fd, long address, long length);
 
+  static native int getpeername(int fd, long address, long length);
+
   static native int getsockopt(int fd, int level, int option, long value, long length);
 
   static native int setsockopt(int fd, int level, int option, long value, int length);
@@ -113,6 +119,8 @@ final class Libc {
 
   static native long mmap(
       long address, long length, int protection, int flags, int fd, long offset);
+
+  static native int madvise(long address, long length, int advice);
 
   static native int munmap(long address, long length);
 

@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a server listens or a client connects: {@code tcp://host:port}, {@code tcp://[v6]:port} or
- * {@code unix:///path}. Port 0 lets the system choose one.
+ * Where a server listens or a client connects: {@code tcp://host:port}, {@code tcp://[v6]:port},
+ * {@code unix:///path} or {@code vsock://cid:port}. TCP port 0 lets the system choose one.
  */
 public sealed interface ListenAddress {
   /** A TCP address. An IPv6 host is without its brackets. */
@@ -45,6 +45,22 @@ public sealed interface ListenAddress {
   }
 
   /**
+   * An address between a host and its guests, which needs no network.
+   *
+   * @param cid this machine's context id: 2 on a host, or {@link #ANY} for each that it has
+   * @param port from 0, unsigned
+   */
+  record Vsock(long cid, int port) implements ListenAddress {
+    /** VMADDR_CID_ANY. */
+    static final long ANY = 0xFFFFFFFFL;
+
+    @Override
+    public String toString() {
+      return "vsock://" + (cid == ANY ? "any" : cid) + ":" + Integer.toUnsignedString(port);
+    }
+  }
+
+  /**
    * Reads an address.
    *
    * @throws IllegalArgumentException when it is none
@@ -60,7 +76,12 @@ public sealed interface ListenAddress {
       String host = tcp.group(1) != null ? tcp.group(1) : tcp.group(2);
       return new Tcp(host, Integer.parseInt(tcp.group(3)));
     }
+    Matcher vsock = Pattern.compile("vsock://(any|\\d{1,9}):(\\d{1,9})/?").matcher(text);
+    if (vsock.matches()) {
+      long cid = vsock.group(1).equals("any") ? Vsock.ANY : Long.parseLong(vsock.group(1));
+      return new Vsock(cid, Integer.parseInt(vsock.group(2)));
+    }
     throw new IllegalArgumentException(
-        "address '" + text + "': write tcp://HOST:PORT or unix:///PATH");
+        "address '" + text + "': write tcp://HOST:PORT, unix:///PATH or vsock://CID:PORT");
   }
 }

@@ -29,9 +29,27 @@ final class Listener implements AutoCloseable {
    * @throws ServerException when it cannot, with the reason and what to do
    */
   static Listener open(ListenAddress address) throws ServerException {
-    return address instanceof ListenAddress.Tcp tcp
-        ? openTcp(tcp)
+    if (address instanceof ListenAddress.Tcp tcp) {
+      return openTcp(tcp);
+    }
+    return address instanceof ListenAddress.Vsock vsock
+        ? openVsock(vsock)
         : openUnix(((ListenAddress.Unix) address).path(), Libc.SOCK_STREAM);
+  }
+
+  private static Listener openVsock(ListenAddress.Vsock address) throws ServerException {
+    NativeSocket socket = null;
+    try {
+      socket = create(Libc.AF_VSOCK, Libc.SOCK_STREAM, address);
+      bind(socket, address, memory -> SocketAddress.write(memory, address));
+      return listen(socket, address, null);
+    } catch (IOException e) {
+      close(socket);
+      throw new ServerException("cannot listen at " + address + ": " + e.getMessage(), e);
+    } catch (ServerException e) {
+      close(socket);
+      throw e;
+    }
   }
 
   /** Listens at a Unix socket of the given type; only the owner and group may connect. */
@@ -174,7 +192,9 @@ final class Listener implements AutoCloseable {
       if (fd < 0) {
         throw Libc.failure("accept at " + address);
       }
-      return new NativeSocket(fd, isTcp() ? SocketAddress.text(memory) : address.toString());
+      return new NativeSocket(
+          fd,
+          address instanceof ListenAddress.Unix ? address.toString() : SocketAddress.text(memory));
     }
   }
 

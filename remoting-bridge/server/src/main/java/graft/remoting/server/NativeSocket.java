@@ -3,6 +3,7 @@ package graft.remoting.server;
 import com.sun.jna.Native;
 import graft.remoting.device.Memory;
 import java.io.IOException;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -43,6 +44,18 @@ final class NativeSocket implements Transport {
         throw Libc.failure("ask for the kind of " + peer);
       }
       return Memory.getInt(scratch.address()) == Libc.AF_UNIX;
+    }
+  }
+
+  /** The context id at the other end of a vsock connection, empty for others. */
+  OptionalLong peerCid() throws IOException {
+    try (Scratch scratch = new Scratch(SocketAddress.CAPACITY + 8)) {
+      long memory = scratch.address();
+      Memory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
+      if (Libc.getpeername(fd.get(), memory, memory + SocketAddress.CAPACITY) < 0) {
+        throw Libc.failure("ask who is at " + peer);
+      }
+      return SocketAddress.cid(memory);
     }
   }
 

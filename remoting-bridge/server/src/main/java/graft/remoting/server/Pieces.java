@@ -32,19 +32,23 @@ final class Pieces {
     this.bytes = bytes;
   }
 
-  /** The offset of the first free piece that is large enough, ours from now on; -1 if none is. */
-  synchronized long take(long length) {
+  /**
+   * The offset of the first free piece that is large enough, ours from now on; -1 if none is.
+   *
+   * @param alignment of the offset, a power of two and at least a page
+   */
+  synchronized long take(long length, long alignment) {
     long at = 0;
     while (at <= bytes - length) {
       // Our own locks do not stand in our way, so they have to be known here.
       Map.Entry<Long, Long> before = own.floorEntry(at + length - 1);
       if (before != null && before.getKey() + before.getValue() > at) {
-        at = before.getKey() + before.getValue();
+        at = align(before.getKey() + before.getValue(), alignment);
         continue;
       }
       long other = endOfOther(at, length);
       if (other > at) {
-        at = (other + Region.PAGE - 1) & -Region.PAGE;
+        at = align(other, alignment);
       } else if (lock(at, length, Libc.F_WRLCK)) {
         own.put(at, length);
         return at;
@@ -52,6 +56,10 @@ final class Pieces {
       // Else another process was faster: look again.
     }
     return -1;
+  }
+
+  private static long align(long offset, long alignment) {
+    return (offset + alignment - 1) & -alignment;
   }
 
   /** Gives a piece back that {@link #take} gave. */

@@ -51,6 +51,11 @@ abstract class Region {
   /** Where the part of the rings begins. */
   abstract long rings();
 
+  /** How long to look at the rings, with pauses, before the doorbell is waited for. */
+  long patienceNanos() {
+    return 0;
+  }
+
   /** Maps a piece that the client chose; its address, 0 if that cannot be. */
   abstract long map(long offset, long length);
 

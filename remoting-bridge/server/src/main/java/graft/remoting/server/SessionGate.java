@@ -38,6 +38,7 @@ final class SessionGate {
    */
   void enter(NativeSocket socket, Handshake.Accepted accepted)
       throws IOException, HandshakeException {
+    checkPeer(socket, accepted.grant());
     switch (accepted.hello().kind()) {
       case HandshakeMessages.KIND_SESSION -> {
         try {
@@ -89,6 +90,17 @@ final class SessionGate {
       }
     }
     throw new HandshakeException(HandshakeStatus.NO_WORKER, reason);
+  }
+
+  /** A guest's context id is its hypervisor's word, which the guest cannot change. */
+  private static void checkPeer(NativeSocket socket, Grant grant)
+      throws IOException, HandshakeException {
+    OptionalLong cid = socket.peerCid();
+    if (cid.isPresent() && grant.cid().isPresent() && !cid.equals(grant.cid())) {
+      throw new HandshakeException(
+          HandshakeStatus.REFUSED,
+          grant.name() + " has context id " + grant.cid().getAsLong() + ", not this connection's");
+    }
   }
 
   private static void checkChannel(int channel, NativeSocket socket, Grant grant)

@@ -7,9 +7,11 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.OptionalLong;
 
 /**
- * The kernel's form of an address ({@code sockaddr_in}, {@code sockaddr_in6}, {@code sockaddr_un}).
+ * The kernel's form of an address ({@code sockaddr_in}, {@code sockaddr_in6}, {@code sockaddr_un},
+ * {@code sockaddr_vm}).
  */
 final class SocketAddress {
   /** Room for the longest form. */
@@ -57,6 +59,22 @@ final class SocketAddress {
     return 2 + bytes.length + 1;
   }
 
+  /** Writes an address of vsock (vsock(7)); its length. */
+  static int write(long memory, ListenAddress.Vsock address) {
+    Memory.fill(memory, CAPACITY, (byte) 0);
+    Memory.putShort(memory, (short) Libc.AF_VSOCK);
+    Memory.putInt(memory + 4, address.port());
+    Memory.putInt(memory + 8, (int) address.cid());
+    return 16;
+  }
+
+  /** The context id of a vsock address, empty if it is another kind. */
+  static OptionalLong cid(long memory) {
+    return (Memory.getShort(memory) & 0xFFFF) == Libc.AF_VSOCK
+        ? OptionalLong.of(Integer.toUnsignedLong(Memory.getInt(memory + 8)))
+        : OptionalLong.empty();
+  }
+
   /** The port of an internet address. */
   static int port(long memory) {
     return (Memory.getByte(memory + 2) & 0xFF) << 8 | (Memory.getByte(memory + 3) & 0xFF);
@@ -75,6 +93,11 @@ final class SocketAddress {
                 + InetAddress.getByAddress(Scratch.bytesAt(memory + 8, 16)).getHostAddress()
                 + "]:"
                 + port(memory);
+        case Libc.AF_VSOCK ->
+            "vsock "
+                + cid(memory).getAsLong()
+                + ":"
+                + Integer.toUnsignedString(Memory.getInt(memory + 4));
         default -> "local";
       };
     } catch (UnknownHostException e) {

@@ -19,8 +19,8 @@ import java.util.regex.Pattern;
 
 /**
  * The file of who may have a session, one a line: {@code NAME TOKEN [memory=BYTES] [device=INDEX]
- * [region=FILE]}, the token 64 hexadecimal digits; {@code #} begins a comment. Read anew for each
- * connection, so that a change needs no restart.
+ * [cid=NUMBER] [region=FILE]}, the token 64 hexadecimal digits; {@code #} begins a comment. Read
+ * anew for each connection, so that a change needs no restart.
  */
 final class TokensFile implements Grants {
   /** The longest name, in bytes of UTF-8. */
@@ -104,6 +104,7 @@ final class TokensFile implements Grants {
     }
     OptionalLong memory = OptionalLong.empty();
     OptionalInt device = OptionalInt.empty();
+    OptionalLong cid = OptionalLong.empty();
     String region = "";
     for (String field : fields.subList(2, fields.size())) {
       String value = field.substring(field.indexOf('=') + 1);
@@ -113,14 +114,17 @@ final class TokensFile implements Grants {
           && NUMBER.matcher(value).matches()
           && value.length() < 5) {
         device = OptionalInt.of(Integer.parseInt(value));
+      } else if (field.startsWith("cid=") && NUMBER.matcher(value).matches()) {
+        cid = OptionalLong.of(Long.parseLong(value));
       } else if (field.startsWith("region=/")) {
         region = value;
       } else {
         throw problem(
-            number, "after the token may come memory=BYTES, device=INDEX and region=/FILE only");
+            number,
+            "after the token may come memory=BYTES, device=INDEX, cid=NUMBER and region=/FILE only");
       }
     }
-    return new Grant(name, token, memory, device, region);
+    return new Grant(name, token, memory, device, cid, region);
   }
 
   private ServerException problem(int line, String what) {

@@ -88,7 +88,7 @@ class GuestRegionTest {
       int session = random.nextInt(4);
       if (random.nextInt(3) > 0) {
         long length = 4096L * (1 + random.nextInt(random.nextBoolean() ? 8 : 2000));
-        long at = sessions.get(session).take(length);
+        long at = sessions.get(session).take(length, 4096);
         if (at < 0) {
           refused++;
           continue;

@@ -31,7 +31,7 @@ class TokensFileTest {
         file(
                 "# all\n\nalice "
                     + TOKEN
-                    + " memory=1024 device=1 region=/dev/shm/a\nbob\t"
+                    + " memory=1024 device=1 cid=70000 region=/dev/shm/a\nbob\t"
                     + TOKEN
                     + "\n",
                 "rw-------")
@@ -40,6 +40,7 @@ class TokensFileTest {
     Grant alice = grants.get("alice");
     assertThat(alice.memory()).hasValue(1024);
     assertThat(alice.device()).hasValue(1);
+    assertThat(alice.cid()).hasValue(70000);
     assertThat(alice.region()).isEqualTo("/dev/shm/a");
     assertThat(alice.token().array()).hasSize(32).startsWith(0x01, 0x23);
     assertThat(grants.get("bob").memory()).isEmpty();
