@@ -31,8 +31,9 @@ import picocli.CommandLine.Option;
       "Runs until it is told to stop by SIGTERM or Ctrl-C. Each client proves by its token that it"
           + " may connect; the tokens file is read anew for every connection, so that a line that is"
           + " removed is a client that is refused. Each line is",
-      "  NAME TOKEN [memory=BYTES] [device=INDEX]",
-      "with a token of 64 hexadecimal digits. The file must be its owner's alone (mode 0600).",
+      "  NAME TOKEN [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE]",
+      "with a token of 64 hexadecimal digits; cid is the context id from which alone a guest may"
+          + " connect by vsock, region the file of the memory that the host shares with it. The file must be its owner's alone (mode 0600).",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -47,7 +48,8 @@ final class ServeCommand implements Callable<Integer> {
       names = "--listen",
       required = true,
       paramLabel = "ADDRESS",
-      description = "tcp://HOST:PORT or unix:///PATH; may be given several times.")
+      description =
+          "tcp://HOST:PORT, unix:///PATH or vsock://CID:PORT; may be given several times.")
   List<Endpoint> listen;
 
   @ArgGroup(multiplicity = "1")

@@ -7,6 +7,7 @@ package graft.provisioner.observe;
  * @param memory all of it, in bytes
  * @param availableMemory what new processes can get without swapping, in bytes
  * @param sharedMemory what is free in /dev/shm, in bytes
+ * @param vsock whether guests can have vsock devices
  * @param root whether this process is root's
  * @param nvidiaDriver the loaded NVIDIA driver's version; empty if there is none
  */
@@ -15,5 +16,6 @@ public record HostFacts(
     long memory,
     long availableMemory,
     long sharedMemory,
+    boolean vsock,
     boolean root,
     String nvidiaDriver) {}

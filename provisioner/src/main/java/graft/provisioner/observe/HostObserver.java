@@ -12,6 +12,8 @@ public final class HostObserver {
   /** The state of a listening socket in /proc/net/tcp (include/net/tcp_states.h). */
   private static final String LISTEN = "0A";
 
+  private static final Path VHOST_VSOCK = Path.of("/dev/vhost-vsock");
+
   private HostObserver() {}
 
   /** Whether this process is root's. */
@@ -36,6 +38,7 @@ public final class HostObserver {
         total,
         available,
         sharedMemory(),
+        Files.isReadable(VHOST_VSOCK) && Files.isWritable(VHOST_VSOCK),
         isRoot(),
         driver.isEmpty() ? "" : driver.get(0).strip());
   }

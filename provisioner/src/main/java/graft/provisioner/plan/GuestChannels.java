@@ -2,6 +2,7 @@ package graft.provisioner.plan;
 
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.ShmemSpec;
+import graft.hypervisors.libvirt.domain.VsockSpec;
 import graft.provisioner.bind.Problems;
 import graft.provisioner.descriptor.Channel;
 import graft.provisioner.descriptor.Guest;
@@ -25,7 +26,7 @@ final class GuestChannels {
   static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
   /** The best first. */
-  private static final List<Channel> ALL = List.of(Channel.IVSHMEM, Channel.TCP);
+  private static final List<Channel> ALL = List.of(Channel.IVSHMEM, Channel.VSOCK, Channel.TCP);
 
   private final PlanInput input;
   private final Guest guest;
@@ -42,8 +43,13 @@ final class GuestChannels {
     return guest.vgpu().map(VGpu::channel).orElse(Channel.AUTO);
   }
 
-  private static Optional<String> noVsock() {
-    return Optional.of("this version's server does not listen at vsock addresses");
+  private Optional<String> noVsock() {
+    if (!input.snapshot().libvirt().uri().startsWith("qemu:///")) {
+      return Optional.of("only guests of QEMU on this host have vsock to it");
+    }
+    return input.snapshot().host().vsock()
+        ? Optional.empty()
+        : Optional.of("/dev/vhost-vsock is not there or may not be used (modprobe vhost_vsock)");
   }
 
   private Optional<String> noSharedMemory() {
@@ -106,7 +112,9 @@ final class GuestChannels {
             "the guest '"
                 + guest.name()
                 + "' reaches its GPU over the network: "
-                + obstacles.get(Channel.IVSHMEM))
+                + obstacles.get(Channel.IVSHMEM)
+                + "; "
+                + obstacles.get(Channel.VSOCK))
         : Optional.empty();
   }
 
@@ -128,8 +136,14 @@ final class GuestChannels {
    */
   String addresses(Endpoint server) {
     return usable().stream()
-        .map(channel -> word(channel) + "://" + server.host() + ":" + server.port())
+        .map(channel -> address(channel, server))
         .collect(Collectors.joining(", "));
+  }
+
+  private static String address(Channel channel, Endpoint server) {
+    return channel == Channel.VSOCK
+        ? Endpoint.vsock(Endpoint.HOST, server.port()).toString()
+        : word(channel) + "://" + server.host() + ":" + server.port();
   }
 
   private MemorySize region() {
@@ -138,6 +152,14 @@ final class GuestChannels {
 
   private boolean sharesMemory() {
     return usable().contains(Channel.IVSHMEM);
+  }
+
+  boolean usesVsock() {
+    return usable().contains(Channel.VSOCK);
+  }
+
+  private long cid() {
+    return Identities.cid(input.descriptor().setupName().text(), guest.name().text());
   }
 
   private String regionName() {
@@ -157,13 +179,11 @@ final class GuestChannels {
         : List.of();
   }
 
-  /** What the server's list of tokens says of them. */
-  List<String> settings() {
-    return sharesMemory() ? List.of("region=" + regionFile()) : List.of();
-  }
-
   /** Adds the devices that they need. */
   void addTo(DomainSpec.Builder spec) {
+    if (usesVsock()) {
+      spec.vsock(VsockSpec.of(cid()));
+    }
     if (sharesMemory()) {
       spec.sharedMemory(
           new ShmemSpec(
@@ -175,7 +195,12 @@ final class GuestChannels {
   String grant() {
     List<String> settings = new ArrayList<>();
     guest.vgpu().flatMap(VGpu::memory).ifPresent(m -> settings.add("memory=" + m.bytes()));
-    settings.addAll(settings());
+    if (usesVsock()) {
+      settings.add("cid=" + cid());
+    }
+    if (sharesMemory()) {
+      settings.add("region=" + regionFile());
+    }
     return String.join(" ", settings);
   }
 }

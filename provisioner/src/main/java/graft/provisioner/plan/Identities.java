@@ -26,6 +26,12 @@ public final class Identities {
     return new MacAddress("52:54:00:" + HexFormat.ofDelimiter(":").formatHex(hash, 0, 3));
   }
 
+  /** A guest's context id for vsock: far from the small numbers that people and libvirt give. */
+  static long cid(String setup, String guest) {
+    byte[] hash = sha256(setup + ":" + guest + ":vsock");
+    return (1L << 16) + (java.nio.ByteBuffer.wrap(hash).getInt() & 0x3fffffff);
+  }
+
   private static byte[] sha256(String text) {
     try {
       return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));

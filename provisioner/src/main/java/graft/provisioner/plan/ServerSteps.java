@@ -72,6 +72,9 @@ final class ServerSteps {
       for (Guest guest : input.descriptor().guests()) {
         if (uses(guest, gpu)) {
           listen.add(Endpoint.tcp(listenHost(guest), ports.get(gpu.name())));
+          if (new GuestChannels(input, guest).usesVsock()) {
+            listen.add(Endpoint.vsock(Endpoint.ANY, ports.get(gpu.name())));
+          }
         }
       }
       if (gpu.owner().kind() == Owner.Kind.HOST && !listen.isEmpty()) {

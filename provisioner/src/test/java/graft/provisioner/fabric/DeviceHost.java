@@ -108,7 +108,7 @@ final class DeviceHost {
             .observe(setup, JournalKnowledge.of(journal), libvirt);
     Snapshot snapshot =
         new Snapshot(
-            new HostFacts(64, 1L << 40, 1L << 40, 1L << 30, root, ""),
+            new HostFacts(64, 1L << 40, 1L << 40, 1L << 30, false, root, ""),
             libvirt,
             Map.of(IMAGE, new FileFacts(1000, 2000, true, true, true)),
             Set.of(),

@@ -167,7 +167,7 @@ final class FakeHost {
                 List.copyOf(networks.values()))
             : LibvirtFacts.unreachable(uri, error);
     return new Snapshot(
-        new HostFacts(2, memory, memory, sharedMemory, root, nvidia),
+        new HostFacts(2, memory, memory, sharedMemory, false, root, nvidia),
         libvirt,
         files,
         folders,

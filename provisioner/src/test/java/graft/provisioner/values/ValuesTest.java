@@ -60,6 +60,9 @@ class ValuesTest {
   void anEndpointIsTcpOrUnix() {
     assertThat(Endpoint.parse("tcp://127.0.0.1:7799").isLocal()).isTrue();
     assertThat(Endpoint.parse("tcp://10.0.0.1:1").isLocal()).isFalse();
+    assertThat(Endpoint.parse("vsock://2:7799")).isEqualTo(Endpoint.vsock(2, 7799));
+    assertThat(Endpoint.vsock(2, 7799)).hasToString("vsock://2:7799");
+    assertThat(Endpoint.parse("vsock://any:1")).hasToString("vsock://any:1");
     assertThat(Endpoint.parse("unix:///run/graft.sock").path()).isEqualTo("/run/graft.sock");
     assertThat(Endpoint.parse("unix:///run/graft.sock")).hasToString("unix:///run/graft.sock");
     assertThatIllegalArgumentException().isThrownBy(() -> Endpoint.parse("http://a:1"));
