@@ -2,22 +2,34 @@
 # Builds a cloud image like the ones that distributions publish: Debian 12 on a bootable qcow2 disk, set up
 # by cloud-init from a NoCloud seed, with the guest agent and an SSH server. For tests; takes minutes.
 #
-#   cloud.sh OUTPUT.qcow2
+#   cloud.sh [--full-kernel] OUTPUT.qcow2 [PACKAGE...]
 #
+# --full-kernel takes the kernel with the drivers of adapters such as InfiniBand's, in place of the small one for
+# clouds. Packages that are named are installed, too.
 # The disk: a FAT partition with the boot loader (syslinux), kernel and initramfs, and an ext4 partition with
 # the rest. Needs root, for mmdebstrap; mounts no image.
 # Needs: mmdebstrap qemu-utils e2fsprogs fdisk dosfstools mtools syslinux syslinux-common
 set -euo pipefail
 export LC_ALL=C
 
-out=$(realpath "${1:?usage: cloud.sh OUTPUT.qcow2}")
+kernel=linux-image-cloud-amd64 root_mib=1536 boot_mib=64
+if [ "${1-}" = --full-kernel ]; then
+  kernel=linux-image-amd64 root_mib=3072 boot_mib=128
+  shift
+fi
+out=$(realpath "${1:?usage: cloud.sh [--full-kernel] OUTPUT.qcow2 [PACKAGE...]}")
+shift
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# While mmdebstrap works it has the machine's own /proc, /sys and /dev/shm mounted in there: after a signal wait for
+# its end, and never follow into what it could not unmount.
+trap 'rm -rf --one-file-system "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 chmod 755 "$work"
 
-packages=linux-image-cloud-amd64,systemd-sysv,udev,dbus,cloud-init,netplan.io,iproute2,openssh-server
-packages+=,qemu-guest-agent,python3-yaml,libstdc++6
-root_mib=1536 boot_mib=64
+packages=$kernel,systemd-sysv,udev,dbus,cloud-init,netplan.io,iproute2,openssh-server
+packages+=,qemu-guest-agent,python3-yaml,libstdc++6,systemd-resolved
+for package; do packages+=,$package; done
 # A mirror, or a file with apt sources, in place of Debian's own.
 mirror=(${GRAFT_DEBIAN_MIRROR:+"$GRAFT_DEBIAN_MIRROR"})
 

@@ -13,13 +13,18 @@ import graft.provisioner.step.device.TakeVgpu;
 import graft.provisioner.step.guest.AwaitGuest;
 import graft.provisioner.step.guest.BuildInitramfs;
 import graft.provisioner.step.guest.BuildSeed;
+import graft.provisioner.step.guest.CheckBundle;
 import graft.provisioner.step.guest.CopyFile;
 import graft.provisioner.step.guest.CreateDisk;
 import graft.provisioner.step.guest.DefineGuest;
 import graft.provisioner.step.guest.GrantAccess;
+import graft.provisioner.step.guest.InstallByAgent;
+import graft.provisioner.step.guest.InstallBySsh;
+import graft.provisioner.step.guest.InstallIntoImage;
 import graft.provisioner.step.guest.MakeFolder;
 import graft.provisioner.step.guest.MakeRegion;
 import graft.provisioner.step.guest.MakeToken;
+import graft.provisioner.step.guest.ShareTokens;
 import graft.provisioner.step.guest.StartGuest;
 import graft.provisioner.step.guest.VerifyCuda;
 import graft.provisioner.step.host.DefineNetwork;
@@ -56,6 +61,11 @@ public final class Steps {
               DefineGuest.class,
               StartGuest.class,
               AwaitGuest.class,
+              InstallByAgent.class,
+              InstallBySsh.class,
+              InstallIntoImage.class,
+              ShareTokens.class,
+              CheckBundle.class,
               VerifyCuda.class));
 
   private Steps() {}

@@ -70,7 +70,7 @@ final class AttachCommand implements Callable<Integer> {
   private int attach(StateFolder state, GivenDevice given) throws Exception {
     try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       JournalState before = journal.state();
-      ExecCommand.defined(before, guest);
+      GuestReach.of(before, guest); // or says which guests there are
       try (Workspace workspace = new Workspace(Path.of(before.descriptor()))) {
         Guest described = described(workspace);
         Workspace changed = workspace.with(described, given.addTo(described));

@@ -1,7 +1,6 @@
 package graft.provisioner.cli;
 
-import graft.provisioner.setup.Payload;
-import graft.provisioner.step.guest.VerifyCuda;
+import graft.provisioner.reach.CudaCheck;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -47,7 +46,7 @@ final class ChannelProbe {
   }
 
   private Map<String, Object> row(String address) {
-    String program = Payload.CLIENT_FOLDER + "/" + VerifyCuda.PROGRAM;
+    String program = CudaCheck.PROGRAM;
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("channel", address.replaceFirst("://.*", ""));
     row.put("path", address);

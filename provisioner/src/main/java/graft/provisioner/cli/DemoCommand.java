@@ -1,6 +1,5 @@
 package graft.provisioner.cli;
 
-import graft.hypervisors.libvirt.AgentResult;
 import graft.provisioner.GraftException;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.SetupFile;
@@ -8,6 +7,7 @@ import graft.provisioner.journal.Entry;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.Connections;
 import graft.provisioner.plan.Plan;
+import graft.provisioner.reach.Ended;
 import graft.provisioner.state.ProcessMemory;
 import graft.provisioner.state.ServerProcess;
 import graft.provisioner.state.SetupLock;
@@ -183,10 +183,11 @@ final class DemoCommand implements Callable<Integer> {
   private Map<String, Object> run(Connections connections, JournalState journal, Guest guest) {
     String name = guest.name().text();
     String program = program(guest);
-    AgentResult ended =
-        ExecCommand.run(
-            connections, ExecCommand.defined(journal, name), List.of(program), PROGRAM_TIME);
-    String said = (ended.outputText() + ended.errorText()).strip();
+    Ended ended =
+        GuestReach.of(journal, name)
+            .open(connections)
+            .run(List.of(program), new byte[0], PROGRAM_TIME.toDuration());
+    String said = ended.said();
     synchronized (this) {
       said.lines().forEach(line -> output.say("guest " + name + ": " + line));
     }

@@ -64,7 +64,7 @@ final class DetachCommand implements Callable<Integer> {
   }
 
   private List<Step> steps(GivenDevice given, JournalState journal) {
-    ExecCommand.defined(journal, guest);
+    GuestReach.of(journal, guest); // or says which guests there are
     List<Step> steps = given.stepsOf(guest, journal);
     if (steps.isEmpty()) {
       List<String> has =

@@ -7,8 +7,7 @@ import graft.comparison.run.Place;
 import graft.comparison.run.PlaceLostException;
 import graft.comparison.run.Program;
 import graft.comparison.run.Setting;
-import graft.hypervisors.libvirt.AgentResult;
-import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.GuestState;
 import graft.hypervisors.libvirt.HostUnreachableException;
 import graft.hypervisors.libvirt.HypervisorException;
 import graft.provisioner.GraftException;
@@ -18,8 +17,7 @@ import graft.provisioner.observe.Connections;
 import graft.provisioner.plan.UnfitHostException;
 import graft.provisioner.state.SetupLock;
 import graft.provisioner.state.StateFolder;
-import graft.provisioner.step.guest.DefineGuest;
-import graft.provisioner.values.TimeSpan;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -126,20 +124,17 @@ final class GuestPlace implements Place {
   }
 
   private Ended run(String guest, Program program) throws PlaceLostException {
-    DefineGuest defined = ExecCommand.defined(journal, guest);
+    GuestReach reached = GuestReach.of(journal, guest);
     long start = System.nanoTime();
-    TimeSpan limit = new TimeSpan(Math.max(1, program.limit().toSeconds()));
+    Duration limit = Duration.ofSeconds(Math.max(1, program.limit().toSeconds()));
     try {
-      AgentResult result = ExecCommand.run(connections, defined, words(program), limit);
+      var result = reached.open(connections).run(words(program), new byte[0], limit);
       double seconds = (System.nanoTime() - start) / 1e9;
-      int code =
-          result.exitCode().isPresent()
-              ? result.exitCode().getAsInt()
-              : 128 + result.signal().orElse(0);
-      String profile = program.profile() ? profile(defined) : "";
-      return new Ended(code, false, seconds, result.outputText(), result.errorText(), profile);
+      String profile = program.profile() ? profile(reached) : "";
+      return new Ended(
+          result.code(), false, seconds, result.outputText(), result.errorText(), profile);
     } catch (HypervisorException | GraftException e) {
-      if (isRunning(defined) && System.nanoTime() - start >= program.limit().toNanos()) {
+      if (isRunning(reached) && System.nanoTime() - start >= program.limit().toNanos()) {
         return new Ended(-1, true, program.limit().toSeconds(), "", "", "");
       }
       throw new PlaceLostException("guest '" + guest + "': " + e.getMessage(), e);
@@ -164,20 +159,17 @@ final class GuestPlace implements Place {
     return words;
   }
 
-  private String profile(DefineGuest defined) {
-    return ExecCommand.run(connections, defined, List.of("/bin/cat", PROFILE), new TimeSpan(10))
+  private String profile(GuestReach reached) {
+    return reached
+        .open(connections)
+        .run(List.of("/bin/cat", PROFILE), new byte[0], Duration.ofSeconds(10))
         .outputText();
   }
 
-  private boolean isRunning(DefineGuest defined) {
+  private boolean isRunning(GuestReach reached) {
     try {
-      return connections
-          .get(defined.uri())
-          .guest(defined.guest())
-          .map(Guest::state)
-          .filter(graft.hypervisors.libvirt.GuestState.RUNNING::equals)
-          .isPresent();
-    } catch (HypervisorException e) {
+      return reached.domain(connections).state() == GuestState.RUNNING;
+    } catch (HypervisorException | GraftException e) {
       return false;
     }
   }

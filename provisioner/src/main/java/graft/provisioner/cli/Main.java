@@ -114,6 +114,14 @@ public final class Main implements Runnable {
     commands.put("attach", AttachCommand::new);
     commands.put("detach", DetachCommand::new);
     commands.put("exec", ExecCommand::new);
+    commands.put("cp", CpCommand::new);
+    commands.put("console", ConsoleCommand::new);
+    commands.put("verify", VerifyCommand::new);
+    commands.put("rotate", RotateCommand::new);
+    commands.put("revoke", RevokeCommand::new);
+    commands.put("inventory", InventoryCommand::new);
+    commands.put("bundles", BundlesCommand::new);
+    commands.put("image", ImageCommand::new);
     commands.put("run", RunCommand::new);
     commands.put("serve", ServeCommand::new);
     commands.put("compare", CompareCommand::new);

@@ -13,12 +13,14 @@ import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.Connections;
 import graft.provisioner.observe.Observer;
 import graft.provisioner.observe.Snapshot;
+import graft.provisioner.plan.GuestPayload;
 import graft.provisioner.plan.Plan;
 import graft.provisioner.plan.PlanInput;
 import graft.provisioner.plan.Planner;
 import graft.provisioner.state.Layout;
 import graft.provisioner.state.StateFolder;
 import java.nio.file.Path;
+import java.util.List;
 
 /** A descriptor on this host: what commands that plan have in common. */
 final class Workspace implements AutoCloseable {
@@ -73,8 +75,21 @@ final class Workspace implements AutoCloseable {
    * @throws graft.provisioner.plan.UnfitHostException if this host does not fit
    */
   Plan plan(JournalState journal, Snapshot snapshot) {
+    return Planner.plan(input(journal, snapshot));
+  }
+
+  /**
+   * What each guest is to have.
+   *
+   * @throws graft.provisioner.plan.UnfitHostException if this host does not fit
+   */
+  List<GuestPayload> payloads(JournalState journal, Snapshot snapshot) {
+    return Planner.payloads(input(journal, snapshot));
+  }
+
+  private PlanInput input(JournalState journal, Snapshot snapshot) {
     Layout layout = Layout.of(state, snapshot.host().root());
-    return Planner.plan(new PlanInput(file, snapshot, journal, layout, new KvmHypervisor()));
+    return new PlanInput(file, snapshot, journal, layout, new KvmHypervisor());
   }
 
   @Override

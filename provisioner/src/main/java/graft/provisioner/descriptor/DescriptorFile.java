@@ -1,7 +1,10 @@
 package graft.provisioner.descriptor;
 
 import graft.provisioner.bind.Positions;
+import graft.provisioner.image.ImageName;
+import graft.provisioner.image.ImageStore;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * A valid descriptor and where it came from.
@@ -11,8 +14,15 @@ import java.nio.file.Path;
  */
 public record DescriptorFile(Descriptor descriptor, Path path, Positions positions) {
 
-  /** A file that the descriptor names: relative names count from the descriptor's folder. */
+  /**
+   * A file that the descriptor names: relative names count from the descriptor's folder, and {@code
+   * debian:12} is an image that Graft keeps.
+   */
   public Path resolve(String named) {
+    Optional<ImageName> kept = ImageName.of(named);
+    if (kept.isPresent()) {
+      return ImageStore.of(System.getenv()).file(kept.get());
+    }
     String home = System.getProperty("user.home");
     String expanded = named.startsWith("~/") ? home + named.substring(1) : named;
     return path.toAbsolutePath().resolveSibling(expanded).normalize();

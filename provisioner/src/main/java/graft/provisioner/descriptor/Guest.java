@@ -12,7 +12,9 @@ import java.util.Optional;
 @Doc("A guest. It boots a disk image, or a kernel with an initramfs.")
 public record Guest(
     @Doc("Its name, also as libvirt's domain and in the guest as host name.") Name name,
-    @Doc("A qcow2 or raw disk image that it boots; it is never written, the guest gets a copy.")
+    @Doc(
+            "A qcow2 or raw disk image that it boots, or an image that graft image keeps, such as"
+                + " debian:12; it is never written, the guest gets a copy.")
         Optional<String> image,
     @Doc("A kernel that it boots directly, in place of an image.") Optional<Kernel> kernel,
     @Default("1") @Range(min = 1, max = 4096) @Doc("How many CPUs it has.") int cpus,

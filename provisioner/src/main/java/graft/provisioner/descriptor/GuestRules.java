@@ -3,6 +3,7 @@ package graft.provisioner.descriptor;
 import graft.provisioner.bind.Position;
 import graft.provisioner.bind.Positions;
 import graft.provisioner.bind.Problems;
+import graft.provisioner.bundle.GuestPaths;
 import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.Name;
 import java.util.HashSet;
@@ -235,15 +236,18 @@ final class GuestRules {
     if (setup.way() == Setup.Way.SSH && setup.ssh().isEmpty()) {
       problems.add(positions.of(setup, "way"), "the way ssh needs the key 'ssh'");
     }
+    for (BundleUse use : setup.bundles()) {
+      if (use.set().stream().anyMatch(setting -> !setting.matches("[a-z0-9-]+=.*"))) {
+        problems.add(positions.of(use, "set"), "a setting is written NAME=VALUE");
+      }
+    }
     Set<String> paths = new HashSet<>();
     for (SetupFile file : setup.files()) {
       if (file.path() == null) {
         continue;
       }
       Position at = positions.of(file, "path");
-      if (!file.path().startsWith("/")
-          || file.path().endsWith("/")
-          || file.path().contains("/../")) {
+      if (!GuestPaths.isFile(file.path())) {
         problems.add(at, "'" + file.path() + "' is not an absolute path of a file");
       }
       if (!paths.add(file.path())) {

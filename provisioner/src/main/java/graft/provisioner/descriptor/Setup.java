@@ -12,7 +12,9 @@ import java.util.Optional;
 @Doc("How a guest gets the client and whatever else it needs.")
 public record Setup(
     @Default("auto") @Doc("The way in. auto takes the best that works.") Way way,
-    @Doc("Named bundles of files and packages, beside the client.") List<Name> bundles,
+    @Doc("Bundles of files, packages and services, beside the client.") List<BundleUse> bundles,
+    @Doc("The group in the guest whose members may use its vGPU; everybody if absent.")
+        Optional<Name> group,
     @Doc("Files that are put into the guest.") List<SetupFile> files,
     @Doc("A cloud-config file whose text goes into the seed as well.") Optional<String> userData,
     @Doc("How to log in, where the way is ssh.") Optional<Ssh> ssh) {

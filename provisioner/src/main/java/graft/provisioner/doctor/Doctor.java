@@ -107,13 +107,10 @@ public final class Doctor {
 
   private void client() {
     Path folder = ClientFolder.path(environment);
-    List<String> files =
-        ClientFolder.files(folder).stream()
-            .map(file -> file.path().getFileName().toString())
-            .toList();
     List<String> missing =
-        new ArrayList<>(List.of("libcuda.so.1", "libnvidia-ml.so.1", "graft-verify"));
-    missing.removeAll(files);
+        Stream.of("libcuda.so.1", "libnvidia-ml.so.1", "graft-verify")
+            .filter(name -> !Files.isRegularFile(folder.resolve(name)))
+            .toList();
     findings.add(
         missing.isEmpty()
             ? Finding.ok("client", folder.toString())

@@ -1,14 +1,9 @@
 package graft.provisioner.observe;
 
 import graft.provisioner.GraftException;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /** Where the client's libraries and its check program are on this machine. */
 public final class ClientFolder {
@@ -23,8 +18,7 @@ public final class ClientFolder {
     if (!given.isEmpty()) {
       return Path.of(given).toAbsolutePath();
     }
-    String home = System.getProperty("graft.home", "");
-    return Path.of(home.isEmpty() ? "." : home).toAbsolutePath().resolve("lib/client").normalize();
+    return home().resolve("lib/client").normalize();
   }
 
   /** The folder of {@link #path}, which must hold the client. */
@@ -37,24 +31,9 @@ public final class ClientFolder {
     return folder;
   }
 
-  /** The files in it, in the order of their names; none if there is no such folder. */
-  public static List<FileStamp> files(Path folder) {
-    if (!Files.isDirectory(folder)) {
-      return List.of();
-    }
-    List<FileStamp> files = new ArrayList<>();
-    try (Stream<Path> children = Files.list(folder)) {
-      for (Path file : children.sorted().toList()) {
-        BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
-        // The plain .so is for those who build programs.
-        if (attributes.isRegularFile() && !file.toString().endsWith(".so")) {
-          files.add(
-              new FileStamp(file, attributes.size(), attributes.lastModifiedTime().toMillis()));
-        }
-      }
-    } catch (IOException e) {
-      throw new GraftException("cannot list the client's folder " + folder + ": " + e, "", e);
-    }
-    return files;
+  /** The folder of the distribution that this program runs from. */
+  public static Path home() {
+    String home = System.getProperty("graft.home", "");
+    return Path.of(home.isEmpty() ? "." : home).toAbsolutePath().normalize();
   }
 }

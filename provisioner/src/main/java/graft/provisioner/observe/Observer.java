@@ -77,7 +77,7 @@ public final class Observer {
         HostObserver.listening(),
         servers,
         grants,
-        ClientFolder.files(ClientFolder.path(System.getenv())),
+        new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home()).observe(),
         devices
             ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
                 .observe(state.setup(), known, libvirt)

@@ -1,7 +1,6 @@
 package graft.provisioner.observe;
 
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -14,7 +13,7 @@ import java.util.Set;
  * @param listening TCP ports on which something listens
  * @param servers the pid files whose servers run
  * @param grants of each tokens file, the guests whose own token it holds, with their settings
- * @param clientFiles the files that a guest's client is made of; empty if they are not built
+ * @param bundles what guests are given, beside files that the descriptor names
  * @param devices the host's devices
  */
 public record Snapshot(
@@ -25,7 +24,7 @@ public record Snapshot(
     Set<Integer> listening,
     Set<Path> servers,
     Map<Path, Map<String, String>> grants,
-    List<FileStamp> clientFiles,
+    SetupFacts bundles,
     DeviceFacts devices) {
 
   public Optional<FileFacts> file(Path path) {

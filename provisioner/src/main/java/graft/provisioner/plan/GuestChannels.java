@@ -56,6 +56,9 @@ final class GuestChannels {
     if (!input.snapshot().libvirt().uri().startsWith("qemu:///")) {
       return Optional.of("only guests of QEMU on this host share memory with its server");
     }
+    if (guest.vgpu().isPresent() && new ServerSteps(input).inGuest(guest.vgpu().get().gpu())) {
+      return Optional.of("its server is in another guest, and guests share no memory");
+    }
     MemorySize size = guest.vgpu().map(VGpu::region).orElse(new MemorySize(0));
     long free = input.snapshot().host().sharedMemory();
     for (Guest other : input.descriptor().guests()) {

@@ -19,7 +19,6 @@ import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Kernel;
 import graft.provisioner.descriptor.Nic;
 import graft.provisioner.descriptor.Placement;
-import graft.provisioner.descriptor.Setup;
 import graft.provisioner.fabric.GuestDevices;
 import graft.provisioner.fabric.Place;
 import java.nio.file.Path;
@@ -111,7 +110,7 @@ final class GuestDomain {
     for (Disk disk : guest.disks()) {
       spec.disk(disk(folder.resolve(GuestSteps.diskFile(disk)), disk.readOnly()));
     }
-    if (GuestSteps.way(guest) == Setup.Way.SEED) {
+    if (GuestSteps.hasSeed(guest)) {
       spec.disk(seed(folder.resolve(GuestSteps.SEED)));
     }
   }

@@ -5,25 +5,22 @@ import graft.provisioner.bind.Position;
 import graft.provisioner.bind.Positions;
 import graft.provisioner.bind.Problems;
 import graft.provisioner.descriptor.Disk;
+import graft.provisioner.descriptor.Gpu;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Kernel;
 import graft.provisioner.descriptor.Nic;
-import graft.provisioner.descriptor.Ready;
 import graft.provisioner.descriptor.Setup;
 import graft.provisioner.descriptor.SetupFile;
 import graft.provisioner.fabric.GuestDevices;
+import graft.provisioner.image.ImageName;
 import graft.provisioner.observe.FileFacts;
-import graft.provisioner.observe.FileStamp;
 import graft.provisioner.observe.GuestFacts;
-import graft.provisioner.step.guest.VerifyCuda;
+import graft.provisioner.values.Name;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 
 /** Finds everything on the host that is in the way of a guest. */
 final class GuestPreflight {
-  private static final List<String> CLIENT = List.of("libcuda.so.1", "libnvidia-ml.so.1");
-
   private final PlanInput input;
   private final Positions positions;
   private final Problems problems;
@@ -37,7 +34,7 @@ final class GuestPreflight {
   void check(Guest guest) {
     foreign(guest);
     files(guest);
-    client(guest);
+    setup(guest);
     if (input.snapshot().libvirt().answers()) {
       for (Nic nic : guest.networks()) {
         if (!nic.isUser()) {
@@ -107,7 +104,11 @@ final class GuestPreflight {
     Path path = input.file().resolve(named);
     Optional<FileFacts> facts = input.snapshot().file(path);
     if (facts.isEmpty()) {
-      problems.add(at, what + " is missing: there is no file " + path);
+      boolean kept = ImageName.of(named).isPresent();
+      problems.add(
+          at,
+          what + " is missing: there is no file " + path,
+          kept ? "graft image build " + named + ", or graft image import" : "");
     } else if (!facts.get().readable()) {
       problems.add(at, what + " cannot be read: " + path, "change its permissions, or be root");
     }
@@ -125,39 +126,59 @@ final class GuestPreflight {
     }
   }
 
-  private void client(Guest guest) {
-    if (guest.vgpu().isEmpty()) {
-      return;
-    }
-    Position at = positions.of(guest, "vgpu");
+  private void setup(Guest guest) {
+    Position at = positions.of(guest, guest.vgpu().isPresent() ? "vgpu" : "setup");
+    ServerSteps servers = new ServerSteps(input);
+    GuestBundles bundles = new GuestBundles(input, servers, guest);
     Setup.Way way = GuestSteps.way(guest);
     if (way == Setup.Way.NONE) {
-      if (guest.setup().way() == Setup.Way.AUTO) {
+      if (guest.setup().way() == Setup.Way.AUTO && bundles.any()) {
         problems.add(
             at,
             "there is no way to put the client into a guest that boots a kernel alone",
-            "give it an initramfs");
+            "give it an initramfs, or write setup: {way: agent}");
       }
       return;
     }
-    List<String> there =
-        input.snapshot().clientFiles().stream()
-            .map(FileStamp::path)
-            .map(p -> p.getFileName().toString())
-            .toList();
-    for (String name : CLIENT) {
-      if (!there.contains(name)) {
-        problems.add(at, "the client is not built: " + name + " is missing", "run ./graft build");
-        return;
+    Problems found = new Problems();
+    bundles.check(found);
+    found.sorted().forEach(p -> problems.add(p.position(), p.message(), p.hint()));
+    boolean filesThere =
+        guest.setup().files().stream()
+            .allMatch(given -> input.snapshot().exists(input.file().resolve(given.source())));
+    if (found.isEmpty() && filesThere) {
+      new GuestSteps(input, servers, guest, GuestDevices.NONE)
+          .wayIn()
+          .check(bundles.payload(), at, problems);
+    }
+    neighbours(guest);
+  }
+
+  /** A server in a guest is reached over a network of libvirt's that both are on. */
+  private void neighbours(Guest guest) {
+    for (Gpu gpu : GuestBundles.owned(input, guest)) {
+      for (Guest user : input.descriptor().guests()) {
+        boolean uses = user.vgpu().map(v -> v.gpu().equals(gpu.name())).orElse(false);
+        if (uses && !GuestDomain.nics(user).get(0).network().equals(shared(guest))) {
+          problems.add(
+              positions.of(user, "vgpu"),
+              "'"
+                  + user.name()
+                  + "' cannot reach '"
+                  + guest.name()
+                  + "', which owns '"
+                  + gpu.name()
+                  + "'",
+              "let the first network of both be the same one of libvirt's, with DHCP");
+        }
       }
     }
-    boolean verify = guest.ready().verify() && guest.ready().when() != Ready.When.OFF;
-    if (verify && !there.contains(VerifyCuda.PROGRAM)) {
-      problems.add(
-          at,
-          "the check program " + VerifyCuda.PROGRAM + " is not built",
-          "run ./graft build, or write ready: {verify: false}");
-    }
+  }
+
+  /** The first network of a guest; null for QEMU's own, where guests do not see each other. */
+  private static Name shared(Guest guest) {
+    Nic nic = GuestDomain.nics(guest).get(0);
+    return nic.isUser() ? null : nic.network();
   }
 
   private void features(Guest guest) {

@@ -2,36 +2,44 @@ package graft.provisioner.plan;
 
 import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.domain.Xml;
+import graft.provisioner.bind.Position;
+import graft.provisioner.bind.Problems;
 import graft.provisioner.descriptor.Disk;
+import graft.provisioner.descriptor.Gpu;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Kernel;
+import graft.provisioner.descriptor.Nic;
 import graft.provisioner.descriptor.Ready;
 import graft.provisioner.descriptor.Setup;
-import graft.provisioner.descriptor.SetupFile;
+import graft.provisioner.descriptor.Ssh;
 import graft.provisioner.descriptor.VGpu;
 import graft.provisioner.fabric.GuestDevices;
 import graft.provisioner.observe.FileFacts;
 import graft.provisioner.observe.FileStamp;
-import graft.provisioner.setup.ClientSettings;
+import graft.provisioner.reach.SshLogin;
 import graft.provisioner.setup.CloudInitSeed;
 import graft.provisioner.setup.Payload;
-import graft.provisioner.setup.PayloadFile;
 import graft.provisioner.state.Layout;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.device.AttachDevice;
 import graft.provisioner.step.guest.AwaitGuest;
 import graft.provisioner.step.guest.BuildInitramfs;
 import graft.provisioner.step.guest.BuildSeed;
+import graft.provisioner.step.guest.CheckBundle;
 import graft.provisioner.step.guest.CopyFile;
 import graft.provisioner.step.guest.CreateDisk;
 import graft.provisioner.step.guest.DefineGuest;
 import graft.provisioner.step.guest.GrantAccess;
+import graft.provisioner.step.guest.InstallByAgent;
+import graft.provisioner.step.guest.InstallBySsh;
+import graft.provisioner.step.guest.InstallIntoImage;
 import graft.provisioner.step.guest.MakeFolder;
 import graft.provisioner.step.guest.MakeToken;
+import graft.provisioner.step.guest.ShareTokens;
 import graft.provisioner.step.guest.StartGuest;
 import graft.provisioner.step.guest.VerifyCuda;
 import graft.provisioner.values.MemorySize;
-import graft.provisioner.values.Name;
+import graft.provisioner.values.TimeSpan;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,6 +59,8 @@ final class GuestSteps {
   private final GuestChannels channels;
   private final Path folder;
   private final String name;
+  private final String uri;
+  private final String uuid;
 
   GuestSteps(PlanInput input, ServerSteps servers, Guest guest, GuestDevices devices) {
     this.devices = devices;
@@ -60,6 +70,8 @@ final class GuestSteps {
     this.channels = new GuestChannels(input, guest);
     this.folder = input.layout().guest(guest.name());
     this.name = guest.name().text();
+    this.uri = input.snapshot().libvirt().uri();
+    this.uuid = Identities.uuid(input.descriptor().setupName().text(), name).toString();
   }
 
   /** The way in that {@code auto} stands for. */
@@ -68,10 +80,16 @@ final class GuestSteps {
       return guest.setup().way();
     }
     if (guest.image().isPresent()) {
-      return Setup.Way.SEED;
+      return guest.setup().ssh().isPresent() ? Setup.Way.SSH : Setup.Way.SEED;
     }
     boolean initramfs = guest.kernel().flatMap(Kernel::initramfs).isPresent();
     return initramfs ? Setup.Way.INITRAMFS : Setup.Way.NONE;
+  }
+
+  /** Whether a guest boots with a seed: for its set-up, or only for the user's own cloud-config. */
+  static boolean hasSeed(Guest guest) {
+    return way(guest) == Setup.Way.SEED
+        || (guest.image().isPresent() && guest.setup().userData().isPresent());
   }
 
   static String diskFile(Disk disk) {
@@ -98,32 +116,163 @@ final class GuestSteps {
       Optional<Path> source = disk.source().map(input.file()::resolve);
       steps.add(disk(disk.name().text(), source, disk.size(), folder.resolve(diskFile(disk))));
     }
-    boot(steps);
+    Payload payload = new GuestBundles(input, servers, guest).payload();
+    kernel(steps);
+    WayIn wayIn = wayIn();
+    steps.addAll(wayIn.beforeStart(payload));
+    if (hasSeed(guest) && way(guest) != Setup.Way.SEED) {
+      steps.addAll(new SeedWay().beforeStart(Payload.empty(name)));
+    }
     steps.addAll(devices.take());
     domain(steps);
+    if (guest.ready().when() != Ready.When.OFF) {
+      ready(steps, payload);
+      steps.addAll(wayIn.whenReady(payload));
+      proofs(steps);
+    }
     return steps;
   }
 
-  private void boot(List<Step> steps) {
-    if (guest.kernel().isPresent()) {
-      Kernel kernel = guest.kernel().get();
-      steps.add(new CopyFile(name, KERNEL, stamp(kernel.image()), folder.resolve(KERNEL)));
-      kernel
-          .initramfs()
-          .ifPresent(
-              initramfs ->
-                  steps.add(
-                      new BuildInitramfs(
-                          name, stamp(initramfs), payload(), folder.resolve(INITRAMFS))));
-    }
-    if (way(guest) == Setup.Way.SEED) {
-      steps.add(
+  /** The guest's way in. */
+  WayIn wayIn() {
+    return switch (way(guest)) {
+      case SEED -> new SeedWay();
+      case INITRAMFS -> new InitramfsWay();
+      case AGENT -> new AgentWay();
+      case SSH -> new SshWay();
+      case IMAGE -> new ImageWay();
+      default -> new WayIn() {};
+    };
+  }
+
+  /** A cloud-init NoCloud seed at the first boot. */
+  private final class SeedWay implements WayIn {
+    @Override
+    public List<Step> beforeStart(Payload payload) {
+      return List.of(
           new BuildSeed(
               name,
-              instance(),
-              payload(),
-              guest.setup().userData().map(this::stamp),
+              instance(payload),
+              payload,
+              guest.setup().userData().map(GuestSteps.this::stamp),
               folder.resolve(SEED)));
+    }
+  }
+
+  /** An addition to the initramfs, which holds files and nothing else. */
+  private final class InitramfsWay implements WayIn {
+    @Override
+    public void check(Payload payload, Position at, Problems problems) {
+      if (!payload.packages().isEmpty() || !payload.services().isEmpty()) {
+        problems.add(
+            at,
+            "a guest that boots an initramfs gets files from its bundles, and neither packages nor"
+                + " services",
+            "boot an image, or leave the bundle out");
+      }
+    }
+
+    @Override
+    public List<Step> beforeStart(Payload payload) {
+      String initramfs = guest.kernel().flatMap(Kernel::initramfs).orElseThrow();
+      return List.of(
+          new BuildInitramfs(name, stamp(initramfs), payload, folder.resolve(INITRAMFS)));
+    }
+  }
+
+  /** The QEMU guest agent of the running guest. */
+  private final class AgentWay implements WayIn {
+    @Override
+    public void check(Payload payload, Position at, Problems problems) {
+      needsReady("agent", Ready.When.AGENT, at, problems);
+    }
+
+    @Override
+    public List<Step> whenReady(Payload payload) {
+      return payload.isEmpty()
+          ? List.of()
+          : List.of(new InstallByAgent(uri, name, uuid, payload, guest.ready().timeout()));
+    }
+  }
+
+  /** Ansible over SSH. */
+  private final class SshWay implements WayIn {
+    @Override
+    public void check(Payload payload, Position at, Problems problems) {
+      needsReady("ssh", Ready.When.AGENT, at, problems);
+      for (String program : List.of("ansible-playbook", "ssh")) {
+        if (!input.snapshot().bundles().programs().contains(program)) {
+          problems.add(
+              at,
+              "the way ssh needs " + program + " on this host",
+              "apt-get install ansible openssh-client");
+        }
+      }
+      boolean onlyUser = GuestDomain.nics(guest).stream().allMatch(Nic::isUser);
+      if (onlyUser && guest.setup().ssh().flatMap(Ssh::address).isEmpty()) {
+        problems.add(
+            at,
+            "the guest is on QEMU's user-mode network alone, where this host does not reach it",
+            "give it a libvirt network, or write the address into ssh");
+      }
+    }
+
+    @Override
+    public List<Step> whenReady(Payload payload) {
+      return payload.isEmpty()
+          ? List.of()
+          : List.of(
+              new InstallBySsh(
+                  uri,
+                  name,
+                  uuid,
+                  ssh().orElseThrow(),
+                  payload,
+                  input.snapshot().bundles().playbooks(),
+                  guest.ready().timeout()));
+    }
+  }
+
+  /** Into the disk, before it boots. */
+  private final class ImageWay implements WayIn {
+    @Override
+    public void check(Payload payload, Position at, Problems problems) {
+      if (guest.image().isEmpty()) {
+        problems.add(at, "the way image needs a guest that boots an image");
+      }
+      if (!input.snapshot().bundles().programs().contains("virt-customize")) {
+        problems.add(
+            at,
+            "the way image needs virt-customize on this host",
+            "apt-get install libguestfs-tools, or leave way: auto");
+      }
+    }
+
+    @Override
+    public List<Step> beforeStart(Payload payload) {
+      return payload.isEmpty()
+          ? List.of()
+          : List.of(new InstallIntoImage(name, payload, folder.resolve(ROOT_DISK)));
+    }
+  }
+
+  private void needsReady(String way, Ready.When when, Position at, Problems problems) {
+    if (guest.ready().when() != when) {
+      problems.add(
+          at,
+          "the way " + way + " brings everything in once the guest answers",
+          "leave out ready: {when: ...}");
+    }
+  }
+
+  private void kernel(List<Step> steps) {
+    if (guest.kernel().isEmpty()) {
+      return;
+    }
+    Kernel kernel = guest.kernel().get();
+    steps.add(new CopyFile(name, KERNEL, stamp(kernel.image()), folder.resolve(KERNEL)));
+    if (kernel.initramfs().isPresent() && way(guest) != Setup.Way.INITRAMFS) {
+      steps.addAll(new InitramfsWay().beforeStart(Payload.empty(name)));
     }
   }
 
@@ -136,8 +285,6 @@ final class GuestSteps {
 
   private void domain(List<Step> steps) {
     HostCapabilities host = input.snapshot().libvirt().capabilities().orElseThrow();
-    String uri = input.snapshot().libvirt().uri();
-    String uuid = Identities.uuid(input.descriptor().setupName().text(), name).toString();
     Path console = input.layout().console(guest.name());
     String xml =
         Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest, devices), host));
@@ -149,44 +296,59 @@ final class GuestSteps {
       steps.add(new AttachDevice(uri, name, uuid, device));
     }
     steps.add(new StartGuest(uri, name, uuid, console));
+  }
+
+  private void ready(List<Step> steps, Payload payload) {
     Ready ready = guest.ready();
-    if (ready.when() == Ready.When.OFF) {
+    boolean agent = ready.when() == Ready.When.AGENT;
+    boolean seeded = way(guest) == Setup.Way.SEED && agent;
+    String marker = seeded ? CloudInitSeed.marker(instance(payload)) : "";
+    Path console = input.layout().console(guest.name());
+    steps.add(
+        new AwaitGuest(
+            uri,
+            name,
+            uuid,
+            ready.text().orElse(""),
+            marker,
+            agent ? ssh() : Optional.empty(),
+            ready.timeout(),
+            console));
+  }
+
+  /** What shows that the guest has what it should have. */
+  private void proofs(List<Step> steps) {
+    TimeSpan timeout = guest.ready().timeout();
+    for (Gpu gpu : GuestBundles.owned(input, guest)) {
+      Path tokens = input.layout().state().tokens(gpu.name());
+      List<String> users = servers.users(gpu);
+      steps.add(new ShareTokens(uri, name, uuid, ssh(), gpu.name().text(), tokens, users, timeout));
+    }
+    if (!guest.ready().verify() || way(guest) == Setup.Way.NONE) {
       return;
     }
-    boolean seeded = way(guest) == Setup.Way.SEED && ready.when() == Ready.When.AGENT;
-    String marker = seeded ? CloudInitSeed.marker(instance()) : "";
-    String text = ready.text().orElse("");
-    steps.add(new AwaitGuest(uri, name, uuid, text, marker, ready.timeout(), console));
-    if (guest.vgpu().isPresent() && ready.verify() && way(guest) != Setup.Way.NONE) {
-      steps.add(new VerifyCuda(uri, name, uuid, ready.timeout()));
+    new GuestBundles(input, servers, guest)
+        .checks()
+        .forEach(
+            (bundle, command) ->
+                steps.add(new CheckBundle(uri, name, uuid, ssh(), bundle, command, timeout)));
+    if (guest.vgpu().isPresent()) {
+      boolean patient = servers.inGuest(guest.vgpu().get().gpu());
+      steps.add(new VerifyCuda(uri, name, uuid, ssh(), patient, timeout));
     }
   }
 
-  private Payload payload() {
-    List<PayloadFile> files = new ArrayList<>();
-    Optional<ClientSettings> client = Optional.empty();
-    if (guest.vgpu().isPresent()) {
-      Name gpu = guest.vgpu().get().gpu();
-      client =
-          Optional.of(
-              new ClientSettings(
-                  channels.addresses(servers.forGuest(guest, gpu)),
-                  name,
-                  input.layout().state().token(guest.name())));
-      for (FileStamp file : input.snapshot().clientFiles()) {
-        String path = Payload.CLIENT_FOLDER + "/" + file.path().getFileName();
-        files.add(new PayloadFile(file, path, path.contains(".so") ? 0644 : 0755));
-      }
+  /** How to log in, where SSH is the way in. */
+  private Optional<SshLogin> ssh() {
+    if (way(guest) != Setup.Way.SSH) {
+      return Optional.empty();
     }
-    for (SetupFile given : guest.setup().files()) {
-      files.add(new PayloadFile(stamp(given.source()), given.path(), given.mode().bits()));
-    }
-    return new Payload(name, client, files);
+    return Optional.of(new GuestPayload(input, guest).ssh("root"));
   }
 
   /** Another one whenever anything in the seed is another. */
-  private String instance() {
-    String content = payload() + " " + guest.setup().userData().map(this::stamp);
+  private String instance(Payload payload) {
+    String content = payload + " " + guest.setup().userData().map(this::stamp);
     return Identities.uuid(input.descriptor().setupName().text(), name + content).toString();
   }
 

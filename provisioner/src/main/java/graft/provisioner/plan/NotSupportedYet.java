@@ -9,9 +9,7 @@ import graft.provisioner.descriptor.GpuDevice;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.HypervisorChoice;
 import graft.provisioner.descriptor.Owner;
-import graft.provisioner.descriptor.Setup;
 import graft.provisioner.descriptor.VGpu;
-import java.util.Map;
 
 /**
  * What a descriptor can say and this version cannot do. It is refused by name: a set-up with a part
@@ -39,23 +37,15 @@ final class NotSupportedYet {
   }
 
   private void gpu(Gpu gpu) {
-    if (gpu.owner().kind() == Owner.Kind.GUEST && isUsed(gpu)) {
-      refuse(positions.of(gpu, "owner"), "serving a GPU that a guest owns to other guests");
-    } else if (gpu.owner().kind() == Owner.Kind.NODE) {
+    if (gpu.owner().kind() == Owner.Kind.NODE) {
       refuse(positions.of(gpu, "owner"), "a GPU of another node");
-    } else if (gpu.owner().kind() == Owner.Kind.HOST && gpu.device().kind() == GpuDevice.Kind.PCI) {
+    } else if (gpu.device().kind() == GpuDevice.Kind.PCI && gpu.owner().kind() == Owner.Kind.HOST) {
       refuse(positions.of(gpu, "device"), "serving a GPU by its PCI address", "write gpu or gpu:N");
     }
   }
 
-  private boolean isUsed(Gpu gpu) {
-    return descriptor.guests().stream()
-        .anyMatch(guest -> guest.vgpu().map(v -> v.gpu().equals(gpu.name())).orElse(false));
-  }
-
   private void guest(Guest guest) {
     guest.vgpu().ifPresent(this::vgpu);
-    setup(guest.setup());
     if (guest.virtualization() != Guest.Virtualization.HVM) {
       refuse(positions.of(guest, "virtualization"), "Xen's kinds of guests");
     }
@@ -67,20 +57,6 @@ final class NotSupportedYet {
     }
     if (vgpu.exclusive()) {
       refuse(positions.of(vgpu, "exclusive"), "exclusive use of a GPU");
-    }
-  }
-
-  private void setup(Setup setup) {
-    Map<Setup.Way, String> later =
-        Map.of(
-            Setup.Way.SSH, "set-up by SSH",
-            Setup.Way.AGENT, "set-up by the guest agent",
-            Setup.Way.IMAGE, "set-up of an image before it boots");
-    if (later.containsKey(setup.way())) {
-      refuse(positions.of(setup, "way"), later.get(setup.way()), "leave way: auto");
-    }
-    if (!setup.bundles().isEmpty()) {
-      refuse(positions.of(setup, "bundles"), "bundles");
     }
   }
 

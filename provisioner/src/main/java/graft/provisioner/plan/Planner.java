@@ -50,6 +50,18 @@ public final class Planner {
         devices.notes());
   }
 
+  /**
+   * What each guest of the descriptor is to have.
+   *
+   * @throws UnfitHostException with everything that is in the way
+   */
+  public static List<GuestPayload> payloads(PlanInput input) {
+    plan(input); // for what it refuses
+    return input.descriptor().guests().stream()
+        .map(guest -> new GuestPayload(input, guest))
+        .toList();
+  }
+
   private static void add(Map<Lane, List<Step>> lanes, Step step) {
     lanes.computeIfAbsent(step.lane(), lane -> new ArrayList<>()).add(step);
   }

@@ -97,8 +97,38 @@ final class ServerSteps {
     return guest.vgpu().map(v -> v.gpu().equals(gpu.name())).orElse(false);
   }
 
-  /** Where a guest reaches the server of its GPU. */
+  /** The port of a GPU's server. */
+  int port(Gpu gpu) {
+    return ports.get(gpu.name());
+  }
+
+  /** Whether the server of a GPU runs in a guest. */
+  boolean inGuest(Name gpu) {
+    return input.descriptor().gpu(gpu).orElseThrow().owner().kind() == Owner.Kind.GUEST;
+  }
+
+  /** Whether any guest uses a GPU without owning it. */
+  boolean isUsed(Gpu gpu) {
+    return !users(gpu).isEmpty();
+  }
+
+  /** The guests that use a GPU without owning it, each with its settings. */
+  List<String> users(Gpu gpu) {
+    return input.descriptor().guests().stream()
+        .filter(guest -> uses(guest, gpu))
+        .map(guest -> (guest.name() + " " + new GuestChannels(input, guest).grant()).strip())
+        .toList();
+  }
+
+  /**
+   * Where a guest reaches the server of its GPU. A server in another guest is known by that guest's
+   * name, which libvirt's DNS has from its DHCP.
+   */
   Endpoint forGuest(Guest guest, Name gpu) {
+    if (inGuest(gpu)) {
+      Owner owner = input.descriptor().gpu(gpu).orElseThrow().owner();
+      return Endpoint.tcp(owner.name().text(), ports.get(gpu));
+    }
     Nic nic = GuestDomain.nics(guest).get(0);
     String host = nic.isUser() ? LOOPBACK_FROM_USER_NETWORK : listenHost(guest);
     return Endpoint.tcp(host, ports.get(gpu));

@@ -1,79 +1,75 @@
 package graft.provisioner.setup;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.util.Base64;
+import java.io.OutputStream;
 import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.zip.GZIPOutputStream;
 
 /**
- * The seed of a guest that boots a cloud image: what cloud-init's NoCloud source reads.
+ * The seed of a guest that boots a cloud image: what cloud-init's NoCloud source reads, and beside
+ * it the archive of all that the guest gets, which a command in the cloud-config puts into place.
+ * So large payloads need not go through cloud-init.
  *
+ * @param instance changes whenever the guest is to be set up anew: cloud-init then runs the
+ *     commands again, and keeps what else is on the disk
+ * @param userData a cloud-config of the user's own, merged after ours
  * @see <a href="https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html">
  *     cloud-init: NoCloud</a>
  */
-public final class CloudInitSeed {
-  /** Scripts there are run at each boot of a small guest, and once by cloud-init. */
-  static final String BOOT_SCRIPTS = "/etc/graft/boot.d/";
-
+public record CloudInitSeed(String instance, Payload payload, Optional<String> userData) {
   private static final String BOUNDARY = "graft-part";
+  private static final String LABEL = "cidata";
+  private static final String ARCHIVE = "setup.tar";
+  private static final String SCRIPT = "setup.sh";
+  private static final String MOUNTED = "/run/graft-seed";
 
-  private CloudInitSeed() {}
-
-  /** A file in the guest that is there once cloud-init has done all that the seed says. */
+  /** A file in the guest that is there once all that the seed says has been done. */
   public static String marker(String instance) {
     return "/var/lib/graft/set-up-" + instance;
   }
 
-  /**
-   * The seed's image.
-   *
-   * @param instance changes whenever the guest is to be set up anew: cloud-init then writes all
-   *     files again, and keeps what else is on the disk
-   * @param userData a cloud-config of the user's own, merged after ours
-   */
-  public static byte[] image(
-      String instance, String hostName, List<GuestFile> files, Optional<String> userData) {
-    Map<String, byte[]> seed = new LinkedHashMap<>();
-    String ours = cloudConfig(instance, hostName, files);
-    seed.put("user-data", bytes(userData.map(theirs -> both(ours, theirs)).orElse(ours)));
-    seed.put(
-        "meta-data", bytes("instance-id: " + instance + "\nlocal-hostname: " + hostName + "\n"));
-    seed.put("network-config", bytes(networkConfig()));
-    return SeedImage.of("cidata", seed);
+  /** A file in the guest that says why it could not be done. */
+  public static String failed(String marker) {
+    return marker + ".failed";
+  }
+
+  /** Writes the seed's image. */
+  public void writeTo(OutputStream out) throws IOException {
+    Map<String, Content> seed = new LinkedHashMap<>();
+    seed.put("user-data", Content.of(userData.map(this::both).orElseGet(this::cloudConfig)));
+    seed.put("meta-data", Content.of(metaData()));
+    seed.put("network-config", Content.of(networkConfig()));
+    if (!payload.isEmpty()) {
+      seed.put(SCRIPT, Content.of(SetupArchive.script()));
+      seed.put(ARCHIVE, new SetupArchive(payload));
+    }
+    SeedImage.write(out, LABEL, seed);
   }
 
   /** Our cloud-config. */
-  static String cloudConfig(String instance, String hostName, List<GuestFile> files) {
+  String cloudConfig() {
     StringBuilder text = new StringBuilder("#cloud-config\n");
-    text.append("hostname: ").append(hostName).append('\n');
-    text.append("write_files:\n");
-    for (GuestFile file : files) {
-      if (file.path().equals("/etc/hostname")) {
-        continue; // cloud-init's own business
-      }
-      text.append("  - path: ").append(quoted(file.path())).append('\n');
-      text.append("    owner: root:root\n");
-      text.append("    permissions: '")
-          .append(String.format(Locale.ROOT, "%04o", file.mode()))
-          .append("'\n");
-      text.append("    encoding: gz+b64\n");
-      text.append("    content: ").append(packed(file.content())).append('\n');
-    }
+    text.append("hostname: ").append(payload.hostName()).append('\n');
     text.append("runcmd:\n");
-    text.append("  - [ldconfig]\n");
-    files.stream()
-        .map(GuestFile::path)
-        .filter(path -> path.startsWith(BOOT_SCRIPTS))
-        .forEach(path -> text.append("  - [").append(quoted(path)).append("]\n"));
-    text.append("  - [install, -D, /dev/null, ").append(marker(instance)).append("]\n");
+    String marker = marker(instance);
+    if (payload.isEmpty()) {
+      text.append("  - [install, -D, /dev/null, ").append(marker).append("]\n");
+      return text.toString();
+    }
+    String run =
+        ("mkdir -p %1$s && mount -o ro \"$(blkid -L " + LABEL + ")\" %1$s")
+            + " && sh %1$s/"
+            + SCRIPT
+            + " %1$s/"
+            + ARCHIVE
+            + " %2$s; umount %1$s";
+    text.append("  - [sh, -c, '").append(run.formatted(MOUNTED, marker)).append("']\n");
     return text.toString();
+  }
+
+  private String metaData() {
+    return "instance-id: " + instance + "\nlocal-hostname: " + payload.hostName() + "\n";
   }
 
   private static String networkConfig() {
@@ -87,32 +83,14 @@ public final class CloudInitSeed {
   }
 
   /** Both cloud-configs as parts of one message, which cloud-init merges, lists appended. */
-  private static String both(String ours, String theirs) {
+  private String both(String theirs) {
     String head = "Content-Type: text/cloud-config; charset=\"utf-8\"\nMIME-Version: 1.0\n";
     String merge = "Merge-Type: list(append)+dict(no_replace,recurse_list)+str()\n";
     return "Content-Type: multipart/mixed; boundary=\""
         + BOUNDARY
         + "\"\nMIME-Version: 1.0\n\n"
-        + ("--" + BOUNDARY + "\n" + head + merge + "\n" + ours + "\n")
+        + ("--" + BOUNDARY + "\n" + head + merge + "\n" + cloudConfig() + "\n")
         + ("--" + BOUNDARY + "\n" + head + merge + "\n" + theirs + "\n")
         + ("--" + BOUNDARY + "--\n");
-  }
-
-  private static String quoted(String text) {
-    return "'" + text.replace("'", "''") + "'";
-  }
-
-  private static String packed(byte[] content) {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
-      gzip.write(content);
-    } catch (IOException e) {
-      throw new UncheckedIOException("compressing in memory", e);
-    }
-    return Base64.getEncoder().encodeToString(out.toByteArray());
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
   }
 }

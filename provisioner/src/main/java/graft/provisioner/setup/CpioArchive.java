@@ -24,6 +24,8 @@ public final class CpioArchive {
   private static final Map<String, Integer> FOLDER_MODES =
       Map.of("tmp", 01777, "var/tmp", 01777, "root", 0700);
 
+  private static final Content NOTHING = Content.of(new byte[0]);
+
   private final OutputStream out;
   private long written;
   private int inode = 1;
@@ -47,17 +49,21 @@ public final class CpioArchive {
       }
     }
     for (String folder : folders) {
-      archive.entry(folder, FOLDER | FOLDER_MODES.getOrDefault(folder, 0755), new byte[0]);
+      archive.entry(folder, FOLDER | FOLDER_MODES.getOrDefault(folder, 0755), NOTHING);
     }
     for (GuestFile file : files) {
       archive.entry(file.path().substring(1), FILE | file.mode(), file.content());
     }
     archive.inode = 0;
-    archive.entry("TRAILER!!!", 0, new byte[0]);
+    archive.entry("TRAILER!!!", 0, NOTHING);
     return archive.written;
   }
 
-  private void entry(String name, int mode, byte[] content) throws IOException {
+  private void entry(String name, int mode, Content content) throws IOException {
+    long size = content.size();
+    if (size > Integer.MAX_VALUE) {
+      throw new IOException("/" + name + " is too large for an initramfs");
+    }
     byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
     int[] fields = {
       inode == 0 ? 0 : inode++,
@@ -66,7 +72,7 @@ public final class CpioArchive {
       0, // gid
       (mode & FOLDER) != 0 ? 2 : 1, // links
       0, // time of change
-      content.length,
+      (int) size,
       0,
       0,
       0,
@@ -82,7 +88,8 @@ public final class CpioArchive {
     put(nameBytes);
     put(new byte[1]);
     pad();
-    put(content);
+    content.writeTo(out);
+    written += size;
     pad();
   }
 

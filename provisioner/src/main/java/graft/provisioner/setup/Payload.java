@@ -1,68 +1,72 @@
 package graft.provisioner.setup;
 
-import graft.provisioner.GraftException;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
- * All that is put into a guest.
+ * All that a guest is to have, whichever way it gets in.
  *
  * @param hostName the guest's name
- * @param client the client's settings; absent in a guest without a vGPU
- * @param files files of the host, the client's libraries among them
+ * @param packages of the guest's distribution
+ * @param environment {@code NAME=VALUE}, for shells, logins and services
+ * @param services of systemd, enabled and started
  */
-public record Payload(String hostName, Optional<ClientSettings> client, List<PayloadFile> files) {
+public record Payload(
+    String hostName,
+    List<PayloadFile> files,
+    List<String> packages,
+    List<String> environment,
+    List<String> services) {
 
   /** The folder in the guest that holds the client's libraries. */
   public static final String CLIENT_FOLDER = "/usr/lib/graft";
 
-  /**
-   * The loader's configuration sorts last, so that a guest with a real driver keeps it: of two
-   * libraries of one name, ldconfig takes the one from the folder that it reads first.
-   */
-  private static final String LOADER_FILE = "/etc/ld.so.conf.d/zz-graft.conf";
+  /** A guest's token, in the guest. */
+  public static final String TOKEN = "/etc/graft/token";
 
-  /** Reads everything from the host, the token too. */
+  /** Nothing but a name. */
+  public static Payload empty(String hostName) {
+    return new Payload(hostName, List.of(), List.of(), List.of(), List.of());
+  }
+
+  public boolean isEmpty() {
+    return files.isEmpty() && packages.isEmpty() && environment.isEmpty() && services.isEmpty();
+  }
+
+  public boolean hasSecrets() {
+    return files.stream().anyMatch(file -> file.secret().isPresent());
+  }
+
+  /** The files alone, with the guest's name, for a root file system that nothing runs in yet. */
   public List<GuestFile> read() {
     List<GuestFile> read = new ArrayList<>();
     for (PayloadFile file : files) {
-      read.add(new GuestFile(file.path(), file.mode(), bytes(file.source().path())));
+      read.add(new GuestFile(file.path(), file.mode(), file.content()));
     }
-    read.add(text("/etc/hostname", 0644, hostName + "\n"));
-    if (client.isPresent()) {
-      ClientSettings settings = client.get();
-      read.add(text(LOADER_FILE, 0644, CLIENT_FOLDER + "\n"));
-      read.add(text("/etc/graft/client.conf", 0644, clientConf(settings)));
-      if (settings.server().contains("ivshmem:")) {
-        read.addAll(RegionRights.files());
-      }
-      read.add(new GuestFile("/etc/graft/token", 0600, bytes(settings.token())));
-    }
+    read.add(new GuestFile("/etc/hostname", 0644, Content.of(hostName + "\n")));
     return read;
   }
 
-  private static String clientConf(ClientSettings settings) {
-    return "# Written by graft.\n"
-        + ("server = " + settings.server() + "\n")
-        + ("name = " + settings.name() + "\n")
-        + "token-file = /etc/graft/token\n";
-  }
-
-  private static GuestFile text(String path, int mode, String text) {
-    return new GuestFile(path, mode, text.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static byte[] bytes(Path file) {
-    try {
-      return Files.readAllBytes(file);
-    } catch (IOException e) {
-      throw new GraftException(
-          "cannot read " + file + " for the guest: " + e, "make it readable, then apply again", e);
+  /** What it brings, in a few words: {@code 8 files, its token, 2 packages}. */
+  public String summary() {
+    List<String> parts = new ArrayList<>();
+    long plain = files.stream().filter(file -> file.secret().isEmpty()).count();
+    if (plain > 0) {
+      parts.add(count(plain, "file"));
     }
+    if (hasSecrets()) {
+      parts.add("its token");
+    }
+    if (!packages.isEmpty()) {
+      parts.add(count(packages.size(), "package"));
+    }
+    if (!services.isEmpty()) {
+      parts.add(count(services.size(), "service"));
+    }
+    return String.join(", ", parts);
+  }
+
+  private static String count(long number, String what) {
+    return number + " " + what + (number == 1 ? "" : "s");
   }
 }

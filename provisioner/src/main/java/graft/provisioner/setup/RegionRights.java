@@ -1,14 +1,13 @@
 package graft.provisioner.setup;
 
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
  * What lets ordinary users of a guest map the memory that it shares with the server, at each boot:
  * a script, which the small guest runs at its boot and udev when it finds the device.
  */
-final class RegionRights {
-  private static final String SCRIPT_PATH = CloudInitSeed.BOOT_SCRIPTS + "10-shared-memory";
+public final class RegionRights {
+  private static final String SCRIPT_PATH = "/etc/graft/boot.d/10-shared-memory";
 
   private static final String SCRIPT =
       """
@@ -30,12 +29,10 @@ final class RegionRights {
 
   private RegionRights() {}
 
-  static List<GuestFile> files() {
+  /** The files that do it; what sets the guest up runs the script as well. */
+  public static List<PayloadFile> files() {
     return List.of(
-        new GuestFile(SCRIPT_PATH, 0755, SCRIPT.getBytes(StandardCharsets.UTF_8)),
-        new GuestFile(
-            "/etc/udev/rules.d/70-graft-shared-memory.rules",
-            0644,
-            RULE.getBytes(StandardCharsets.UTF_8)));
+        PayloadFile.text(SCRIPT, SCRIPT_PATH, 0755),
+        PayloadFile.text(RULE, "/etc/udev/rules.d/70-graft-shared-memory.rules", 0644));
   }
 }

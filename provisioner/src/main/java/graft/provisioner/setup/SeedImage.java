@@ -1,6 +1,8 @@
 package graft.provisioner.setup;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
@@ -30,33 +32,48 @@ public final class SeedImage {
 
   private final String label;
   private final List<String> names = new ArrayList<>();
-  private final List<byte[]> contents = new ArrayList<>();
+  private final List<Content> contents = new ArrayList<>();
+  private final List<Integer> sizes = new ArrayList<>();
 
-  private SeedImage(String label, Map<String, byte[]> files) {
+  private SeedImage(String label, Map<String, Content> files) throws IOException {
     this.label = label;
-    files.forEach(
-        (name, content) -> {
-          names.add(name);
-          contents.add(content);
-        });
+    for (Map.Entry<String, Content> file : files.entrySet()) {
+      names.add(file.getKey());
+      contents.add(file.getValue());
+      long size = file.getValue().size();
+      if (size > Integer.MAX_VALUE - SECTOR) {
+        throw new IOException(file.getKey() + " has " + size + " bytes, too many for a seed");
+      }
+      sizes.add((int) size);
+    }
   }
 
   /**
-   * The image's bytes.
+   * Writes the image.
    *
    * @param label the volume's name, {@code cidata} for NoCloud
    * @param files names of at most 30 characters, at most 20 of them
    */
-  public static byte[] of(String label, Map<String, byte[]> files) {
-    return new SeedImage(label, files).bytes();
+  public static void write(OutputStream out, String label, Map<String, Content> files)
+      throws IOException {
+    new SeedImage(label, files).write(out);
   }
 
-  private byte[] bytes() {
+  private void write(OutputStream out) throws IOException {
     int total = FILES;
-    for (byte[] content : contents) {
-      total += sectors(content.length);
+    for (int size : sizes) {
+      total += sectors(size);
     }
-    ByteBuffer image = ByteBuffer.allocate(total * SECTOR);
+    out.write(head(total));
+    for (int i = 0; i < contents.size(); i++) {
+      contents.get(i).writeTo(out);
+      out.write(new byte[sectors(sizes.get(i)) * SECTOR - sizes.get(i)]);
+    }
+  }
+
+  /** All before the files. */
+  private byte[] head(int total) {
+    ByteBuffer image = ByteBuffer.allocate(FILES * SECTOR);
     volume(image, 16, false, total);
     volume(image, 17, true, total);
     image.position(18 * SECTOR);
@@ -66,12 +83,6 @@ public final class SeedImage {
     }
     root(image, ROOTS, false);
     root(image, ROOTS + 1, true);
-    int sector = FILES;
-    for (byte[] content : contents) {
-      image.position(sector * SECTOR);
-      image.put(content);
-      sector += sectors(content.length);
-    }
     return image.array();
   }
 
@@ -123,8 +134,8 @@ public final class SeedImage {
     for (int i = 0; i < names.size(); i++) {
       byte[] name =
           joliet ? (names.get(i) + ";1").getBytes(UCS2) : ascii(plain(names.get(i)) + ";1");
-      record(image, name, file, contents.get(i).length, false);
-      file += sectors(contents.get(i).length);
+      record(image, name, file, sizes.get(i), false);
+      file += sectors(sizes.get(i));
     }
   }
 

@@ -112,6 +112,100 @@ class GuestsIntegrationTest {
     RealHost.assertNothingLeft(graft, SETUP, ONE);
   }
 
+  /** What the agent brings, and what commands do in a guest that runs. */
+  @Test
+  void aGuestIsSetUpByItsAgentAndReachedByIt() throws Exception {
+    Files.writeString(folder.resolve("text"), "one\n");
+    String lab =
+        RealHost.descriptor(
+            folder,
+            """
+            graft: 1
+            name: %s
+            gpus: [{name: gpu0, device: software}]
+            guests:
+              - name: %s
+                kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+                memory: 256MiB
+                setup: {way: agent, files: [{source: text, path: /srv/new folder/text, mode: 0600}]}
+                vgpu: gpu0
+                ready: {timeout: 3m, verify: false}
+            """
+                .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs()));
+    assertThat(graft.run("plan", lab).as(0).out()).contains("bring in by its agent: ");
+    graft.run("apply", lab).as(0);
+    assertThat(graft.run("apply", lab).as(0).out()).contains("nothing to do");
+    assertThat(
+            inGuest("stat -c '%a %u' '/srv/new folder/text' /etc/graft/token; ls /var/lib/graft"))
+        .isEqualTo("600 0\n644 0\n");
+
+    Files.writeString(folder.resolve("text"), "another\n");
+    assertThat(graft.run("plan", lab).as(0).out()).contains("1 step\n").doesNotContain("start it");
+    graft.run("apply", lab).as(0);
+    assertThat(inGuest("cat '/srv/new folder/text'; find / -xdev -name '*.graft-new'"))
+        .isEqualTo("another\n");
+
+    byte[] large = new byte[300_000];
+    new java.util.Random(1).nextBytes(large);
+    Files.write(folder.resolve("large"), large);
+    String there = ONE + ":/root/large";
+    graft.run("cp", SETUP, folder.resolve("large").toString(), there).as(0);
+    graft.run("cp", SETUP, there, folder.resolve("back").toString()).as(0);
+    assertThat(folder.resolve("back")).hasBinaryContent(large);
+
+    Path own = graft.state(SETUP).resolve("guest-" + ONE + ".token");
+    String before = Files.readString(own);
+    graft.run("rotate", SETUP).as(0);
+    String after = Files.readString(own);
+    assertThat(after).isNotEqualTo(before);
+    assertThat(inGuest("cat /etc/graft/token; stat -c %a /etc/graft/token"))
+        .isEqualTo(after + "644\n");
+    Path tokens = graft.state(SETUP).resolve("gpu-gpu0.tokens");
+    assertThat(tokens).content().contains(after.strip()).doesNotContain(before.strip());
+    assertThat(graft.run("plan", lab).as(0).out()).contains("nothing to do");
+
+    graft.run("revoke", SETUP, ONE).as(0);
+    assertThat(tokens).content().isEmpty();
+    assertThat(graft.run("plan", lab).as(0).out()).contains("give it access to 'gpu0'");
+    assertThat(graft.run("console", SETUP, ONE).as(0).out()).contains("GRAFT-READY");
+    graft.run("destroy", SETUP).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
+  private String inGuest(String script) throws Exception {
+    return graft.run("exec", SETUP, ONE, "--", "/bin/sh", "-c", script).as(0).out();
+  }
+
+  @Test
+  void aGuestThatIsFullSaysSoAndKeepsItsFiles() throws Exception {
+    Files.writeString(folder.resolve("text"), "one\n");
+    String lab =
+        RealHost.descriptor(
+            folder,
+            """
+            graft: 1
+            name: %s
+            guests:
+              - name: %s
+                kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+                memory: 256MiB
+                setup: {way: agent, files: [{source: text, path: /mnt/text}]}
+                ready: {timeout: 3m}
+            """
+                .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs()));
+    graft.run("apply", lab).as(0);
+    inGuest("mount -t tmpfs -o size=64k tmpfs /mnt && echo old >/mnt/text");
+    Files.write(folder.resolve("text"), new byte[200_000]);
+    assertThat(graft.run("apply", "--keep-on-failure", lab).as(5).err())
+        .contains("could not be set up: cannot write /mnt/text", "No space left on device")
+        .contains("make room on its disk");
+    assertThat(inGuest("cat /mnt/text; ls /mnt")).isEqualTo("old\ntext\n");
+    inGuest("mount -o remount,size=10m /mnt");
+    graft.run("apply", lab).as(0);
+    assertThat(inGuest("wc -c </mnt/text").strip()).isEqualTo("200000");
+    graft.run("destroy", SETUP).as(0);
+  }
+
   @Test
   void twoAppliesAtATimeAreNotPossible() throws Exception {
     Path state = graft.state(SETUP);

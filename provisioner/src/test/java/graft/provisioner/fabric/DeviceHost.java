@@ -23,6 +23,7 @@ import graft.provisioner.observe.FileFacts;
 import graft.provisioner.observe.GuestFacts;
 import graft.provisioner.observe.HostFacts;
 import graft.provisioner.observe.LibvirtFacts;
+import graft.provisioner.observe.SetupFacts;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.plan.Action;
 import graft.provisioner.plan.Plan;
@@ -115,7 +116,7 @@ final class DeviceHost {
             Set.of(),
             Set.of(),
             Map.of(),
-            List.of(),
+            SetupFacts.NONE,
             devices);
     StateFolder folder = folder(setup);
     return Planner.plan(

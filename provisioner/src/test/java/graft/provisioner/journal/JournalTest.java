@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import graft.provisioner.GraftException;
 import graft.provisioner.apply.Steps;
 import graft.provisioner.observe.FileStamp;
-import graft.provisioner.setup.ClientSettings;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.PayloadFile;
 import graft.provisioner.step.Step;
@@ -46,9 +45,13 @@ class JournalTest {
           new FileStamp(Path.of("/i/initramfs"), 10, 20),
           new Payload(
               "alice",
-              Optional.of(new ClientSettings("tcp://10.0.2.2:7799", "alice", Path.of("/s/token"))),
               List.of(
-                  new PayloadFile(new FileStamp(Path.of("/c/lib"), 1, 2), "/usr/lib/lib", 0644))),
+                  PayloadFile.of(new FileStamp(Path.of("/c/lib"), 1, 2), "/usr/lib/lib", 0644),
+                  PayloadFile.text("text\n", "/etc/text", 0600).inGroup("video"),
+                  PayloadFile.secret(Path.of("/s/token"), "/etc/graft/token", 0640)),
+              List.of("numactl"),
+              List.of("A=b"),
+              List.of("a.service")),
           Path.of("/g/initramfs"));
 
   @Test

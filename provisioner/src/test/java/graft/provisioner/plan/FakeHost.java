@@ -4,6 +4,9 @@ import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.GuestArchitecture;
 import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.Version;
+import graft.provisioner.bundle.Bundles;
+import graft.provisioner.bundle.FoundBundle;
+import graft.provisioner.bundle.TreeFile;
 import graft.provisioner.descriptor.DescriptorFile;
 import graft.provisioner.descriptor.DescriptorReader;
 import graft.provisioner.descriptor.InvalidDescriptorException;
@@ -16,6 +19,7 @@ import graft.provisioner.observe.GuestFacts;
 import graft.provisioner.observe.HostFacts;
 import graft.provisioner.observe.LibvirtFacts;
 import graft.provisioner.observe.NetworkFacts;
+import graft.provisioner.observe.SetupFacts;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.state.Layout;
 import graft.provisioner.state.StateFolder;
@@ -33,8 +37,8 @@ import graft.provisioner.step.guest.StartGuest;
 import graft.provisioner.step.host.DefineNetwork;
 import graft.provisioner.step.host.StartNetwork;
 import graft.provisioner.step.host.StartServer;
+import graft.provisioner.values.Name;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -55,7 +59,8 @@ final class FakeHost {
   private final Map<String, GuestFacts> guests = new LinkedHashMap<>();
   private final Map<String, NetworkFacts> networks = new LinkedHashMap<>();
   private final Map<String, Entry> journal = new LinkedHashMap<>();
-  private final List<FileStamp> client = new ArrayList<>();
+  private final Map<Path, List<TreeFile>> trees = new LinkedHashMap<>();
+  private final Set<String> programs = new LinkedHashSet<>();
   private String uri = "qemu:///system";
   private String error = "";
   private long memory = 4L << 30;
@@ -67,8 +72,29 @@ final class FakeHost {
   FakeHost() {
     network("default", true, "192.168.122.1");
     for (String name : List.of("graft-verify", "libcuda.so.1", "libnvidia-ml.so.1")) {
-      client.add(new FileStamp(Path.of("/opt/graft/lib/client", name), 100, 1000));
+      tree(Path.of("/opt/graft/lib/client", name));
     }
+  }
+
+  private void tree(Path path) {
+    trees.put(path, List.of(new TreeFile(new FileStamp(path, 100, 1000), "", false)));
+  }
+
+  /** Graft's own files, as the server's bundle takes them. */
+  FakeHost distribution() {
+    for (String name : List.of("bin/graft", "runtime", "lib/launcher")) {
+      tree(Path.of("/opt/graft", name));
+    }
+    Path jar = Path.of("/opt/graft/lib/graft.jar");
+    trees.put(
+        Path.of("/opt/graft/lib"),
+        List.of(new TreeFile(new FileStamp(jar, 100, 1000), "/graft.jar", false)));
+    return this;
+  }
+
+  FakeHost program(String name) {
+    programs.add(name);
+    return this;
   }
 
   FakeHost file(String path) {
@@ -124,7 +150,7 @@ final class FakeHost {
   }
 
   FakeHost withoutClient() {
-    client.clear();
+    trees.clear();
     return this;
   }
 
@@ -150,13 +176,13 @@ final class FakeHost {
     return Planner.plan(
         new PlanInput(
             file,
-            snapshot(),
+            snapshot(file),
             new JournalState(journal, 1, "/d/lab.yaml", uri),
             Layout.of(state, root),
             new KvmHypervisor()));
   }
 
-  private Snapshot snapshot() {
+  private Snapshot snapshot(DescriptorFile file) {
     LibvirtFacts libvirt =
         error.isEmpty()
             ? new LibvirtFacts(
@@ -174,8 +200,28 @@ final class FakeHost {
         listening,
         servers,
         grants,
-        client,
+        setup(file),
         DeviceFacts.NONE);
+  }
+
+  /** The bundles that are built in. */
+  private SetupFacts setup(DescriptorFile file) {
+    Map<Name, FoundBundle> found = new LinkedHashMap<>();
+    Map<Name, String> wrong = new LinkedHashMap<>();
+    Bundles bundles = Bundles.near(Path.of("/d"));
+    Set<Name> names = new LinkedHashSet<>(List.of(Bundles.CLIENT, Bundles.SERVER));
+    file.descriptor()
+        .guests()
+        .forEach(guest -> guest.setup().bundles().forEach(use -> names.add(use.name())));
+    for (Name name : names) {
+      bundles
+          .find(name)
+          .ifPresentOrElse(
+              bundle -> found.put(name, bundle),
+              () -> wrong.put(name, "there is no bundle '" + name + "'"));
+    }
+    Path home = Path.of("/opt/graft");
+    return new SetupFacts(home.resolve("lib/client"), home, found, wrong, trees, programs);
   }
 
   private HostCapabilities capabilities() {

@@ -247,8 +247,9 @@ class PlannerTest {
   void aClientThatIsNotBuiltIsAProblem() {
     assertThat(problems(host.withoutClient(), SMALL))
         .containsExactly(
-            "/d/lab.yaml:9:11: the client is not built: libcuda.so.1 is missing (run ./graft"
-                + " build)");
+            "/d/lab.yaml:9:11: the bundle 'graft-client' does not fit: there is no file"
+                + " /opt/graft/lib/client/libcuda.so.1 for /usr/lib/graft/libcuda.so.1 (run"
+                + " ./graft build)");
   }
 
   @Test
@@ -266,7 +267,7 @@ class PlannerTest {
   void whatIsNotBuiltYetIsRefusedAtItsPlace() throws Exception {
     assertThat(
             problems(
-                host,
+                host.distribution(),
                 """
                 graft: 1
                 name: lab
@@ -277,12 +278,124 @@ class PlannerTest {
                 guests:
                   - name: alice
                     image: debian.qcow2
-                    setup: {way: ssh, ssh: {user: me}}
                 """))
         .containsExactly(
             "/d/lab.yaml:3:13: not supported yet on this host: the Xen hypervisor",
-            "/d/lab.yaml:5:25: not supported yet on this host: a GPU of another node",
-            "/d/lab.yaml:10:18: not supported yet on this host: set-up by SSH (leave way: auto)");
+            "/d/lab.yaml:5:25: not supported yet on this host: a GPU of another node");
+  }
+
+  private static final String CLOUD =
+      """
+      graft: 1
+      name: lab
+      gpus: [{name: gpu0, device: software}]
+      guests:
+        - name: alice
+          image: debian.qcow2
+          vgpu: gpu0
+      """;
+
+  @Test
+  void theAgentBringsTheClientInOnceItAnswers() throws Exception {
+    Plan plan = host.plan(CLOUD + "    setup: {way: agent}\n");
+    assertThat(plan.actions())
+        .extracting(a -> a.step().name())
+        .endsWith("disk-root", "define", "start", "ready", "install", "verify");
+    assertThat(plan.toText()).contains("+ bring in by its agent: 9 files, its token");
+  }
+
+  @Test
+  void aLoginMeansSshAndThePlanSaysSo() throws Exception {
+    host.program("ansible-playbook").program("ssh");
+    String descriptor =
+        CLOUD + "    networks: [default]\n    setup: {ssh: {user: debian, key: id}}\n";
+    assertThat(host.plan(descriptor).toText())
+        .contains("+ wait until SSH answers, at most 5m")
+        .contains("+ bring in by SSH and Ansible: 9 files, its token");
+  }
+
+  @Test
+  void sshNeedsItsProgramsAndANetworkThatTheHostIsOn() {
+    assertThat(problems(host, CLOUD + "    setup: {way: ssh, ssh: {user: debian}}\n"))
+        .containsExactly(
+            "/d/lab.yaml:7:11: the way ssh needs ansible-playbook on this host (apt-get install"
+                + " ansible openssh-client)",
+            "/d/lab.yaml:7:11: the way ssh needs ssh on this host (apt-get install ansible"
+                + " openssh-client)",
+            "/d/lab.yaml:7:11: the guest is on QEMU's user-mode network alone, where this host does"
+                + " not reach it (give it a libvirt network, or write the address into ssh)");
+  }
+
+  @Test
+  void aNewClientIsBroughtInWithoutANewGuest() throws Exception {
+    String descriptor = CLOUD + "    setup: {way: agent, files: [{source: program, path: /p}]}\n";
+    host.carryOut(host.plan(descriptor)).touched("/d/program");
+    assertThat(host.plan(descriptor).actions())
+        .extracting(a -> a.kind() + " " + a.step().name())
+        .containsExactly("DO install", "DO verify");
+  }
+
+  @Test
+  void aGuestThatOwnsAGpuServesItsNeighbours() throws Exception {
+    Plan plan = host.distribution().plan(OWNED);
+    assertThat(plan.toText())
+        .doesNotContain("GPU gpu0")
+        .contains("make its cloud-init seed with 5 files, 1 service")
+        .contains("+ tell its server of 'gpu0' who may use it: alice memory=1073741824")
+        .contains("+ check its bundle 'graft-server'")
+        .contains("+ run a CUDA program in it, once its server answers");
+    host.carryOut(plan);
+    assertThat(host.plan(OWNED.replace("1GiB", "2GiB")).actions())
+        .extracting(Action::toString)
+        .containsExactly(
+            "+ tell its server of 'gpu0' who may use it: alice memory=2147483648 (changed)",
+            "+ give it access to 'gpu0' (memory=2147483648) (changed)");
+  }
+
+  @Test
+  void neighboursShareANetworkWithTheOwner() {
+    assertThat(problems(host.distribution(), OWNED.replaceFirst("networks: \\[default]", "")))
+        .containsExactly(
+            "/d/lab.yaml:9:11: 'alice' cannot reach 'owner', which owns 'gpu0' (let the first"
+                + " network of both be the same one of libvirt's, with DHCP)");
+  }
+
+  private static final String OWNED =
+      """
+      graft: 1
+      name: lab
+      gpus: [{name: gpu0, device: software, owner: "guest:owner"}]
+      guests:
+        - {name: owner, image: debian.qcow2, networks: [default]}
+        - name: alice
+          image: debian.qcow2
+          networks: [default]
+          vgpu: {gpu: gpu0, memory: 1GiB}
+      """;
+
+  @Test
+  void whatABundleAsksForIsSaid() {
+    assertThat(
+            problems(
+                host, CLOUD + "    setup: {bundles: [nothing, {name: rcuda-client, files: x}]}\n"))
+        .containsExactly(
+            "/d/lab.yaml:5:5: there is no bundle 'nothing' (graft bundles lists those that there"
+                + " are)",
+            "/d/lab.yaml:5:5: the bundle 'rcuda-client' does not fit: it needs a value for 'server':"
+                + " The server's host, or HOST@PORT. (graft bundles rcuda-client shows what it asks"
+                + " for)");
+    assertThat(problems(host, CLOUD + "    setup: {bundles: [{name: infiniband, set: [x=1]}]}\n"))
+        .singleElement()
+        .asString()
+        .contains("it has no setting 'x'; it has []");
+  }
+
+  @Test
+  void anInitramfsTakesFilesAndNoPackages() {
+    assertThat(problems(host, SMALL.replace("setup: {", "setup: {bundles: [infiniband], ")))
+        .singleElement()
+        .asString()
+        .contains("gets files from its bundles, and neither packages nor services");
   }
 
   private static List<String> problems(FakeHost host, String descriptor) {

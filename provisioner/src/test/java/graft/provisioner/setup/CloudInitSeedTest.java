@@ -2,6 +2,7 @@ package graft.provisioner.setup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,29 +19,40 @@ import org.yaml.snakeyaml.Yaml;
 class CloudInitSeedTest {
   @TempDir Path folder;
 
-  private final List<GuestFile> files =
-      List.of(
-          new GuestFile("/etc/hostname", 0644, "alice\n".getBytes(StandardCharsets.UTF_8)),
-          new GuestFile("/etc/graft/token", 0600, "secret\n".getBytes(StandardCharsets.UTF_8)));
+  private final Payload payload =
+      new Payload(
+          "alice",
+          List.of(
+              PayloadFile.text("hello\n", "/etc/hello there", 0640).inGroup("video"),
+              PayloadFile.text("bye\n", "/etc/bye", 0600)),
+          List.of("numactl"),
+          List.of("A=b c"),
+          List.of("hello.service"));
 
   @Test
-  void theCloudConfigWritesEachFileWithItsMode() {
-    Map<String, Object> config = new Yaml().load(CloudInitSeed.cloudConfig("id-1", "alice", files));
-    assertThat(config).containsEntry("hostname", "alice").containsKey("runcmd");
-    assertThat((List<?>) config.get("write_files"))
-        .singleElement()
-        .satisfies(
-            file ->
-                assertThat((Map<?, ?>) file)
-                    .extracting("path", "permissions", "encoding", "owner")
-                    .containsExactly("/etc/graft/token", "0600", "gz+b64", "root:root"));
+  void theCloudConfigRunsTheScriptOfTheSeedItself() {
+    CloudInitSeed seed = new CloudInitSeed("id-1", payload, Optional.empty());
+    Map<String, Object> config = new Yaml().load(seed.cloudConfig());
+    assertThat(config).containsEntry("hostname", "alice");
+    assertThat(config.get("runcmd").toString())
+        .contains("setup.sh", "setup.tar", CloudInitSeed.marker("id-1"));
+  }
+
+  @Test
+  void withoutAPayloadItOnlyLeavesItsMark() {
+    CloudInitSeed seed = new CloudInitSeed("id-1", Payload.empty("alice"), Optional.empty());
+    assertThat(seed.cloudConfig())
+        .contains(CloudInitSeed.marker("id-1"))
+        .doesNotContain("setup.tar");
   }
 
   @Test
   @EnabledIf("hasXorriso")
   void theImageHoldsTheFilesUnderTheirJolietNames() throws Exception {
     Path image = folder.resolve("seed.iso");
-    Files.write(image, CloudInitSeed.image("id-1", "alice", files, Optional.of("#cloud-config\n")));
+    try (OutputStream out = Files.newOutputStream(image)) {
+      new CloudInitSeed("id-1", payload, Optional.of("#cloud-config\n")).writeTo(out);
+    }
     String file =
         "stdio:" + image; // the folder may be in /dev/shm, and xorriso takes /dev for drives
     assertThat(run("xorriso", "-indev", file, "-pvd_info")).contains("Volume Id    : cidata");
@@ -58,6 +70,13 @@ class CloudInitSeedTest {
     assertThat(folder.resolve("out/meta-data")).content().contains("instance-id: id-1");
     assertThat(folder.resolve("out/user-data")).content().contains("multipart/mixed");
     assertThat(folder.resolve("out/network-config")).content().contains("dhcp4: true");
+    assertThat(folder.resolve("out/setup.sh")).hasBinaryContent(SetupArchive.script());
+    run("tar", "-C", folder.toString(), "-xf", folder.resolve("out/setup.tar").toString());
+    assertThat(folder.resolve("manifest"))
+        .hasContent(
+            "file 0 640 video /etc/hello there\nfile 1 600 root /etc/bye\npackage numactl\n"
+                + "environment A=b c\nservice hello.service\n");
+    assertThat(folder.resolve("0")).hasContent("hello\n");
   }
 
   private static String run(String... command) throws Exception {

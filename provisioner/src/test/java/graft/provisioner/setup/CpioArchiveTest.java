@@ -13,8 +13,8 @@ import org.junit.jupiter.api.condition.EnabledIf;
 class CpioArchiveTest {
   private final List<GuestFile> files =
       List.of(
-          new GuestFile("/etc/graft/token", 0600, "secret\n".getBytes(StandardCharsets.UTF_8)),
-          new GuestFile("/root/run", 0755, new byte[5]));
+          new GuestFile("/etc/graft/token", 0600, Content.of("secret\n")),
+          new GuestFile("/root/run", 0755, Content.of(new byte[5])));
 
   @Test
   void itsLengthIsAMultipleOfFourAndItEndsWithTheTrailer() throws Exception {

@@ -1,8 +1,13 @@
 package graft.provisioner.step.guest;
 
-import graft.hypervisors.libvirt.AgentCommand;
 import graft.hypervisors.libvirt.Guest;
 import graft.provisioner.observe.Snapshot;
+import graft.provisioner.reach.Ended;
+import graft.provisioner.reach.Reach;
+import graft.provisioner.reach.ReachException;
+import graft.provisioner.reach.Reaches;
+import graft.provisioner.reach.SshLogin;
+import graft.provisioner.setup.CloudInitSeed;
 import graft.provisioner.step.Await;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
@@ -17,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -25,6 +31,7 @@ import java.util.stream.Collectors;
  * @param text the text; empty to wait for the agent
  * @param marker a file in the guest that is there once it is set up; empty if nothing is to be
  *     waited for beside the agent
+ * @param ssh how to log in, where SSH and not the agent is waited for
  */
 public record AwaitGuest(
     String uri,
@@ -32,6 +39,7 @@ public record AwaitGuest(
     String uuid,
     String text,
     String marker,
+    Optional<SshLogin> ssh,
     TimeSpan timeout,
     Path console)
     implements Step {
@@ -43,6 +51,8 @@ public record AwaitGuest(
 
   private static final Duration PAUSE = Duration.ofMillis(250);
   private static final Duration PING = Duration.ofSeconds(2);
+  private static final Duration SSH = Duration.ofSeconds(30);
+  private static final String NO_CLOUD_INIT = "the image has no cloud-init";
   private static final int CONSOLE_LINES = 25;
 
   @Override
@@ -57,9 +67,10 @@ public record AwaitGuest(
 
   @Override
   public String describe() {
-    String done = marker.isEmpty() ? "" : " and cloud-init has ended";
+    String done = marker.isEmpty() ? "" : " and cloud-init has set it up";
+    String who = ssh.isPresent() ? "SSH" : "its agent";
     return text.isEmpty()
-        ? "wait until its agent answers" + done + ", at most " + timeout
+        ? "wait until " + who + " answers" + done + ", at most " + timeout
         : "wait until its console shows '" + text + "', at most " + timeout;
   }
 
@@ -77,7 +88,7 @@ public record AwaitGuest(
   public Map<String, Object> apply(StepContext context) throws InterruptedException {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
     Await.Outcome outcome =
-        new Await(timeout.toDuration(), PAUSE)
+        new Await(timeout.toDuration(), marker.isEmpty() ? PAUSE : PAUSE.multipliedBy(2))
             .until(
                 () -> ask(domain),
                 seconds -> context.progress(this, "booting, " + seconds + " s"),
@@ -101,13 +112,42 @@ public record AwaitGuest(
     if (printed.contains(PANIC)) {
       return Await.Answer.NEVER;
     }
-    boolean ready = text.isEmpty() && domain.agent().ping(PING) && isSetUp(domain);
-    return ready ? Await.Answer.YES : Await.Answer.NOT_YET;
+    if (!text.isEmpty()) {
+      return Await.Answer.NOT_YET;
+    }
+    try {
+      Reach reach = Reaches.of(domain, ssh);
+      return reach.answers(ssh.isPresent() ? SSH : PING) ? setUp(reach) : Await.Answer.NOT_YET;
+    } catch (ReachException e) {
+      if (e.isAway()) {
+        return Await.Answer.NOT_YET; // it answered, and reboots
+      }
+      throw e;
+    }
   }
 
-  private boolean isSetUp(Guest domain) {
-    return marker.isEmpty()
-        || domain.agent().exec(AgentCommand.of("test", "-e", marker)).succeeded();
+  /** What cloud-init has done of the seed; what it failed at goes into the error. */
+  private Await.Answer setUp(Reach reach) {
+    if (marker.isEmpty()) {
+      return Await.Answer.YES;
+    }
+    String script =
+        "if [ -e \"$1\" ]; then echo done; elif [ -e \"$2\" ]; then cat \"$2\" >&2; exit 1;"
+            + " elif [ ! -e /usr/bin/cloud-init ]; then echo \"$3\" >&2; exit 1; fi";
+    Ended ended =
+        reach.run(
+            List.of(
+                "/bin/sh", "-c", script, "sh", marker, CloudInitSeed.failed(marker), NO_CLOUD_INIT),
+            new byte[0],
+            Duration.ofSeconds(30));
+    if (!ended.succeeded()) {
+      throw new StepFailure(
+          "the guest '" + guest + "' runs, but its seed was not carried out: " + ended.said(),
+          ended.said().equals(NO_CLOUD_INIT)
+              ? "write setup: {way: agent}, or take an image with cloud-init"
+              : "mend what it says, then apply again");
+    }
+    return ended.outputText().isBlank() ? Await.Answer.NOT_YET : Await.Answer.YES;
   }
 
   /** What stands on the console; nothing where this user may not read it. */
@@ -133,7 +173,17 @@ public record AwaitGuest(
             : "; the end of its console:\n"
                 + lines.stream().map(line -> "    " + line).collect(Collectors.joining("\n"));
     return new StepFailure(
-        what + end, "if it only needs longer, raise the guest's ready: {timeout: ...}");
+        what + end, "if it only needs longer, raise ready: {timeout: ...}" + hint());
+  }
+
+  /** What else a guest may lack that boots and does not answer. */
+  private String hint() {
+    if (!text.isEmpty()) {
+      return "";
+    }
+    return ssh.isPresent()
+        ? "; if it is at its login: does it run an SSH server that knows the key?"
+        : "; if it is at its login: is qemu-guest-agent installed in it? setup: {way: ssh} needs none";
   }
 
   @Override

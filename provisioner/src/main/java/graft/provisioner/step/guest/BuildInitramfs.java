@@ -6,7 +6,6 @@ import graft.provisioner.setup.CpioArchive;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.Lane;
-import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,7 +17,7 @@ import java.util.Map;
  * which the kernel unpacks over it.
  */
 public record BuildInitramfs(String guest, FileStamp base, Payload payload, Path target)
-    implements Step {
+    implements PayloadStep {
   @Override
   public Lane lane() {
     return Lane.guest(guest);
@@ -31,11 +30,9 @@ public record BuildInitramfs(String guest, FileStamp base, Payload payload, Path
 
   @Override
   public String describe() {
-    int count = payload.files().size();
     return "make its initramfs from "
         + base.path()
-        + (count == 0 ? "" : ", with " + count + " more files")
-        + (payload.client().isPresent() ? " and its token" : "");
+        + (payload.isEmpty() ? "" : ", with " + payload.summary());
   }
 
   @Override
@@ -45,6 +42,12 @@ public record BuildInitramfs(String guest, FileStamp base, Payload payload, Path
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
+    renew();
+    return Map.of();
+  }
+
+  @Override
+  public void renew() throws IOException {
     PrivateFiles.write(
         target,
         out -> {
@@ -53,7 +56,6 @@ public record BuildInitramfs(String guest, FileStamp base, Payload payload, Path
           out.write(new byte[(int) (-size & 3)]);
           CpioArchive.write(out, payload.read());
         });
-    return Map.of();
   }
 
   @Override

@@ -6,7 +6,6 @@ import graft.provisioner.setup.CloudInitSeed;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.Lane;
-import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,7 +16,7 @@ import java.util.Optional;
 /** Makes the seed that cloud-init reads when a guest's image boots for the first time. */
 public record BuildSeed(
     String guest, String instance, Payload payload, Optional<FileStamp> userData, Path target)
-    implements Step {
+    implements PayloadStep {
   @Override
   public Lane lane() {
     return Lane.guest(guest);
@@ -30,10 +29,7 @@ public record BuildSeed(
 
   @Override
   public String describe() {
-    int count = payload.files().size();
-    return "make its cloud-init seed"
-        + (count == 0 ? "" : " with " + count + " files")
-        + (payload.client().isPresent() ? " and its token" : "");
+    return "make its cloud-init seed" + (payload.isEmpty() ? "" : " with " + payload.summary());
   }
 
   @Override
@@ -43,13 +39,17 @@ public record BuildSeed(
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
+    renew();
+    return Map.of();
+  }
+
+  @Override
+  public void renew() throws IOException {
     Optional<String> theirs =
         userData.isPresent()
             ? Optional.of(Files.readString(userData.get().path()))
             : Optional.empty();
-    byte[] image = CloudInitSeed.image(instance, payload.hostName(), payload.read(), theirs);
-    PrivateFiles.write(target, image);
-    return Map.of();
+    PrivateFiles.write(target, new CloudInitSeed(instance, payload, theirs)::writeTo);
   }
 
   @Override

@@ -2,6 +2,7 @@ package graft.provisioner.step.guest;
 
 import graft.provisioner.observe.FileStamp;
 import graft.provisioner.observe.Snapshot;
+import graft.provisioner.reach.SshLogin;
 import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
@@ -11,6 +12,7 @@ import graft.provisioner.values.MemorySize;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -64,7 +66,7 @@ public record CreateDisk(
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
-    PrivateFiles.delete(target);
+    undo(context);
     CommandLine command = new CommandLine("qemu-img");
     command.addArguments(new String[] {"create", "-q", "-f", "qcow2"}, false);
     if (backing.isPresent()) {
@@ -94,5 +96,6 @@ public record CreateDisk(
   @Override
   public void undo(StepContext context) throws IOException {
     PrivateFiles.delete(target);
+    Files.deleteIfExists(SshLogin.knownHostsBeside(target));
   }
 }

@@ -1,23 +1,39 @@
 package graft.provisioner.step.guest;
 
-import graft.hypervisors.libvirt.AgentCommand;
-import graft.hypervisors.libvirt.AgentResult;
-import graft.hypervisors.libvirt.Guest;
 import graft.provisioner.observe.Snapshot;
-import graft.provisioner.setup.Payload;
+import graft.provisioner.reach.CudaCheck;
+import graft.provisioner.reach.Reach;
+import graft.provisioner.reach.Reaches;
+import graft.provisioner.reach.SshLogin;
+import graft.provisioner.step.Await;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
 import graft.provisioner.values.TimeSpan;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
-/** Runs a small CUDA program in a guest and remembers what it says about its device. */
-public record VerifyCuda(String uri, String guest, String uuid, TimeSpan timeout) implements Step {
-  /** The program, among the client's files. */
-  public static final String PROGRAM = "graft-verify";
+/**
+ * Runs a small CUDA program in a guest and remembers what it says about its device.
+ *
+ * @param ssh how to reach the guest; by its agent if absent
+ * @param patient whether the server may still be starting, in a guest that is set up beside this
+ *     one
+ */
+public record VerifyCuda(
+    String uri,
+    String guest,
+    String uuid,
+    Optional<SshLogin> ssh,
+    boolean patient,
+    TimeSpan timeout)
+    implements Step {
+  private static final Duration PAUSE = Duration.ofSeconds(1);
 
   @Override
   public Lane lane() {
@@ -31,7 +47,7 @@ public record VerifyCuda(String uri, String guest, String uuid, TimeSpan timeout
 
   @Override
   public String describe() {
-    return "run a CUDA program in it";
+    return "run a CUDA program in it" + (patient ? ", once its server answers" : "");
   }
 
   @Override
@@ -45,30 +61,31 @@ public record VerifyCuda(String uri, String guest, String uuid, TimeSpan timeout
   }
 
   @Override
-  public Map<String, Object> apply(StepContext context) {
-    Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
-    String program = Payload.CLIENT_FOLDER + "/" + PROGRAM;
-    long start = System.nanoTime();
-    AgentResult ended =
-        domain
-            .agent()
-            .exec(AgentCommand.of(program, "--no-measure").withTimeout(timeout.toDuration()));
-    Map<String, Object> result = new LinkedHashMap<>();
-    ended
-        .outputText()
-        .lines()
-        .filter(line -> line.indexOf('=') > 0)
-        .forEach(
-            line ->
-                result.put(
-                    line.substring(0, line.indexOf('=')), line.substring(line.indexOf('=') + 1)));
-    if (!ended.succeeded() || !"ok".equals(result.get("result"))) {
-      String said = (ended.outputText() + ended.errorText()).strip();
+  public Map<String, Object> apply(StepContext context) throws InterruptedException {
+    Reach reach = Reaches.of(Domains.get(context.libvirt(uri), guest, uuid), ssh);
+    List<CudaCheck> last = new ArrayList<>(); // of those that were made
+    Await.Outcome outcome =
+        new Await(timeout.toDuration(), PAUSE)
+            .until(
+                () -> {
+                  last.add(CudaCheck.run(reach, false, timeout.toDuration()));
+                  boolean well = last.get(last.size() - 1).isWell();
+                  Await.Answer bad = patient ? Await.Answer.NOT_YET : Await.Answer.NEVER;
+                  return well ? Await.Answer.YES : bad;
+                },
+                seconds -> context.progress(this, "waiting for its server, " + seconds + " s"),
+                context::isStopping);
+    CudaCheck check = last.get(last.size() - 1);
+    if (outcome != Await.Outcome.READY) {
       throw new StepFailure(
-          "the CUDA program in the guest '" + guest + "' failed: " + said.replace("\n", "\n    "),
+          "the CUDA program in the guest '"
+              + guest
+              + "' failed: "
+              + check.said().replace("\n", "\n    "),
           "is the server there? graft status says");
     }
-    result.put("seconds", Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0);
+    Map<String, Object> result = new LinkedHashMap<>(check.values());
+    result.put("seconds", check.seconds());
     return result;
   }
 

@@ -83,6 +83,9 @@ public final class GraftServer implements AutoCloseable {
             config.maxHandshakes());
     parts.add(acceptor);
     acceptor.start();
+    config
+        .tokens()
+        .ifPresent(path -> parts.add(RevocationWatch.start(path, new TokensFile(path), pool)));
     LOG.info("serves {} at {}", config.device(), addresses);
   }
 

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -162,6 +163,24 @@ final class WorkerPool implements AutoCloseable {
   Bytes secret(long sessionId, String name) {
     Worker worker = find(sessionId, name);
     return worker == null ? null : worker.session().secret();
+  }
+
+  /** Ends the sessions that are chosen, at once: their processes are killed. */
+  void end(Predicate<ServedSession> chosen, String reason) {
+    List<Worker> ended;
+    lock.lock();
+    try {
+      ended =
+          workers.values().stream()
+              .filter(worker -> worker.session() != null && chosen.test(worker.session()))
+              .toList();
+    } finally {
+      lock.unlock();
+    }
+    for (Worker worker : ended) {
+      worker.session().ending(reason);
+      worker.process().destroyForcibly();
+    }
   }
 
   /** The sessions that are served now. */

@@ -3,6 +3,7 @@ package graft.remoting.server;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HexFormat;
 import java.util.function.UnaryOperator;
@@ -41,6 +42,14 @@ final class ServerFixture implements AutoCloseable {
             + " memory=1048576\n");
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     return file;
+  }
+
+  /** Replaces the tokens file, at once, by one with a single name. */
+  static void rewrite(Path folder, String name, byte[] token) throws IOException {
+    Path file = folder.resolve("tokens.new");
+    Files.writeString(file, name + " " + HexFormat.of().formatHex(token) + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    Files.move(file, folder.resolve("tokens"), StandardCopyOption.ATOMIC_MOVE);
   }
 
   static byte[] token(byte seed) {

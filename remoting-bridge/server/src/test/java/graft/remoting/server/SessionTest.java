@@ -167,6 +167,34 @@ class SessionTest {
   }
 
   @Test
+  void aNameThatLeavesTheTokensFileLosesItsSessionsAndNobodyElseDoes() throws Exception {
+    try (ServerFixture fixture = start();
+        WireClient alice = fixture.alice();
+        WireClient bob = fixture.bob()) {
+      ServerFixture.rewrite(folder, "bob", ServerFixture.BOB);
+      assertThatThrownBy(() -> alice.receive(1)).isInstanceOf(IOException.class);
+      assertThat(bob.call(EchoBackend.ECHO, 1, text("still on")).payload().array())
+          .isEqualTo(text("still on"));
+      assertThatThrownBy(fixture::alice).hasMessageContaining("refused 3");
+    }
+  }
+
+  @Test
+  void aNewTokenLeavesASessionThatRunsAlone() throws Exception {
+    byte[] fresh = ServerFixture.token((byte) 7);
+    try (ServerFixture fixture = start();
+        WireClient running = fixture.alice()) {
+      ServerFixture.rewrite(folder, "alice", fresh);
+      assertThatThrownBy(fixture::alice).hasMessageContaining("refused 3");
+      try (WireClient lane = running.lane(fixture.address(), "alice", 5);
+          WireClient next = WireClient.session(fixture.address(), "alice", fresh)) {
+        assertThat(worker(lane)).isEqualTo(worker(running));
+        assertThat(worker(next)).isNotEqualTo(worker(running));
+      }
+    }
+  }
+
+  @Test
   void nobodyJoinsTheSessionOfAnother() throws Exception {
     try (ServerFixture fixture = start();
         WireClient alice = fixture.alice()) {

@@ -1,0 +1,79 @@
+package graft.provisioner.cli;
+
+import graft.hypervisors.libvirt.Guest;
+import graft.provisioner.GraftException;
+import graft.provisioner.bind.Spelling;
+import graft.provisioner.journal.Entry;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.reach.Reach;
+import graft.provisioner.reach.Reaches;
+import graft.provisioner.reach.SshLogin;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.guest.AwaitGuest;
+import graft.provisioner.step.guest.DefineGuest;
+import java.util.List;
+import java.util.Optional;
+
+/** A guest of a set-up that was applied, and how it is reached. */
+final class GuestReach {
+  private final JournalState journal;
+  private final DefineGuest defined;
+
+  private GuestReach(JournalState journal, DefineGuest defined) {
+    this.journal = journal;
+    this.defined = defined;
+  }
+
+  /** The guest of that name. */
+  static GuestReach of(JournalState journal, String guest) {
+    return journal
+        .entry("guest/" + guest + "/define")
+        .map(entry -> new GuestReach(journal, (DefineGuest) entry.step()))
+        .orElseThrow(
+            () ->
+                new GraftException(
+                    "there is no guest '" + guest + "' in this set-up",
+                    Spelling.hint(guest, names(journal))));
+  }
+
+  /** All guests of a set-up. */
+  static List<String> names(JournalState journal) {
+    return journal.entries().values().stream()
+        .filter(entry -> entry.step() instanceof DefineGuest)
+        .map(entry -> entry.step().lane().name())
+        .toList();
+  }
+
+  String name() {
+    return defined.guest();
+  }
+
+  /** A step of the guest's by its name, if it was begun. */
+  <T extends Step> Optional<T> step(Class<T> type, String name) {
+    return journal
+        .entry("guest/" + name() + "/" + name)
+        .map(Entry::step)
+        .filter(type::isInstance)
+        .map(type::cast);
+  }
+
+  /** Its domain. */
+  Guest domain(Connections connections) {
+    return connections
+        .get(defined.uri())
+        .guest(name())
+        .filter(guest -> guest.uuid().toString().equals(defined.uuid()))
+        .orElseThrow(
+            () ->
+                new GraftException(
+                    "libvirt has no guest '" + name() + "' any more",
+                    "graft apply makes it again"));
+  }
+
+  /** The way to it: SSH where that is its way in, else its agent. */
+  Reach open(Connections connections) {
+    Optional<SshLogin> ssh = step(AwaitGuest.class, "ready").flatMap(AwaitGuest::ssh);
+    return Reaches.of(domain(connections), ssh);
+  }
+}

@@ -1,0 +1,56 @@
+package graft.provisioner.cli;
+
+import graft.provisioner.apply.Steps;
+import graft.provisioner.journal.Journal;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.state.SetupLock;
+import graft.provisioner.state.StateFolder;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft revoke}: takes guests' access to their GPUs away. */
+@Command(
+    name = "revoke",
+    mixinStandardHelpOptions = true,
+    header = "Takes guests' access to their GPU away, at once.",
+    description = {
+      "",
+      "The server ends the guest's sessions, also those of programs that run, and lets none in any"
+          + " more. graft plan shows then that the access is gone, and graft apply gives it again; after"
+          + " graft rotate with a token that nobody has seen.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft revoke lab alice"})
+final class RevokeCommand implements Callable<Integer> {
+  @Mixin Output output;
+  @Mixin Target target;
+
+  @Parameters(index = "1..*", arity = "1..*", paramLabel = "GUEST", description = "The guests.")
+  List<String> guests;
+
+  @Override
+  public Integer call() throws Exception {
+    StateFolder state = target.state();
+    return SetupLock.holding(state, () -> locked(state));
+  }
+
+  private int locked(StateFolder state) throws Exception {
+    try (Connections connections = new Connections();
+        Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
+      GuestTokens tokens = new GuestTokens(journal.state(), connections);
+      for (String guest : guests) {
+        journal.note("revoke " + guest);
+        tokens.revoke(guest);
+        output.say("guest " + guest + ": has no access any more");
+      }
+      output.result(Map.of("setup", state.setup().text(), "revoked", guests));
+      return ExitCode.OK;
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package graft.provisioner.cli;
+
+import graft.provisioner.apply.Steps;
+import graft.provisioner.journal.Journal;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.state.SetupLock;
+import graft.provisioner.state.StateFolder;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft rotate}: gives guests new tokens. */
+@Command(
+    name = "rotate",
+    mixinStandardHelpOptions = true,
+    header = "Gives guests new tokens.",
+    description = {
+      "",
+      "The new token goes into the guest and to its server, and the old one is worth nothing from"
+          + " then on. Programs that run go on. A guest that is off gets its token when it is"
+          + " started again by graft apply.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft rotate lab.yaml", "  graft rotate lab alice"})
+final class RotateCommand implements Callable<Integer> {
+  @Mixin Output output;
+  @Mixin Target target;
+
+  @Parameters(
+      index = "1..*",
+      paramLabel = "GUEST",
+      description = "The guests; all with a vGPU if none is named.")
+  List<String> guests;
+
+  @Override
+  public Integer call() throws Exception {
+    StateFolder state = target.state();
+    return SetupLock.holding(state, () -> locked(state));
+  }
+
+  private int locked(StateFolder state) throws Exception {
+    try (Connections connections = new Connections();
+        Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
+      GuestTokens tokens = new GuestTokens(journal.state(), connections);
+      List<String> chosen = guests != null ? guests : tokens.guests();
+      for (String guest : chosen) {
+        journal.note("rotate " + guest);
+        tokens.rotate(guest);
+        output.say("guest " + guest + ": has a new token");
+      }
+      output.result(Map.of("setup", state.setup().text(), "rotated", chosen));
+      return ExitCode.OK;
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package graft.provisioner.cli;
+
+import graft.hypervisors.libvirt.HypervisorException;
+import graft.provisioner.GraftException;
+import graft.provisioner.image.ImageStore;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.ClientFolder;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.reach.CudaCheck;
+import graft.provisioner.reach.Reach;
+import graft.provisioner.setup.Payload;
+import graft.provisioner.step.guest.MakeToken;
+import graft.provisioner.values.TimeSpan;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft verify}: proves guests' vGPUs by a CUDA program. */
+@Command(
+    name = "verify",
+    mixinStandardHelpOptions = true,
+    header = "Runs a CUDA program in guests and says how their vGPUs do.",
+    description = {
+      "",
+      "Says the device, the channel to its server, how fast copies and launches are, and whether the"
+          + " guest's client is the one of this Graft. Ends with 1 if the program fails in a guest,"
+          + " with 7 if a client is another one.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft verify lab.yaml", "  graft verify lab alice"})
+final class VerifyCommand implements Callable<Integer> {
+  private static final String LIBRARY = "libcuda.so.1";
+  private static final int SHOWN_DIGITS = 12;
+
+  @Mixin Output output;
+  @Mixin Target target;
+
+  @Parameters(
+      index = "1..*",
+      paramLabel = "GUEST",
+      description = "The guests; all with a vGPU if none is named.")
+  List<String> guests;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      defaultValue = "5m",
+      description = "How long the program may run in a guest (default: ${DEFAULT-VALUE}).")
+  TimeSpan timeout;
+
+  @Override
+  public Integer call() throws Exception {
+    JournalState journal = Target.journal(target.state());
+    List<Map<String, Object>> rows = new ArrayList<>();
+    try (Connections connections = new Connections()) {
+      for (String name : chosen(journal)) {
+        Map<String, Object> row = verify(GuestReach.of(journal, name), connections);
+        rows.add(row);
+        output.say(line(row));
+      }
+    }
+    output.result(Map.of("guests", rows));
+    if (!rows.stream().allMatch(row -> "ok".equals(row.get("result")))) {
+      return ExitCode.FAILED;
+    }
+    boolean same = rows.stream().allMatch(row -> Boolean.TRUE.equals(row.get("clientIsCurrent")));
+    return same ? ExitCode.OK : ExitCode.DIFFERS;
+  }
+
+  private List<String> chosen(JournalState journal) {
+    if (guests != null) {
+      return guests;
+    }
+    List<String> all =
+        GuestReach.names(journal).stream()
+            .filter(n -> GuestReach.of(journal, n).step(MakeToken.class, "token").isPresent())
+            .toList();
+    if (all.isEmpty()) {
+      throw new GraftException("no guest of this set-up has a vGPU", "");
+    }
+    return all;
+  }
+
+  private Map<String, Object> verify(GuestReach guest, Connections connections) {
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("guest", guest.name());
+    try {
+      Reach reach = guest.open(connections);
+      row.put("server", setting(reach, "server"));
+      client(reach, row);
+      row.putAll(CudaCheck.run(reach, true, timeout.toDuration()).values());
+    } catch (GraftException | HypervisorException e) {
+      row.put("result", "failed: " + e.getMessage());
+    }
+    return row;
+  }
+
+  /** A value of the client's configuration. */
+  private static String setting(Reach reach, String key) {
+    return GuestPrograms.run(reach, "cat", "/etc/graft/client.conf")
+        .lines()
+        .map(String::strip)
+        .filter(line -> line.startsWith(key + " ="))
+        .map(line -> line.substring(line.indexOf('=') + 1).strip())
+        .findFirst()
+        .orElse("unknown");
+  }
+
+  /** Which client the guest has, by the sum of its library. */
+  private static void client(Reach reach, Map<String, Object> row) {
+    String there =
+        GuestPrograms.run(reach, "sha256sum", Payload.CLIENT_FOLDER + "/" + LIBRARY)
+            .replaceFirst("\\s.*\\R?", "");
+    Path ours = ClientFolder.path(System.getenv()).resolve(LIBRARY);
+    row.put("client", there.substring(0, Math.min(SHOWN_DIGITS, there.length())));
+    row.put("clientIsCurrent", Files.isReadable(ours) && there.equals(ImageStore.sha256(ours)));
+  }
+
+  private static String line(Map<String, Object> row) {
+    StringBuilder text = new StringBuilder("guest " + row.get("guest") + ": ");
+    if (!"ok".equals(row.get("result"))) {
+      return text.append(row.get("result")).toString();
+    }
+    text.append("ok on ").append(row.get("device")).append(" at ").append(row.get("server"));
+    text.append("\n  copies: ").append(row.get("host_to_device_mb_s")).append(" MB/s there, ");
+    text.append(row.get("device_to_host_mb_s")).append(" MB/s back");
+    text.append("\n  launch: ").append(row.get("launch_us")).append(" us, with its end ");
+    text.append(row.get("launch_wait_us")).append(" us");
+    text.append("\n  client ").append(row.get("client"));
+    return text.append(
+            Boolean.TRUE.equals(row.get("clientIsCurrent"))
+                ? ", this Graft's"
+                : ", not this Graft's: graft apply brings it")
+        .toString();
+  }
+}

@@ -1,0 +1,42 @@
+package graft.provisioner.observe;
+
+import graft.provisioner.bundle.FoundBundle;
+import graft.provisioner.bundle.TreeFile;
+import graft.provisioner.values.Name;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What bringing things into guests needs of this host, the bundles above all.
+ *
+ * @param client where the client's libraries are
+ * @param home Graft's own folder
+ * @param found those that are right
+ * @param wrong what is wrong with the others
+ * @param trees the files of every source that exists
+ * @param programs of those that ways in need, the ones that this host has
+ */
+public record SetupFacts(
+    Path client,
+    Path home,
+    Map<Name, FoundBundle> found,
+    Map<Name, String> wrong,
+    Map<Path, List<TreeFile>> trees,
+    Set<String> programs) {
+
+  /** Graft's Ansible playbooks. */
+  public Path playbooks() {
+    return home.resolve("playbooks");
+  }
+
+  /** The files of a source; none if there is no such file or folder. */
+  public List<TreeFile> tree(Path source) {
+    return trees.getOrDefault(source, List.of());
+  }
+
+  /** Of a host where no guest gets anything. */
+  public static final SetupFacts NONE =
+      new SetupFacts(Path.of("/"), Path.of("/"), Map.of(), Map.of(), Map.of(), Set.of());
+}

@@ -1,0 +1,50 @@
+package graft.provisioner.reach;
+
+import graft.provisioner.setup.Payload;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the client's check program said in a guest.
+ *
+ * @param values its lines {@code KEY=VALUE}
+ * @param said all that it wrote
+ * @param seconds how long it ran, with the way there and back
+ */
+public record CudaCheck(Map<String, String> values, String said, double seconds) {
+  /** The program, in the guest. */
+  public static final String PROGRAM = Payload.CLIENT_FOLDER + "/graft-verify";
+
+  /**
+   * Runs it.
+   *
+   * @param measure whether it measures copies and launches, too
+   */
+  public static CudaCheck run(Reach reach, boolean measure, Duration timeout) {
+    List<String> words = new ArrayList<>(List.of(PROGRAM));
+    if (!measure) {
+      words.add("--no-measure");
+    }
+    long start = System.nanoTime();
+    Ended ended = reach.run(words, new byte[0], timeout);
+    double seconds = Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0;
+    Map<String, String> values = new LinkedHashMap<>();
+    for (String line : ended.outputText().lines().toList()) {
+      int equals = line.indexOf('=');
+      if (equals > 0) {
+        values.put(line.substring(0, equals), line.substring(equals + 1));
+      }
+    }
+    if (!ended.succeeded()) {
+      values.put("result", "failed: " + ended.said());
+    }
+    return new CudaCheck(values, ended.said(), seconds);
+  }
+
+  public boolean isWell() {
+    return "ok".equals(values.get("result"));
+  }
+}

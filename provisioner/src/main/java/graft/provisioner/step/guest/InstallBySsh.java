@@ -1,0 +1,140 @@
+package graft.provisioner.step.guest;
+
+import graft.hypervisors.libvirt.Guest;
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.reach.SshLogin;
+import graft.provisioner.reach.SshReach;
+import graft.provisioner.setup.AnsibleHost;
+import graft.provisioner.setup.Payload;
+import graft.provisioner.step.Lane;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepContext;
+import graft.provisioner.step.StepFailure;
+import graft.provisioner.values.TimeSpan;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.commons.exec.CommandLine;
+import org.apache.commons.exec.DefaultExecutor;
+import org.apache.commons.exec.ExecuteWatchdog;
+import org.apache.commons.exec.PumpStreamHandler;
+
+/**
+ * Brings a guest's payload in by Ansible over SSH, while it runs.
+ *
+ * @param playbooks Graft's own
+ */
+public record InstallBySsh(
+    String uri,
+    String guest,
+    String uuid,
+    SshLogin ssh,
+    Payload payload,
+    Path playbooks,
+    TimeSpan timeout)
+    implements Step {
+  private static final Pattern RECAP =
+      Pattern.compile("(?m)^\\S+\\s+: ok=\\d+\\s+changed=(\\d+)\\s+unreachable=0\\s+failed=0");
+  private static final int LAST_LINES = 15;
+
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "install";
+  }
+
+  @Override
+  public String describe() {
+    return "bring in by SSH and Ansible: " + payload.summary();
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return true; // on the guest's own disk
+  }
+
+  /** What is on the guest's disk goes with it. */
+  @Override
+  public boolean leavesSomething() {
+    return false;
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException {
+    Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
+    long start = System.nanoTime();
+    Path inventory = Files.createTempFile("graft-inventory", ".yaml"); // mode 0600
+    try {
+      Files.writeString(
+          inventory, AnsibleHost.inventory(Map.of(guest, host(domain, ssh, payload))));
+      return Map.of(
+          InstallByAgent.CHANGED,
+          (long) play(inventory),
+          "seconds",
+          Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0);
+    } finally {
+      Files.deleteIfExists(inventory);
+    }
+  }
+
+  /** A guest as a host of an inventory: how to log in, and what it is to have. */
+  public static Map<String, Object> host(Guest domain, SshLogin ssh, Payload payload) {
+    Map<String, Object> host = new LinkedHashMap<>();
+    host.put("ansible_host", SshReach.to(domain, ssh).address());
+    host.put("ansible_port", ssh.port());
+    host.put("ansible_user", ssh.user());
+    host.put("ansible_become", !ssh.user().equals("root"));
+    host.put("ansible_ssh_common_args", String.join(" ", SshReach.options(ssh)));
+    host.putAll(AnsibleHost.variables(payload));
+    return host;
+  }
+
+  private int play(Path inventory) throws IOException {
+    CommandLine command = new CommandLine("ansible-playbook");
+    command.addArguments(
+        new String[] {"-i", inventory.toString(), playbooks.resolve("guest.yml").toString()},
+        false);
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.put("ANSIBLE_CONFIG", playbooks.resolve("ansible.cfg").toString());
+    environment.put("ANSIBLE_NOCOLOR", "1");
+    environment.putIfAbsent("LC_ALL", "C.UTF-8"); // Ansible refuses to run without UTF-8
+    ByteArrayOutputStream output = new ByteArrayOutputStream();
+    DefaultExecutor executor = DefaultExecutor.builder().get();
+    executor.setExitValues(null);
+    executor.setStreamHandler(new PumpStreamHandler(output));
+    ExecuteWatchdog watchdog = ExecuteWatchdog.builder().setTimeout(timeout.toDuration()).get();
+    executor.setWatchdog(watchdog);
+    int code = executor.execute(command, environment);
+    String said = output.toString(StandardCharsets.UTF_8);
+    Matcher recap = RECAP.matcher(said);
+    if (code == 0 && recap.find()) {
+      return Integer.parseInt(recap.group(1));
+    }
+    List<String> lines = said.lines().filter(line -> !line.isBlank()).toList();
+    String end =
+        String.join("\n    ", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
+    throw new StepFailure(
+        "Ansible could not set up the guest '"
+            + guest
+            + (watchdog.killedProcess() ? "' within " + timeout : "'")
+            + "; the end of what it said:\n    "
+            + end,
+        "mend what it says, then apply again");
+  }
+
+  @Override
+  public void undo(StepContext context) {}
+}

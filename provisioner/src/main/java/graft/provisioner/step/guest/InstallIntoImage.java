@@ -1,0 +1,120 @@
+package graft.provisioner.step.guest;
+
+import graft.provisioner.observe.Snapshot;
+import graft.provisioner.setup.Payload;
+import graft.provisioner.setup.SetupArchive;
+import graft.provisioner.state.PrivateFiles;
+import graft.provisioner.step.Lane;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.StepContext;
+import graft.provisioner.step.StepFailure;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.commons.exec.CommandLine;
+import org.apache.commons.exec.DefaultExecutor;
+import org.apache.commons.exec.ExecuteWatchdog;
+import org.apache.commons.exec.PumpStreamHandler;
+
+/**
+ * Brings a guest's payload into its disk before it boots, by libguestfs.
+ *
+ * @param disk the guest's own, no image that others share
+ */
+public record InstallIntoImage(String guest, Payload payload, Path disk) implements Step {
+  private static final Duration LIMIT = Duration.ofMinutes(20);
+
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "install";
+  }
+
+  @Override
+  public String describe() {
+    return "bring into its disk: " + payload.summary();
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return true; // on the guest's own disk
+  }
+
+  /** What is on the guest's disk goes with it. */
+  @Override
+  public boolean leavesSomething() {
+    return false;
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException {
+    long start = System.nanoTime();
+    Path folder = Files.createTempDirectory("graft-image"); // mode 0700
+    try {
+      Path archive = folder.resolve("setup.tar");
+      Path script = folder.resolve("setup.sh");
+      PrivateFiles.write(archive, new SetupArchive(payload)::writeTo);
+      PrivateFiles.write(script, SetupArchive.script());
+      customize(archive, script);
+      return Map.of("seconds", Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0);
+    } finally {
+      PrivateFiles.deleteFolder(folder);
+    }
+  }
+
+  private void customize(Path archive, Path script) throws IOException {
+    CommandLine command = new CommandLine("virt-customize");
+    String there = "/var/lib/graft-incoming";
+    command.addArguments(
+        new String[] {
+          "--no-logfile",
+          "-q",
+          "-a",
+          disk.toString(),
+          "--mkdir",
+          there,
+          "--chmod",
+          "0700:" + there,
+          "--copy-in",
+          archive + ":" + there,
+          "--copy-in",
+          script + ":" + there,
+          "--run-command",
+          "sh " + there + "/setup.sh " + there + "/setup.tar >&2",
+          "--delete",
+          there,
+          "--hostname",
+          payload.hostName()
+        },
+        false);
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.putIfAbsent("LIBGUESTFS_BACKEND", "direct");
+    ByteArrayOutputStream output = new ByteArrayOutputStream();
+    DefaultExecutor executor = DefaultExecutor.builder().get();
+    executor.setStreamHandler(new PumpStreamHandler(output));
+    executor.setWatchdog(ExecuteWatchdog.builder().setTimeout(LIMIT).get());
+    try {
+      executor.execute(command, environment);
+    } catch (IOException e) {
+      throw new StepFailure(
+          "virt-customize could not set up "
+              + disk
+              + ": "
+              + (output.toString(StandardCharsets.UTF_8) + " " + e.getMessage()).strip(),
+          "libguestfs-test-tool says more; setup: {way: seed} needs no libguestfs",
+          e);
+    }
+  }
+
+  @Override
+  public void undo(StepContext context) {}
+}
