@@ -31,6 +31,7 @@ static const struct {
     {114, 0, false}, /* TIMELINE_SEMAPHORE_INTEROP_SUPPORTED */
     {116, 0, false}, /* GPU_DIRECT_RDMA_SUPPORTED */
     {124, 0, false}, /* DMA_BUF_SUPPORTED */
+    {125, 0, false}, /* IPC_EVENT_SUPPORTED: cuIpc* is not */
     {119, 0, false}, /* MEMPOOL_SUPPORTED_HANDLE_TYPES */
     {128, 0, false}, /* HANDLE_TYPE_FABRIC_SUPPORTED */
     {132, 0, false}, /* MULTICAST_SUPPORTED */
