@@ -13,7 +13,7 @@ import java.util.Optional;
 public record Setup(
     @Default("auto") @Doc("The way in. auto takes the best that works.") Way way,
     @Doc("Bundles of files, packages and services, beside the client.") List<BundleUse> bundles,
-    @Doc("The group in the guest whose members may use its vGPU; everybody if absent.")
+    @Doc("The group in the guest whose members may use its vGPU; root alone if absent.")
         Optional<Name> group,
     @Doc("Files that are put into the guest.") List<SetupFile> files,
     @Doc("A cloud-config file whose text goes into the seed as well.") Optional<String> userData,

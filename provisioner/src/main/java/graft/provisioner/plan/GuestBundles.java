@@ -158,7 +158,7 @@ final class GuestBundles {
         .with(Variables.SERVER, addresses())
         .with(Variables.TOKEN, input.layout().state().token(guest.name()).toString())
         .with(Variables.GROUP, group.map(Name::text).orElse("root"))
-        .with(Variables.TOKEN_MODE, group.isPresent() ? "0640" : "0644");
+        .with(Variables.TOKEN_MODE, group.isPresent() ? "0640" : "0600");
   }
 
   private Variables server(Gpu gpu) {

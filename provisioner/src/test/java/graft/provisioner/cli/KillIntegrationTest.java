@@ -31,7 +31,7 @@ class KillIntegrationTest {
   @Test
   void afterSigkillAtAnyMomentApplyGoesOnAndUndoTakesBack() throws Exception {
     graft = new GraftProcess(folder);
-    String lab = descriptor("when: \"off\"");
+    String lab = descriptor("auto", "when: \"off\"");
     int moment = 1;
     while (killedAt(moment, lab)) {
       graft.run("undo", SETUP).as(0);
@@ -50,7 +50,8 @@ class KillIntegrationTest {
   @Test
   void afterSigkillWhileItWaitsForTheGuestApplyGoesOnWaiting() throws Exception {
     graft = new GraftProcess(folder);
-    String lab = descriptor("when: console, text: Linux version, timeout: 3m, verify: false");
+    String lab =
+        descriptor("tcp", "when: console, text: Linux version, timeout: 3m, verify: false");
     assertThat(killedAt(17, lab)).isTrue();
     assertThat(graft.run("apply", lab).as(0).err())
         .contains("wait until its console shows 'Linux version'")
@@ -70,7 +71,7 @@ class KillIntegrationTest {
     return false;
   }
 
-  private String descriptor(String ready) throws Exception {
+  private String descriptor(String channel, String ready) throws Exception {
     return RealHost.descriptor(
         folder,
         """
@@ -81,9 +82,9 @@ class KillIntegrationTest {
           - name: %s
             kernel: {image: %s, initramfs: %s, arguments: console=ttyS0}
             memory: 256MiB
-            vgpu: gpu0
+            vgpu: {gpu: gpu0, channel: %s}
             ready: {%s}
         """
-            .formatted(SETUP, GUEST, RealHost.kernel(), RealHost.initramfs(), ready));
+            .formatted(SETUP, GUEST, RealHost.kernel(), RealHost.initramfs(), channel, ready));
   }
 }
