@@ -137,7 +137,7 @@ class GuestsIntegrationTest {
     assertThat(graft.run("apply", lab).as(0).out()).contains("nothing to do");
     assertThat(
             inGuest("stat -c '%a %u' '/srv/new folder/text' /etc/graft/token; ls /var/lib/graft"))
-        .isEqualTo("600 0\n644 0\n");
+        .isEqualTo("600 0\n600 0\n");
 
     Files.writeString(folder.resolve("text"), "another\n");
     assertThat(graft.run("plan", lab).as(0).out()).contains("1 step\n").doesNotContain("start it");
