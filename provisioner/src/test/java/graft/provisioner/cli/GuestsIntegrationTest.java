@@ -159,7 +159,7 @@ class GuestsIntegrationTest {
     String after = Files.readString(own);
     assertThat(after).isNotEqualTo(before);
     assertThat(inGuest("cat /etc/graft/token; stat -c %a /etc/graft/token"))
-        .isEqualTo(after + "644\n");
+        .isEqualTo(after + "600\n");
     Path tokens = graft.state(SETUP).resolve("gpu-gpu0.tokens");
     assertThat(tokens).content().contains(after.strip()).doesNotContain(before.strip());
     assertThat(graft.run("plan", lab).as(0).out()).contains("nothing to do");
