@@ -1,24 +1,25 @@
 # Sees to it that a libvirt daemon answers, and stops at the end what it started. Read by ready.sh.
 #
-# Several runs may overlap: each holds a shared lock, and the last one stops what the first one started, unless
-# guests are still running.
+# Several runs may overlap: each holds a shared lock (9) while it uses libvirt, and the last one stops what the first
+# one started, unless guests are still running. Starting and stopping hold a lock of their own (8), briefly.
 
 ready_libvirt() {
   uri=qemu:///system
   [ "$(id -u)" = 0 ] || answers || uri=qemu:///session
   mkdir -p "$run"
-  exec 9>"$run/libvirt.lock"
-  flock 9
+  exec 8>"$run/libvirt.starting" 9>"$run/libvirt.lock"
+  flock 8
+  flock -s 9
   trap release_libvirt EXIT
   if ! answers; then
     say "starting libvirt ($uri)"
     if [ "$uri" = qemu:///system ] && [ -d /run/systemd/system ]; then start_by_systemd; else start_daemons; fi
   fi
-  flock -s 9
+  exec 8>&-
 }
 
 # A session's daemon would start by being asked, and stay for two minutes.
-answers() { LIBVIRT_AUTOSTART=0 timeout 30 virsh -q -c "$uri" uri >/dev/null 2>&1 9>&-; }
+answers() { LIBVIRT_AUTOSTART=0 timeout 30 virsh -q -c "$uri" uri >/dev/null 2>&1 8>&- 9>&-; }
 
 start_by_systemd() {
   systemctl start libvirtd || give_up "systemctl start libvirtd failed: see journalctl -u libvirtd"
@@ -32,7 +33,7 @@ start_daemons() {
   relax_settings
   local daemon
   for daemon in virtlogd libvirtd; do
-    if "$daemon" -d -p "$run/$daemon.pid" 2>"$run/$daemon.err" 9>&-; then
+    if "$daemon" -d -p "$run/$daemon.pid" 2>"$run/$daemon.err" 8>&- 9>&-; then
       echo "$daemon" >>"$run/libvirt.started"
     elif [ "$daemon" = libvirtd ]; then
       cat "$run/$daemon.err" >&2
@@ -76,6 +77,8 @@ restore_settings() {
 }
 
 release_libvirt() {
+  exec 8>"$run/libvirt.starting"
+  flock 8
   [ -f "$run/libvirt.started" ] && flock -n 9 || return 0
   restore_settings
   if [ -n "$(virsh -q -c "$uri" list --name 2>/dev/null)" ]; then
