@@ -10,9 +10,11 @@ import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code graft}: the command line. */
 @Command(
@@ -90,15 +92,26 @@ public final class Main implements Runnable {
       commands.forEach((name, command) -> line.addSubcommand(name, command.get()));
     }
     for (CommandLine command : line.getSubcommands().values()) {
-      command.registerConverter(Endpoint.class, Endpoint::parse);
-      command.registerConverter(MemorySize.class, MemorySize::parse);
-      command.registerConverter(TimeSpan.class, TimeSpan::parse);
+      command.registerConverter(Endpoint.class, saying(Endpoint::parse));
+      command.registerConverter(MemorySize.class, saying(MemorySize::parse));
+      command.registerConverter(TimeSpan.class, saying(TimeSpan::parse));
     }
     line.setUsageHelpAutoWidth(true);
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.setExecutionExceptionHandler(new Errors());
     line.setParameterExceptionHandler(new UsageErrors());
     return line;
+  }
+
+  /** A converter that complains in the parser's own words. */
+  private static <T> ITypeConverter<T> saying(ITypeConverter<T> parser) {
+    return text -> {
+      try {
+        return parser.convert(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
+      }
+    };
   }
 
   private static Map<String, Supplier<Object>> commands() {

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -42,6 +43,9 @@ import picocli.CommandLine.Option;
       "  graft serve --listen unix:///run/graft.sock --listen tcp://10.0.0.1:7799 --tokens tokens"
     })
 final class ServeCommand implements Callable<Integer> {
+  /** How long open sessions may take to close. */
+  private static final int CLOSE_SECONDS = 10;
+
   @Mixin Output output;
 
   @Option(
@@ -100,16 +104,10 @@ final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    CountDownLatch stopped = new CountDownLatch(1);
+    CountDownLatch stop = new CountDownLatch(1);
+    CountDownLatch closed = new CountDownLatch(1);
     try (GraftServer server = GraftServer.start(config())) {
-      Thread main = Thread.currentThread();
-      Runtime.getRuntime()
-          .addShutdownHook(
-              new Thread(
-                  () -> {
-                    stopped.countDown();
-                    join(main);
-                  }));
+      closeAtShutdown(stop, closed);
       writePid();
       if (clients.insecure) {
         output
@@ -120,7 +118,7 @@ final class ServeCommand implements Callable<Integer> {
         output.err().flush();
       }
       server.addresses().forEach(address -> output.say("serves at " + address));
-      stopped.await();
+      stop.await();
       return ExitCode.OK;
     } catch (ServerException e) {
       throw new GraftException("the server cannot start: " + e.getMessage(), "", e);
@@ -128,16 +126,26 @@ final class ServeCommand implements Callable<Integer> {
       if (pidFile != null) {
         Files.deleteIfExists(pidFile);
       }
+      closed.countDown();
     }
   }
 
-  /** The process may end once the main thread has closed the server. */
-  private static void join(Thread main) {
-    try {
-      main.join(10_000);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+  /**
+   * The process ends once this command has closed the server. It waits for that alone and not for
+   * the command's thread, which may stand in {@link System#exit} until the shutdown is over.
+   */
+  private static void closeAtShutdown(CountDownLatch stop, CountDownLatch closed) {
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(
+                () -> {
+                  stop.countDown();
+                  try {
+                    closed.await(CLOSE_SECONDS, TimeUnit.SECONDS);
+                  } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                  }
+                }));
   }
 
   private ServerConfig config() {

@@ -2,7 +2,6 @@ package graft.provisioner.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -12,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Runs graft as users do: as a process, with a state folder and a client of the test's own. */
-final class GraftProcess implements AutoCloseable {
+final class GraftProcess {
   /** How a command ended. */
   record Ended(int code, String out, String err) {
     Ended as(int expected) {
@@ -25,7 +24,6 @@ final class GraftProcess implements AutoCloseable {
 
   private final Path folder;
   private int count;
-  private Process resident;
 
   /** Graft with its state, its client and its output in a folder. */
   GraftProcess(Path folder) throws IOException {
@@ -46,54 +44,25 @@ final class GraftProcess implements AutoCloseable {
 
   /** As {@link #run}, with another main class. */
   Ended runMain(Class<?> main, String... arguments) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(arguments));
     // Files, not pipes: a server that is started keeps what it inherits.
     Path out = folder.resolve("out-" + count);
     Path err = folder.resolve("err-" + count++);
-    Process process =
-        java(main, arguments).redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+    builder.environment().put("GRAFT_STATE_DIR", folder.resolve("state").toString());
+    builder.environment().put("GRAFT_CLIENT_DIR", folder.resolve("client").toString());
+    Process process = builder.start();
     try {
       assertThat(process.waitFor(TIMEOUT_MINUTES, TimeUnit.MINUTES)).as("it ends").isTrue();
     } finally {
       process.destroyForcibly();
     }
     return new Ended(process.exitValue(), read(out), read(err));
-  }
-
-  /** As {@link #run}, in a process that stays until this is closed. */
-  Ended runResident(String... arguments) throws Exception {
-    if (resident == null) {
-      resident =
-          java(ResidentMain.class).redirectError(folder.resolve("resident.err").toFile()).start();
-    }
-    Path out = folder.resolve("out-" + count);
-    Path err = folder.resolve("err-" + count++);
-    List<String> line = new ArrayList<>(List.of(out.toString(), err.toString()));
-    line.addAll(List.of(arguments));
-    BufferedWriter commands = resident.outputWriter(StandardCharsets.UTF_8);
-    commands.write(String.join("\t", line) + "\n");
-    commands.flush();
-    String code = resident.inputReader(StandardCharsets.UTF_8).readLine();
-    assertThat(code).as(read(folder.resolve("resident.err"))).isNotNull();
-    return new Ended(Integer.parseInt(code), read(out), read(err));
-  }
-
-  @Override
-  public void close() {
-    if (resident != null) {
-      resident.destroyForcibly();
-    }
-  }
-
-  private ProcessBuilder java(Class<?> main, String... arguments) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-    command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().put("GRAFT_STATE_DIR", folder.resolve("state").toString());
-    builder.environment().put("GRAFT_CLIENT_DIR", folder.resolve("client").toString());
-    return builder;
   }
 
   private static String read(Path file) throws IOException {

@@ -24,9 +24,6 @@ class KillIntegrationTest {
     if (graft != null && Files.exists(graft.state(SETUP))) {
       graft.run("destroy", SETUP);
     }
-    if (graft != null) {
-      graft.close();
-    }
     RealHost.sweep(GUEST);
   }
 
@@ -37,13 +34,13 @@ class KillIntegrationTest {
     String lab = descriptor("auto", "when: \"off\"");
     int moment = 1;
     while (killedAt(moment, lab)) {
-      graft.runResident("undo", SETUP).as(0);
+      graft.run("undo", SETUP).as(0);
       RealHost.assertNothingLeft(graft, SETUP, GUEST);
 
       assertThat(killedAt(moment, lab)).isTrue();
-      graft.runResident("apply", lab).as(0);
-      graft.runResident("status", lab).as(0);
-      graft.runResident("destroy", lab).as(0);
+      graft.run("apply", lab).as(0);
+      graft.run("status", lab).as(0);
+      graft.run("destroy", lab).as(0);
       RealHost.assertNothingLeft(graft, SETUP, GUEST);
       moment++;
     }

@@ -53,6 +53,14 @@ class MainTest {
   }
 
   @Test
+  void anAddressThatIsNoneEndsWithTwoAndTheFormsThatThereAre() {
+    assertThat(graft("serve", "--listen", "unix:/x", "--insecure")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString())
+        .contains("Invalid value for option '--listen' (ADDRESS): 'unix:/x' is none of tcp://")
+        .doesNotContain("Exception");
+  }
+
+  @Test
   void everyCommandHasHelpWithAnExample() {
     for (CommandLine command : Main.commandLine().getSubcommands().values()) {
       String help = command.getUsageMessage();
