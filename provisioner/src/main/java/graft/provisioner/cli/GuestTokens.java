@@ -100,7 +100,9 @@ final class GuestTokens {
   }
 
   private static GraftException none(String guest) {
-    return new GraftException("the guest '" + guest + "' has no vGPU, and so no token", "");
+    return new GraftException(
+        "the guest '" + guest + "' has no token of this host",
+        "only a guest with a vGPU has one; where a node serves it, that node's list has the token");
   }
 
   /** Where the server runs in a guest, its list is brought there. */

@@ -99,6 +99,7 @@ public final class Observer {
 
   private static Set<Path> named(DescriptorFile file) {
     Set<Path> paths = new LinkedHashSet<>();
+    file.descriptor().nodes().forEach(node -> paths.add(file.resolve(node.tokenFile())));
     for (Guest guest : file.descriptor().guests()) {
       guest.image().ifPresent(image -> paths.add(file.resolve(image)));
       if (guest.kernel().isPresent()) {

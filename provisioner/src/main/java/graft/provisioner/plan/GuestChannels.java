@@ -43,9 +43,24 @@ final class GuestChannels {
     return guest.vgpu().map(VGpu::channel).orElse(Channel.AUTO);
   }
 
+  /** Why nothing but a network leads to the server. */
+  private Optional<String> serverIsAway() {
+    ServerSteps servers = new ServerSteps(input);
+    if (guest.vgpu().isEmpty()) {
+      return Optional.empty();
+    } else if (servers.node(guest.vgpu().get().gpu()).isPresent()) {
+      return Optional.of("its server is on another machine");
+    } else if (servers.inGuest(guest.vgpu().get().gpu())) {
+      return Optional.of("its server is in another guest");
+    }
+    return Optional.empty();
+  }
+
   private Optional<String> noVsock() {
     if (!input.snapshot().libvirt().uri().startsWith("qemu:///")) {
       return Optional.of("only guests of QEMU on this host have vsock to it");
+    } else if (serverIsAway().isPresent()) {
+      return serverIsAway();
     }
     return input.snapshot().host().vsock()
         ? Optional.empty()
@@ -55,9 +70,8 @@ final class GuestChannels {
   private Optional<String> noSharedMemory() {
     if (!input.snapshot().libvirt().uri().startsWith("qemu:///")) {
       return Optional.of("only guests of QEMU on this host share memory with its server");
-    }
-    if (guest.vgpu().isPresent() && new ServerSteps(input).inGuest(guest.vgpu().get().gpu())) {
-      return Optional.of("its server is in another guest, and guests share no memory");
+    } else if (serverIsAway().isPresent()) {
+      return serverIsAway();
     }
     MemorySize size = guest.vgpu().map(VGpu::region).orElse(new MemorySize(0));
     long free = input.snapshot().host().sharedMemory();
@@ -115,9 +129,7 @@ final class GuestChannels {
             "the guest '"
                 + guest.name()
                 + "' reaches its GPU over the network: "
-                + obstacles.get(Channel.IVSHMEM)
-                + "; "
-                + obstacles.get(Channel.VSOCK))
+                + obstacles.values().stream().distinct().collect(Collectors.joining("; ")))
         : Optional.empty();
   }
 

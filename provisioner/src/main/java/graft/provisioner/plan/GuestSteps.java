@@ -99,7 +99,7 @@ final class GuestSteps {
   List<Step> steps() {
     Layout layout = input.layout();
     List<Step> steps = new ArrayList<>();
-    if (guest.vgpu().isPresent()) {
+    if (guest.vgpu().isPresent() && servers.node(guest.vgpu().get().gpu()).isEmpty()) {
       VGpu vgpu = guest.vgpu().get();
       Path token = layout.state().token(guest.name());
       Path tokens = layout.state().tokens(vgpu.gpu());

@@ -37,9 +37,7 @@ final class NotSupportedYet {
   }
 
   private void gpu(Gpu gpu) {
-    if (gpu.owner().kind() == Owner.Kind.NODE) {
-      refuse(positions.of(gpu, "owner"), "a GPU of another node");
-    } else if (gpu.device().kind() == GpuDevice.Kind.PCI && gpu.owner().kind() == Owner.Kind.HOST) {
+    if (gpu.device().kind() == GpuDevice.Kind.PCI && gpu.owner().kind() == Owner.Kind.HOST) {
       refuse(positions.of(gpu, "device"), "serving a GPU by its PCI address", "write gpu or gpu:N");
     }
   }

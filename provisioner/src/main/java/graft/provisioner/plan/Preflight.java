@@ -11,12 +11,16 @@ import graft.provisioner.descriptor.GpuDevice;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.HypervisorChoice;
 import graft.provisioner.descriptor.Network;
+import graft.provisioner.descriptor.Node;
 import graft.provisioner.descriptor.Owner;
+import graft.provisioner.observe.FileFacts;
 import graft.provisioner.observe.LibvirtFacts;
 import graft.provisioner.observe.NetworkFacts;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.values.MemorySize;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** Finds everything on the host that is in the way of a descriptor, before anything changes. */
@@ -41,6 +45,7 @@ final class Preflight {
       memory();
     }
     descriptor.gpus().forEach(this::gpu);
+    descriptor.guests().forEach(this::away);
     GuestPreflight guests = new GuestPreflight(input, problems);
     descriptor.guests().forEach(guests::check);
   }
@@ -142,6 +147,33 @@ final class Preflight {
           positions.of(gpu.server(), "port"),
           "something else listens at port " + gpu.server().port().get(),
           "choose another, or leave 'port' out");
+    }
+  }
+
+  /** A server on another machine has a list of tokens of its own, which nobody here can change. */
+  private void away(Guest guest) {
+    Optional<Node> node = guest.vgpu().flatMap(vgpu -> new ServerSteps(input).node(vgpu.gpu()));
+    if (node.isEmpty()) {
+      return;
+    }
+    Path token = input.file().resolve(node.get().tokenFile());
+    if (snapshot.file(token).filter(FileFacts::readable).isEmpty()) {
+      problems.add(
+          positions.of(node.get(), "token-file"),
+          "there is no file " + token + " that could be read",
+          "write the token there that the list of the server has, mode 0600");
+    }
+    if (node.get().server().isUnix()) {
+      problems.add(
+          positions.of(node.get(), "server"),
+          "a guest cannot reach " + node.get().server(),
+          "write tcp://HOST:PORT");
+    }
+    if (guest.vgpu().get().memory().isPresent()) {
+      problems.add(
+          positions.of(guest.vgpu().get(), "memory"),
+          "the server of the node '" + node.get().name() + "' says how much memory a guest gets",
+          "write memory=BYTES into its list of tokens, and remove the key here");
     }
   }
 

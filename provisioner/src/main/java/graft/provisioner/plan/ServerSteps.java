@@ -4,6 +4,7 @@ import graft.provisioner.descriptor.Gpu;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Network;
 import graft.provisioner.descriptor.Nic;
+import graft.provisioner.descriptor.Node;
 import graft.provisioner.descriptor.Owner;
 import graft.provisioner.journal.Entry;
 import graft.provisioner.observe.NetworkFacts;
@@ -12,6 +13,7 @@ import graft.provisioner.step.Step;
 import graft.provisioner.step.host.StartServer;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.Name;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -107,6 +109,21 @@ final class ServerSteps {
     return input.descriptor().gpu(gpu).orElseThrow().owner().kind() == Owner.Kind.GUEST;
   }
 
+  /** The other machine whose server serves a GPU. */
+  Optional<Node> node(Name gpu) {
+    Owner owner = input.descriptor().gpu(gpu).orElseThrow().owner();
+    return input.descriptor().nodes().stream()
+        .filter(node -> owner.kind() == Owner.Kind.NODE && node.name().equals(owner.name()))
+        .findFirst();
+  }
+
+  /** The file with the token that a guest shows the server of its GPU. */
+  Path token(Guest guest) {
+    return node(guest.vgpu().orElseThrow().gpu())
+        .map(node -> input.file().resolve(node.tokenFile()))
+        .orElseGet(() -> input.layout().state().token(guest.name()));
+  }
+
   /** Whether any guest uses a GPU without owning it. */
   boolean isUsed(Gpu gpu) {
     return !users(gpu).isEmpty();
@@ -125,6 +142,10 @@ final class ServerSteps {
    * name, which libvirt's DNS has from its DHCP.
    */
   Endpoint forGuest(Guest guest, Name gpu) {
+    Optional<Node> node = node(gpu);
+    if (node.isPresent()) {
+      return node.get().server();
+    }
     if (inGuest(gpu)) {
       Owner owner = input.descriptor().gpu(gpu).orElseThrow().owner();
       return Endpoint.tcp(owner.name().text(), ports.get(gpu));

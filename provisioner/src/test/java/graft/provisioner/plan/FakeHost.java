@@ -65,6 +65,7 @@ final class FakeHost {
   private String error = "";
   private long memory = 4L << 30;
   private long sharedMemory = 1L << 30;
+  private boolean vsock;
   private String nvidia = "";
   private boolean root = true;
 
@@ -89,6 +90,11 @@ final class FakeHost {
     trees.put(
         Path.of("/opt/graft/lib"),
         List.of(new TreeFile(new FileStamp(jar, 100, 1000), "/graft.jar", false)));
+    return this;
+  }
+
+  FakeHost vsock() {
+    vsock = true;
     return this;
   }
 
@@ -193,7 +199,7 @@ final class FakeHost {
                 List.copyOf(networks.values()))
             : LibvirtFacts.unreachable(uri, error);
     return new Snapshot(
-        new HostFacts(2, memory, memory, sharedMemory, false, root, nvidia),
+        new HostFacts(2, memory, memory, sharedMemory, vsock, root, nvidia),
         libvirt,
         files,
         folders,

@@ -273,15 +273,54 @@ class PlannerTest {
                 name: lab
                 hypervisor: xen
                 gpus:
-                  - {name: away, owner: "node:big"}
-                nodes: [{name: big, server: "tcp://10.0.0.5:8692", token-file: t}]
+                  - {name: given, device: "0000:3b:00.0"}
                 guests:
                   - name: alice
                     image: debian.qcow2
                 """))
         .containsExactly(
             "/d/lab.yaml:3:13: not supported yet on this host: the Xen hypervisor",
-            "/d/lab.yaml:5:25: not supported yet on this host: a GPU of another node");
+            "/d/lab.yaml:5:27: not supported yet on this host: serving a GPU by its PCI address"
+                + " (write gpu or gpu:N)");
+  }
+
+  private static final String AWAY =
+      """
+      graft: 1
+      name: lab
+      gpus: [{name: away, owner: "node:big", device: gpu}]
+      nodes: [{name: big, server: "tcp://10.0.0.5:8692", token-file: big.token}]
+      guests:
+        - name: alice
+          image: debian.qcow2
+          vgpu: away
+      """;
+
+  @Test
+  void aGpuOfAnotherMachineIsReachedThereWithItsToken() throws Exception {
+    Plan plan = host.vsock().file("/d/big.token").plan(AWAY);
+    assertThat(plan.actions())
+        .extracting(action -> action.step().id())
+        .doesNotContain("server/away/server", "guest/alice/token", "guest/alice/access-away")
+        .contains("guest/alice/seed", "guest/alice/verify");
+    assertThat(String.valueOf(plan.toTree()))
+        .contains("tcp://10.0.0.5:8692")
+        .contains("/d/big.token")
+        .doesNotContain("ivshmem:")
+        .doesNotContain("vsock:");
+    assertThat(plan.warnings())
+        .contains(
+            "the guest 'alice' reaches its GPU over the network: its server is on another machine");
+  }
+
+  @Test
+  void theTokenOfAnotherMachineHasToBeThere() {
+    assertThat(problems(host, AWAY.replace("vgpu: away", "vgpu: {gpu: away, memory: 1GiB}")))
+        .containsExactly(
+            "/d/lab.yaml:4:64: there is no file /d/big.token that could be read (write the token"
+                + " there that the list of the server has, mode 0600)",
+            "/d/lab.yaml:8:31: the server of the node 'big' says how much memory a guest gets (write"
+                + " memory=BYTES into its list of tokens, and remove the key here)");
   }
 
   private static final String CLOUD =
