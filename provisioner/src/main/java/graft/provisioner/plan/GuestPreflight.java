@@ -185,9 +185,7 @@ final class GuestPreflight {
     try {
       var capabilities = input.snapshot().libvirt().capabilities().orElseThrow();
       if (input.hypervisor().accepts(capabilities)) {
-        input
-            .hypervisor()
-            .domainXml(GuestDomain.spec(input, guest, GuestDevices.NONE), capabilities);
+        input.hypervisor().check(GuestDomain.spec(input, guest, GuestDevices.NONE), capabilities);
       }
     } catch (UnsupportedFeatureException e) {
       problems.add(positions.of(guest), e.getMessage());

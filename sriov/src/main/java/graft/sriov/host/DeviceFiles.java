@@ -5,26 +5,49 @@ import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
+import java.util.Set;
 
 /** Which files below {@code /dev} lead to a PCI function. */
 public final class DeviceFiles {
+  /** A folder of the device, and the folder of the files that are named in it. */
+  private static final List<Map.Entry<String, String>> FOLDERS =
+      List.of(
+          Map.entry("drm", "/dev/dri/"),
+          Map.entry("infiniband_verbs", "/dev/infiniband/"),
+          Map.entry("infiniband_mad", "/dev/infiniband/"),
+          Map.entry("infiniband_cm", "/dev/infiniband/"),
+          Map.entry("vfio-dev", "/dev/vfio/devices/"));
+
   private DeviceFiles() {}
 
   /** The files that exist for the device now, by what its driver has registered in sysfs. */
   public static List<String> of(Sysfs files, PciAddress address) {
-    String folder = PciPaths.device(address);
-    List<String> paths = new ArrayList<>();
-    NvidiaGpus.minor(files, address).ifPresent(minor -> paths.add("/dev/nvidia" + minor));
-    files.list(folder + "/drm").stream()
-        .filter(name -> name.startsWith("card") || name.startsWith("renderD"))
-        .forEach(name -> paths.add("/dev/dri/" + name));
-    for (String kind : List.of("infiniband_verbs", "infiniband_mad", "infiniband_cm")) {
-      files.list(folder + "/" + kind).forEach(name -> paths.add("/dev/infiniband/" + name));
+    return of(files, address, Set.copyOf(files.list(PciPaths.device(address))));
+  }
+
+  /**
+   * The same for a device whose folder has been listed.
+   *
+   * @param names what is in the folder: most devices have none of these, and are not asked
+   */
+  static List<String> of(Sysfs files, PciAddress address, Set<String> names) {
+    if (!names.contains("driver")) {
+      return List.of();
     }
-    files.list(folder + "/vfio-dev").forEach(name -> paths.add("/dev/vfio/devices/" + name));
+    String folder = PciPaths.device(address);
+    String driver = files.linkName(folder + "/driver").orElse("");
+    List<String> paths = new ArrayList<>();
+    if (driver.equals("nvidia")) {
+      NvidiaGpus.minor(files, address).ifPresent(minor -> paths.add("/dev/nvidia" + minor));
+    }
+    for (Map.Entry<String, String> kind : FOLDERS) {
+      if (names.contains(kind.getKey())) {
+        files.list(folder + "/" + kind.getKey()).forEach(name -> paths.add(kind.getValue() + name));
+      }
+    }
     // Whoever has the group's file open has all members that vfio-pci has, and no others.
-    if (files.linkName(folder + "/driver").equals(Optional.of("vfio-pci"))) {
+    if (driver.equals("vfio-pci")) {
       files.linkName(folder + "/iommu_group").ifPresent(group -> paths.add("/dev/vfio/" + group));
     }
     return paths;

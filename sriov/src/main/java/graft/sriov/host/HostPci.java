@@ -80,8 +80,9 @@ public record HostPci(
    */
   public List<String> uses(Sysfs files, PciDevice device) {
     List<String> uses = new ArrayList<>();
-    DeviceFiles.users(files, processes, device.address())
-        .forEach(user -> uses.add("open in " + user));
+    for (String file : device.deviceFiles()) {
+      processes.usersOf(file).forEach(user -> uses.add("open in " + user));
+    }
     for (String disk : disks.disks().getOrDefault(device.address(), List.of())) {
       processes.usersOf("/dev/" + disk).forEach(user -> uses.add("open in " + user));
     }

@@ -29,6 +29,7 @@ import java.util.OptionalInt;
  * @param interfaces its network interfaces
  * @param mediatedTypes the types of mediated device that it offers (Linux,
  *     Documentation/driver-api/vfio-mediated-device.rst)
+ * @param deviceFiles the files below {@code /dev} that lead to it
  * @param ofedSriov whether it has the {@code sriov} folder of NVIDIA's out-of-tree driver
  */
 public record PciDevice(
@@ -51,6 +52,7 @@ public record PciDevice(
     boolean enabled,
     List<NetInterface> interfaces,
     List<String> mediatedTypes,
+    List<String> deviceFiles,
     boolean ofedSriov) {
 
   /** NVIDIA's GPUs, as the PCI-SIG assigned it. */
@@ -68,6 +70,7 @@ public record PciDevice(
     resetMethods = List.copyOf(resetMethods);
     interfaces = List.copyOf(interfaces);
     mediatedTypes = List.copyOf(mediatedTypes);
+    deviceFiles = List.copyOf(deviceFiles);
   }
 
   /** A display controller: class 03 (VGA, 3D). */

@@ -60,6 +60,7 @@ final class PciDeviceReader {
             names.contains("mdev_supported_types")
                 ? files.list(folder + "/mdev_supported_types")
                 : List.of(),
+            DeviceFiles.of(files, address, names),
             names.contains("sriov"));
     return new PciFunction(device, names.contains("infiniband") ? rdma.read(address) : List.of());
   }

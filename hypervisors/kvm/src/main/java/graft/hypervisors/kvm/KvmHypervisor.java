@@ -103,12 +103,17 @@ public final class KvmHypervisor implements Hypervisor {
   }
 
   @Override
-  public Document domainXml(DomainSpec spec, HostCapabilities host) {
+  public void check(DomainSpec spec, HostCapabilities host) {
     Set<GuestFeature> missing = GuestFeature.requiredBy(spec);
     missing.removeAll(features(host));
     if (!missing.isEmpty()) {
       throw new UnsupportedFeatureException(spec.name(), name(), host.uri(), missing);
     }
+  }
+
+  @Override
+  public Document domainXml(DomainSpec spec, HostCapabilities host) {
+    check(spec, host);
     Acceleration acceleration = acceleration(host);
     Document document = Xml.newDocument("domain");
     Element domain = document.getDocumentElement();

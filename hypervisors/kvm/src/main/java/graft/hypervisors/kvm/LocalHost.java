@@ -13,6 +13,7 @@ final class LocalHost {
   private final Path root;
 
   private Optional<Boolean> virtualization = Optional.empty();
+  private Optional<Boolean> uefi = Optional.empty();
 
   /**
    * @param root the folder that stands for {@code /}
@@ -79,8 +80,11 @@ final class LocalHost {
    *
    * @see <a href="https://www.qemu.org/docs/master/interop/firmware.json">QEMU: firmware.json</a>
    */
-  boolean hasUefi() {
-    return hasEntries("usr/share/qemu/firmware") || hasEntries("etc/qemu/firmware");
+  synchronized boolean hasUefi() {
+    if (uefi.isEmpty()) {
+      uefi = Optional.of(hasEntries("usr/share/qemu/firmware") || hasEntries("etc/qemu/firmware"));
+    }
+    return uefi.get();
   }
 
   private boolean hasEntries(String folder) {

@@ -21,6 +21,13 @@ public interface Hypervisor {
   List<String> warnings(HostCapabilities host);
 
   /**
+   * Does nothing if this host can run such a guest.
+   *
+   * @throws UnsupportedFeatureException when the spec needs what {@link #features} lacks
+   */
+  void check(DomainSpec spec, HostCapabilities host);
+
+  /**
    * The domain XML of a guest for this host.
    *
    * @throws UnsupportedFeatureException when the spec needs what {@link #features} lacks

@@ -91,12 +91,17 @@ public final class XenHypervisor implements Hypervisor {
   }
 
   @Override
-  public Document domainXml(DomainSpec spec, HostCapabilities host) {
+  public void check(DomainSpec spec, HostCapabilities host) {
     Set<GuestFeature> missing = GuestFeature.requiredBy(spec);
     missing.removeAll(features(host, running.apply(host), spec.virtualization()));
     if (!missing.isEmpty()) {
       throw new UnsupportedFeatureException(spec.name(), name(), host.uri(), missing);
     }
+  }
+
+  @Override
+  public Document domainXml(DomainSpec spec, HostCapabilities host) {
+    check(spec, host);
     Document document = Xml.newDocument("domain");
     Element domain = document.getDocumentElement();
     domain.setAttribute("type", DOMAIN_TYPE);
