@@ -1,5 +1,6 @@
 // nvcc: -arch=compute_90
 // Copies into shared memory that go on while a block computes: pipelines, barriers, bulk copies.
+#include <new>
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
@@ -54,6 +55,7 @@ __global__ void handedOver(int *out) {
   out[threadIdx.x] = sum;
 }
 
+#if CUDART_VERSION >= 12000
 // cp.async.bulk with the bytes counted at a barrier, and back to global memory.
 __global__ void bulk(const int *in, int *out) {
   using barrier = cuda::barrier<cuda::thread_scope_block>;
@@ -81,6 +83,7 @@ __global__ void bulk(const int *in, int *out) {
     cuda::device::experimental::cp_async_bulk_wait_group_read<0>();
   }
 }
+#endif
 
 int main() {
   std::vector<int> in(kTile * kTiles), out(kTile * kTiles);
@@ -98,9 +101,11 @@ int main() {
   download(out.data(), deviceOut, kThreads);
   for (int t = 0; t < kThreads; t++) EXPECT(out[t] == 285, "thread %d: %d", t, out[t]);
 
+#if CUDART_VERSION >= 12000
   bulk<<<kTiles, kThreads>>>(deviceIn, deviceOut);
   CHECK(cudaDeviceSynchronize());
   download(out.data(), deviceOut, out.size());
   for (size_t i = 0; i < out.size(); i++) EXPECT(out[i] == 3 * in[i] + 1, "%zu: %d", i, out[i]);
+#endif
   return finish();
 }

@@ -43,7 +43,7 @@ int main() {
   CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
   EXPECT(nodes >= 4, "%zu", nodes);
   cudaGraphExec_t exec;
-  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
   for (int i = 0; i < 5; i++) CHECK(cudaGraphLaunch(exec, first));
   CHECK(cudaStreamSynchronize(first));
   download(out.data(), c, n);
@@ -73,7 +73,7 @@ int main() {
   cudaGraphNode_t before[] = {fill, copy};
   CHECK(cudaGraphAddKernelNode(&kernel, graph, before, 2, &params));
   CHECK(cudaGraphAddMemcpyNode1D(&back, graph, &kernel, 1, out.data(), c, bytes, cudaMemcpyDeviceToHost));
-  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
   CHECK(cudaGraphLaunch(exec, first));
   CHECK(cudaStreamSynchronize(first));
   for (int i = 0; i < n; i++) EXPECT(out[i] == 3, "%d: %g", i, out[i]);

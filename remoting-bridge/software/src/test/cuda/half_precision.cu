@@ -1,3 +1,4 @@
+// nvcc: -arch=sm_80
 // half and bfloat16 arithmetic, packed pairs and conversions, against sums in float and double on the host.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -51,8 +51,8 @@ static float reference(const std::vector<float> &image, int width, int height, f
   return (1 - a) * (1 - b) * at(i, j) + a * (1 - b) * at(i + 1, j) + (1 - a) * b * at(i, j + 1) + a * b * at(i + 1, j + 1);
 }
 
-static cudaTextureObject_t texture(cudaResourceDesc &resource, cudaTextureAddressMode mode, cudaTextureFilterMode filter,
-                                   bool normalized, cudaTextureReadMode read = cudaReadModeElementType) {
+static cudaTextureObject_t textureOf(cudaResourceDesc &resource, cudaTextureAddressMode mode, cudaTextureFilterMode filter,
+                                     bool normalized, cudaTextureReadMode read = cudaReadModeElementType) {
   cudaTextureDesc desc = {};
   for (auto &m : desc.addressMode) m = mode;
   desc.filterMode = filter;
@@ -89,7 +89,7 @@ int main() {
   cudaResourceDesc resource = {};
   resource.resType = cudaResourceTypeArray;
   resource.res.array.array = array;
-  cudaTextureObject_t wrapped = texture(resource, cudaAddressModeWrap, cudaFilterModeLinear, true);
+  cudaTextureObject_t wrapped = textureOf(resource, cudaAddressModeWrap, cudaFilterModeLinear, true);
   float *result = deviceArray<float>(width * height);
   const float theta = 0.5f;
   rotate<<<dim3(width / 8, height / 8), dim3(8, 8)>>>(result, width, height, theta, wrapped);
@@ -121,11 +121,11 @@ int main() {
   cudaChannelFormatDesc byteFormat = cudaCreateChannelDesc<unsigned char>();
   CHECK(cudaMallocArray(&bytes.res.array.array, &byteFormat, 4, 4));
   CHECK(cudaMemcpy2DToArray(bytes.res.array.array, 0, 0, small, 4, 4, 4, cudaMemcpyHostToDevice));
-  cudaTextureObject_t a = texture(linear, cudaAddressModeClamp, cudaFilterModePoint, false);
-  cudaTextureObject_t b = texture(volume, cudaAddressModeClamp, cudaFilterModeLinear, false);
-  cudaTextureObject_t c = texture(layers, cudaAddressModeClamp, cudaFilterModePoint, false);
+  cudaTextureObject_t a = textureOf(linear, cudaAddressModeClamp, cudaFilterModePoint, false);
+  cudaTextureObject_t b = textureOf(volume, cudaAddressModeClamp, cudaFilterModeLinear, false);
+  cudaTextureObject_t c = textureOf(layers, cudaAddressModeClamp, cudaFilterModePoint, false);
   cudaTextureObject_t d =
-      texture(bytes, cudaAddressModeClamp, cudaFilterModePoint, false, cudaReadModeNormalizedFloat);
+      textureOf(bytes, cudaAddressModeClamp, cudaFilterModePoint, false, cudaReadModeNormalizedFloat);
   points<<<1, 32>>>(result, a, b, c, d);
   CHECK(cudaGetLastError());
   download(out.data(), result, 160);
@@ -148,8 +148,8 @@ int main() {
   cudaChannelFormatDesc colourFormat = cudaCreateChannelDesc<uchar4>();
   CHECK(cudaMallocArray(&picture.res.array.array, &colourFormat, 4, 4));
   CHECK(cudaMemcpy2DToArray(picture.res.array.array, 0, 0, colours, 16, 16, 4, cudaMemcpyHostToDevice));
-  cudaTextureObject_t e = texture(cubeMap, cudaAddressModeClamp, cudaFilterModePoint, true);
-  cudaTextureObject_t f = texture(cubeMaps, cudaAddressModeClamp, cudaFilterModePoint, true);
+  cudaTextureObject_t e = textureOf(cubeMap, cudaAddressModeClamp, cudaFilterModePoint, true);
+  cudaTextureObject_t f = textureOf(cubeMaps, cudaAddressModeClamp, cudaFilterModePoint, true);
   cudaTextureDesc srgb = {};
   srgb.readMode = cudaReadModeNormalizedFloat;
   srgb.sRGB = 1;

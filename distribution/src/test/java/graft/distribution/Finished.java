@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +23,13 @@ record Finished(int code, String out, String err) {
   /** Runs a program with just these environment variables, for a minute at most. */
   static Finished run(Path folder, Map<String, String> environment, List<String> command)
       throws IOException, InterruptedException {
+    return run(folder, environment, command, Duration.ofMinutes(1));
+  }
+
+  /** Runs a program with just these environment variables, for so long at most. */
+  static Finished run(
+      Path folder, Map<String, String> environment, List<String> command, Duration limit)
+      throws IOException, InterruptedException {
     Path out = Files.createTempFile("graft", ".out");
     Path err = Files.createTempFile("graft", ".err");
     try {
@@ -34,7 +42,9 @@ record Finished(int code, String out, String err) {
       builder.environment().putAll(environment);
       Process process = builder.start();
       try {
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("%s ended", command).isTrue();
+        assertThat(process.waitFor(limit.toSeconds(), TimeUnit.SECONDS))
+            .as("%s ended", command)
+            .isTrue();
       } finally {
         process.destroyForcibly();
       }

@@ -2,11 +2,9 @@ package graft.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,13 +19,12 @@ import org.junit.jupiter.api.io.TempDir;
  * servers that do and do not serve it.
  */
 final class RunTest {
-  private static final String GRAFT = Checkout.HOME.resolve("bin/graft").toString();
-  private static final String RIGHT = "5a".repeat(32);
+  private static final String RIGHT = SoftwareServer.TOKEN;
   private static final String WRONG = "a5".repeat(32);
   private static final String NO_DEVICE = "cuInit 100";
 
   @TempDir Path folder;
-  private Process server;
+  private SoftwareServer server;
 
   @BeforeEach
   void buildThePrograms() throws Exception {
@@ -49,10 +46,7 @@ final class RunTest {
   @AfterEach
   void stopTheServer() throws Exception {
     if (server != null) {
-      server.destroy();
-      if (!server.waitFor(20, TimeUnit.SECONDS)) {
-        server.destroyForcibly();
-      }
+      server.stop();
     }
   }
 
@@ -115,7 +109,7 @@ final class RunTest {
         assertThat(program.isAlive()).as(Files.readString(err)).isTrue();
         TimeUnit.MILLISECONDS.sleep(20);
       }
-      server.descendants().forEach(ProcessHandle::destroyForcibly);
+      server.killSessions();
       assertThat(program.waitFor(60, TimeUnit.SECONDS)).as("the program ends").isTrue();
     } finally {
       program.descendants().forEach(ProcessHandle::destroyForcibly);
@@ -132,19 +126,10 @@ final class RunTest {
     assertThat(program.err().lines()).singleElement().asString().contains(line);
   }
 
-  /** Starts a server that knows {@code me} and gives the first address at which it serves. */
+  /** Starts a server and gives the first address at which it serves. */
   private String serve(String... addresses) throws IOException {
-    Path tokens = secret("tokens", "me " + RIGHT);
-    List<String> words = new ArrayList<>(List.of(GRAFT, "serve"));
-    for (String address : addresses) {
-      words.addAll(List.of("--listen", address));
-    }
-    words.addAll(List.of("--tokens", tokens.toString(), "--device", "software"));
-    server = new ProcessBuilder(words).redirectError(folder.resolve("server.log").toFile()).start();
-    BufferedReader out = server.inputReader();
-    String line = out.readLine();
-    assertThat(line).as(Files.readString(folder.resolve("server.log"))).startsWith("serves at ");
-    return line.substring("serves at ".length());
+    server = SoftwareServer.start(folder, addresses);
+    return server.address();
   }
 
   private Finished run(String address, String name, String token, String... arguments)
@@ -161,18 +146,6 @@ final class RunTest {
 
   private List<String> command(List<String> program, String address, String name, String token)
       throws IOException {
-    Path file = secret("token", token);
-    List<String> words = new ArrayList<>();
-    words.addAll(List.of(GRAFT, "run", "--server", address, "--name", name));
-    words.addAll(List.of("--token-file", file.toString(), "--"));
-    words.addAll(program);
-    return words;
-  }
-
-  private Path secret(String name, String text) throws IOException {
-    Path file = folder.resolve(name);
-    Files.writeString(file, text + "\n");
-    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
-    return file;
+    return SoftwareServer.command(folder, address, name, token, program);
   }
 }

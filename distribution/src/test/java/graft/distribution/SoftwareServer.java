@@ -1,0 +1,88 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** {@code graft serve} as built, with the software device and one client that it knows. */
+final class SoftwareServer {
+  static final String GRAFT = Checkout.HOME.resolve("bin/graft").toString();
+  static final String NAME = "me";
+  static final String TOKEN = "5a".repeat(32);
+
+  private final Path folder;
+  private final Process process;
+  private final String address;
+
+  private SoftwareServer(Path folder, Process process, String address) {
+    this.folder = folder;
+    this.process = process;
+    this.address = address;
+  }
+
+  /** Starts a server at these addresses that keeps its log and its tokens in the folder. */
+  static SoftwareServer start(Path folder, String... addresses) throws IOException {
+    List<String> words = new ArrayList<>(List.of(GRAFT, "serve"));
+    for (String address : addresses) {
+      words.addAll(List.of("--listen", address));
+    }
+    Path tokens = secret(folder.resolve("tokens"), NAME + " " + TOKEN);
+    words.addAll(List.of("--tokens", tokens.toString(), "--device", "software"));
+    Path log = folder.resolve("server.log");
+    Process process = new ProcessBuilder(words).redirectError(log.toFile()).start();
+    BufferedReader out = process.inputReader();
+    String line = out.readLine();
+    assertThat(line).as(Files.readString(log)).startsWith("serves at ");
+    return new SoftwareServer(folder, process, line.substring("serves at ".length()));
+  }
+
+  /** The first address at which it serves. */
+  String address() {
+    return address;
+  }
+
+  String log() throws IOException {
+    return Files.readString(folder.resolve("server.log"));
+  }
+
+  /** Kills its sessions, as if the machine had run out of memory. */
+  void killSessions() {
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+  }
+
+  /** A command that runs a program on this server. */
+  List<String> command(List<String> program) throws IOException {
+    return command(folder, address, NAME, TOKEN, program);
+  }
+
+  /** A command that runs a program on a server; the token lies in the folder. */
+  static List<String> command(
+      Path folder, String address, String name, String token, List<String> program)
+      throws IOException {
+    Path file = secret(folder.resolve("token"), token);
+    List<String> words = new ArrayList<>(List.of(GRAFT, "run", "--server", address));
+    words.addAll(List.of("--name", name, "--token-file", file.toString(), "--"));
+    words.addAll(program);
+    return words;
+  }
+
+  private static Path secret(Path file, String text) throws IOException {
+    Files.writeString(file, text + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    return file;
+  }
+
+  void stop() throws InterruptedException {
+    process.destroy();
+    if (!process.waitFor(20, TimeUnit.SECONDS)) {
+      process.destroyForcibly();
+    }
+  }
+}
