@@ -303,8 +303,9 @@ public final class KernelCompiler {
       }
     }
 
+    /** A call needs the frame too: the callee's own lies after it. */
     private boolean usesFrame() {
-      return kernel.frameBytes() > 0;
+      return kernel.frameBytes() > 0 || !kernel.callees().isEmpty() || kernel.callsByAddress();
     }
 
     private void loadLive() {

@@ -337,7 +337,7 @@ final class FunctionLowering {
   }
 
   private Expr special(String name, PtxType type, int line) {
-    SpecialRegisters.Value value = SpecialRegisters.read(name);
+    SpecialRegisters.Value value = SpecialRegisters.read(name, program);
     if (value == null) {
       if (name.indexOf('.') < 0 && !name.startsWith("%envreg") && !name.startsWith("%pm")) {
         throw PtxException.invalid(line, "'" + name + "' is not declared");

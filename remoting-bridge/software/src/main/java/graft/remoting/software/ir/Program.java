@@ -13,6 +13,8 @@ import java.util.Map;
 
 /** A kernel with all that it calls, lowered, and its layout of parameters and shared memory. */
 public final class Program {
+  /** Shared memory for the runtime's own barriers, twice what CUDA's devices set aside. */
+  static final int RESERVED_SHARED_BYTES = 2048;
 
   /** Where a kernel parameter lies in the parameter buffer, in bytes. */
   public record Parameter(int offset, int size) {}
@@ -27,6 +29,7 @@ public final class Program {
   private final Map<String, Integer> symbols = new HashMap<>();
   private int sharedBytes;
   private int sharedAlign = 16;
+  private int reservedShared = -1;
   private boolean recursive;
 
   private Program(PtxModule module, SyncAnalysis sync, Function source) {
@@ -118,17 +121,25 @@ public final class Program {
 
   /** Offset of a shared variable of known size. */
   int sharedOffset(Variable variable) {
-    return shared.computeIfAbsent(
-        variable,
-        v -> {
-          sharedAlign = Math.max(sharedAlign, v.align());
-          long offset = ((long) sharedBytes + v.align() - 1) / v.align() * v.align();
-          if (offset + v.bytes() > 1 << 20) {
-            throw PtxException.invalid(v.line(), "more than 1 MiB of static shared memory");
-          }
-          sharedBytes = (int) (offset + v.bytes());
-          return (int) offset;
-        });
+    return shared.computeIfAbsent(variable, v -> allocateShared(v.bytes(), v.align(), v.line()));
+  }
+
+  /** Offset of the shared memory that PTX calls reserved (%reserved_smem_offset_begin). */
+  int reservedShared() {
+    if (reservedShared < 0) {
+      reservedShared = allocateShared(RESERVED_SHARED_BYTES, 128, source.line());
+    }
+    return reservedShared;
+  }
+
+  private int allocateShared(long bytes, int align, int line) {
+    sharedAlign = Math.max(sharedAlign, align);
+    long offset = ((long) sharedBytes + align - 1) / align * align;
+    if (offset + bytes > 1 << 20) {
+      throw PtxException.invalid(line, "more than 1 MiB of static shared memory");
+    }
+    sharedBytes = (int) (offset + bytes);
+    return (int) offset;
   }
 
   void alignDynamicShared(int align) {

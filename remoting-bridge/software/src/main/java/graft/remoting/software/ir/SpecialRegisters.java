@@ -34,8 +34,13 @@ final class SpecialRegisters {
     return new Value(Exprs.call("WarpMath", which, Kind.INT, lane()), PtxType.U32);
   }
 
-  /** The value of a special register, or null if there is none of that name. */
-  static Value read(String name) {
+  /**
+   * The value of a special register, or null if there is none of that name.
+   *
+   * @param program what the reader belongs to: its shared memory grows by the reserved part once
+   *     something asks where that is
+   */
+  static Value read(String name, Program program) {
     return switch (name) {
       case "%tid.x" -> element("tidX");
       case "%tid.y" -> element("tidY");
@@ -82,6 +87,13 @@ final class SpecialRegisters {
       case "%gridid" -> new Value(new Expr.BlockField("gridId", Kind.LONG), PtxType.U64);
       case "%dynamic_smem_size" -> field("dynamicSharedBytes");
       case "%total_smem_size", "%aggr_smem_size" -> field("sharedBytes");
+      case "%reserved_smem_offset_begin", "%reserved_smem_offset_0" ->
+          constant(program.reservedShared());
+      case "%reserved_smem_offset_1" ->
+          constant(program.reservedShared() + Program.RESERVED_SHARED_BYTES / 2);
+      case "%reserved_smem_offset_end" ->
+          constant(program.reservedShared() + Program.RESERVED_SHARED_BYTES);
+      case "%reserved_smem_offset_cap" -> constant(Program.RESERVED_SHARED_BYTES);
       // The driver leaves the address of the grid's barrier here for cooperative launches.
       case "%envreg1" -> field("gridBarrierHigh");
       case "%envreg2" -> field("gridBarrierLow");
