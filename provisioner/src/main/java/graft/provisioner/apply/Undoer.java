@@ -13,7 +13,11 @@ import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes steps back. One that cannot be taken back does not keep the others from it. */
+/**
+ * Takes steps back, and nothing from under a step that is still there: where one cannot be taken
+ * back, the phases before it stay, and so do the steps before it in its lane unless it is
+ * independent of them.
+ */
 public final class Undoer {
   private static final Logger LOG = LoggerFactory.getLogger(Undoer.class);
 
@@ -31,7 +35,7 @@ public final class Undoer {
    * Takes steps back: the phases backwards, lanes side by side.
    *
    * @param steps in the order in which they are to go, those of a lane last first
-   * @return what went wrong
+   * @return what went wrong; what was left for it is in the journal still
    */
   public List<String> undo(List<Step> steps) throws InterruptedException {
     List<String> errors = Collections.synchronizedList(new ArrayList<>());
@@ -45,15 +49,22 @@ public final class Undoer {
       }
       List<Callable<Boolean>> work = new ArrayList<>();
       lanes.values().forEach(lane -> work.add(() -> undoLane(lane, errors)));
-      Lanes.run(work);
+      if (!Lanes.run(work)) {
+        break;
+      }
     }
     return List.copyOf(errors);
   }
 
+  /** Whether nothing of the lane is left. */
   private boolean undoLane(List<Step> lane, List<String> errors) {
     boolean well = true;
     for (Step step : lane) {
-      well &= undoStep(step, errors);
+      boolean undone = undoStep(step, errors);
+      well &= undone;
+      if (!undone && !step.isIndependent()) {
+        break;
+      }
     }
     return well;
   }

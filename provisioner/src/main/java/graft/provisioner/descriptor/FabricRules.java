@@ -41,10 +41,10 @@ final class FabricRules {
       if (!indexes.add(vf.index())) {
         problems.add(at, "virtual function " + vf.index() + " has settings already");
       }
-      if (vf.index() >= adapter.vfs()) {
+      if (vf.index() >= adapter.count()) {
         problems.add(
             at,
-            "there is no virtual function " + vf.index() + ": the adapter has " + adapter.vfs(),
+            "there is no virtual function " + vf.index() + ": the adapter has " + adapter.count(),
             "raise 'vfs'");
       }
       // One port may have the GUID of its node: that is how single-port adapters come.

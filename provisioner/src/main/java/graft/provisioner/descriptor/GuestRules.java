@@ -190,7 +190,7 @@ final class GuestRules {
       }
       if (vf.index().isPresent()) {
         Position at = positions.of(vf, "index");
-        if (vf.index().get() >= adapter.vfs()) {
+        if (vf.index().get() >= adapter.count()) {
           problems.add(
               at,
               "there is no virtual function "
@@ -198,7 +198,7 @@ final class GuestRules {
                   + ": '"
                   + adapter.name()
                   + "' has "
-                  + adapter.vfs(),
+                  + adapter.count(),
               "raise 'vfs' of the adapter");
         }
         String said = "virtual function " + vf.index().get() + " of '" + adapter.name() + "'";

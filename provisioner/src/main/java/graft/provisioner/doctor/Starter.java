@@ -117,7 +117,7 @@ public final class Starter {
       comments(text, "    ", device.address().toString());
       device.ports().forEach(p -> comments(text, "    ", device.name() + " port " + p.number()));
       text.append("    - {name: ").append(device.name().replace('_', '-')).append(", device: ");
-      text.append(device.name()).append(", vfs: 0}\n");
+      text.append(device.name()).append("}\n");
     }
   }
 

@@ -21,14 +21,16 @@ import java.util.SortedMap;
  */
 record AdapterPlan(Adapter adapter, PciDevice pf, SortedMap<Integer, VfSettings> settings) {
 
-  /** None for an adapter whose virtual functions are left as they are. */
+  /** None for an adapter whose virtual functions are left as they are, or that can have none. */
   List<Step> steps() {
     List<Step> steps = new ArrayList<>();
-    if (adapter.vfs() > 0) {
-      String name = adapter.name().text();
-      PciAddress at = pf.address();
+    String name = adapter.name().text();
+    PciAddress at = pf.address();
+    if (adapter.count() > 0) {
       steps.add(new KeepDriversAway(name, at));
-      steps.add(new MakeFunctions(name, at, adapter.vfs()));
+    }
+    if (adapter.vfs().isPresent() && pf.sriov().isPresent()) {
+      steps.add(new MakeFunctions(name, at, adapter.count()));
       settings.forEach(
           (index, wanted) -> {
             if (!wanted.isEmpty()) {
@@ -41,7 +43,7 @@ record AdapterPlan(Adapter adapter, PciDevice pf, SortedMap<Integer, VfSettings>
 
   /** Whether its virtual functions are there already and stay. */
   boolean isMade() {
-    return capability().numVfs() == adapter.vfs();
+    return capability().numVfs() == adapter.count();
   }
 
   /** Where a virtual function is or will be. */

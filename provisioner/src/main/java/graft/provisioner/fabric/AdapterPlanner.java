@@ -65,7 +65,8 @@ final class AdapterPlanner {
           problems.add(
               positions.of(adapter, "device"),
               adapter.device() + " is " + pf.get().address() + ", as is '" + before.name() + "'");
-        } else if (adapter.vfs() > 0) {
+        } else if (adapter.count() > 0
+            || (adapter.vfs().isPresent() && pf.get().sriov().isPresent())) {
           requests.add(request(adapter, pf.get()));
         }
       }
@@ -174,8 +175,12 @@ final class AdapterPlanner {
     for (VirtualFunction vf : adapter.virtualFunctions()) {
       each.put(vf.index(), settings(vf));
     }
+    VfRequest count = VfRequest.of(pf.address(), adapter.count());
+    if (adapter.count() == 0) {
+      return count;
+    }
     GuidScheme guids = adapter.guidBase().map(GuidScheme::new).orElse(GuidScheme.DEFAULT);
-    VfRequest request = VfRequest.of(pf.address(), adapter.vfs()).withEach(each).withGuids(guids);
+    VfRequest request = count.withEach(each).withGuids(guids);
     return switch (adapter.policy()) {
       case AUTO -> request; // as the driver makes it: as the physical port is
       case UP -> request.withAll(VfSettings.NONE.withPolicy(VfPolicy.UP));

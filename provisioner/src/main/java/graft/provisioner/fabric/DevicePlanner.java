@@ -88,7 +88,7 @@ public final class DevicePlanner {
             || descriptor.fabric().stream()
                 .flatMap(fabric -> fabric.adapters().stream())
                 .map(Adapter::vfs)
-                .anyMatch(vfs -> vfs > 0);
+                .anyMatch(Optional::isPresent);
     if (changes && !snapshot.host().root()) {
       problems.add(
           file.positions().of(descriptor), "only root can change the host's devices", "be root");

@@ -13,6 +13,7 @@ import graft.provisioner.descriptor.Owner;
 import graft.provisioner.descriptor.Passthrough;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.DeviceFacts;
+import graft.provisioner.observe.DeviceFacts.VgpuFacts;
 import graft.provisioner.state.DeviceClaims.Holder;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.device.TakeDevice;
@@ -123,19 +124,8 @@ final class GuestPlanner {
   }
 
   private void passed(Guest guest, Passthrough device) {
-    String setup = setup();
-    String name = guest.name().text();
     if (device.pci().isPresent() && device.type().isPresent()) {
-      PciAddress address = device.pci().get();
-      int type = Integer.parseInt(device.type().get());
-      if (!facts.vgpuTypes().containsKey(address)) {
-        problems.add(
-            positions.of(device, "pci"),
-            address + " takes no vGPU type",
-            "load NVIDIA's vGPU host driver and make the GPU's functions (sriov-manage -e)");
-      }
-      take.get(guest).add(new TakeVgpu(name, setup, address, type, claims));
-      facts.host().pci().device(address).ifPresent(devices.get(guest)::add);
+      vgpu(guest, device);
     } else if (device.pci().isPresent()) {
       give(guest, device.pci().get(), "", positions.of(device, "pci"));
     } else if (device.mdev().isPresent()) {
@@ -148,6 +138,35 @@ final class GuestPlanner {
               + device.mig().get()
               + " and a vgpu of it), or give the guest a MIG-backed vGPU (mdev)");
     }
+  }
+
+  /** A virtual function of a GPU: it stays with NVIDIA's driver, which hands it to the guest. */
+  private void vgpu(Guest guest, Passthrough device) {
+    PciAddress address = device.pci().get();
+    int type = Integer.parseInt(device.type().get());
+    Optional<String> holder =
+        facts.host().ledger().holder(address).filter(one -> !one.equals(own(guest)));
+    VgpuFacts there = facts.vgpus().get(address);
+    if (there == null) {
+      problems.add(
+          positions.of(device, "pci"),
+          address + " takes no vGPU type",
+          "load NVIDIA's vGPU host driver and make the GPU's functions (sriov-manage -e)");
+    } else if (holder.isPresent()) {
+      problems.add(
+          positions.of(device, "pci"),
+          address + " belongs to " + holder.get(),
+          "give the guest another function of the GPU");
+    } else if (there.type() != type && !there.creatable().containsKey(type)) {
+      problems.add(
+          positions.of(device, "type"),
+          address + " cannot be a vGPU of type " + type,
+          there.creatable().isEmpty()
+              ? "the GPU has no room for any"
+              : "it can be one of " + there.creatable());
+    }
+    take.get(guest).add(new TakeVgpu(guest.name().text(), setup(), address, type, claims));
+    facts.host().pci().device(address).ifPresent(devices.get(guest)::add);
   }
 
   private void mediated(Guest guest, Passthrough device, String uuid) {
@@ -205,7 +224,7 @@ final class GuestPlanner {
                 + "' has no free virtual function for the guest '"
                 + guest.name()
                 + "': all "
-                + adapter.get().adapter().vfs()
+                + adapter.get().adapter().count()
                 + " are given away or in use",
             "raise 'vfs' of the adapter");
       }
@@ -216,12 +235,12 @@ final class GuestPlanner {
   private Optional<Integer> free(Guest guest, AdapterPlan adapter, List<Integer> known) {
     while (!known.isEmpty()) {
       int index = known.remove(0);
-      if (index < adapter.adapter().vfs() && !given.contains(adapter.function(index))) {
+      if (index < adapter.adapter().count() && !given.contains(adapter.function(index))) {
         return Optional.of(index);
       }
     }
     String own = new Holder(setup(), guest.name().text()).toString();
-    for (int index = 0; index < adapter.adapter().vfs(); index++) {
+    for (int index = 0; index < adapter.adapter().count(); index++) {
       PciAddress at = adapter.function(index);
       boolean foreign = facts.host().ledger().holder(at).filter(h -> !h.equals(own)).isPresent();
       boolean used = adapter.isMade() && facts.host().uses().containsKey(at);

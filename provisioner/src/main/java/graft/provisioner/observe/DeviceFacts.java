@@ -22,7 +22,7 @@ import java.util.TreeMap;
  * @param claims who was given which device by Graft, by PCI address or UUID
  * @param vfio whether devices can be bound to vfio-pci
  * @param mediated the UUIDs of the mediated devices that exist
- * @param vgpuTypes the vGPU type of those virtual functions of GPUs that take one, 0 for none
+ * @param vgpus those virtual functions of GPUs that can be a vGPU
  * @param nodes the NUMA nodes
  * @param boot what is known about the boot of the host
  */
@@ -32,7 +32,7 @@ public record DeviceFacts(
     Map<String, Holder> claims,
     boolean vfio,
     Set<String> mediated,
-    Map<PciAddress, Integer> vgpuTypes,
+    Map<PciAddress, VgpuFacts> vgpus,
     List<NumaNode> nodes,
     BootFacts boot) {
   /** Nobody looked. */
@@ -57,6 +57,14 @@ public record DeviceFacts(
           Map.of(),
           List.of(),
           new BootFacts("", false, Optional.empty()));
+
+  /**
+   * A virtual function of a GPU that can be a vGPU.
+   *
+   * @param type the number of the type that it is, 0 for none
+   * @param creatable those that it could be now, as the driver says: {@code 557: NVIDIA L40-1B}
+   */
+  public record VgpuFacts(int type, Map<Integer, String> creatable) {}
 
   /**
    * The boot of the host.

@@ -1,6 +1,7 @@
 package graft.provisioner.observe;
 
 import graft.provisioner.observe.DeviceFacts.BootFacts;
+import graft.provisioner.observe.DeviceFacts.VgpuFacts;
 import graft.provisioner.state.DeviceClaims;
 import graft.provisioner.state.DeviceClaims.Holder;
 import graft.provisioner.values.Name;
@@ -20,6 +21,8 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Looks at the host's devices, in one pass. */
 public final class DeviceObserver {
@@ -27,6 +30,8 @@ public final class DeviceObserver {
   private static final String BOOT_ID = "/proc/sys/kernel/random/boot_id";
   private static final String MEDIATED = "/sys/bus/mdev/devices";
   private static final String VGPU_TYPE = "nvidia/current_vgpu_type";
+  private static final String VGPU_TYPES = "nvidia/creatable_vgpu_types";
+  private static final Pattern VGPU_LINE = Pattern.compile("\\s*([0-9]{1,9})\\s*:\\s*(.*)");
 
   private final HostAccess host;
   private final Path claims;
@@ -61,7 +66,7 @@ public final class DeviceObserver {
         claimed,
         files.exists(PciPaths.driver("vfio-pci", "bind")),
         new TreeSet<>(files.list(MEDIATED)),
-        vgpuTypes(state),
+        vgpus(state),
         NumaNode.readAll(files),
         new BootFacts(boot, files.exists("/run/systemd/system"), unit(setup)));
   }
@@ -82,14 +87,31 @@ public final class DeviceObserver {
     return new Ledger(holders);
   }
 
-  private Map<PciAddress, Integer> vgpuTypes(HostState state) {
-    Map<PciAddress, Integer> types = new TreeMap<>();
+  private Map<PciAddress, VgpuFacts> vgpus(HostState state) {
+    Map<PciAddress, VgpuFacts> vgpus = new TreeMap<>();
     for (PciDevice device : state.pci().devices().values()) {
       if (device.isNvidiaGpu() && device.isVirtualFunction()) {
         host.files()
             .read(PciPaths.device(device.address(), VGPU_TYPE))
             .filter(text -> text.matches("[0-9]{1,9}"))
-            .ifPresent(text -> types.put(device.address(), Integer.valueOf(text)));
+            .ifPresent(
+                text ->
+                    vgpus.put(
+                        device.address(),
+                        new VgpuFacts(Integer.parseInt(text), creatable(device.address()))));
+      }
+    }
+    return vgpus;
+  }
+
+  /** Lines of number and name below a heading. */
+  private Map<Integer, String> creatable(PciAddress vf) {
+    Map<Integer, String> types = new TreeMap<>();
+    String text = host.files().read(PciPaths.device(vf, VGPU_TYPES)).orElse("");
+    for (String line : text.split("\n", -1)) {
+      Matcher matcher = VGPU_LINE.matcher(line);
+      if (matcher.matches()) {
+        types.put(Integer.valueOf(matcher.group(1)), matcher.group(2).strip());
       }
     }
     return types;

@@ -59,7 +59,10 @@ public interface Step {
     return false;
   }
 
-  /** Whether it stays as it is when steps before it are done anew: a disk outlives a new seed. */
+  /**
+   * Whether it does not stand on the steps before it: it stays as it is when they are done anew, as
+   * a disk outlives a new seed, and they can be taken back when it cannot.
+   */
   default boolean isIndependent() {
     return false;
   }

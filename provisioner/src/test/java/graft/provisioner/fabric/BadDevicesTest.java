@@ -268,6 +268,33 @@ class BadDevicesTest {
   }
 
   @Test
+  void aFunctionThatIsNoVgpu() {
+    assertThat(wrong(guest("passthrough: [{pci: \"0000:65:00.0\", type: \"557\"}]")))
+        .containsExactly(
+            "lab.yaml:8:25: 0000:65:00.0 takes no vGPU type (load NVIDIA's vGPU host driver and make"
+                + " the GPU's functions (sriov-manage -e))");
+  }
+
+  @Test
+  void aVgpuOfATypeThatTheGpuCannotMake() {
+    host.gpuFunction("66", "0");
+    assertThat(wrong(guest("passthrough: [{pci: \"0000:66:00.1\", type: \"700\"}]")))
+        .containsExactly(
+            "lab.yaml:8:47: 0000:66:00.1 cannot be a vGPU of type 700 (it can be one of"
+                + " {557=NVIDIA L40-1B, 558=NVIDIA L40-2B})");
+  }
+
+  @Test
+  void aVgpuOfAGuestThatGraftDidNotMake() {
+    host.gpuFunction("66", "557");
+    host.foreignGuest("windows", "0000:66:00.1");
+    assertThat(wrong(guest("passthrough: [{pci: \"0000:66:00.1\", type: \"557\"}]")))
+        .containsExactly(
+            "lab.yaml:8:25: 0000:66:00.1 belongs to the guest 'windows' (give the guest another"
+                + " function of the GPU)");
+  }
+
+  @Test
   void aHostThatCannotBindToVfio() {
     host.fake.deleteFile("/sys/bus/pci/drivers/vfio-pci");
     assertThat(wrong(guest("passthrough: [{pci: \"0000:65:00.0\"}]")))

@@ -35,11 +35,13 @@ import graft.provisioner.state.StateFolder;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.device.AttachDevice;
 import graft.provisioner.values.Name;
+import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;
 import graft.sriov.vf.HostAccess;
 import graft.sriov.vf.TimeLimits;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -163,6 +165,29 @@ final class DeviceHost {
       return new Undoer(journal, context(journal), ApplyListener.NONE)
           .undo(journal.state().newestFirst());
     }
+  }
+
+  /**
+   * A GPU with two virtual functions under NVIDIA's vGPU host driver, the first of which has a type
+   * (0 for none).
+   *
+   * @return the folder of the driver's own files for it
+   */
+  String gpuFunction(String bus, String type) {
+    String gpu = "/sys/bus/pci/devices/0000:" + bus + ":00.";
+    fake.add(FakeDevice.gpu("0000:" + bus + ":00.0").sriov(2, 0x20b0, null));
+    fake.write(gpu + "0/sriov_numvfs", "2", Duration.ofSeconds(1));
+    fake.file(gpu + "1/nvidia/current_vgpu_type", type)
+        .file(
+            gpu + "1/nvidia/creatable_vgpu_types",
+            "ID    : vGPU Name\n557   : NVIDIA L40-1B\n558   : NVIDIA L40-2B\n");
+    fake.takeLog();
+    return gpu + "1/nvidia/";
+  }
+
+  /** What the set-up did stays, and nobody knows of it. */
+  void journalIsLost(String setup) throws java.io.IOException {
+    java.nio.file.Files.delete(folder(new Name(setup)).journal());
   }
 
   JournalState journal(Name setup) {

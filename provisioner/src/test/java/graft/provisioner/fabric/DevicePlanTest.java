@@ -170,6 +170,56 @@ class DevicePlanTest {
   }
 
   @Test
+  void aFunctionOfAGpuBecomesAVgpuAndIsNoneAgain() throws Exception {
+    String vf = host.gpuFunction("66", "0");
+    SortedMap<String, String> first = host.fake.state();
+    String descriptor =
+        "graft: 1\nname: lab\n" + guest("passthrough: [{pci: \"0000:66:00.1\", type: \"557\"}]");
+    Plan plan = host.plan(descriptor);
+    assertThat(plan.toText())
+        .contains("+ make 0000:66:00.1 a vGPU of type 557")
+        .contains("+ attach 0000:66:00.1")
+        .doesNotContain("vfio-pci");
+    host.apply(plan);
+    assertThat(host.fake.read(vf + "current_vgpu_type")).hasValue("557");
+    assertThat(host.claims()).containsKey("0000:66:00.1");
+    assertThat(DeviceHost.lines(host.plan(descriptor))).isEmpty();
+    assertThat(host.undo("lab")).isEmpty();
+    assertThat(host.fake.state()).isEqualTo(first);
+    assertThat(host.claims()).isEmpty();
+  }
+
+  @Test
+  void noFunctionsTakesThoseThatAreThereAway() throws Exception {
+    host.apply(host.plan(FABRIC));
+    host.journalIsLost("lab");
+    SortedMap<String, String> first = host.fake.state();
+    String none = FABRIC.replace("vfs: 2", "vfs: 0");
+    Plan plan = host.plan(none);
+    assertThat(DeviceHost.lines(plan))
+        .containsExactly("adapter ib0: + have no virtual functions of 0000:3b:00.0");
+    host.apply(plan);
+    assertThat(host.fake.read("/sys/bus/pci/devices/0000:3b:00.0/sriov_numvfs")).hasValue("0");
+    assertThat(DeviceHost.lines(host.plan(none))).isEmpty();
+    assertThat(host.undo("lab")).isEmpty();
+    assertThat(host.fake.state()).as("with their GUIDs and drivers").isEqualTo(first);
+  }
+
+  @Test
+  void anAdapterThatSaysNoNumberKeepsItsFunctions() throws Exception {
+    host.apply(host.plan(FABRIC));
+    host.journalIsLost("lab");
+    assertThat(DeviceHost.lines(host.plan(FABRIC.replace(", vfs: 2", "")))).isEmpty();
+  }
+
+  @Test
+  void anAdapterWithoutFunctionsInItsFirmwareHasNone() throws Exception {
+    host.fake.add(FakeDevice.mlx5("0000:3c:00.0", 0));
+    String none = FABRIC.replace("mlx5_3b_0, vfs: 2", "mlx5_3c_0, vfs: 0");
+    assertThat(DeviceHost.lines(host.plan(none))).isEmpty();
+  }
+
+  @Test
   void aSetUpIsAppliedAtBootWhereThereIsASystemd() throws Exception {
     host.fake.file("/run/systemd/system/x", "");
     String home = System.getProperty("graft.home", "");

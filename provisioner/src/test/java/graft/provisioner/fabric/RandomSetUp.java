@@ -45,6 +45,10 @@ final class RandomSetUp {
       gpu(i, String.format("0000:%02x:00", 0x60 + i), 20 + i);
     }
     mediated();
+    if (random.nextInt(3) == 0) {
+      host.gpuFunction("71", random.nextBoolean() ? "0" : "558");
+      device(random.nextInt(devices.size()), "pci: \"0000:71:00.1\", type: \"557\"");
+    }
     host.fake.takeLog();
     descriptor = write();
   }
@@ -63,7 +67,7 @@ final class RandomSetUp {
     PciAddress at = PciAddress.parse(address);
     before(at, random.nextInt(3) == 0 ? 0 : random.nextInt(total + 1), ethernet);
 
-    int count = 1 + random.nextInt(total);
+    int count = random.nextInt(5) == 0 ? 0 : 1 + random.nextInt(total);
     adapters.append("    - name: ib").append(number).append('\n');
     adapters.append("      device: \"").append(address).append("\"\n");
     adapters.append("      vfs: ").append(count).append('\n');

@@ -109,6 +109,30 @@ class CrashMatrixTest {
     assertThat(read().entries().keySet()).containsExactly("guest/g/one", "guest/g/two");
   }
 
+  @Test
+  void whatAStepThatCannotBeTakenBackStandsOnStays() throws Exception {
+    apply(List.of(step("net", "bridge", "1")));
+    apply(steps("1"));
+    apply(List.of(step("other", "one", "1")));
+    FakeStep.failAt(world, "undo three");
+    assertThat(undo()).containsExactly("guest g: cannot undo 'three': undo three does not work");
+    assertThat(read().entries().keySet())
+        .as("neither its lane's earlier steps nor the network; the other guest is gone")
+        .containsExactly("network/net/bridge", "guest/g/one", "guest/g/two", "guest/g/three");
+    FakeStep.liveOn(world);
+    assertThat(undo()).isEmpty();
+    assertThat(FakeStep.world(world)).isEmpty();
+  }
+
+  @Test
+  void anIndependentStepThatCannotBeTakenBackKeepsNothingElseOfItsLane() throws Exception {
+    apply(List.of(step("net", "bridge", "1")));
+    apply(List.of(step("g", "one", "1"), step("g", "free", "1"), step("g", "three", "1")));
+    FakeStep.failAt(world, "undo free");
+    assertThat(undo()).hasSize(1);
+    assertThat(read().entries().keySet()).containsExactly("network/net/bridge", "guest/g/free");
+  }
+
   private void killedApply(String moment) {
     FakeStep.killAt(world, moment);
     assertThat(catchThrowable(() -> apply(steps("1")))).as("killed").isNotNull();
@@ -163,7 +187,11 @@ class CrashMatrixTest {
   }
 
   private Step step(String name, String version) {
-    return new FakeStep(world, "g", name, version);
+    return step("g", name, version);
+  }
+
+  private Step step(String guest, String name, String version) {
+    return new FakeStep(world, guest, name, version);
   }
 
   private static List<String> allMarks(String version) {

@@ -11,7 +11,8 @@ import java.util.concurrent.ConcurrentSkipListSet;
 
 /**
  * A step on a world of two marks for each step, so that it can be done by half. Kills the process
- * at a chosen moment, by an error that nobody catches.
+ * at a chosen moment, by an error that nobody catches. One whose guest is "net" is of a network;
+ * one whose name begins with "free" is independent.
  */
 public record FakeStep(String world, String guest, String name, String version) implements Step {
   private static final Map<String, Set<String>> WORLDS = new ConcurrentHashMap<>();
@@ -29,6 +30,7 @@ public record FakeStep(String world, String guest, String name, String version) 
     KILLS.put(world, moment);
   }
 
+  /** A step that fails: its name, or {@code undo NAME}. */
   static void failAt(String world, String name) {
     FAILURES.put(world, name);
   }
@@ -40,7 +42,12 @@ public record FakeStep(String world, String guest, String name, String version) 
 
   @Override
   public Lane lane() {
-    return Lane.guest(guest);
+    return guest.equals("net") ? Lane.network(guest) : Lane.guest(guest);
+  }
+
+  @Override
+  public boolean isIndependent() {
+    return name.startsWith("free");
   }
 
   @Override
@@ -58,9 +65,7 @@ public record FakeStep(String world, String guest, String name, String version) 
     kill("do", "before");
     world(world).add(mark(1));
     kill("do", "half");
-    if (name.equals(FAILURES.get(world))) {
-      throw new graft.provisioner.step.StepFailure(name + " does not work", "");
-    }
+    fail(name);
     world(world).add(mark(2));
     kill("do", "after");
     return Map.of("mark", name);
@@ -71,8 +76,15 @@ public record FakeStep(String world, String guest, String name, String version) 
     kill("undo", "before");
     world(world).remove(mark(2));
     kill("undo", "half");
+    fail("undo " + name);
     world(world).remove(mark(1));
     kill("undo", "after");
+  }
+
+  private void fail(String what) {
+    if (what.equals(FAILURES.get(world))) {
+      throw new graft.provisioner.step.StepFailure(what + " does not work", "");
+    }
   }
 
   private String mark(int half) {

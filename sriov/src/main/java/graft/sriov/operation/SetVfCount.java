@@ -123,9 +123,6 @@ public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> 
     if (!files.exists(PciPaths.device(pf, FILE))) {
       return;
     }
-    // Applying turns it off at most. Where it is on, an undo in which this one failed has put it
-    // back.
-    boolean autoprobe = before.number("autoprobe") == 1 || SetAutoprobe.on(host, pf);
     int count = before.number("count");
     if (present(files, pf) != count) {
       // Off, so that no driver takes a VF that is to get its settings first.
@@ -144,7 +141,7 @@ public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> 
                           vf, before.value(prefix + "driver"), before.value(prefix + "override"))
                       .apply(host));
     }
-    new SetAutoprobe(pf, autoprobe).apply(host);
+    new SetAutoprobe(pf, before.number("autoprobe") == 1).apply(host);
   }
 
   private static int present(Sysfs files, PciAddress pf) {

@@ -20,10 +20,11 @@ public record MakeFunctions(String adapter, PciAddress pf, int count) implements
 
   @Override
   public String describe() {
-    return "make "
-        + (count == 1 ? "1 virtual function" : count + " virtual functions")
-        + " of "
-        + pf;
+    return switch (count) {
+      case 0 -> "have no virtual functions of " + pf;
+      case 1 -> "make 1 virtual function of " + pf;
+      default -> "make " + count + " virtual functions of " + pf;
+    };
   }
 
   @Override

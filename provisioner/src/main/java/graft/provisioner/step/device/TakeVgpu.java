@@ -1,5 +1,6 @@
 package graft.provisioner.step.device;
 
+import graft.provisioner.observe.DeviceFacts.VgpuFacts;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.state.DeviceClaims;
 import graft.provisioner.state.DeviceClaims.Holder;
@@ -41,7 +42,9 @@ public record TakeVgpu(String guest, String setup, PciAddress device, int type, 
 
   @Override
   public boolean isDone(Snapshot snapshot) {
-    return Integer.valueOf(type).equals(snapshot.devices().vgpuTypes().get(device))
+    VgpuFacts vgpu = snapshot.devices().vgpus().get(device);
+    return vgpu != null
+        && vgpu.type() == type
         && holder().equals(snapshot.devices().claims().get(device.toString()));
   }
 
