@@ -22,7 +22,7 @@ static const char usage[] =
     "  --json         print one JSON object instead\n"
     "\n"
     "Keys: device, compute_capability, memory_bytes, driver_version, channel (the address that Graft's client\n"
-    "uses), start_ms (cuInit until the context is there), then, measured: round_trip_us (the median of a call\n"
+    "uses), client_version (its own), start_ms (cuInit until the context is there), then, measured: round_trip_us (the median of a call\n"
     "that waits for an answer), host_to_device_mb_s and device_to_host_mb_s (pageable memory, 10^6 bytes a\n"
     "second), pinned_to_device_mb_s and pinned_to_host_mb_s, launch_us (one of many launches that are not\n"
     "waited for), launch_wait_us (launch and wait, the median).\n"
@@ -218,12 +218,15 @@ static void describe(CUdevice device) {
   print_number("driver_version", version, 0);
 }
 
-// Graft's client says how it reaches the server; a real driver has no such function.
-static void describe_channel(void) {
-  const char *(*channel)(void);
-  *(void **)&channel = dlsym(driver, "graftChannel");
-  if (channel != NULL && channel() != NULL) {
-    print_text("channel", channel());
+// Graft's client says how it reaches the server and which version it is; a real driver has no such functions.
+static void describe_client(void) {
+  const char *names[][2] = {{"channel", "graftChannel"}, {"client_version", "graftVersion"}};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const char *(*value)(void);
+    *(void **)&value = dlsym(driver, names[i][1]);
+    if (value != NULL && value() != NULL) {
+      print_text(names[i][0], value());
+    }
   }
 }
 
@@ -410,7 +413,7 @@ int main(int count, char **arguments) {
   CUcontext context;
   CHECK(cuDeviceGet(&device, (int)ordinal));
   describe(device);
-  describe_channel();
+  describe_client();
   CHECK(cuDevicePrimaryCtxRetain(&context, device));
   CHECK(cuCtxSetCurrent(context));
   print_number("start_ms", 1e3 * (seconds() - start), 1);

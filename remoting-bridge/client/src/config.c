@@ -28,7 +28,8 @@ static bool parse_token(const char *hex, uint8_t token[32]) {
 static bool read_token(const char *path, uint8_t token[32], char *reason, size_t size) {
   FILE *file = fopen(path, "re");
   if (!file) {
-    snprintf(reason, size, "token file %s: %s", path, strerror(errno));
+    const char *why = errno == EACCES ? "only root and the group that the set-up names may read it" : strerror(errno);
+    snprintf(reason, size, "token file %s: %s", path, why);
     return false;
   }
   char line[128] = "";

@@ -63,6 +63,9 @@ struct graft_transfer;
 int graft_session_open(void);
 bool graft_session_is_open(void);
 const char *graftChannel(void);
+
+/* The version of Graft that this client came with. */
+const char *graftVersion(void);
 /* GRAFT_DEBUG: 1 says what is missing, 2 each call. */
 int graft_debug(void);
 /* One line on stderr. */

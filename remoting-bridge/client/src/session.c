@@ -738,6 +738,8 @@ bool graft_lane_done(uint64_t callback) {
 /* Beside the driver's functions, for programs that want to know: the address in use, NULL without a session. */
 GRAFT_EXPORT const char *graftChannel(void) { return graft_session_is_open() ? s.config.server : NULL; }
 
+GRAFT_EXPORT const char *graftVersion(void) { return GRAFT_VERSION; }
+
 static int open_now(void) {
   char reason[400];
   if (!graft_config_read(&s.config, reason, sizeof reason)) {

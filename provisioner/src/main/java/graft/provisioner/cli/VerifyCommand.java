@@ -36,7 +36,11 @@ import picocli.CommandLine.Parameters;
       ""
     },
     footerHeading = "%nExamples:%n",
-    footer = {"  graft verify lab.yaml", "  graft verify lab alice"})
+    footer = {
+      "  graft verify lab.yaml",
+      "  graft verify lab alice",
+      "  graft verify --channels lab alice"
+    })
 final class VerifyCommand implements Callable<Integer> {
   private static final String LIBRARY = "libcuda.so.1";
   private static final int SHOWN_DIGITS = 12;
@@ -50,6 +54,9 @@ final class VerifyCommand implements Callable<Integer> {
       description = "The guests; all with a vGPU if none is named.")
   List<String> guests;
 
+  @Option(names = "--channels", description = "Measure every channel of each guest.")
+  boolean channels;
+
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
@@ -60,13 +67,35 @@ final class VerifyCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     JournalState journal = Target.journal(target.state());
-    List<Map<String, Object>> rows = new ArrayList<>();
     try (Connections connections = new Connections()) {
-      for (String name : chosen(journal)) {
-        Map<String, Object> row = verify(GuestReach.of(journal, name), connections);
-        rows.add(row);
-        output.say(line(row));
-      }
+      List<GuestReach> chosen =
+          chosen(journal).stream().map(name -> GuestReach.of(journal, name)).toList();
+      return channels ? measure(chosen, connections) : verify(chosen, connections);
+    }
+  }
+
+  private int measure(List<GuestReach> chosen, Connections connections) {
+    List<Map<String, Object>> guests = new ArrayList<>();
+    boolean well = true;
+    for (GuestReach guest : chosen) {
+      Reach reach = guest.open(connections);
+      List<Map<String, Object>> rows =
+          new ChannelProbe(words -> reach.run(words, new byte[0], timeout.toDuration()).said())
+              .rows();
+      output.say("guest " + guest.name() + ":\n" + ChannelProbe.table(rows).stripTrailing());
+      guests.add(Map.of("guest", guest.name(), "channels", rows));
+      well &= ChannelProbe.allWork(rows);
+    }
+    output.result(Map.of("guests", guests));
+    return well ? ExitCode.OK : ExitCode.FAILED;
+  }
+
+  private int verify(List<GuestReach> chosen, Connections connections) {
+    List<Map<String, Object>> rows = new ArrayList<>();
+    for (GuestReach guest : chosen) {
+      Map<String, Object> row = verify(guest, connections);
+      rows.add(row);
+      output.say(line(row));
     }
     output.result(Map.of("guests", rows));
     if (!rows.stream().allMatch(row -> "ok".equals(row.get("result")))) {
@@ -130,12 +159,15 @@ final class VerifyCommand implements Callable<Integer> {
     if (!"ok".equals(row.get("result"))) {
       return text.append(row.get("result")).toString();
     }
-    text.append("ok on ").append(row.get("device")).append(" at ").append(row.get("server"));
+    text.append("ok on ").append(row.get("device"));
+    text.append(" at ").append(row.getOrDefault("channel", row.get("server")));
     text.append("\n  copies: ").append(row.get("host_to_device_mb_s")).append(" MB/s there, ");
     text.append(row.get("device_to_host_mb_s")).append(" MB/s back");
-    text.append("\n  launch: ").append(row.get("launch_us")).append(" us, with its end ");
+    text.append("\n  round trip: ").append(row.get("round_trip_us")).append(" us, launch ");
+    text.append(row.get("launch_us")).append(" us, with its end ");
     text.append(row.get("launch_wait_us")).append(" us");
-    text.append("\n  client ").append(row.get("client"));
+    text.append("\n  client ").append(row.getOrDefault("client_version", "of an earlier version"));
+    text.append(" (").append(row.get("client")).append(')');
     return text.append(
             Boolean.TRUE.equals(row.get("clientIsCurrent"))
                 ? ", this Graft's"

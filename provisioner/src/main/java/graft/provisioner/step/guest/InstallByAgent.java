@@ -1,13 +1,10 @@
 package graft.provisioner.step.guest;
 
 import graft.hypervisors.libvirt.Guest;
-import graft.provisioner.observe.Snapshot;
 import graft.provisioner.reach.AgentReach;
 import graft.provisioner.reach.GuestSetup;
 import graft.provisioner.reach.ReachException;
 import graft.provisioner.setup.Payload;
-import graft.provisioner.step.Lane;
-import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StoppedException;
 import graft.provisioner.values.TimeSpan;
@@ -17,37 +14,13 @@ import java.util.Map;
 
 /** Brings a guest's payload in by its agent, while it runs. */
 public record InstallByAgent(
-    String uri, String guest, String uuid, Payload payload, TimeSpan timeout) implements Step {
-  /** The key of the result that holds how many things were changed. */
-  static final String CHANGED = "changed";
-
+    String uri, String guest, String uuid, Payload payload, TimeSpan timeout) implements Install {
   private static final Duration PAUSE = Duration.ofSeconds(1);
   private static final Duration PING = Duration.ofSeconds(2);
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
-  @Override
-  public String name() {
-    return "install";
-  }
-
-  @Override
-  public String describe() {
-    return "bring in by its agent: " + payload.summary();
-  }
-
-  @Override
-  public boolean isDone(Snapshot snapshot) {
-    return true; // on the guest's own disk
-  }
-
-  /** What is on the guest's disk goes with it. */
-  @Override
-  public boolean leavesSomething() {
-    return false;
+  public String way() {
+    return "in by its agent";
   }
 
   /** A guest that reboots meanwhile is waited for, and set up from the start again. */
@@ -59,12 +32,8 @@ public record InstallByAgent(
     long deadline = start + timeout.toDuration().toNanos();
     while (true) {
       try {
-        int changed = new GuestSetup(reach, guest).bring(payload, timeout.toDuration());
-        return Map.of(
-            CHANGED,
-            (long) changed,
-            "seconds",
-            Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0);
+        return Install.result(
+            new GuestSetup(reach, guest).bring(payload, timeout.toDuration()), start);
       } catch (ReachException e) {
         if (!e.isAway() || System.nanoTime() > deadline || !domain.state().isActive()) {
           throw e;
@@ -79,7 +48,4 @@ public record InstallByAgent(
       }
     }
   }
-
-  @Override
-  public void undo(StepContext context) {}
 }

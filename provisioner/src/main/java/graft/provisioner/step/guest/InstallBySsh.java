@@ -1,13 +1,10 @@
 package graft.provisioner.step.guest;
 
 import graft.hypervisors.libvirt.Guest;
-import graft.provisioner.observe.Snapshot;
 import graft.provisioner.reach.SshLogin;
 import graft.provisioner.reach.SshReach;
 import graft.provisioner.setup.AnsibleHost;
 import graft.provisioner.setup.Payload;
-import graft.provisioner.step.Lane;
-import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
 import graft.provisioner.values.TimeSpan;
@@ -16,7 +13,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,35 +37,14 @@ public record InstallBySsh(
     Payload payload,
     Path playbooks,
     TimeSpan timeout)
-    implements Step {
+    implements Install {
   private static final Pattern RECAP =
       Pattern.compile("(?m)^\\S+\\s+: ok=\\d+\\s+changed=(\\d+)\\s+unreachable=0\\s+failed=0");
   private static final int LAST_LINES = 15;
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
-  @Override
-  public String name() {
-    return "install";
-  }
-
-  @Override
-  public String describe() {
-    return "bring in by SSH and Ansible: " + payload.summary();
-  }
-
-  @Override
-  public boolean isDone(Snapshot snapshot) {
-    return true; // on the guest's own disk
-  }
-
-  /** What is on the guest's disk goes with it. */
-  @Override
-  public boolean leavesSomething() {
-    return false;
+  public String way() {
+    return "in by SSH and Ansible";
   }
 
   @Override
@@ -80,11 +55,7 @@ public record InstallBySsh(
     try {
       Files.writeString(
           inventory, AnsibleHost.inventory(Map.of(guest, host(domain, ssh, payload))));
-      return Map.of(
-          InstallByAgent.CHANGED,
-          (long) play(inventory),
-          "seconds",
-          Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0);
+      return Install.result(play(inventory), start);
     } finally {
       Files.deleteIfExists(inventory);
     }
@@ -134,7 +105,4 @@ public record InstallBySsh(
             + end,
         "mend what it says, then apply again");
   }
-
-  @Override
-  public void undo(StepContext context) {}
 }

@@ -1,11 +1,8 @@
 package graft.provisioner.step.guest;
 
-import graft.provisioner.observe.Snapshot;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.SetupArchive;
 import graft.provisioner.state.PrivateFiles;
-import graft.provisioner.step.Lane;
-import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
 import java.io.ByteArrayOutputStream;
@@ -26,33 +23,12 @@ import org.apache.commons.exec.PumpStreamHandler;
  *
  * @param disk the guest's own, no image that others share
  */
-public record InstallIntoImage(String guest, Payload payload, Path disk) implements Step {
+public record InstallIntoImage(String guest, Payload payload, Path disk) implements Install {
   private static final Duration LIMIT = Duration.ofMinutes(20);
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
-  @Override
-  public String name() {
-    return "install";
-  }
-
-  @Override
-  public String describe() {
-    return "bring into its disk: " + payload.summary();
-  }
-
-  @Override
-  public boolean isDone(Snapshot snapshot) {
-    return true; // on the guest's own disk
-  }
-
-  /** What is on the guest's disk goes with it. */
-  @Override
-  public boolean leavesSomething() {
-    return false;
+  public String way() {
+    return "into its disk";
   }
 
   @Override
@@ -89,7 +65,7 @@ public record InstallIntoImage(String guest, Payload payload, Path disk) impleme
           "--copy-in",
           script + ":" + there,
           "--run-command",
-          "sh " + there + "/setup.sh " + there + "/setup.tar >&2",
+          "GRAFT_OFFLINE=1 sh " + there + "/setup.sh " + there + "/setup.tar >&2",
           "--delete",
           there,
           "--hostname",
@@ -114,7 +90,4 @@ public record InstallIntoImage(String guest, Payload payload, Path disk) impleme
           e);
     }
   }
-
-  @Override
-  public void undo(StepContext context) {}
 }

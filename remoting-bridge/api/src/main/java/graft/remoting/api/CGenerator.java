@@ -371,6 +371,6 @@ final class CGenerator {
                             f.symbol(), f.symbol() + "_" + f.perThread().get().suffix())
                         : java.util.stream.Stream.of(f.symbol()))
             .collect(Collectors.joining(";\n    ", "    ", ";\n"));
-    return "{\n  global:\n    graftChannel;\n" + names + "  local: *;\n};\n";
+    return "{\n  global:\n    graftChannel;\n    graftVersion;\n" + names + "  local: *;\n};\n";
   }
 }
