@@ -28,7 +28,7 @@ trap 'exit 143' TERM HUP
 chmod 755 "$work"
 
 packages=$kernel,systemd-sysv,udev,dbus,cloud-init,netplan.io,iproute2,openssh-server
-packages+=,qemu-guest-agent,python3-yaml,libstdc++6,systemd-resolved
+packages+=,sudo,qemu-guest-agent,python3-yaml,libstdc++6,systemd-resolved
 for package; do packages+=,$package; done
 # A mirror, or a file with apt sources, in place of Debian's own.
 mirror=(${GRAFT_DEBIAN_MIRROR:+"$GRAFT_DEBIAN_MIRROR"})

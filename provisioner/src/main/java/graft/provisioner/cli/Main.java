@@ -1,5 +1,6 @@
 package graft.provisioner.cli;
 
+import graft.provisioner.bundle.PackageName;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.TimeSpan;
@@ -95,6 +96,7 @@ public final class Main implements Runnable {
       command.registerConverter(Endpoint.class, saying(Endpoint::parse));
       command.registerConverter(MemorySize.class, saying(MemorySize::parse));
       command.registerConverter(TimeSpan.class, saying(TimeSpan::parse));
+      command.registerConverter(PackageName.class, saying(PackageName::parse));
     }
     line.setUsageHelpAutoWidth(true);
     line.setCaseInsensitiveEnumValuesAllowed(true);

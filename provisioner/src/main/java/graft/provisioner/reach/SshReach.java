@@ -93,14 +93,26 @@ public final class SshReach implements Reach {
 
   @Override
   public boolean answers(Duration timeout) {
+    if (address.isEmpty()) {
+      return false;
+    }
+    Ended ended;
     try {
-      return !address.isEmpty() && run(List.of("true"), new byte[0], timeout).succeeded();
+      ended = run(List.of("true"), new byte[0], timeout);
     } catch (ReachException e) {
       if (e.isAway()) {
         return false;
       }
       throw e;
     }
+    if (!ended.succeeded()) {
+      throw new ReachException(
+          login.user() + "@" + address + " can log in and not become root: " + ended.said(),
+          "let it use sudo without a password, or log in as root",
+          false,
+          null);
+    }
+    return true;
   }
 
   @Override
