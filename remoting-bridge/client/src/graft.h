@@ -45,7 +45,7 @@ struct graft_session_key {
   uint8_t secret[32];
 };
 /* What a connection is for, as the server is told. */
-enum graft_lane { GRAFT_LANE_CALLBACKS, GRAFT_LANE_BULK };
+enum graft_lane { GRAFT_LANE_CALLBACKS, GRAFT_LANE_BULK, GRAFT_LANE_TWINS };
 /* A new session, whose key it sets. */
 int graft_connect_session(const struct graft_config *config, struct graft_session_key *key, char *reason, size_t size);
 /* The same with the first of the configured servers that can be had; says on stderr why one before it cannot. */
@@ -81,6 +81,8 @@ void graft_outgoing_stays(void);
 void graft_incoming(void *to, size_t bytes);
 /* Reads one answer for whoever it is for, or sleeps while another thread reads. False once the session is dead. */
 bool graft_listen(void);
+/* One more connection of the session, -1 if there is none to be had. */
+int graft_session_connect(enum graft_lane lane);
 /* Opens the connection for what must not wait behind the session's records. */
 bool graft_lane_open(void);
 /* Tells the server on it that a host function has run. False if there is no such connection. */

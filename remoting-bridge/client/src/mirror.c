@@ -66,12 +66,14 @@ static bool poke(const struct mirror *m, size_t at, const uint8_t *from, size_t 
   return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-static int to_device(const struct mirror *m, size_t at, size_t bytes) {
+/* Whether the copy is under way in a stream now, and not yet there. */
+static bool to_device(const struct mirror *m, size_t at, size_t bytes) {
   if (m->shared) {
     memcpy((void *)(uintptr_t)(m->device + at), m->shadow + at, bytes);
-    return 0;
+    return false;
   }
-  return rpc_graftWrite(m->device + at, m->shadow + at, bytes, stream());
+  if (m->allocated && graft_twin_write(m->device + at, m->shadow + at, bytes)) return false;
+  return !rpc_graftWrite(m->device + at, m->shadow + at, bytes, stream());
 }
 
 static int from_device(const struct mirror *m, size_t at, uint8_t *to, size_t bytes) {
@@ -79,14 +81,15 @@ static int from_device(const struct mirror *m, size_t at, uint8_t *to, size_t by
     memcpy(to, (void *)(uintptr_t)(m->device + at), bytes);
     return 0;
   }
+  if (m->allocated && graft_twin_read(m->device + at, to, bytes)) return graft_dead();
   graft_incoming(to, bytes);
   return rpc_graftRead(m->device + at, bytes, stream());
 }
 
-/* Sends what differs from the shadow, page by page, neighbours together. */
+/* Sends what differs from the shadow, page by page, neighbours together. Whether some of it is under way now. */
 static bool bring(struct mirror *m) {
   uint8_t *now = malloc(PIECE);
-  bool sent = false;
+  bool queued = false;
   for (size_t at = 0; now && at < m->bytes; at += PIECE) {
     size_t piece = m->bytes - at < PIECE ? m->bytes - at : PIECE, first = piece;
     if (!peek(m, at, now, piece)) break;
@@ -100,15 +103,14 @@ static bool bring(struct mirror *m) {
       bool last = page + PAGE >= piece;
       if (first < piece && (!differs || last)) {
         size_t end = differs ? page + take : page;
-        to_device(m, at + first, end - first);
-        sent = true;
+        queued |= to_device(m, at + first, end - first);
         first = piece;
       }
       if (last) break;
     }
   }
   free(now);
-  return sent && !m->shared;
+  return queued;
 }
 
 /* Takes what the device has changed; a page that the program has changed meanwhile stays as it is. */
@@ -132,16 +134,16 @@ static void fetch(struct mirror *m) {
 }
 
 static void bring_all(bool graph) {
-  bool sent = false;
+  bool queued = false;
   inside = true;
   pthread_mutex_lock(&lock);
   for (struct mirror *m = mirrors; m; m = m->next) {
-    if (m->use == GRAFT_MIRROR_MAPPED || (m->use == GRAFT_MIRROR_GRAPH ? graph : !looked)) sent |= bring(m);
+    if (m->use == GRAFT_MIRROR_MAPPED || (m->use == GRAFT_MIRROR_GRAPH ? graph : !looked)) queued |= bring(m);
   }
   looked = true;
   working = true;
   pthread_mutex_unlock(&lock);
-  if (sent) cuStreamSynchronize(stream());
+  if (queued) cuStreamSynchronize(stream());
   inside = false;
 }
 

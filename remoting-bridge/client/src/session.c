@@ -718,10 +718,15 @@ void graft_read_forget(uint64_t identity) {
 
 /* ---- The callbacks' lane ---- */
 
-bool graft_lane_open(void) {
+int graft_session_connect(enum graft_lane lane) {
   char reason[400];
-  if (s.lane < 0) s.lane = graft_connect_lane(&s.config, &s.key, GRAFT_LANE_CALLBACKS, reason, sizeof reason);
-  if (s.lane < 0 && graft_debug()) graft_say("no second connection: %s", reason);
+  int fd = graft_connect_lane(&s.config, &s.key, lane, reason, sizeof reason);
+  if (fd < 0 && graft_debug()) graft_say("no further connection: %s", reason);
+  return fd;
+}
+
+bool graft_lane_open(void) {
+  if (s.lane < 0) s.lane = graft_session_connect(GRAFT_LANE_CALLBACKS);
   return s.lane >= 0;
 }
 

@@ -19,6 +19,7 @@ int cuMemHostGetDevicePointer_v2(uint64_t *device, void *host, unsigned flags);
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream);
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
+int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, void *stream);
 int cuMemsetD32_v2(uint64_t to, unsigned value, size_t count);
 int cuStreamCreate(void **stream, unsigned flags);
 int cuStreamSynchronize(void *stream);
@@ -48,7 +49,17 @@ static const char PTX[] =
     "  .reg .u64 %rd<4>; .reg .u32 %r<4>;\n"
     "  ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [by];\n"
     "  mov.u32 %r2, %tid.x; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd1, %rd2;\n"
-    "  ld.global.u32 %r3, [%rd3]; add.u32 %r3, %r3, %r1; st.global.u32 [%rd3], %r3; ret;\n}\n";
+    "  ld.global.u32 %r3, [%rd3]; add.u32 %r3, %r3, %r1; st.global.u32 [%rd3], %r3; ret;\n}\n"
+    ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+    ".global .align 1 .b8 format[] = {104, 101, 108, 108, 111, 32, 37, 100, 10, 0};\n" /* hello %d */
+    ".visible .entry hello(.param .u32 n) {\n"
+    "  .reg .u64 %rd<5>; .reg .u32 %r<4>; .local .align 8 .b8 arguments[8];\n"
+    "  ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; add.u32 %r1, %r1, %r2;\n"
+    "  mov.u64 %rd1, arguments; st.local.u32 [%rd1], %r1; cvta.local.u64 %rd2, %rd1;\n"
+    "  mov.u64 %rd3, format; cvta.global.u64 %rd4, %rd3;\n"
+    "  { .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd4; st.param.b64 [a], %rd2;\n"
+    "    call.uni (r), vprintf, (f, a); ld.param.b32 %r3, [r]; }\n"
+    "  ret;\n}\n";
 
 enum { COUNT = 100, BYTES = COUNT * 4 };
 
@@ -79,7 +90,7 @@ static int sum(const int *p) {
   return s;
 }
 
-static void *add, *stream;
+static void *add, *hello, *stream;
 
 static int launch(uint64_t p, unsigned by, unsigned threads, unsigned shared, void *on) {
   void *parameters[] = {&p, &by};
@@ -96,6 +107,50 @@ static void launches(void) {
   printf("no function: %s\n", name_of(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL)));
   RUN(launch(d, 1, 1, 0, NULL));
   printf("then: %s\n", name_of(cuCtxSynchronize()));
+}
+
+/* Each line of a kernel's stands where the program has waited for it. */
+static void output(void) {
+  int n = 1;
+  void *parameters[] = {&n};
+  RUN(cuLaunchKernel(hello, 1, 1, 1, 2, 1, 1, 0, stream, parameters, NULL));
+  RUN(cuStreamSynchronize(stream));
+  printf("printed, and waited for the stream\n");
+  n = 10;
+  RUN(cuLaunchKernel(hello, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+  RUN(cuCtxSynchronize());
+  printf("printed, and waited for the context\n");
+}
+
+enum { MANY = 2 << 20 };
+static int *arrived, *seen_here;
+static uint64_t wrong;
+
+static void look(void *data) {
+  for (size_t i = 0; i < MANY; i++) wrong += arrived[i] != 7;
+  *(int *)data = seen_here[0]++;
+}
+
+/* What the stream did before a host function is there when it runs: copies to pinned memory, and what kernels wrote to
+ * mapped memory; and what it writes there, the next kernel reads. */
+static void host_functions(void) {
+  uint64_t d, seen;
+  int was = 0;
+  RUN(cuMemAlloc_v2(&d, MANY * 4));
+  RUN(cuMemHostAlloc((void **)&arrived, MANY * 4, 0));
+  RUN(cuMemHostAlloc((void **)&seen_here, BYTES, 2));
+  RUN(cuMemHostGetDevicePointer_v2(&seen, seen_here, 0));
+  for (int i = 0; i < COUNT; i++) seen_here[i] = 1;
+  for (int round = 0; round < 5; round++) {
+    memset(arrived, 0, MANY * 4);
+    RUN(cuMemsetD32Async(d, 7, MANY, stream));
+    RUN(launch(seen, 10, COUNT, 0, stream));
+    RUN(cuMemcpyDtoHAsync_v2(arrived, d, MANY * 4, stream));
+    RUN(cuLaunchHostFunc(stream, look, &was));
+    RUN(launch(seen, 100, 1, 0, stream));
+    RUN(cuStreamSynchronize(stream));
+    printf("wrong in the host function: %d, it saw %d and left %d\n", (int)wrong, was, seen_here[0]);
+  }
 }
 
 static void captures(void) {
@@ -201,8 +256,11 @@ int main(void) {
   RUN(cuCtxSetCurrent(context));
   RUN(cuModuleLoadData(&module, PTX));
   RUN(cuModuleGetFunction(&add, module, "add"));
+  RUN(cuModuleGetFunction(&hello, module, "hello"));
   RUN(cuStreamCreate(&stream, 1));
   launches();
+  output();
+  host_functions();
   captures();
   nodes();
   memory();

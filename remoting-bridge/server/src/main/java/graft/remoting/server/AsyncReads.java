@@ -144,6 +144,31 @@ final class AsyncReads {
     }
   }
 
+  /**
+   * Sends what is complete now, then does something; on another thread where it has to ask the
+   * device, which a host function may not.
+   */
+  void whenCompletedAreSent(Runnable action) {
+    Read oldest;
+    synchronized (queue) {
+      oldest = queue.peek();
+    }
+    if (oldest == null) {
+      action.run();
+      return;
+    }
+    waiters.submit(
+        oldest.context(),
+        () -> {
+          try {
+            sendCompleted();
+            action.run();
+          } catch (IOException e) {
+            LOG.debug("the client has gone: {}", e.getMessage());
+          }
+        });
+  }
+
   private void sendAll() {
     try {
       while (true) {

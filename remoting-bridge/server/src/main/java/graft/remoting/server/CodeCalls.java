@@ -113,10 +113,7 @@ final class CodeCalls {
     if (address == 0 || bytes == 0) {
       return CudaResult.INVALID_VALUE;
     }
-    int result = device.cuLibraryGetManaged(address, bytes, library, name);
-    if (result == CudaResult.INVALID_CONTEXT) {
-      result = withPrimaryContext(() -> device.cuLibraryGetManaged(address, bytes, library, name));
-    }
+    int result = inContext(() -> device.cuLibraryGetManaged(address, bytes, library, name));
     if (result == CudaResult.SUCCESS && contents != 0) {
       long known = Math.min(Memory.getLong(bytes), capacity);
       Memory.copy(Memory.getLong(address), contents, known);
@@ -125,10 +122,15 @@ final class CodeCalls {
   }
 
   /**
-   * The runtime asks for managed variables before there is a context; not every device can tell.
+   * Asks in the primary context if none is current: a program whose first call is a launch has its
+   * runtime ask about the code before it makes a context.
    */
-  private int withPrimaryContext(IntSupplier question) {
+  private int inContext(IntSupplier question) {
     try (Scratch context = new Scratch(8)) {
+      device.cuCtxGetCurrent(context.address());
+      if (Memory.getLong(context.address()) != 0) {
+        return question.getAsInt();
+      }
       int result = device.cuDevicePrimaryCtxRetain(context.address(), 0);
       if (result != CudaResult.SUCCESS) {
         return result;
@@ -155,6 +157,10 @@ final class CodeCalls {
 
   /** Where each parameter lies: the client packs them for a launch. */
   int layout(long function, long count, long layout, int capacity) {
+    return inContext(() -> parameters(function, count, layout, capacity));
+  }
+
+  private int parameters(long function, long count, long layout, int capacity) {
     boolean kernel = kernels.contains(function);
     try (Scratch answer = new Scratch(16)) {
       int parameters = 0;

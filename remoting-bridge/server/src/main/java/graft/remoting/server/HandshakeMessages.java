@@ -41,6 +41,7 @@ final class HandshakeMessages {
   static final int LANE_CALLBACKS = 0;
 
   static final int LANE_BULK = 1;
+  static final int LANE_TWINS = 2;
   static final int CHANNEL_SOCKET = 0;
   static final int CHANNEL_SHARED_MEMORY = 1;
   static final int CHANNEL_GUEST_MEMORY = 2;

@@ -30,6 +30,7 @@ final class HostFunctions {
   }
 
   private final Channel channel;
+  private final AsyncReads reads;
   private final AtomicInteger pending = new AtomicInteger();
   private final Map<Long, Running> running = new ConcurrentHashMap<>();
 
@@ -42,8 +43,14 @@ final class HostFunctions {
     private int count;
   }
 
-  HostFunctions(Channel channel) {
+  /**
+   * Functions of the client on {@code channel}.
+   *
+   * @param reads whose data goes ahead of a function behind them in a stream
+   */
+  HostFunctions(Channel channel, AsyncReads reads) {
     this.channel = channel;
+    this.reads = reads;
   }
 
   /**
@@ -84,16 +91,22 @@ final class HostFunctions {
               now.count++;
               return now;
             });
+    try {
+      reads.whenCompletedAreSent(() -> tell(identity));
+      mine.done.acquireUninterruptibly();
+    } finally {
+      running.compute(identity, (key, now) -> --mine.count == 0 ? null : now);
+      pending.updateAndGet(count -> Math.max(0, count - 1));
+    }
+  }
+
+  private void tell(long identity) {
     try (Scratch message = new Scratch(MESSAGE)) {
       Call.header(message.address(), MESSAGE, 2, 0, CudaResult.SUCCESS);
       Memory.putLong(message.address() + Channel.ANSWER_HEADER, identity);
       channel.send(message.address(), MESSAGE);
-      mine.done.acquireUninterruptibly();
     } catch (IOException e) {
       LOG.debug("the client has gone: {}", e.getMessage());
-    } finally {
-      running.compute(identity, (key, now) -> --mine.count == 0 ? null : now);
-      pending.updateAndGet(count -> Math.max(0, count - 1));
     }
   }
 

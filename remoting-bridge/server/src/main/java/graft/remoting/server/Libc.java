@@ -61,6 +61,7 @@ final class Libc {
   static final int F_DUPFD_CLOEXEC = 1030;
   static final int F_GET_SEALS = 1034;
   static final int F_SEAL_SHRINK = 2;
+  static final int SEEK_SET = 0;
   static final int SEEK_END = 2;
   static final int O_RDWR = 2;
   static final int O_NOFOLLOW = 0x20000;
@@ -70,7 +71,6 @@ final class Libc {
   static final int F_WRLCK = 1;
   static final int F_UNLCK = 2;
   static final int O_NONBLOCK = 0x800;
-  static final int IONBF = 2;
 
   static final int EINTR = 4;
   static final int EAGAIN = 11;
@@ -138,7 +138,15 @@ final class Libc {
 
   static native int fflush(long file);
 
-  static native int setvbuf(long file, long buffer, int mode, long size);
+  static native long fwrite(long data, long size, long count, long file);
+
+  static native int fseek(long file, long offset, int whence);
+
+  static native long open_memstream(long text, long size);
+
+  static native void flockfile(long file);
+
+  static native void funlockfile(long file);
 
   static native long lseek(int fd, long offset, int whence);
 

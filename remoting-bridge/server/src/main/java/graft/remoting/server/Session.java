@@ -99,7 +99,11 @@ final class Session implements RecordHandler, SessionCalls {
 
   @Override
   public void addLane(int lane, Channel added) {
-    CallbackLane.start(added, state.hostFunctions());
+    if (lane == HandshakeMessages.LANE_TWINS) {
+      TwinLane.start(added, twins.twins());
+    } else {
+      CallbackLane.start(added, state.hostFunctions());
+    }
   }
 
   @Override

@@ -47,7 +47,7 @@ final class SessionState {
     this.pinned = new PinnedPool(device);
     this.reads = new AsyncReads(device, channel, waiters, pinned, this::awaitEvent);
     this.replies = new Replies(channel, reads);
-    this.hostFunctions = new HostFunctions(channel);
+    this.hostFunctions = new HostFunctions(channel, reads);
     this.context = new SessionContext(device, 0);
   }
 

@@ -1,8 +1,6 @@
 package graft.remoting.server;
 
 import graft.remoting.device.CudaResult;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * Memory of this process at an address that the client chose, for the device to see: the client has
@@ -20,10 +18,15 @@ final class TwinCalls {
   private static final int PORTABLE_AND_MAPPED = 3;
 
   private final AccountedDevice device;
-  private final Map<Long, Long> twins = new HashMap<>();
+  private final Twins twins = new Twins();
 
   TwinCalls(AccountedDevice device) {
     this.device = device;
+  }
+
+  /** What is mapped now. */
+  Twins twins() {
+    return twins;
   }
 
   int map(long address, long bytes) {
@@ -53,17 +56,16 @@ final class TwinCalls {
       return result;
     }
     device.countHost(bytes);
-    twins.put(address, bytes);
+    twins.add(address, bytes);
     return CudaResult.SUCCESS;
   }
 
   int unmap(long address, long bytes) {
-    if (!Long.valueOf(bytes).equals(twins.get(address))) {
+    if (!twins.remove(address, bytes)) {
       return CudaResult.INVALID_VALUE;
     }
     // Waits for work that uses it.
     int result = device.cuMemHostUnregister(address);
-    twins.remove(address);
     Libc.munmap(address, bytes);
     device.countHost(-bytes);
     return result;

@@ -151,6 +151,19 @@ class CudaSessionTest {
     assertThat(WireClient.bytes(reply, 8, 16)).isEqualTo(longs(8L << 32, 4L << 32 | 8));
   }
 
+  /** A program whose first call is a launch: its runtime asks before it makes a context. */
+  @Test
+  void aKernelHasItsLayoutBeforeThereIsAContext() throws Exception {
+    try (CudaClient bare = connect("alice", ServerFixture.ALICE)) {
+      byte[] image = "good image\0".getBytes(StandardCharsets.US_ASCII);
+      bare.async("graftLibraryLoad", with(1, image.length), image);
+      ByteBuffer reply =
+          bare.call("graftLibraryGetKernel", with(1, 1).text("store").put(1).put(1).put(4));
+      assertThat(reply.getInt(0)).isEqualTo(2);
+      assertThat(WireClient.bytes(reply, 8, 16)).isEqualTo(longs(8L << 32, 4L << 32 | 8));
+    }
+  }
+
   @Test
   void whoeverWaitsHoldsNobodyElseUp() throws Exception {
     cuda.function(1, "block");
@@ -203,6 +216,75 @@ class CudaSessionTest {
         .hasMessageContaining(String.valueOf(CudaResult.NOT_READY));
     cuda.async("graftHostFunctionDone", with(99));
     assertThat(cuda.wire.answer().slot()).isEqualTo(slot);
+  }
+
+  @Test
+  void dataThatIsReadBeforeAHostFunctionIsThereWhenItRuns() throws Exception {
+    int length = 3_000_000;
+    byte[] data = random(length);
+    cuda.async("cuStreamCreate", with(7, 1));
+    long address = cuda.allocate(length);
+    cuda.async("graftWrite", with(address, length, 7), data);
+    cuda.async("graftReadAsync", with(address, length, 7, 1L << 63 | 5));
+    cuda.async("graftHostFunction", with(7, 99));
+    byte[] got = new byte[length];
+    for (int done = 0; done < length; ) {
+      CudaClient.Data piece = cuda.data();
+      byte[] bytes = piece.bytes().array();
+      System.arraycopy(bytes, 0, got, (int) piece.offset(), bytes.length);
+      done += bytes.length;
+    }
+    assertThat(got).isEqualTo(data);
+    assertThat(cuda.wire.answer().kind()).isEqualTo(2);
+    cuda.async("graftHostFunctionDone", with(99));
+    cuda.call("cuStreamSynchronize", with(7));
+  }
+
+  /** As a host function needs it: the stream of records may stand still until it has run. */
+  @Test
+  void twinsAreReadAndWrittenWhileACallWaitsForTheGpu() throws Exception {
+    long flag = 0x300000000000L;
+    cuda.call("graftTwinMap", with(flag, 4096));
+    cuda.function(1, "block");
+    cuda.async("cuStreamCreate", with(7, 1));
+    cuda.launch(1, 7, longs(flag));
+    int unload = cuda.begin("cuModuleUnload", with(1));
+    try (WireClient twins =
+        cuda.wire.lane(server.addresses().get(0), "alice", HandshakeMessages.LANE_TWINS)) {
+      twins.record(1, 0, 0, longs(flag, 8));
+      twins.send(ByteBuffer.wrap(longs(77)));
+      assertThat(twins.answer().result()).isZero();
+      assertThat(cuda.wire.answer().slot()).isEqualTo(unload);
+      twins.record(0, 0, 0, longs(flag, 8));
+      assertThat(twins.answer().result()).isZero();
+      assertThat(twins.receive(8).getLong(0)).isEqualTo(77);
+    }
+  }
+
+  @Test
+  void whatIsNoTwinIsNeitherReadNorWritten() throws Exception {
+    long address = 0x300000000000L;
+    cuda.call("graftTwinMap", with(address, 4096));
+    byte[][] wrong = {
+      longs(address - 8, 16),
+      longs(address + 4090, 16),
+      longs(address + 4096, 8),
+      longs(address, -8),
+      longs(address, 2 << 20),
+      longs(-8, 8),
+      longs(address)
+    };
+    for (byte[] record : wrong) {
+      for (int function : new int[] {0, 1, 2}) {
+        try (WireClient twins =
+            cuda.wire.lane(server.addresses().get(0), "alice", HandshakeMessages.LANE_TWINS)) {
+          twins.record(function, 0, 0, record);
+          twins.send(ByteBuffer.wrap(new byte[16]));
+          assertThatThrownBy(() -> twins.answer()).isInstanceOf(IOException.class);
+        }
+      }
+    }
+    cuda.call("graftContextSynchronize", with());
   }
 
   @Test

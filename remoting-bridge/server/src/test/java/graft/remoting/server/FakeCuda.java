@@ -152,6 +152,19 @@ final class FakeCuda implements CudaDevice {
   }
 
   @Override
+  public int cuCtxPushCurrent_v2(long context) {
+    current.set(context);
+    return CudaResult.SUCCESS;
+  }
+
+  @Override
+  public int cuCtxPopCurrent_v2(long context) {
+    Memory.putLong(context, current.get());
+    current.set(0L);
+    return CudaResult.SUCCESS;
+  }
+
+  @Override
   public int cuCtxSynchronize() {
     streams.values().forEach(FakeCuda::await);
     return CudaResult.SUCCESS;
@@ -283,6 +296,37 @@ final class FakeCuda implements CudaDevice {
   @Override
   public int cuModuleLoadDataEx(long module, long image, int count, long options, long values) {
     return Memory.string(image, 64).equals("good image") ? give(module) : CudaResult.INVALID_IMAGE;
+  }
+
+  /** Waits for the GPU, as the driver does. */
+  @Override
+  public int cuModuleUnload(long module) {
+    return cuCtxSynchronize();
+  }
+
+  @Override
+  public int cuLibraryLoadData(
+      long library,
+      long image,
+      long jitOptions,
+      long jitValues,
+      int jitCount,
+      long options,
+      long values,
+      int count) {
+    return cuModuleLoadDataEx(library, image, 0, 0, 0);
+  }
+
+  @Override
+  public int cuLibraryGetKernel(long kernel, long library, long name) {
+    return cuModuleGetFunction(kernel, library, name);
+  }
+
+  @Override
+  public int cuKernelGetParamInfo(long kernel, long index, long offset, long size) {
+    return current.get() == 0
+        ? CudaResult.INVALID_CONTEXT
+        : cuFuncGetParamInfo(kernel, index, offset, size);
   }
 
   @Override

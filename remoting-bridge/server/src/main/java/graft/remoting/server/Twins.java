@@ -1,0 +1,63 @@
+package graft.remoting.server;
+
+import graft.remoting.device.Memory;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * Where memory of this process lies that the client has a twin of, and access to it that needs no
+ * device. Thread-safe: what is no longer there is not touched.
+ */
+final class Twins {
+  private final ReadWriteLock lock = new ReentrantReadWriteLock();
+  private final TreeMap<Long, Long> ranges = new TreeMap<>();
+
+  void add(long address, long bytes) {
+    lock.writeLock().lock();
+    try {
+      ranges.put(address, bytes);
+    } finally {
+      lock.writeLock().unlock();
+    }
+  }
+
+  /** Forgets a range; false if it is none. */
+  boolean remove(long address, long bytes) {
+    lock.writeLock().lock();
+    try {
+      return ranges.remove(address, bytes);
+    } finally {
+      lock.writeLock().unlock();
+    }
+  }
+
+  /** Copies out of a range; false if it is not all in one. */
+  boolean read(long address, long to, long bytes) {
+    return copy(address, bytes, address, to);
+  }
+
+  /** Copies into a range; false if it is not all in one. */
+  boolean write(long from, long address, long bytes) {
+    return copy(address, bytes, from, address);
+  }
+
+  private boolean copy(long address, long bytes, long from, long to) {
+    lock.readLock().lock();
+    try {
+      Map.Entry<Long, Long> range = ranges.floorEntry(address);
+      if (range == null || bytes < 0) {
+        return false;
+      }
+      long offset = address - range.getKey();
+      if (offset > range.getValue() || bytes > range.getValue() - offset) {
+        return false;
+      }
+      Memory.copy(from, to, bytes);
+      return true;
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+}
