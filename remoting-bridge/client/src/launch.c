@@ -2,11 +2,25 @@
 #include <stdlib.h>
 
 #include "graft.h"
+#include "mirror.h"
 #include "tables.h"
+#include "twin.h"
 
 #define PARAMETERS 32768
 #define ATTRIBUTE_BYTES 72
 #define MAX_ATTRIBUTES 32
+
+/* Kernels may use all pinned memory: what a launch gets the address of is mirrored from now on, where nothing is shared. */
+static void expose_pinned(const uint8_t *data, unsigned bytes) {
+  for (unsigned at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
+    uint64_t word;
+    struct graft_range range;
+    memcpy(&word, data + at, sizeof word);
+    if (graft_twin_is_alone(word) && graft_range_find(word, &range)) {
+      graft_mirror_of((void *)(uintptr_t)range.base, range.bytes, GRAFT_MIRROR_MAPPED);
+    }
+  }
+}
 
 /* The driver's markers in "extra" (CU_LAUNCH_PARAM_*). */
 enum { EXTRA_END = 0, EXTRA_BUFFER = 1, EXTRA_SIZE = 2 };
@@ -27,6 +41,7 @@ int graft_launch_pack(struct graft_object *function, void **parameters, void **e
         return GRAFT_INVALID_VALUE;
       }
     }
+    expose_pinned(*data, *bytes);
     return 0;
   }
   const struct graft_layout *layout;
@@ -40,6 +55,7 @@ int graft_launch_pack(struct graft_object *function, void **parameters, void **e
     memcpy(room + offset, parameters[i], size);
     *bytes = offset + size;
   }
+  expose_pinned(room, *bytes);
   return 0;
 }
 

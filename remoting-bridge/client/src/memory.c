@@ -8,6 +8,7 @@
 #include "region.h"
 #include "staging.h"
 #include "tables.h"
+#include "twin.h"
 
 static void remember(uint64_t base, size_t bytes, struct graft_object *context) {
   graft_range_add(&(struct graft_range){
@@ -155,7 +156,8 @@ GRAFT_EXPORT int cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
 
 /* ---- Host memory ---- */
 
-#define MAPPED 2u /* CU_MEMHOSTALLOC_DEVICEMAP: kernels use it */
+#define MAPPED 2u      /* CU_MEMHOSTALLOC_DEVICEMAP: kernels use it */
+#define OURS (1u << 31) /* a flag of our own: of no other kind than what mmap gives */
 
 GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags) {
   struct graft_object *context;
@@ -168,9 +170,11 @@ GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags)
   }
   void *memory = graft_region_allocate(bytes);
   if (!memory && flags & MAPPED) memory = graft_mirror_allocate(bytes, GRAFT_MIRROR_MAPPED);
+  if (!memory) memory = graft_twin_reserve(bytes);
   if (!memory) {
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return GRAFT_OUT_OF_MEMORY;
+    flags |= OURS;
   }
   graft_range_add(&(struct graft_range){.base = (uintptr_t)memory,
                                         .bytes = bytes,
@@ -192,7 +196,12 @@ GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
   if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
   /* CUDA's own free waits for copies that still use the memory. */
   rpc_graftContextSynchronize();
-  if (!graft_mirror_end(pointer) && !graft_region_free(pointer)) munmap(pointer, range.bytes);
+  graft_mirror_end(pointer);
+  if (range.flags & OURS) {
+    munmap(pointer, range.bytes);
+  } else {
+    graft_twin_free(pointer); /* unless its mirror's end was that already */
+  }
   return 0;
 }
 
@@ -246,7 +255,7 @@ GRAFT_EXPORT int cuMemHostGetFlags(void *flags, void *host) {
   int r = graft_ready();
   if (r) return r;
   if (!flags || !pinned(host, &range)) return GRAFT_INVALID_VALUE;
-  *(unsigned *)flags = range.flags;
+  *(unsigned *)flags = range.flags & ~OURS;
   return 0;
 }
 

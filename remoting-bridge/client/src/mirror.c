@@ -272,7 +272,7 @@ uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use u
   uint64_t device = m ? m->device + (uint64_t)((const uint8_t *)host - m->host) : 0;
   pthread_mutex_unlock(&lock);
   if (device) return device;
-  void *twin = graft_twin_allocate(bytes);
+  void *twin = use == GRAFT_MIRROR_MAPPED && graft_twin_complete(host) ? (void *)host : graft_twin_allocate(bytes);
   if (!twin) return 0;
   struct mirror wanted = {.host = (uint8_t *)host,
                           .device = (uintptr_t)twin,
@@ -281,7 +281,7 @@ uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use u
                           .shared = graft_region_holds(twin, bytes),
                           .allocated = true};
   if (enter(wanted)) return wanted.device;
-  graft_twin_free(twin);
+  if (twin != host) graft_twin_free(twin);
   return 0;
 }
 

@@ -16,23 +16,30 @@
 struct twin {
   struct twin *next;
   uint64_t address, bytes;
+  bool alone; /* the server has none there */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct twin *twins;
 static uint64_t top = BASE;
 
-static void *map_both(uint64_t address, uint64_t bytes) {
+static void *map_here(uint64_t address, uint64_t bytes) {
   void *wanted = (void *)(uintptr_t)address;
   void *got = mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got == wanted && !rpc_graftTwinMap(address, bytes)) return got;
+  if (got == wanted) return got;
   if (got != MAP_FAILED) munmap(got, bytes);
   return NULL;
 }
 
-void *graft_twin_allocate(size_t size) {
+static void *map_both(uint64_t address, uint64_t bytes) {
+  void *got = map_here(address, bytes);
+  if (!got || !rpc_graftTwinMap(address, bytes)) return got;
+  munmap(got, bytes);
+  return NULL;
+}
+
+static void *allocate(size_t size, bool alone) {
   if (!size || size > END - BASE) return NULL;
-  if (graft_region_rings()) return graft_region_allocate(size);
   uint64_t bytes = (size + GRAIN - 1) / GRAIN * GRAIN;
   struct twin *twin = malloc(sizeof *twin);
   void *got = NULL;
@@ -41,16 +48,47 @@ void *graft_twin_allocate(size_t size) {
     if (bytes > END - top) top = BASE;
     uint64_t address = top;
     top += bytes;
-    got = map_both(address, bytes);
+    got = alone ? map_here(address, bytes) : map_both(address, bytes);
   }
   if (got) {
-    *twin = (struct twin){twins, (uintptr_t)got, bytes};
+    *twin = (struct twin){twins, (uintptr_t)got, bytes, alone};
     twins = twin;
   } else {
     free(twin);
   }
   pthread_mutex_unlock(&lock);
   return got;
+}
+
+void *graft_twin_allocate(size_t bytes) {
+  return graft_region_rings() && bytes ? graft_region_allocate(bytes) : allocate(bytes, false);
+}
+
+void *graft_twin_reserve(size_t bytes) { return allocate(bytes, true); }
+
+/* Called with the lock held. */
+static struct twin *find(uint64_t address) {
+  struct twin *twin = twins;
+  while (twin && address - twin->address >= twin->bytes) twin = twin->next;
+  return twin;
+}
+
+bool graft_twin_is_alone(uint64_t address) {
+  if (address - BASE >= END - BASE) return false;
+  pthread_mutex_lock(&lock);
+  const struct twin *twin = find(address);
+  bool alone = twin && twin->alone;
+  pthread_mutex_unlock(&lock);
+  return alone;
+}
+
+bool graft_twin_complete(const void *pointer) {
+  pthread_mutex_lock(&lock);
+  struct twin *twin = find((uintptr_t)pointer);
+  bool done = twin && twin->address == (uintptr_t)pointer && twin->alone && !rpc_graftTwinMap(twin->address, twin->bytes);
+  if (done) twin->alone = false;
+  pthread_mutex_unlock(&lock);
+  return done;
 }
 
 bool graft_twin_free(void *pointer) {
@@ -62,7 +100,7 @@ bool graft_twin_free(void *pointer) {
   if (twin) *p = twin->next;
   pthread_mutex_unlock(&lock);
   if (!twin) return false;
-  rpc_graftTwinUnmap(twin->address, twin->bytes);
+  if (!twin->alone) rpc_graftTwinUnmap(twin->address, twin->bytes);
   munmap(pointer, twin->bytes);
   free(twin);
   return true;

@@ -9,6 +9,13 @@
 
 /* NULL if there is none to be had. */
 void *graft_twin_allocate(size_t bytes);
+/* Memory here alone, at an address where the server is likely to have room for a twin later. For channels that share none.
+ * NULL if there is none to be had. */
+void *graft_twin_reserve(size_t bytes);
+/* Whether an address lies in such memory. */
+bool graft_twin_is_alone(uint64_t address);
+/* Gives it its twin. False if it is none, or there is no room. */
+bool graft_twin_complete(const void *pointer);
 /* False if it does not begin such memory. */
 bool graft_twin_free(void *pointer);
 /* Copies to and from the server's side at once, whatever the session's other calls wait for. Over channels that share none;

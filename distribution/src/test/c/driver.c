@@ -14,6 +14,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
 int cuMemAllocManaged(uint64_t *pointer, size_t bytes, unsigned flags);
 int cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags);
+int cuMemFreeHost(void *pointer);
 int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags);
 int cuMemHostGetDevicePointer_v2(uint64_t *device, void *host, unsigned flags);
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
@@ -240,6 +241,17 @@ static void memory(void) {
   RUN(launch(seen, 1, COUNT, 0, stream));
   RUN(cuStreamSynchronize(stream));
   printf("mapped: %d\n", sum(h));
+  /* Kernels may use pinned memory that nobody asked to map. */
+  int *q;
+  RUN(cuMemHostAlloc((void **)&q, BYTES, 0));
+  for (int i = 0; i < COUNT; i++) q[i] = 5;
+  for (int i = 0; i < 2; i++) {
+    RUN(launch((uintptr_t)q, 1, COUNT, 0, stream));
+    RUN(cuStreamSynchronize(stream));
+    q[0] += 10;
+  }
+  printf("pinned: %d\n", sum(q));
+  RUN(cuMemFreeHost(q));
   int *r = aligned_alloc(4096, 4096);
   for (int i = 0; i < COUNT; i++) r[i] = 7;
   RUN(cuMemHostRegister_v2(r, 4096, 2));
