@@ -63,6 +63,37 @@ final class DebugPtxTest {
     assertThat(result(body, 1)).isEqualTo(14);
   }
 
+  /** The flag goes through local memory, as variables do in code that is not optimized. */
+  @Test
+  void aLoopThatWaitsForAnotherThreadGivesWayThoughItKeepsTheFlagInLocalMemory() {
+    String body =
+        """
+        .visible .entry kernel(.param .u64 out) {
+          .shared .align 4 .u32 flag;
+          .local .align 4 .u32 seen;
+          .reg .u64 %rd<2>;
+          .reg .u32 %r<4>;
+          .reg .pred %p<3>;
+          mov.u32 %r1, %tid.x;
+          setp.eq.u32 %p1, %r1, 63;
+          mov.u32 %r3, 5;
+          @%p1 st.volatile.shared.u32 [flag], %r3;
+          @%p1 bra DONE;
+        WAIT:
+          ld.volatile.shared.u32 %r2, [flag];
+          st.local.u32 [seen], %r2;
+          ld.local.u32 %r2, [seen];
+          setp.ne.u32 %p2, %r2, 5;
+          @%p2 bra WAIT;
+        DONE:
+          ld.param.u64 %rd1, [out];
+          st.global.u32 [%rd1], %r3;
+          ret;
+        }
+        """;
+    assertThat(result(body, 64)).isEqualTo(5);
+  }
+
   private static int result(String body, int threads) {
     try (TestDevice device = new TestDevice()) {
       long out = device.allocate(4);

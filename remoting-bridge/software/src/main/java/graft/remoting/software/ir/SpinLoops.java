@@ -77,56 +77,84 @@ final class SpinLoops {
     if (loop.stream().noneMatch(BasicBlock::observesOthers)) {
       return false;
     }
-    BitSet tainted = new BitSet(ir.registers().size());
+    Observed observed = new Observed(new BitSet(ir.registers().size()));
     boolean changed = true;
     while (changed) {
-      int before = tainted.cardinality();
+      changed = false;
       for (BasicBlock b : loop) {
-        b.nodes().forEach(n -> taint(n, tainted));
+        for (Node n : b.nodes()) {
+          changed |= observed.add(n);
+        }
       }
-      changed = tainted.cardinality() != before;
     }
     for (BasicBlock b : loop) {
-      boolean[] found = new boolean[1];
-      if (b.end() instanceof Terminator.Branch branch) {
-        Expr.reads(branch.condition(), r -> found[0] |= tainted.get(r.index()));
-      } else if (b.end() instanceof Terminator.Switch table) {
-        Expr.reads(table.index(), r -> found[0] |= tainted.get(r.index()));
+      if (b.end() instanceof Terminator.Branch branch && observed.in(branch.condition())) {
+        return true;
       }
-      if (found[0]) {
+      if (b.end() instanceof Terminator.Switch table && observed.in(table.index())) {
         return true;
       }
     }
     return false;
   }
 
-  private static void taint(Node node, BitSet tainted) {
-    if (node instanceof Node.Assign assign) {
-      boolean[] found = {observes(assign.value())};
-      Expr.reads(assign.value(), r -> found[0] |= tainted.get(r.index()));
-      if (found[0]) {
-        tainted.set(assign.target().index());
-      }
-    } else if (node instanceof Node.Guarded guarded) {
-      guarded.body().forEach(n -> taint(n, tainted));
-    }
-  }
+  /** What holds values that another thread may have written: registers, and memory as a whole. */
+  private static final class Observed {
+    private final BitSet registers;
+    private boolean memory;
 
-  private static boolean observes(Expr expr) {
-    if (expr instanceof Expr.Invoke invoke) {
-      return invoke.owner().endsWith("/Atomics")
-          || invoke.owner().endsWith("/Mbarrier")
-          || invoke.name().startsWith("volatile")
-          || invoke.arguments().stream().anyMatch(SpinLoops::observes);
+    Observed(BitSet registers) {
+      this.registers = registers;
     }
-    if (expr instanceof Expr.Apply apply) {
-      return apply.arguments().stream().anyMatch(SpinLoops::observes);
+
+    /** Follows the values through a node; returns whether there are more places with them now. */
+    boolean add(Node node) {
+      if (node instanceof Node.Assign assign) {
+        int target = assign.target().index();
+        if (registers.get(target) || !in(assign.value())) {
+          return false;
+        }
+        registers.set(target);
+        return true;
+      }
+      if (node instanceof Node.Guarded guarded) {
+        boolean more = false;
+        for (Node n : guarded.body()) {
+          more |= add(n);
+        }
+        return more;
+      }
+      // Code that was not optimized keeps its variables in local memory.
+      if (node instanceof Node.Effect effect && !memory && in(effect.value())) {
+        memory = true;
+        return true;
+      }
+      return false;
     }
-    if (expr instanceof Expr.Compare compare) {
-      return observes(compare.left()) || observes(compare.right());
+
+    boolean in(Expr expr) {
+      boolean[] found = new boolean[1];
+      Expr.reads(expr, r -> found[0] |= registers.get(r.index()));
+      return found[0] || observes(expr);
     }
-    return expr instanceof Expr.Select select
-        && (observes(select.condition()) || observes(select.yes()) || observes(select.no()));
+
+    private boolean observes(Expr expr) {
+      if (expr instanceof Expr.Invoke invoke) {
+        return invoke.owner().endsWith("/Atomics")
+            || invoke.owner().endsWith("/Mbarrier")
+            || invoke.name().startsWith("volatile")
+            || memory && invoke.name().startsWith("load")
+            || invoke.arguments().stream().anyMatch(this::observes);
+      }
+      if (expr instanceof Expr.Apply apply) {
+        return apply.arguments().stream().anyMatch(this::observes);
+      }
+      if (expr instanceof Expr.Compare compare) {
+        return observes(compare.left()) || observes(compare.right());
+      }
+      return expr instanceof Expr.Select select
+          && (observes(select.condition()) || observes(select.yes()) || observes(select.no()));
+    }
   }
 
   private static void redirect(BasicBlock from, BasicBlock old, BasicBlock replacement) {
