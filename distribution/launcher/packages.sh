@@ -32,6 +32,8 @@ need_packages() {
   fi
   if takes tests; then
     need xorriso xorriso "reads a test's ISO image"
+    need g++ g++ "builds the tests' CUDA programs without nvcc"
+    need awk mawk "the same"
     # 96 MB to download: the one test that sees a comparison's report as its readers do.
     need chromium-headless-shell chromium-headless-shell "draws a test's report"
   fi

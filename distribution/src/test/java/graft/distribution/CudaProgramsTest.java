@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -19,61 +18,86 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The CUDA programs of the software device's tests, built by plain nvcc, through client and server.
- * They check themselves. All run on one server, each in a session of its own.
+ * The CUDA programs of the software device's tests through client and server. They check
+ * themselves. All run on one server, each in a session of its own.
  */
 final class CudaProgramsTest {
   private static final Path SOURCES =
       Checkout.ROOT.resolve("remoting-bridge/software/src/test/cuda");
+
+  /** Kept between builds: nvcc is slow. */
   private static final Path BUILT = Checkout.ROOT.resolve("remoting-bridge/software/target/cuda");
 
-  /** Where CUDA's toolkit lies if nvcc is not on the path. */
-  private static final String TOOLKIT = "/usr/local/cuda/bin";
+  private static final String PATH =
+      System.getenv("PATH") + File.pathSeparator + "/usr/local/cuda/bin";
 
   @TempDir static Path folder;
   private static SoftwareServer server;
 
-  static List<String> programs() throws IOException {
-    try (Stream<Path> files = Files.list(SOURCES)) {
-      return files
-          .map(file -> file.getFileName().toString())
-          .filter(name -> name.endsWith(".cu"))
-          .map(name -> name.substring(0, name.length() - ".cu".length()))
-          .sorted()
-          .toList();
-    }
-  }
-
   @BeforeAll
-  static void buildTheProgramsAndServe() throws Exception {
-    String path = System.getenv("PATH") + File.pathSeparator + TOOLKIT;
-    boolean nvcc =
-        Stream.of(path.split(File.pathSeparator))
-            .anyMatch(directory -> Files.isExecutable(Path.of(directory, "nvcc")));
-    assumeTrue(nvcc, "no nvcc on the path nor in " + TOOLKIT);
-    Finished built =
-        Finished.run(
-            folder,
-            Map.of("PATH", path),
-            List.of(SOURCES.resolve("build").toString(), BUILT.toString()),
-            Duration.ofMinutes(5));
-    assertThat(built.code()).as("%s", built).isZero();
+  static void serve() throws Exception {
     server = SoftwareServer.start(folder, "unix://" + folder.resolve("socket"));
   }
 
   @AfterAll
   static void stopTheServer() throws Exception {
-    if (server != null) {
-      server.stop();
+    server.stop();
+  }
+
+  private static boolean haveNvcc() {
+    return Stream.of(PATH.split(File.pathSeparator))
+        .anyMatch(directory -> Files.isExecutable(Path.of(directory, "nvcc")));
+  }
+
+  static List<Path> programsOfNvcc() throws Exception {
+    assumeTrue(haveNvcc(), "no nvcc in " + PATH);
+    build("build", BUILT.toString());
+    try (Stream<Path> sources = Files.list(SOURCES)) {
+      return sources
+          .map(source -> source.getFileName().toString())
+          .filter(name -> name.endsWith(".cu"))
+          .map(name -> BUILT.resolve(name.substring(0, name.length() - ".cu".length())))
+          .sorted()
+          .toList();
     }
   }
 
+  static List<Path> programsOfKeptPtx() throws Exception {
+    Path kept = folder.resolve("kept");
+    String libcuda = Checkout.HOME.resolve("lib/client/libcuda.so.1").toString();
+    build("build-without-nvcc", libcuda, kept.toString());
+    try (Stream<Path> files = Files.list(kept)) {
+      List<Path> programs = files.filter(Files::isExecutable).sorted().toList();
+      assertThat(programs).isNotEmpty();
+      return programs;
+    }
+  }
+
+  private static void build(String script, String... arguments) throws Exception {
+    List<String> command =
+        Stream.concat(Stream.of(SOURCES.resolve(script).toString()), Stream.of(arguments)).toList();
+    Finished built = Finished.run(folder, Map.of("PATH", PATH), command, Duration.ofMinutes(5));
+    assertThat(built.code()).as("%s", built).isZero();
+  }
+
+  /** As nvcc builds them, with CUDA's own runtime. */
   @ParameterizedTest
-  @MethodSource("programs")
-  void passes(String program) throws Exception {
-    List<String> words = new ArrayList<>(List.of(BUILT.resolve(program).toString()));
+  @MethodSource("programsOfNvcc")
+  void passes(Path program) throws Exception {
+    assertPasses(program);
+  }
+
+  /** Where there is no nvcc: the kept PTX, the programs' host parts built by g++. */
+  @ParameterizedTest
+  @MethodSource("programsOfKeptPtx")
+  void passesFromKeptPtx(Path program) throws Exception {
+    assertPasses(program);
+  }
+
+  private static void assertPasses(Path program) throws IOException, InterruptedException {
+    Map<String, String> environment = Map.of("PATH", "/usr/bin:/bin");
     Finished finished =
-        Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), server.command(words));
+        Finished.run(folder, environment, server.command(List.of(program.toString())));
     assertThat(finished.out()).as("%s", finished).endsWith("PASS\n");
     assertThat(finished.code()).as("%s", finished).isZero();
   }
