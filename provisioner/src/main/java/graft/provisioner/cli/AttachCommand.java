@@ -13,17 +13,17 @@ import graft.provisioner.plan.Action;
 import graft.provisioner.plan.Plan;
 import graft.provisioner.state.SetupLock;
 import graft.provisioner.state.StateFolder;
+import graft.provisioner.step.Step;
 import graft.provisioner.values.Name;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code graft attach}: gives a guest a device of the host. */
 @Command(
@@ -46,44 +46,35 @@ import picocli.CommandLine.Parameters;
     })
 final class AttachCommand implements Callable<Integer> {
   @Mixin Output output;
-  @Mixin Target target;
-
-  @Parameters(index = "1", paramLabel = "GUEST", description = "The guest's name.")
-  String guest;
-
-  @Parameters(
-      index = "2",
-      paramLabel = "DEVICE",
-      description = "A PCI address, ADAPTER, ADAPTER:INDEX, or the UUID of a mediated device.")
-  String device;
-
-  @Option(names = "--plan", description = "Say what would be done, and do nothing.")
-  boolean only;
+  @Mixin GivenToGuest given;
 
   @Override
   public Integer call() throws Exception {
-    StateFolder state = target.state();
-    GivenDevice given = GivenDevice.parse(device);
-    return SetupLock.holding(state, () -> attach(state, given));
+    StateFolder state = given.target.state();
+    GivenDevice device = given.device();
+    return SetupLock.holding(state, () -> attach(state, device));
   }
 
-  private int attach(StateFolder state, GivenDevice given) throws Exception {
+  private int attach(StateFolder state, GivenDevice device) throws Exception {
     try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       JournalState before = journal.state();
-      GuestReach.of(before, guest); // or says which guests there are
+      GuestReach.of(before, given.guest); // or says which guests there are
       try (Workspace workspace = new Workspace(Path.of(before.descriptor()))) {
         Guest described = described(workspace);
-        Workspace changed = workspace.with(described, given.addTo(described));
+        Workspace changed = workspace.with(described, device.addTo(described));
         Snapshot snapshot = changed.observe(before);
-        Plan plan = added(workspace.plan(before, snapshot), changed.plan(before, snapshot));
+        Plan present = workspace.plan(before, snapshot);
+        Plan plan = giving(device, present, changed.plan(before, snapshot), before);
         output.say(plan.toText().stripTrailing());
-        if (!only && !plan.isEmpty()) {
+        if (!given.only && !plan.isEmpty()) {
           carryOut(plan, workspace, journal);
-          output.say(
-              "graft apply takes it back unless the guest in "
-                  + before.descriptor()
-                  + " has "
-                  + given.inDescriptor());
+          if (!device.isIn(described)) {
+            output.say(
+                "graft apply takes it back unless the guest in "
+                    + before.descriptor()
+                    + " has "
+                    + device.inDescriptor());
+          }
         }
         output.result(plan.toTree());
         return ExitCode.OK;
@@ -95,24 +86,29 @@ final class AttachCommand implements Callable<Integer> {
     return workspace
         .file()
         .descriptor()
-        .guest(new Name(guest))
+        .guest(new Name(given.guest))
         .orElseThrow(
             () ->
                 new GraftException(
-                    "the guest '" + guest + "' is no longer in " + workspace.file().path(),
+                    "the guest '" + given.guest + "' is no longer in " + workspace.file().path(),
                     "graft apply takes it away"));
   }
 
-  /** What the changed plan does with devices of the guest that the present one does not. */
-  private Plan added(Plan present, Plan changed) {
+  /**
+   * What the changed plan does to give the guest the device; of any function of an adapter, the one
+   * that the present plan does not give it.
+   */
+  private Plan giving(GivenDevice device, Plan present, Plan changed, JournalState journal) {
     Set<String> there = new HashSet<>();
     present.actions().forEach(action -> there.add(action.step().id()));
+    // A device that was taken already may have to be attached alone.
+    List<Step> steps = new ArrayList<>(journal.newestFirst());
+    changed.actions().forEach(action -> steps.add(action.step()));
+    Set<Step> giving = new HashSet<>(device.stepsOf(given.guest, steps, journal));
     List<Action> actions =
         changed.actions().stream()
-            .filter(action -> action.kind() == Action.Kind.DO)
-            .filter(
-                action -> action.step().id().matches("guest/\\Q" + guest + "\\E/(take|attach)-.*"))
-            .filter(action -> !there.contains(action.step().id()))
+            .filter(action -> action.kind() == Action.Kind.DO && giving.contains(action.step()))
+            .filter(action -> !device.isAny() || !there.contains(action.step().id()))
             .toList();
     return new Plan(changed.setup(), changed.uri(), actions, List.of(), List.of());
   }

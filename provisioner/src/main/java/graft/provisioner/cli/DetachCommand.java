@@ -11,8 +11,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code graft detach}: takes a device of the host from a guest. */
 @Command(
@@ -33,39 +31,30 @@ import picocli.CommandLine.Parameters;
     })
 final class DetachCommand implements Callable<Integer> {
   @Mixin Output output;
-  @Mixin Target target;
-
-  @Parameters(index = "1", paramLabel = "GUEST", description = "The guest's name.")
-  String guest;
-
-  @Parameters(
-      index = "2",
-      paramLabel = "DEVICE",
-      description = "A PCI address, ADAPTER, ADAPTER:INDEX, or the UUID of a mediated device.")
-  String device;
-
-  @Option(names = "--plan", description = "Say what would be done, and do nothing.")
-  boolean only;
+  @Mixin GivenToGuest given;
 
   @Override
   public Integer call() throws Exception {
-    StateFolder state = target.state();
-    GivenDevice given = GivenDevice.parse(device);
-    if (!only) {
-      return new TakeBack(state, output, "detach").run(journal -> steps(given, journal));
+    StateFolder state = given.target.state();
+    GivenDevice device = given.device();
+    if (!given.only) {
+      return new TakeBack(state, output, "detach").run(journal -> steps(device, journal));
     }
     JournalState journal = Target.journal(state);
     List<Action> actions =
-        steps(given, journal).stream().map(step -> new Action(Action.Kind.UNDO, step, "")).toList();
+        steps(device, journal).stream()
+            .map(step -> new Action(Action.Kind.UNDO, step, ""))
+            .toList();
     Plan plan = new Plan(state.setup().text(), journal.uri(), actions, List.of(), List.of());
     output.say(plan.toText().stripTrailing());
     output.result(plan.toTree());
     return ExitCode.OK;
   }
 
-  private List<Step> steps(GivenDevice given, JournalState journal) {
+  private List<Step> steps(GivenDevice device, JournalState journal) {
+    String guest = given.guest;
     GuestReach.of(journal, guest); // or says which guests there are
-    List<Step> steps = given.stepsOf(guest, journal);
+    List<Step> steps = device.stepsOf(guest, journal);
     if (steps.isEmpty()) {
       List<String> has =
           journal.entries().values().stream()
@@ -74,7 +63,7 @@ final class DetachCommand implements Callable<Integer> {
               .map(step -> step.name().substring("take-".length()))
               .toList();
       throw new GraftException(
-          "the guest '" + guest + "' was not given " + device,
+          "the guest '" + guest + "' was not given " + given.device,
           has.isEmpty() ? "it has no device of the host" : "it has " + String.join(", ", has));
     }
     return steps;

@@ -57,8 +57,28 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
             + " free), or the UUID of a mediated device");
   }
 
-  /** The guest with the device beside those that it has. */
+  /** Whether it stands for any function of its adapter that is free. */
+  public boolean isAny() {
+    return adapter != null && index.isEmpty();
+  }
+
+  /** Whether the guest's description names it already. */
+  public boolean isIn(Guest guest) {
+    return adapter != null
+        ? !isAny() && guest.vfs().contains(new GuestVf(adapter, index))
+        : guest.passthrough().stream()
+            .anyMatch(
+                device ->
+                    pci != null
+                        ? device.pci().equals(Optional.of(pci))
+                        : device.mdev().equals(Optional.of(mediated)));
+  }
+
+  /** The guest with the device beside those that it has; the same if it has it already. */
   public Guest addTo(Guest guest) {
+    if (isIn(guest)) {
+      return guest;
+    }
     List<Passthrough> passthrough = new ArrayList<>(guest.passthrough());
     List<GuestVf> vfs = new ArrayList<>(guest.vfs());
     if (adapter != null) {
@@ -86,18 +106,25 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
     return "passthrough: [{" + (pci != null ? "pci: \"" + pci + "\"" : "mdev: " + mediated) + "}]";
   }
 
-  /**
-   * The steps that gave it to a guest, last first: of a GPU those of all functions of its slot, of
-   * an adapter those of all its functions that the guest has.
-   */
+  /** The steps that gave it to a guest, last first. */
   public List<Step> stepsOf(String guest, JournalState journal) {
+    return stepsOf(guest, journal.newestFirst(), journal);
+  }
+
+  /**
+   * Those of the steps that give it to a guest, in their order: of a GPU those of all functions of
+   * its slot, of an adapter those of all its functions.
+   *
+   * @param journal which device the adapter is
+   */
+  public List<Step> stepsOf(String guest, List<Step> steps, JournalState journal) {
     Set<String> names = new TreeSet<>();
-    for (Entry entry : journal.entries().values()) {
-      if (entry.step().lane().equals(Lane.guest(guest)) && isTakenBy(entry.step(), journal)) {
-        names.add(entry.step().name().substring("take-".length()));
+    for (Step step : steps) {
+      if (step.lane().equals(Lane.guest(guest)) && isTakenBy(step, journal)) {
+        names.add(step.name().substring("take-".length()));
       }
     }
-    return journal.newestFirst().stream()
+    return steps.stream()
         .filter(step -> step.lane().equals(Lane.guest(guest)))
         .filter(
             step ->
