@@ -5,6 +5,7 @@ import graft.provisioner.descriptor.DescriptorReader;
 import graft.provisioner.plan.Plan;
 import graft.sriov.VfSettings;
 import graft.sriov.fake.FakeDevice;
+import graft.sriov.fake.ForwardingFiles;
 import graft.sriov.files.RootFolder;
 import graft.sriov.files.Sysfs;
 import graft.sriov.host.NetInterface;

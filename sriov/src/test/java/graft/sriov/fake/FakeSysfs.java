@@ -3,7 +3,6 @@ package graft.sriov.fake;
 import graft.sriov.PciAddress;
 import graft.sriov.files.Errno;
 import graft.sriov.files.RootFolder;
-import graft.sriov.files.Sysfs;
 import graft.sriov.files.WriteFailedException;
 import graft.sriov.netlink.VfLinks;
 import java.nio.file.Files;
@@ -11,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.SortedMap;
 import java.util.function.Consumer;
 
@@ -24,8 +22,8 @@ import java.util.function.Consumer;
  * <p>Each write is whole before the next, from whichever thread it comes; a reader may see what
  * lies between, as on a real host.
  */
-public final class FakeSysfs implements Sysfs {
-  private final RootFolder reader;
+public final class FakeSysfs extends ForwardingFiles {
+  private final Path root;
   private final FakeKernel kernel;
   private final Faults faults = new Faults();
   private final List<String> log = new ArrayList<>();
@@ -37,7 +35,8 @@ public final class FakeSysfs implements Sysfs {
    * @param root an empty folder
    */
   public FakeSysfs(Path root) {
-    this.reader = new RootFolder(root);
+    super(new RootFolder(root));
+    this.root = root;
     this.kernel = new FakeKernel(new Tree(root));
   }
 
@@ -118,27 +117,7 @@ public final class FakeSysfs implements Sysfs {
   }
 
   public Path root() {
-    return reader.root();
-  }
-
-  @Override
-  public Optional<String> read(String path) {
-    return reader.read(path);
-  }
-
-  @Override
-  public List<String> list(String path) {
-    return reader.list(path);
-  }
-
-  @Override
-  public Optional<String> readLink(String path) {
-    return reader.readLink(path);
-  }
-
-  @Override
-  public boolean exists(String path) {
-    return reader.exists(path);
+    return root;
   }
 
   @Override
@@ -151,17 +130,17 @@ public final class FakeSysfs implements Sysfs {
 
   @Override
   public void store(String path, String content) {
-    change(path, content, Duration.ofDays(2), target -> reader.store(target, content));
+    change(path, content, Duration.ofDays(2), target -> super.store(target, content));
   }
 
   @Override
   public void storeLink(String path, String target) {
-    change(path, "-> " + target, Duration.ofDays(2), at -> reader.storeLink(at, target));
+    change(path, "-> " + target, Duration.ofDays(2), at -> super.storeLink(at, target));
   }
 
   @Override
   public void remove(String path) {
-    change(path, "", Duration.ofDays(2), reader::remove);
+    change(path, "", Duration.ofDays(2), super::remove);
   }
 
   synchronized void change(String path, String value, Duration limit, Consumer<String> effect) {

@@ -14,19 +14,30 @@ final class AddressesOfBlocksTest {
   private static final int ILLEGAL_ADDRESS = 700;
   private static final int MISALIGNED_ADDRESS = 716;
 
-  /** Stores 1 at {@code out + 4 * INDEX}, where the instructions leave INDEX in %r9. */
-  private static String kernel(String name, String index, String widen, String guard) {
+  /**
+   * Has %rd1 and %r1 from its parameters, and the thread's x, y and the block's width in %r2 to
+   * %r4.
+   */
+  private static String entry(String name, String body) {
     return ".visible .entry "
         + name
         + "(.param .u64 out, .param .u32 n) {\n"
         + ".reg .b32 %r<10>; .reg .b64 %rd<5>; .reg .pred %p;\n"
         + "ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n];\n"
         + "mov.u32 %r2, %tid.x; mov.u32 %r3, %tid.y; mov.u32 %r4, %ntid.x;\n"
-        + index
-        + widen
-        + " %rd2, %r9, 4; add.s64 %rd3, %rd1, %rd2;\n"
-        + guard
-        + " st.global.u32 [%rd3], 1; ret; }\n";
+        + body
+        + " ret; }\n";
+  }
+
+  /** Stores 1 at {@code out + 4 * INDEX}, where the instructions leave INDEX in %r9. */
+  private static String kernel(String name, String index, String widen, String guard) {
+    return entry(
+        name,
+        index
+            + widen
+            + " %rd2, %r9, 4; add.s64 %rd3, %rd1, %rd2;\n"
+            + guard
+            + " st.global.u32 [%rd3], 1;");
   }
 
   private static final String PTX =
@@ -52,11 +63,9 @@ final class AddressesOfBlocksTest {
               "mov.u32 %r9, %r2; setp.eq.u32 %p, %r2, 3; @%p add.u32 %r9, %r9, %r1;",
               "mul.wide.u32",
               "")
-          + ".visible .entry bytewise(.param .u64 out, .param .u32 n) {\n"
-          + ".reg .b32 %r<3>; .reg .b64 %rd<4>;\n"
-          + "ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;\n"
-          + "mul.wide.u32 %rd2, %r2, %r1; add.s64 %rd3, %rd1, %rd2;\n"
-          + "st.global.u32 [%rd3], 1; ret; }\n";
+          + entry(
+              "bytewise",
+              "mul.wide.u32 %rd2, %r2, %r1; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], 1;");
 
   private TestDevice device;
   private long module;

@@ -1,4 +1,4 @@
-package graft.provisioner.fabric;
+package graft.sriov.fake;
 
 import graft.sriov.files.Sysfs;
 import java.time.Duration;
@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Optional;
 
 /** Files that are those of another, for tests that want to be in between. */
-class ForwardingFiles implements Sysfs {
+public class ForwardingFiles implements Sysfs {
   private final Sysfs files;
 
-  ForwardingFiles(Sysfs files) {
+  protected ForwardingFiles(Sysfs files) {
     this.files = files;
   }
 
