@@ -38,6 +38,7 @@ static struct device devices[MAX_DEVICES];
 
 static int (*Init)(unsigned), (*GetCount)(int *), (*GetName)(char *, int, int), (*GetUuid)(uint8_t *, int);
 static int (*TotalMem)(size_t *, int), (*GetAttribute)(int *, int, int), (*DriverVersion)(int *);
+static int (*CanAccessPeer)(int *, int, int);
 static int (*GetExportTable)(const void **, const void *);
 
 /* The client's own table (tables.c): memory in use as the session counts it, without a context. */
@@ -60,7 +61,7 @@ static int start(void) {
   if (!resolve(cuda, "cuInit", &Init) || !resolve(cuda, "cuDeviceGetCount", &GetCount) ||
       !resolve(cuda, "cuDeviceGetName", &GetName) || !resolve(cuda, "cuDeviceGetUuid", &GetUuid) ||
       !resolve(cuda, "cuDeviceTotalMem_v2", &TotalMem) || !resolve(cuda, "cuDeviceGetAttribute", &GetAttribute) ||
-      !resolve(cuda, "cuDriverGetVersion", &DriverVersion) || !resolve(cuda, "cuGetExportTable", &GetExportTable)) {
+      !resolve(cuda, "cuDeviceCanAccessPeer", &CanAccessPeer) || !resolve(cuda, "cuDriverGetVersion", &DriverVersion) || !resolve(cuda, "cuGetExportTable", &GetExportTable)) {
     return DRIVER_NOT_LOADED;
   }
   if (Init(0) || GetCount(&count)) return DRIVER_NOT_LOADED;
@@ -270,6 +271,20 @@ EXPORT int nvmlDeviceGetIndex(struct device *device, unsigned int *index) {
 }
 EXPORT int nvmlDeviceGetMinorNumber(struct device *device, unsigned int *minor) { return nvmlDeviceGetIndex(device, minor); }
 
+/* NCCL asks it of every pair before anything else, of a device and itself too. Reads and writes go where CUDA lets kernels
+ * of one device use the other's memory; what else there is (NVLink, atomics) is the hardware owner's to know. */
+EXPORT int nvmlDeviceGetP2PStatus(struct device *device, struct device *peer, int index, int *status) {
+  enum { CAPS_WRITE = 1, STATUS_OK = 0, STATUS_NOT_SUPPORTED = 5 };
+  int r = valid(device), can = 1;
+  if (!r) r = valid(peer);
+  if (r) return r;
+  if (!status || index < 0) return INVALID_ARGUMENT;
+  if (index > CAPS_WRITE) return NOT_SUPPORTED;
+  if (device != peer && CanAccessPeer(&can, device->ordinal, peer->ordinal)) return UNKNOWN;
+  *status = can ? STATUS_OK : STATUS_NOT_SUPPORTED;
+  return OK;
+}
+
 /* nvmlPciInfoExt_t, version 1 */
 struct pci_extended {
   unsigned int version, domain, bus, device, id, subsystem, base_class, sub_class;
@@ -447,7 +462,6 @@ UNSUPPORTED(nvmlDeviceGetClockInfo)
 UNSUPPORTED(nvmlDeviceGetMaxClockInfo)
 UNSUPPORTED(nvmlDeviceGetMigMode)
 UNSUPPORTED(nvmlDeviceGetNvLinkState)
-UNSUPPORTED(nvmlDeviceGetP2PStatus)
 UNSUPPORTED(nvmlDeviceGetSerial)
 UNSUPPORTED(nvmlDeviceGetPersistenceMode)
 UNSUPPORTED(nvmlDeviceGetEccMode)

@@ -198,19 +198,3 @@ GRAFT_EXPORT int cuDeviceGetByPCIBusId(void *device, const char *text) {
   }
   return GRAFT_INVALID_DEVICE;
 }
-
-/* Peer access between devices of one session is the server's business; not offered yet. */
-GRAFT_EXPORT int cuDeviceCanAccessPeer(void *can, int device, int peer) {
-  int r = need(device);
-  if (!r) r = need(peer);
-  if (r) return r;
-  if (!can) return GRAFT_INVALID_VALUE;
-  *(int *)can = 0;
-  return 0;
-}
-
-GRAFT_EXPORT int cuDeviceGetP2PAttribute(void *value, int attribute, int device, int peer) {
-  (void)attribute;
-  if (device == peer) return GRAFT_INVALID_DEVICE;
-  return cuDeviceCanAccessPeer(value, device, peer);
-}

@@ -149,9 +149,7 @@ struct graft_object {
       struct graft_layout *layout;
       bool is_kernel;
       pthread_mutex_t lock;
-      int attribute[24];
-      uint32_t attribute_known;
-      struct graft_answer *answers;
+      struct graft_facts *facts; /* of each device that was asked about */
     } function;
     struct {
       unsigned flags;

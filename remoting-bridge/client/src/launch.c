@@ -170,10 +170,11 @@ struct graft_answer {
   uint64_t value;
 };
 
-static bool known(struct graft_object *function, const uint64_t question[3], uint64_t *value) {
+static bool known(struct graft_object *function, int device, const uint64_t question[3], uint64_t *value) {
   bool found = false;
   pthread_mutex_lock(&function->u.function.lock);
-  for (struct graft_answer *a = function->u.function.answers; a && !found; a = a->next) {
+  struct graft_facts *facts = graft_facts(function, device);
+  for (struct graft_answer *a = facts ? facts->answers : NULL; a && !found; a = a->next) {
     if (!memcmp(a->question, question, sizeof a->question)) {
       *value = a->value;
       found = true;
@@ -183,20 +184,24 @@ static bool known(struct graft_object *function, const uint64_t question[3], uin
   return found;
 }
 
-static void learn(struct graft_object *function, const uint64_t question[3], uint64_t value) {
+static void learn(struct graft_object *function, int device, const uint64_t question[3], uint64_t value) {
   struct graft_answer *a = malloc(sizeof *a);
   if (!a) return;
   memcpy(a->question, question, sizeof a->question);
   a->value = value;
   pthread_mutex_lock(&function->u.function.lock);
-  a->next = function->u.function.answers;
-  function->u.function.answers = a;
+  struct graft_facts *facts = graft_facts(function, device);
+  if (facts) {
+    a->next = facts->answers;
+    facts->answers = a;
+  }
   pthread_mutex_unlock(&function->u.function.lock);
+  if (!facts) free(a);
 }
 
-void graft_answers_forget(struct graft_object *function) {
-  struct graft_answer *a = function->u.function.answers;
-  function->u.function.answers = NULL;
+void graft_answers_forget(struct graft_facts *facts) {
+  struct graft_answer *a = facts->answers;
+  facts->answers = NULL;
   while (a) {
     struct graft_answer *next = a->next;
     free(a);
@@ -212,10 +217,10 @@ GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *block
   if (!function) return GRAFT_INVALID_HANDLE;
   if (!blocks) return GRAFT_INVALID_VALUE;
   uint64_t question[3] = {1, (uint64_t)(unsigned)threads << 32 | flags, shared}, value;
-  if (!known(function, question, &value)) {
+  if (!known(function, context->u.context.device, question, &value)) {
     r = rpc_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, flags);
     if (r) return r;
-    learn(function, question, value = (uint64_t)(unsigned)*blocks);
+    learn(function, context->u.context.device, question, value = (uint64_t)(unsigned)*blocks);
   }
   *blocks = (int)value;
   return 0;
@@ -232,9 +237,9 @@ GRAFT_EXPORT int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void *ha
   if (!function) return GRAFT_INVALID_HANDLE;
   if (!bytes) return GRAFT_INVALID_VALUE;
   uint64_t question[3] = {2, (uint64_t)(unsigned)threads << 32 | (unsigned)blocks, 0}, value;
-  if (!known(function, question, &value)) {
+  if (!known(function, context->u.context.device, question, &value)) {
     if ((r = rpc_cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads))) return r;
-    learn(function, question, value = *bytes);
+    learn(function, context->u.context.device, question, value = *bytes);
   }
   *bytes = value;
   return 0;
@@ -256,11 +261,11 @@ static int clusters(int *result, void *handle, const void *config, unsigned pote
   uint64_t second = hash;
   for (size_t i = 0; i < (size_t)c.count * ATTRIBUTE_BYTES; i++) second = (second ^ attributes[i]) * 0x100000001b3ull;
   uint64_t question[3] = {3 + potential, hash, second}, value;
-  if (!known(function, question, &value)) {
+  if (!known(function, context->u.context.device, question, &value)) {
     r = rpc_graftOccupancyClusters(function, c.grid[0], c.grid[1], c.grid[2], c.block[0], c.block[1], c.block[2], c.shared,
                                    attributes, c.count, potential, result);
     if (r) return r;
-    learn(function, question, value = (uint64_t)(unsigned)*result);
+    learn(function, context->u.context.device, question, value = (uint64_t)(unsigned)*result);
   }
   *result = (int)value;
   return 0;

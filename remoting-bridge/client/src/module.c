@@ -400,15 +400,38 @@ GRAFT_EXPORT int cuModuleGetLoadingMode(void *mode) {
 
 /* ---- Attributes: asked once, remembered. Occupancy depends on what can be set, so setting forgets those answers ---- */
 
+struct graft_facts *graft_facts(struct graft_object *function, int device) {
+  struct graft_facts *facts = function->u.function.facts;
+  while (facts && facts->device != device) facts = facts->next;
+  if (!facts && (facts = calloc(1, sizeof *facts))) {
+    facts->device = device;
+    facts->next = function->u.function.facts;
+    function->u.function.facts = facts;
+  }
+  return facts;
+}
+
+static void forget_facts(struct graft_object *function) {
+  struct graft_facts *facts = function->u.function.facts;
+  function->u.function.facts = NULL;
+  while (facts) {
+    struct graft_facts *next = facts->next;
+    graft_answers_forget(facts);
+    free(facts);
+    facts = next;
+  }
+}
+
 int graft_function_attribute(struct graft_object *function, int attribute, int device, int *value) {
   if (attribute < 0 || attribute >= 24) return GRAFT_INVALID_VALUE;
   pthread_mutex_lock(&function->u.function.lock);
-  int r = 0;
-  if (!(function->u.function.attribute_known & 1u << attribute)) {
-    r = rpc_graftFunctionGetAttribute(function, attribute, device, &function->u.function.attribute[attribute]);
-    if (!r) function->u.function.attribute_known |= 1u << attribute;
+  struct graft_facts *facts = graft_facts(function, device);
+  int r = facts ? 0 : GRAFT_OUT_OF_MEMORY;
+  if (!r && !(facts->known & 1u << attribute)) {
+    r = rpc_graftFunctionGetAttribute(function, attribute, device, &facts->attribute[attribute]);
+    if (!r) facts->known |= 1u << attribute;
   }
-  *value = function->u.function.attribute[attribute];
+  if (!r) *value = facts->attribute[attribute];
   pthread_mutex_unlock(&function->u.function.lock);
   return r;
 }
@@ -431,10 +454,14 @@ static int set_attribute(void *handle, int attribute, int value, int device) {
   if (!graft_function_attribute(function, attribute, device, &before) && before == value) return 0;
   if (attribute < 8 || attribute >= 24) return GRAFT_INVALID_VALUE; /* the others cannot be set */
   pthread_mutex_lock(&function->u.function.lock);
-  function->u.function.attribute[attribute] = value;
-  function->u.function.attribute_known |= 1u << attribute;
-  graft_answers_forget(function);
+  struct graft_facts *facts = graft_facts(function, device);
+  if (facts) {
+    facts->attribute[attribute] = value;
+    facts->known |= 1u << attribute;
+    graft_answers_forget(facts);
+  }
   pthread_mutex_unlock(&function->u.function.lock);
+  if (!facts) return GRAFT_OUT_OF_MEMORY;
   return rpc_graftFunctionSetAttribute(function, attribute, value, device);
 }
 
@@ -478,7 +505,7 @@ static void drop_functions(struct graft_object *owner) {
   pthread_mutex_unlock(&owner->u.library.lock);
   while (function) {
     struct graft_object *next = function->next;
-    graft_answers_forget(function);
+    forget_facts(function);
     graft_object_free(GRAFT_FUNCTION, function);
     function = next;
   }

@@ -28,7 +28,7 @@ final class RunTest {
 
   @BeforeEach
   void buildThePrograms() throws Exception {
-    for (String program : List.of("loop", "driver")) {
+    for (String program : List.of("loop", "driver", "devices")) {
       Finished gcc =
           Finished.run(
               Path.of("").toAbsolutePath(),
@@ -75,6 +75,25 @@ final class RunTest {
     assertThat(driver.out())
         .isEqualTo(Files.readString(Path.of("src/test/resources/driver-api.txt")));
     assertThat(driver.err()).isEmpty();
+  }
+
+  @Test
+  void aProgramUsesTwoDevicesOfOneServer() throws Exception {
+    server = SoftwareServer.start(folder, 2, "tcp://127.0.0.1:0");
+    Finished program =
+        Finished.run(
+            folder, Map.of("PATH", "/usr/bin:/bin"), server.command(List.of(folder + "/devices")));
+    assertThat(program.out())
+        .as(program.err())
+        .isEqualTo(
+            """
+            devices 2
+            the other device's kernel as it was
+            device 0: 40, blocks fit
+            device 1: 41, blocks fit
+            copied: 41
+            """);
+    assertThat(program.code()).isZero();
   }
 
   @Test

@@ -29,6 +29,11 @@ final class SoftwareServer {
 
   /** Starts a server at these addresses that keeps its log and its tokens in the folder. */
   static SoftwareServer start(Path folder, String... addresses) throws IOException {
+    return start(folder, 1, addresses);
+  }
+
+  /** The same with so many devices. */
+  static SoftwareServer start(Path folder, int devices, String... addresses) throws IOException {
     List<String> words = new ArrayList<>(List.of(GRAFT, "serve"));
     for (String address : addresses) {
       words.addAll(List.of("--listen", address));
@@ -36,7 +41,9 @@ final class SoftwareServer {
     Path tokens = secret(folder.resolve("tokens"), NAME + " " + TOKEN);
     words.addAll(List.of("--tokens", tokens.toString(), "--device", "software"));
     Path log = folder.resolve("server.log");
-    Process process = new ProcessBuilder(words).redirectError(log.toFile()).start();
+    ProcessBuilder builder = new ProcessBuilder(words).redirectError(log.toFile());
+    builder.environment().put("GRAFT_SOFTWARE_DEVICES", String.valueOf(devices));
+    Process process = builder.start();
     BufferedReader out = process.inputReader();
     String line = out.readLine();
     assertThat(line).as(Files.readString(log)).startsWith("serves at ");

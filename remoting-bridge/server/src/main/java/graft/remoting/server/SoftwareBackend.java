@@ -3,7 +3,10 @@ package graft.remoting.server;
 import graft.remoting.software.SoftwareDevice;
 import graft.remoting.software.SoftwareDeviceConfig;
 
-/** Sessions on the software device: no GPU, for trials and tests. */
+/**
+ * Sessions on the software device: no GPU, for trials and tests. {@code GRAFT_SOFTWARE_DEVICES} in
+ * the server's environment says how many of them a session has, for programs that use several.
+ */
 public final class SoftwareBackend implements Backend {
   private WarmDevice device;
 
@@ -14,7 +17,14 @@ public final class SoftwareBackend implements Backend {
 
   @Override
   public String open() throws ServerException {
-    device = WarmDevice.open(SoftwareDevice.create(SoftwareDeviceConfig.defaults()));
+    String count = System.getenv().getOrDefault("GRAFT_SOFTWARE_DEVICES", "");
+    SoftwareDeviceConfig config = SoftwareDeviceConfig.defaults();
+    try {
+      config = count.isEmpty() ? config : config.withDeviceCount(Integer.parseInt(count));
+    } catch (IllegalArgumentException e) {
+      throw new ServerException("GRAFT_SOFTWARE_DEVICES=" + count + ": " + e.getMessage(), e);
+    }
+    device = WarmDevice.open(SoftwareDevice.create(config));
     return device.description();
   }
 

@@ -1,7 +1,6 @@
 package graft.remoting.software.driver;
 
 import graft.remoting.software.SoftwareDeviceConfig;
-import graft.remoting.software.memory.DeviceMemory;
 import graft.remoting.software.memory.Native;
 
 /** CUDA driver API: the copies and fills of "Memory Management". */
@@ -15,17 +14,27 @@ abstract class CopyFunctions extends MemoryFunctions {
     super(config);
   }
 
+  /** Whether it is memory of any device: a pointer of the unified address space says of which. */
+  private boolean isDevice(long address, long bytes) {
+    return memory().contains(address, bytes)
+        || gpus().stream()
+            .anyMatch(gpu -> gpu.reserves(address) && gpu.memory().contains(address, bytes));
+  }
+
+  private boolean isReserved(long address) {
+    return gpus().stream().anyMatch(gpu -> gpu.reserves(address));
+  }
+
   private void checkDevice(long address, long bytes) {
     require(
-        bytes == 0 || memory().contains(address, bytes),
+        bytes == 0 || isDevice(address, bytes),
         bytes + " bytes at 0x" + Long.toHexString(address) + " are no device memory");
   }
 
   /** In the unified address space a host pointer is as good as a device pointer. */
   private void checkAny(long address, long bytes) {
     require(
-        bytes == 0
-            || address != 0 && (!memory().isReserved(address) || memory().contains(address, bytes)),
+        bytes == 0 || address != 0 && (!isReserved(address) || isDevice(address, bytes)),
         bytes + " bytes at 0x" + Long.toHexString(address) + " are outside an allocation");
   }
 
@@ -57,15 +66,14 @@ abstract class CopyFunctions extends MemoryFunctions {
         () -> {
           Stream s = stream(stream);
           check(to, from, bytes, toDevice, fromDevice);
-          DeviceMemory memory = s.context().gpu().memory();
           if (s.capture() != null || bytes == 0) {
             submit(s, GraphNode.Type.MEMCPY, () -> Native.copy(from, to, bytes));
-          } else if (!memory.contains(to, bytes)) {
+          } else if (!isDevice(to, bytes)) {
             // To pageable memory: the call returns when the copy is done (CUDA driver API, "API
             // synchronization behavior").
             s.context().runInOrder(s, () -> Native.copy(from, to, bytes));
             checkError(s.context());
-          } else if (memory.contains(from, bytes)) {
+          } else if (isDevice(from, bytes)) {
             submit(s, GraphNode.Type.MEMCPY, () -> Native.copy(from, to, bytes));
           } else if (bytes <= STAGED) {
             byte[] staged = Native.bytes(from, (int) bytes);
@@ -223,7 +231,7 @@ abstract class CopyFunctions extends MemoryFunctions {
         checkAny(start, bytes);
       }
     }
-    return new Side(start, rowPitch, slice, !memory().contains(start, 1));
+    return new Side(start, rowPitch, slice, !isDevice(start, 1));
   }
 
   private static long[] longs(long address, int count) {

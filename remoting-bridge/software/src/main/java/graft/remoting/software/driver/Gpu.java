@@ -41,6 +41,11 @@ final class Gpu implements AutoCloseable {
     return memory;
   }
 
+  /** Whether the address lies in this device's memory, allocated or not. */
+  synchronized boolean reserves(long address) {
+    return memory != null && memory.isReserved(address);
+  }
+
   synchronized GridRunner runner() {
     if (runner == null) {
       runner =
