@@ -37,7 +37,7 @@ examples_elsewhere() {
   esac
 }
 
-# The cloud image, for the tests that find it in GRAFT_CLOUD_IMAGE: `./graft test --cloud`.
+# The cloud image, for the tests that find it in GRAFT_CLOUD_IMAGE.
 ready_cloud_image() {
   mkdir -p "$cache/images"
   GRAFT_CLOUD_IMAGE=$cache/images/cloud-$(sha256sum <"$images/cloud.sh" | cut -c1-16).qcow2

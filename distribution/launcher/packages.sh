@@ -36,6 +36,9 @@ need_packages() {
     need awk mawk "the same"
     # 96 MB to download: the one test that sees a comparison's report as its readers do.
     need chromium-headless-shell chromium-headless-shell "draws a test's report"
+    need ansible-playbook ansible-core "sets guests up over SSH"
+    need ansible-lint ansible-lint "checks the playbooks"
+    need ssh openssh-client "reaches guests"
   fi
   if takes lab; then
     need mmdebstrap mmdebstrap "makes the lab's image"
@@ -48,6 +51,8 @@ need_packages() {
     need mkfs.vfat dosfstools "the same"
     need mcopy mtools "the same"
     need sfdisk fdisk "the same"
+    need dnsmasq dnsmasq-base "gives guests addresses and names"
+    need iptables iptables "lets them out of their network"
     need syslinux syslinux "the same"
     need /usr/lib/syslinux/mbr/mbr.bin syslinux-common "the same"
   fi

@@ -4,10 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -16,84 +12,75 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Guests that boot a cloud image: one owns a GPU, the software device, and serves it to its
- * neighbour over the virtual network.
+ * The example {@code vm-local.yaml}: one guest owns a GPU, the software device, and serves it to
+ * its neighbour over the virtual network.
  */
 @Tag("integration")
-@EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_IMAGE", matches = ".+")
+@EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 final class CloudGuestsTest {
-  private static final String SETUP = "cloudtest-" + UUID.randomUUID().toString().substring(0, 8);
-  private static final int SUBNET = 100 + ProcessHandle.current().hashCode() % 100;
+  private static final String CHECK = "/usr/lib/graft/graft-verify --no-measure";
 
   @TempDir Path folder;
-  private String lab;
+  private GuestLab lab;
+  private String user;
 
   @BeforeEach
   void describe() throws Exception {
-    Path image = folder.resolve("lab.yaml");
-    Files.writeString(folder.resolve("user.yaml"), "#cloud-config\nusers: [default, other]\n");
+    lab = GuestLab.in(folder);
+    user = lab.name() + "-user";
     Files.writeString(
-        image,
-        """
-        graft: 1
-        name: %1$s
-        gpus: [{name: gpu0, device: software, owner: "guest:%1$s-owner"}]
-        networks: [{name: %1$s, address: 192.168.%2$d.1/24}]
-        guests:
-          - name: %1$s-owner
-            image: %3$s
-            memory: 2GiB
-            networks: [%1$s]
-            ready: {timeout: 20m}
-          - name: %1$s-near
-            image: %3$s
-            memory: 512MiB
-            networks: [%1$s]
-            setup: {way: agent, user-data: user.yaml}
-            vgpu: gpu0
-            ready: {timeout: 20m}
-        """
-            .formatted(SETUP, SUBNET, System.getenv("GRAFT_CLOUD_IMAGE")));
-    lab = image.toString();
+        folder.resolve("users.yaml"),
+        "#cloud-config\nusers: [{name: member, groups: video}, {name: stranger}]\n");
+    Files.writeString(
+        lab.descriptor(),
+        Files.readString(Checkout.ROOT.resolve("examples/vm-local.yaml"))
+            .replace("vm-local", lab.name())
+            .replace("gpu-owner", lab.name() + "-owner")
+            .replace("gpu-user", user)
+            .replace("192.168.150.1", lab.gateway())
+            .replace("image: debian:12", "image: " + GuestLab.image())
+            .replace("group: video", "group: video, user-data: users.yaml"));
   }
 
   @AfterEach
   void takeAway() throws Exception {
-    graft(0, "destroy", lab);
+    lab.destroy();
   }
 
   @Test
   void aGuestServesItsNeighbour() throws Exception {
-    graft(0, "apply", lab);
-    assertThat(graft(0, "apply", lab)).contains("nothing to do");
-    assertThat(graft(0, "verify", lab)).contains("ok on Graft software device 0", "this Graft's");
-    String check = "/usr/lib/graft/graft-verify --no-measure";
-    assertThat(near("su other -s /bin/sh -c '" + check + "'")).contains("result=ok");
-    assertThat(near("systemd-run --quiet --wait --pipe " + check)).contains("result=ok");
+    String descriptor = lab.descriptor().toString();
+    lab.graft(0, "apply", descriptor);
+    assertThat(lab.graft(0, "apply", descriptor)).contains("nothing to do");
 
-    graft(0, "revoke", SETUP, SETUP + "-near");
-    assertThat(graft(1, "verify", lab)).contains("does not know this name with this token");
-    graft(0, "rotate", SETUP);
-    graft(0, "apply", lab);
-    assertThat(graft(0, "verify", lab)).contains("ok on Graft software device 0");
+    assertThat(lab.graft(0, "verify", descriptor))
+        .contains("ok on Graft software device 0 at tcp://" + lab.name() + "-owner:")
+        .containsPattern("round trip: [0-9.]+ us")
+        .contains("this Graft's");
+    assertThat(lab.graft(0, "verify", "--channels", lab.name(), user))
+        .containsPattern("tcp +tcp://" + lab.name() + "-owner:[0-9]+ +[0-9.]+ +[0-9.]+ .* ok");
+
+    // As another user, in services, and not as somebody whom the set-up does not name.
+    assertThat(lab.inGuest(user, "su member -s /bin/sh -c '" + CHECK + "'")).contains("result=ok");
+    assertThat(lab.inGuest(user, "su stranger -s /bin/sh -c '" + CHECK + "' 2>&1 || true"))
+        .contains("only root and the group that the set-up names may read it");
+    String service = "systemd-run --quiet --wait --pipe ";
+    assertThat(lab.inGuest(user, service + CHECK)).contains("result=ok");
+    assertThat(lab.inGuest(user, service + "-p User=member " + CHECK)).contains("result=ok");
+    assertThat(
+            lab.inGuest(
+                user,
+                "python3 -m venv --without-pip /tmp/v && /tmp/v/bin/python -c '" + PYTHON + "'"))
+        .contains("cuInit 0");
+
+    lab.graft(0, "revoke", lab.name(), user);
+    assertThat(lab.graft(1, "verify", descriptor))
+        .contains("does not know this name with this token");
+    lab.graft(0, "rotate", lab.name());
+    lab.graft(0, "apply", descriptor);
+    assertThat(lab.inGuest(user, CHECK)).contains("result=ok");
   }
 
-  private String near(String script) throws Exception {
-    return graft(0, "exec", SETUP, SETUP + "-near", "--", "/bin/sh", "-c", script);
-  }
-
-  /** Runs graft; gives what it printed. */
-  private String graft(int expected, String... words) throws Exception {
-    List<String> command = new ArrayList<>(List.of(Checkout.HOME.resolve("bin/graft").toString()));
-    command.addAll(List.of(words));
-    Path out = folder.resolve("out");
-    ProcessBuilder builder =
-        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile());
-    builder.environment().put("GRAFT_STATE_DIR", folder.resolve("state").toString());
-    Process process = builder.start();
-    assertThat(process.waitFor(30, TimeUnit.MINUTES)).isTrue();
-    String said = Files.readString(out);
-    assertThat(process.exitValue()).as(said).isEqualTo(expected);
-    return said;
-  }
+  private static final String PYTHON =
+      "import ctypes; print(\"cuInit\", ctypes.CDLL(\"libcuda.so.1\").cuInit(0))";
 }

@@ -76,7 +76,8 @@ stage() {
     (umask 022 && mkdir -p "${4%/*}") || fail "cannot make the folder ${4%/*}"
   fi
   echo "$4" >>"$folder/staged"
-  try "write $4" cp "$1" "$4.graft-new"
+  # Out of the folder: on one file system nothing is written twice.
+  try "write $4" mv "$1" "$4.graft-new"
   [ "$3" = root ] || try "give $4 its group" chgrp "$3" "$4.graft-new"
   try "give $4 its mode" chmod "$2" "$4.graft-new"
 }
