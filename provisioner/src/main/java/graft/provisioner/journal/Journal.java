@@ -31,6 +31,9 @@ public final class Journal implements AutoCloseable {
   private final FileChannel channel;
   private final Clock clock;
   private final JournalReplay replay;
+  private final Object disk = new Object();
+  private long written;
+  private long synced;
 
   private Journal(Path file, FileChannel channel, Clock clock, JournalReplay replay) {
     this.file = file;
@@ -80,8 +83,8 @@ public final class Journal implements AutoCloseable {
   }
 
   /** Begins to apply a descriptor; gives the run's number. */
-  public synchronized long apply(String descriptor, String uri) {
-    long number = replay.state().lastRun() + 1;
+  public long apply(String descriptor, String uri) {
+    long number = state().lastRun() + 1;
     Map<String, Object> record = record("run");
     record.put("command", "apply");
     record.put("run", number);
@@ -92,7 +95,7 @@ public final class Journal implements AutoCloseable {
   }
 
   /** Notes that another command begins, for people who read the journal. */
-  public synchronized void note(String command) {
+  public void note(String command) {
     Map<String, Object> record = record("run");
     record.put("command", command);
     append(record);
@@ -103,7 +106,7 @@ public final class Journal implements AutoCloseable {
    *
    * @param before how the host is before it
    */
-  public synchronized void begin(long run, Step step, Map<String, Object> before) {
+  public void begin(long run, Step step, Map<String, Object> before) {
     Map<String, Object> record = record("begin");
     record.put("run", run);
     record.put("id", step.id());
@@ -115,28 +118,28 @@ public final class Journal implements AutoCloseable {
     append(record);
   }
 
-  public synchronized void done(Step step, Map<String, Object> result) {
+  public void done(Step step, Map<String, Object> result) {
     Map<String, Object> record = about("done", step);
     record.put("result", result);
-    append(record, false);
+    write(record);
   }
 
-  public synchronized void failed(Step step, String error) {
+  public void failed(Step step, String error) {
     Map<String, Object> record = about("failed", step);
     record.put("error", error);
     append(record);
   }
 
-  public synchronized void undoing(Step step) {
+  public void undoing(Step step) {
     append(about("undoing", step));
   }
 
-  public synchronized void undone(Step step) {
-    append(about("undone", step), false);
+  public void undone(Step step) {
+    write(about("undone", step));
   }
 
   /** Notes how a run ended, for people who read the journal. */
-  public synchronized void end(long run, String outcome) {
+  public void end(long run, String outcome) {
     Map<String, Object> record = record("end");
     record.put("run", run);
     record.put("outcome", outcome);
@@ -157,22 +160,42 @@ public final class Journal implements AutoCloseable {
   }
 
   private void append(Map<String, Object> record) {
-    append(record, true);
+    sync(write(record));
   }
 
-  private void append(Map<String, Object> record, boolean sync) {
+  /** Writes a record; gives how many there are then. */
+  private long write(Map<String, Object> record) {
     String line = Json.line(record) + "\n";
-    try {
-      ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
-      while (bytes.hasRemaining()) {
-        channel.write(bytes);
+    ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
+    synchronized (this) {
+      try {
+        while (bytes.hasRemaining()) {
+          channel.write(bytes);
+        }
+        replay.accept(Json.readObject(line));
+      } catch (IOException e) {
+        throw unwritable(file, e);
       }
-      if (sync) {
-        channel.force(false);
+      return ++written;
+    }
+  }
+
+  private synchronized long written() {
+    return written;
+  }
+
+  /** Lanes that wait for the disk at the same time wait once: it takes all that is written. */
+  private void sync(long records) {
+    synchronized (disk) {
+      if (synced < records) {
+        long all = written();
+        try {
+          channel.force(false);
+        } catch (IOException e) {
+          throw unwritable(file, e);
+        }
+        synced = all;
       }
-      replay.accept(Json.readObject(line));
-    } catch (IOException e) {
-      throw unwritable(file, e);
     }
   }
 

@@ -112,17 +112,21 @@ public final class DeviceBenchmark {
     Slow.start();
     long start = System.nanoTime();
     Plan plan = host.plan(descriptor("lab", GUESTS));
+    long planned = System.nanoTime() - start;
     host.apply(plan);
     long wall = System.nanoTime() - start;
     long kernel = Slow.busy();
     System.out.printf(
         "applied %d steps in %d ms: some step waited for the kernel for %d ms, none for %d ms"
-            + " (%.1f %%); the kernel's work one after the other: %d ms%n",
+            + " (%.1f %%), %d ms of it to observe and plan; %d ms of CPU; the kernel's work one after"
+            + " the other: %d ms%n",
         DeviceHost.ofDevices(plan).actions().size(),
         wall / 1_000_000,
         kernel / 1_000_000,
         (wall - kernel) / 1_000_000,
         100.0 * (wall - kernel) / kernel,
+        planned / 1_000_000,
+        cpu(),
         Slow.sum() / 1_000_000);
   }
 
