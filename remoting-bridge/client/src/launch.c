@@ -90,6 +90,21 @@ static bool is_doubtful(struct graft_object *function, const struct config *c, i
   return false;
 }
 
+/* The same for its clusters (CUlaunchAttributeID 4): up to eight blocks, of which the grid has a whole number, are never refused. */
+static bool has_doubtful_cluster(const struct config *c, const uint8_t *attributes, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    uint32_t id, size[3];
+    memcpy(&id, attributes + i * ATTRIBUTE_BYTES, sizeof id);
+    memcpy(size, attributes + i * ATTRIBUTE_BYTES + 8, sizeof size);
+    if (id != 4) continue;
+    for (int k = 0; k < 3; k++) {
+      if (!size[k] || size[k] > 8 || c->grid[k] % size[k]) return true;
+    }
+    return size[0] * size[1] * size[2] > 8;
+  }
+  return false;
+}
+
 static int launch(void *handle, const struct config *c, const uint8_t *attributes, unsigned count, void **parameters,
                   void **extra) {
   struct graft_object *context, *function;
@@ -99,7 +114,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   if (!c->grid[0] || !c->grid[1] || !c->grid[2] || !c->block[0] || !c->block[1] || !c->block[2] || (parameters && extra)) {
     return GRAFT_INVALID_VALUE;
   }
-  bool doubtful = is_doubtful(function, c, context->u.context.device);
+  bool doubtful = is_doubtful(function, c, context->u.context.device) || has_doubtful_cluster(c, attributes, count);
   const uint8_t *data;
   unsigned bytes;
   uint8_t room[PARAMETERS];

@@ -15,6 +15,7 @@
 #define __device__
 #define __host__
 #define __noinline__
+#define __cluster_dims__(...)
 #define __align__(n) alignas(n)
 
 // ---- the driver API, as NVIDIA's manual describes it
@@ -34,6 +35,7 @@ int cuModuleLoad(void **, const char *);
 int cuModuleGetFunction(void **, void *, const char *);
 int cuModuleGetGlobal_v2(CUdeviceptr *, size_t *, void *, const char *);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cudaStream_t, void **, void **);
+int cuLaunchKernelEx(const void *, void *, void **, void **);
 int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cudaStream_t, void **);
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, void *, int, size_t);
 int cuMemAlloc_v2(CUdeviceptr *, size_t);
@@ -163,6 +165,29 @@ auto launch(void (*kernel)(P...), Configuration c) {
 inline cudaError_t cudaLaunchCooperativeKernel(void *stub, dim3 grid, dim3 block, void **parameters, size_t shared, cudaStream_t stream) {
   return driver(cuLaunchCooperativeKernel, functionOf(stub), grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared, stream,
                 parameters);
+}
+struct cudaLaunchAttribute { // CUlaunchAttribute
+  int id, padding;
+  union {
+    dim3 clusterDim;
+    char room[64];
+  } val;
+  cudaLaunchAttribute() : id(0), padding(0), val{} {}
+};
+enum { cudaLaunchAttributeClusterDimension = 4 };
+struct cudaLaunchConfig_t { // CUlaunchConfig
+  dim3 gridDim, blockDim;
+  unsigned dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute *attrs;
+  unsigned numAttrs;
+};
+template <typename... P, typename... A>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...), A... values) {
+  return [=](P... parameters) {
+    void *all[] = {(void *)&parameters..., nullptr};
+    return driver(cuLaunchKernelEx, (const void *)config, functionOf((void *)kernel), (void **)all, (void **)nullptr);
+  }(values...);
 }
 template <typename F>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, F *kernel, int threads, size_t shared) {

@@ -15,6 +15,7 @@ final class KeptProgramsTest {
         "async_api",
         "async_copies",
         "atomics",
+        "clusters",
         "concurrent_kernels",
         "fast_walsh_transform",
         "faults",

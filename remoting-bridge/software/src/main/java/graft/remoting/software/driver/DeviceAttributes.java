@@ -13,6 +13,8 @@ final class DeviceAttributes {
   static final int THREADS_PER_MULTIPROCESSOR = 2048;
   static final int BLOCKS_PER_MULTIPROCESSOR = 32;
   static final int REGISTERS = 65536;
+  static final int PORTABLE_CLUSTER = 8;
+  static final int LARGEST_CLUSTER = 16;
 
   /** Attributes have the numbers 1 to this; higher ones are unknown. */
   private static final int LAST = 147;
@@ -76,6 +78,7 @@ final class DeviceAttributes {
       case 111 -> SHARED_RESERVED;
       case 114 -> 1; // read-only host registration
       case 115 -> 1; // memory pools
+      case 120 -> gpu.config().computeMajor() >= 9 ? 1 : 0; // cluster launch
       case 122 -> 1; // unified function pointers
       case 131 -> -1; // NUMA node of the host
       default -> attribute >= 1 && attribute <= LAST ? 0 : Integer.MIN_VALUE;

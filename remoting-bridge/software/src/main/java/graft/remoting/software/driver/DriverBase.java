@@ -188,6 +188,13 @@ abstract class DriverBase implements CudaDevice, AutoCloseable {
     UNSAFE.putLong(address, value);
   }
 
+  /** Three numbers, such as sizes along x, y and z. */
+  protected static int[] ints(long address) {
+    return new int[] {
+      UNSAFE.getInt(address), UNSAFE.getInt(address + 4), UNSAFE.getInt(address + 8)
+    };
+  }
+
   /** Writes text with its final zero into a buffer, cut to fit. */
   protected static void putText(long address, int capacity, String text) {
     require(address != 0 && capacity > 0, "no room for text");

@@ -2,11 +2,14 @@ package graft.remoting.software.driver;
 
 import graft.remoting.software.exec.LoadedKernel;
 import graft.remoting.software.ir.Program;
+import java.util.Arrays;
 
 /** A CUfunction: a kernel in a context, with the attributes that a program can set. */
 final class FunctionRef {
   /** What a thread is said to need; nothing here depends on it. */
   static final int REGISTERS = 32;
+
+  private static final int INVALID_CLUSTER_SIZE = 912;
 
   private final Context context;
   private final LoadedKernel kernel;
@@ -14,6 +17,7 @@ final class FunctionRef {
   private final int target;
   private volatile int maxDynamicShared;
   private volatile int carveout = -1;
+  private volatile boolean nonPortableClusters;
 
   FunctionRef(Context context, LoadedKernel kernel, Object module, int target) {
     this.context = context;
@@ -63,6 +67,11 @@ final class FunctionRef {
       case 6 -> context.gpu().config().computeMajor() * 10 + context.gpu().config().computeMinor();
       case 8 -> maxDynamicShared;
       case 9 -> carveout;
+      case 11, 12, 13 -> {
+        int[] cluster = program().launchBounds().cluster();
+        yield cluster == null ? 0 : cluster[number - 11];
+      }
+      case 14 -> nonPortableClusters ? 1 : 0;
       default -> number >= 0 && number <= 15 ? 0 : -1;
     };
   }
@@ -81,13 +90,43 @@ final class FunctionRef {
         carveout = value;
         return value >= -1 && value <= 100;
       }
-      case 14, 15 -> {
+      case 14 -> {
+        nonPortableClusters = value != 0;
+        return true;
+      }
+      case 15 -> {
         return true;
       }
       default -> {
         return false;
       }
     }
+  }
+
+  /** The most blocks of a cluster. */
+  int largestCluster() {
+    return nonPortableClusters
+        ? DeviceAttributes.LARGEST_CLUSTER
+        : DeviceAttributes.PORTABLE_CLUSTER;
+  }
+
+  /**
+   * The shape of the clusters of a launch.
+   *
+   * @param asked what the launch asks for, or null
+   */
+  int[] cluster(int[] asked) {
+    int[] required = program().launchBounds().cluster();
+    int[] shape = asked != null ? asked : required != null ? required : new int[] {1, 1, 1};
+    if (shape[0] < 1
+        || shape[1] < 1
+        || shape[2] < 1
+        || (long) shape[0] * shape[1] * shape[2] > largestCluster()
+        || required != null && !Arrays.equals(shape, required)) {
+      throw new CudaException(
+          INVALID_CLUSTER_SIZE, "bad cluster size, at most " + largestCluster() + " blocks");
+    }
+    return shape;
   }
 
   /** Blocks that fit a multiprocessor at once. */

@@ -81,7 +81,7 @@ abstract class GraphFunctions extends LaunchFunctions {
             UNSAFE.getInt(p + 32),
             UNSAFE.getLong(p + 40),
             UNSAFE.getLong(p + 48),
-            false),
+            LaunchAttributes.NONE),
         context());
   }
 

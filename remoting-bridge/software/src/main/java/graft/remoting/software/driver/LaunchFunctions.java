@@ -16,10 +16,6 @@ abstract class LaunchFunctions extends ModuleFunctions {
   private static final int COOPERATIVE_LAUNCH_TOO_LARGE = 720;
   private static final AtomicLong GRIDS = new AtomicLong();
 
-  // CUlaunchAttributeID
-  private static final int ATTRIBUTE_COOPERATIVE = 2;
-  private static final int ATTRIBUTE_CLUSTER = 4;
-
   LaunchFunctions(SoftwareDeviceConfig config) {
     super(config);
   }
@@ -32,12 +28,13 @@ abstract class LaunchFunctions extends ModuleFunctions {
       int sharedBytes,
       long parameters,
       long extra,
-      boolean cooperative) {}
+      LaunchAttributes attributes) {}
 
   /** Checks a launch, takes its parameters, and gives what runs it. */
   protected final Runnable prepare(Request r, Context context) {
     FunctionRef f = function(r.function);
-    check(f, r);
+    int[] cluster = f.cluster(r.attributes.cluster());
+    check(f, r, cluster);
     byte[] parameters = parameters(f.program(), r.parameters, r.extra);
     int stack = (int) Math.min(512 << 10, context.limits().getOrDefault(0, 1024L));
     return () -> {
@@ -45,12 +42,10 @@ abstract class LaunchFunctions extends ModuleFunctions {
         new Launch(
                 f.kernel(),
                 f.context().gpu().runner(),
-                r.grid,
-                r.block,
-                r.sharedBytes,
+                new Launch.Geometry(r.grid, cluster, r.block, r.sharedBytes),
                 stack,
                 GRIDS.incrementAndGet())
-            .run(parameters, r.cooperative);
+            .run(parameters, r.attributes.cooperative());
       } catch (DeviceFault e) {
         LOG.error("kernel '{}' failed: {}", f.kernel().name(), e.getMessage());
         throw e;
@@ -58,7 +53,7 @@ abstract class LaunchFunctions extends ModuleFunctions {
     };
   }
 
-  private static void check(FunctionRef f, Request r) {
+  private static void check(FunctionRef f, Request r, int[] cluster) {
     long threads = (long) r.block[0] * r.block[1] * r.block[2];
     require(
         r.grid[0] > 0 && r.grid[1] > 0 && r.grid[2] > 0 && r.grid[1] <= 65535 && r.grid[2] <= 65535,
@@ -79,8 +74,11 @@ abstract class LaunchFunctions extends ModuleFunctions {
     require(
         r.sharedBytes >= 0 && r.sharedBytes <= f.maxDynamicShared(),
         "too much shared memory: the kernel may have " + f.maxDynamicShared() + " bytes more");
+    require(
+        r.grid[0] % cluster[0] == 0 && r.grid[1] % cluster[1] == 0 && r.grid[2] % cluster[2] == 0,
+        "the grid is no whole number of clusters");
     long blocks = (long) r.grid[0] * r.grid[1] * r.grid[2];
-    if (r.cooperative
+    if (r.attributes.cooperative()
         && blocks
             > (long) f.occupancy((int) threads, r.sharedBytes)
                 * f.context().gpu().multiprocessors()) {
@@ -149,7 +147,7 @@ abstract class LaunchFunctions extends ModuleFunctions {
                     sharedBytes,
                     parameters,
                     extra,
-                    false),
+                    LaunchAttributes.NONE),
                 stream));
   }
 
@@ -175,7 +173,7 @@ abstract class LaunchFunctions extends ModuleFunctions {
                     sharedBytes,
                     parameters,
                     0,
-                    true),
+                    LaunchAttributes.COOPERATIVE),
                 stream));
   }
 
@@ -185,24 +183,7 @@ abstract class LaunchFunctions extends ModuleFunctions {
     return call(
         () -> {
           require(config != 0, "no launch configuration");
-          boolean cooperative = false;
-          long attributes = UNSAFE.getLong(config + 40);
-          for (int i = 0; i < UNSAFE.getInt(config + 48); i++) {
-            long attribute = attributes + 72L * i;
-            int id = UNSAFE.getInt(attribute);
-            if (id == ATTRIBUTE_COOPERATIVE) {
-              cooperative = UNSAFE.getInt(attribute + 8) != 0;
-            } else if (id == ATTRIBUTE_CLUSTER) {
-              long blocks =
-                  (long) UNSAFE.getInt(attribute + 8)
-                      * UNSAFE.getInt(attribute + 12)
-                      * UNSAFE.getInt(attribute + 16);
-              if (blocks > 1) {
-                throw new CudaException(
-                    CudaResult.NOT_SUPPORTED, "the software device has no block clusters");
-              }
-            }
-          }
+          LaunchAttributes attributes = LaunchAttributes.of(config);
           launch(
               new Request(
                   function,
@@ -211,15 +192,9 @@ abstract class LaunchFunctions extends ModuleFunctions {
                   UNSAFE.getInt(config + 24),
                   parameters,
                   extra,
-                  cooperative),
+                  attributes),
               UNSAFE.getLong(config + 32));
         });
-  }
-
-  protected static int[] ints(long address) {
-    return new int[] {
-      UNSAFE.getInt(address), UNSAFE.getInt(address + 4), UNSAFE.getInt(address + 8)
-    };
   }
 
   @Override
@@ -327,19 +302,17 @@ abstract class LaunchFunctions extends ModuleFunctions {
         () -> {
           FunctionRef f = function(function);
           int[] block = ints(config + 12);
+          int[] cluster = f.cluster(LaunchAttributes.of(config).cluster());
           putInt(
               clusters,
               f.occupancy(block[0] * block[1] * block[2], UNSAFE.getInt(config + 24))
-                  * f.context().gpu().multiprocessors());
+                  * f.context().gpu().multiprocessors()
+                  / (cluster[0] * cluster[1] * cluster[2]));
         });
   }
 
   @Override
   public int cuOccupancyMaxPotentialClusterSize(long size, long function, long config) {
-    return call(
-        () -> {
-          function(function);
-          putInt(size, 1);
-        });
+    return call(() -> putInt(size, function(function).largestCluster()));
   }
 }

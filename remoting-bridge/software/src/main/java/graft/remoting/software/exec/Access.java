@@ -133,6 +133,9 @@ public final class Access {
     if (parameter >= 0 && parameter + bytes <= b.launch.kernel.parameterBytes()) {
       return address;
     }
+    if (Cluster.reaches(b, address, bytes) && (address & (bytes - 1)) == 0) {
+      return address;
+    }
     return slowGlobal(b, address, bytes, thread);
   }
 
@@ -170,6 +173,10 @@ public final class Access {
   public static long shared(ThreadBlock b, int offset, int bytes) {
     if (offset >= 0 && offset <= b.sharedBytes - bytes && (offset & (bytes - 1)) == 0) {
       return b.sharedBase + offset;
+    }
+    long far = Cluster.generic(b, offset);
+    if (Cluster.reaches(b, far, bytes) && (offset & (bytes - 1)) == 0) {
+      return far;
     }
     throw sharedFault(b, offset, bytes);
   }
@@ -266,7 +273,7 @@ public final class Access {
     boolean inside =
         shared >= 0 && shared < b.sharedBytes
             ? shared + bytes <= b.sharedBytes
-            : b.memory.contains(address, bytes);
+            : b.memory.contains(address, bytes) || Cluster.reaches(b, address, bytes);
     if (!inside) {
       throw new DeviceFault(
           DeviceFault.ILLEGAL_ADDRESS,

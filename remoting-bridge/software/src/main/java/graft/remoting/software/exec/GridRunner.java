@@ -102,12 +102,23 @@ public final class GridRunner implements AutoCloseable {
     return found;
   }
 
-  private void giveBack(ThreadBlock block) {
-    if (spares.incrementAndGet() > KEPT_BLOCKS) {
-      spares.decrementAndGet();
-      block.close();
-    } else {
-      spare.add(block);
+  private Cluster acquire(Launch launch, int worker) {
+    ThreadBlock[] blocks = new ThreadBlock[launch.clusterSize()];
+    for (int i = 0; i < blocks.length; i++) {
+      blocks[i] = acquire();
+      blocks[i].prepare(launch, worker % multiprocessors);
+    }
+    return new Cluster(blocks);
+  }
+
+  private void giveBack(Cluster cluster) {
+    for (ThreadBlock block : cluster.blocks()) {
+      if (spares.incrementAndGet() > KEPT_BLOCKS) {
+        spares.decrementAndGet();
+        block.close();
+      } else {
+        spare.add(block);
+      }
     }
   }
 
@@ -117,21 +128,21 @@ public final class GridRunner implements AutoCloseable {
     final long total;
     final AtomicLong next = new AtomicLong();
     final AtomicLong finished = new AtomicLong();
-    final Queue<ThreadBlock> stalled = new ConcurrentLinkedQueue<>();
+    final Queue<Cluster> stalled = new ConcurrentLinkedQueue<>();
     final CountDownLatch done = new CountDownLatch(1);
 
     Work(Launch launch) {
       this.launch = launch;
-      this.total = launch.blocks();
+      this.total = launch.clusters();
     }
 
-    /** How many blocks a worker takes at once: few enough that all workers end together. */
+    /** How many clusters a worker takes at once: few enough that all workers end together. */
     private long batch() {
       return Math.max(1, Math.min(LARGEST_BATCH, total / workers / 16));
     }
 
     void work(int worker) {
-      ThreadBlock block = null;
+      Cluster cluster = null;
       int idle = 0;
       long batch = batch();
       long number = 0;
@@ -142,29 +153,28 @@ public final class GridRunner implements AutoCloseable {
           batchEnd = Math.min(number + batch, total);
         }
         if (number < total) {
-          if (block == null) {
-            block = acquire();
-            block.prepare(launch, worker % multiprocessors);
+          if (cluster == null) {
+            cluster = acquire(launch, worker);
           }
-          block.start(number);
+          cluster.start(number);
         } else {
-          if (block != null) {
-            giveBack(block);
+          if (cluster != null) {
+            giveBack(cluster);
           }
-          block = stalled.poll();
-          if (block == null) {
+          cluster = stalled.poll();
+          if (cluster == null) {
             return;
           }
         }
-        if (runBlock(block)) {
+        if (runCluster(cluster)) {
           idle = 0;
           if (finished.incrementAndGet() == total) {
             done.countDown();
           }
         } else {
-          // It waits for another block: that one must get its turn.
-          stalled.add(block);
-          block = null;
+          // It waits for another cluster: that one must get its turn.
+          stalled.add(cluster);
+          cluster = null;
           if (++idle > 100) {
             LockSupport.parkNanos(20_000);
           }
@@ -172,12 +182,12 @@ public final class GridRunner implements AutoCloseable {
       }
     }
 
-    private boolean runBlock(ThreadBlock block) {
+    private boolean runCluster(Cluster cluster) {
       if (launch.isAborted()) {
         return true;
       }
       try {
-        return BlockRunner.run(block, launch.code);
+        return cluster.run(launch.code);
       } catch (DeviceFault e) {
         launch.abort(e);
       } catch (StackOverflowError e) {

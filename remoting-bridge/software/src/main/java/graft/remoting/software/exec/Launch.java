@@ -14,6 +14,9 @@ public final class Launch {
   final int gridX;
   final int gridY;
   final int gridZ;
+  final int clusterX;
+  final int clusterY;
+  final int clusterZ;
   final int blockX;
   final int blockY;
   final int blockZ;
@@ -35,32 +38,36 @@ public final class Launch {
   private static volatile Shape lastShape = new Shape(0, 0, 0, null);
 
   /**
+   * The size of a launch; sizes are along x, y and z.
+   *
+   * @param grid blocks of the grid
+   * @param cluster blocks of a cluster, of which the grid has a whole number
+   * @param block threads of a block
+   * @param dynamicSharedBytes shared memory of a block beyond the kernel's own
+   */
+  public record Geometry(int[] grid, int[] cluster, int[] block, int dynamicSharedBytes) {}
+
+  /**
    * Describes a launch.
    *
-   * @param grid blocks along x, y and z
-   * @param block threads along x, y and z
-   * @param dynamicSharedBytes shared memory beyond the kernel's own
    * @param stackBytes the context's stack limit
    */
   public Launch(
-      LoadedKernel kernel,
-      GridRunner runner,
-      int[] grid,
-      int[] block,
-      int dynamicSharedBytes,
-      int stackBytes,
-      long gridId) {
+      LoadedKernel kernel, GridRunner runner, Geometry size, int stackBytes, long gridId) {
     this.kernel = kernel;
     this.code = kernel.code();
     this.runner = runner;
-    this.gridX = grid[0];
-    this.gridY = grid[1];
-    this.gridZ = grid[2];
-    this.blockX = block[0];
-    this.blockY = block[1];
-    this.blockZ = block[2];
+    this.gridX = size.grid[0];
+    this.gridY = size.grid[1];
+    this.gridZ = size.grid[2];
+    this.clusterX = size.cluster[0];
+    this.clusterY = size.cluster[1];
+    this.clusterZ = size.cluster[2];
+    this.blockX = size.block[0];
+    this.blockY = size.block[1];
+    this.blockZ = size.block[2];
     this.threads = blockX * blockY * blockZ;
-    this.dynamicSharedBytes = dynamicSharedBytes;
+    this.dynamicSharedBytes = size.dynamicSharedBytes;
     this.multiprocessors = runner.multiprocessors();
     this.gridId = gridId;
     this.localStride =
@@ -116,8 +123,20 @@ public final class Launch {
     }
   }
 
-  long blocks() {
-    return (long) gridX * gridY * gridZ;
+  int clusterSize() {
+    return clusterX * clusterY * clusterZ;
+  }
+
+  int clustersX() {
+    return gridX / clusterX;
+  }
+
+  int clustersY() {
+    return gridY / clusterY;
+  }
+
+  long clusters() {
+    return (long) gridX * gridY * gridZ / clusterSize();
   }
 
   boolean isAborted() {

@@ -10,8 +10,8 @@ import java.util.Arrays;
  * fields. Per-thread state lies in arrays indexed by the thread.
  */
 public final class ThreadBlock implements AutoCloseable {
-  /** Named barriers of PTX, and one for clusters. */
-  static final int BARRIERS = 17;
+  /** Named barriers of PTX. */
+  static final int BARRIERS = 16;
 
   // Of the device.
   final DeviceMemory memory;
@@ -47,6 +47,26 @@ public final class ThreadBlock implements AutoCloseable {
   public int ctaidX;
   public int ctaidY;
   public int ctaidZ;
+
+  // Its cluster, and its place there.
+  Cluster cluster;
+  public int clusterSize;
+  public int clusterNctaidX;
+  public int clusterNctaidY;
+  public int clusterNctaidZ;
+  public int nclusteridX;
+  public int nclusteridY;
+  public int nclusteridZ;
+  public int clusteridX;
+  public int clusteridY;
+  public int clusteridZ;
+  public int clusterCtaidX;
+  public int clusterCtaidY;
+  public int clusterCtaidZ;
+  public int clusterRank;
+
+  /** How often each thread arrived at the cluster's barrier. */
+  int[] clusterPhase = new int[0];
 
   /** Region that a thread is to run, or where it waits, or {@link KernelCode#EXITED}. */
   public int[] pc = new int[0];
@@ -119,6 +139,13 @@ public final class ThreadBlock implements AutoCloseable {
     nctaidX = next.gridX;
     nctaidY = next.gridY;
     nctaidZ = next.gridZ;
+    clusterNctaidX = next.clusterX;
+    clusterNctaidY = next.clusterY;
+    clusterNctaidZ = next.clusterZ;
+    clusterSize = next.clusterSize();
+    nclusteridX = next.clustersX();
+    nclusteridY = next.clustersY();
+    nclusteridZ = next.gridZ / next.clusterZ;
     multiprocessor = processor;
     multiprocessors = next.multiprocessors;
     gridId = next.gridId;
@@ -160,6 +187,9 @@ public final class ThreadBlock implements AutoCloseable {
     if (code.usesMatrices() && matrixWords.length < threads * MatrixOperation.WORDS) {
       matrixWords = new int[threads * MatrixOperation.WORDS];
     }
+    if (clusterPhase.length < threads) {
+      clusterPhase = new int[threads];
+    }
     if (argument0.length < threads) {
       argument0 = new int[threads];
       argument1 = new int[threads];
@@ -190,12 +220,19 @@ public final class ThreadBlock implements AutoCloseable {
     }
   }
 
-  /** Starts the block with a number, counted along x first. */
-  void start(long number) {
-    ctaidX = (int) (number % nctaidX);
-    long rest = number / nctaidX;
-    ctaidY = (int) (rest % nctaidY);
-    ctaidZ = (int) (rest / nctaidY);
+  /** Starts the block of a rank in a cluster. */
+  void start(int clusterX, int clusterY, int clusterZ, int rank) {
+    clusteridX = clusterX;
+    clusteridY = clusterY;
+    clusteridZ = clusterZ;
+    clusterRank = rank;
+    clusterCtaidX = rank % clusterNctaidX;
+    clusterCtaidY = rank / clusterNctaidX % clusterNctaidY;
+    clusterCtaidZ = rank / clusterNctaidX / clusterNctaidY;
+    ctaidX = clusterX * clusterNctaidX + clusterCtaidX;
+    ctaidY = clusterY * clusterNctaidY + clusterCtaidY;
+    ctaidZ = clusterZ * clusterNctaidZ + clusterCtaidZ;
+    Arrays.fill(clusterPhase, 0);
     lastSleeper = -1;
     Arrays.fill(pc, 0, threads, 0);
     Arrays.fill(arrived, 0);

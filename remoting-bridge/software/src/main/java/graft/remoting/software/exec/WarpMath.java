@@ -4,6 +4,10 @@ package graft.remoting.software.exec;
 public final class WarpMath {
   private WarpMath() {}
 
+  public static int isMoreThanOne(int count) {
+    return count > 1 ? 1 : 0;
+  }
+
   public static int laneMaskEq(int lane) {
     return 1 << lane;
   }

@@ -29,6 +29,9 @@ final class AtomicLowering extends InstructionGroup {
     if (!i.opcode().equals("atom") && !i.opcode().equals("red")) {
       return false;
     }
+    if (i.has(".async") || i.has(".multimem")) {
+      throw unsupported(i);
+    }
     boolean wanted = i.opcode().equals("atom");
     if (wanted) {
       at.block().setObservesOthers();

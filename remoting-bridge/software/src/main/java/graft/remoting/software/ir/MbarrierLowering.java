@@ -108,8 +108,12 @@ final class MbarrierLowering extends InstructionGroup {
     if (i.has(".commit_group") || i.has(".wait_group") || i.has(".prefetch")) {
       return true;
     }
-    if (i.has(".tensor") || i.has(".multicast::cluster") || i.has(".cp_mask")) {
+    if (i.has(".tensor") || i.has(".cp_mask") || i.modifiers().get(1).equals(".reduce")) {
       throw unsupported(i);
+    }
+    if (i.has(".multicast::cluster")) {
+      multicast(i);
+      return true;
     }
     boolean toShared = i.modifiers().get(2).startsWith(".shared");
     boolean fromShared = i.modifiers().get(3).startsWith(".shared");
@@ -130,6 +134,21 @@ final class MbarrierLowering extends InstructionGroup {
       at.emit(new Node.Effect(call(MBARRIER, "expect", null, barrier, Exprs.negate(bytes))));
     }
     return true;
+  }
+
+  private void multicast(Instruction i) {
+    at.emit(
+        new Node.Effect(
+            callWithBlock(
+                "Cluster",
+                "multicast",
+                null,
+                bulkAddress(i, 0, true),
+                bulkAddress(i, 1, false),
+                read(i, 2, PtxType.U32),
+                bulkAddress(i, 3, true),
+                read(i, 4, PtxType.U32),
+                new Expr.ThreadIndex())));
   }
 
   private Expr bulkAddress(Instruction i, int operand, boolean shared) {

@@ -116,6 +116,9 @@ final class MemoryLowering extends InstructionGroup {
     if (type.bits() == 128) {
       throw unsupported(i);
     }
+    if (i.has(".bulk") || i.has(".multimem")) {
+      throw unsupported(i);
+    }
     Operand.Address address = (Operand.Address) i.operands().get(0);
     List<Operand> values =
         i.operands().get(1) instanceof Operand.Vector v
@@ -139,6 +142,15 @@ final class MemoryLowering extends InstructionGroup {
                   Exprs.add(base, (long) k * type.bytes()),
                   at.read(values.get(k), type, i.line()))));
     }
+    if (i.has(".async")) {
+      completeAt(i, 2, count * type.bytes());
+    }
+  }
+
+  /** Tells an mbarrier that bytes came (.mbarrier::complete_tx::bytes). */
+  private void completeAt(Instruction i, int operand, int bytes) {
+    Expr barrier = checked((Operand.Address) i.operands().get(operand), space(i), 8, i.line());
+    at.emit(new Node.Effect(call("Mbarrier", "expect", null, barrier, integer(-bytes))));
   }
 
   private static String storeWidth(PtxType type) {
@@ -218,10 +230,7 @@ final class MemoryLowering extends InstructionGroup {
         address.base() == null
             ? Exprs.number(address.offset())
             : Exprs.add(at.read(address.base(), PtxType.B64, line), address.offset());
-    return shared
-        ? Exprs.arithmetic(
-            org.objectweb.asm.Opcodes.IADD, value, new Expr.BlockField("sharedBase", Kind.LONG))
-        : value;
+    return shared ? callWithBlock("Cluster", "generic", Kind.LONG, value) : value;
   }
 
   private static Expr sharedAccess(Expr offset, int bytes) {
@@ -278,13 +287,23 @@ final class MemoryLowering extends InstructionGroup {
           case CONST -> "isConst";
           default -> "isParam";
         };
-    write(i, 0, PtxType.PRED, callWithBlock("Access", which, Kind.INT, read(i, 1, PtxType.B64)));
+    write(
+        i,
+        0,
+        PtxType.PRED,
+        callWithBlock(
+            i.has(".shared::cluster") ? "Cluster" : "Access",
+            which,
+            Kind.INT,
+            read(i, 1, PtxType.B64)));
   }
 
   /** Only shared addresses differ from generic ones, by where the block's shared memory lies. */
   private void convertAddress(Instruction i) {
     Expr value = read(i, 1, PtxType.B64);
-    if (space(i) == Space.SHARED) {
+    if (i.has(".shared::cluster")) {
+      value = callWithBlock("Cluster", i.has(".to") ? "shared" : "generic", Kind.LONG, value);
+    } else if (space(i) == Space.SHARED) {
       Expr base = new Expr.BlockField("sharedBase", Kind.LONG);
       value =
           Exprs.arithmetic(

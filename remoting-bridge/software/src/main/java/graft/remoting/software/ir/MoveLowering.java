@@ -3,6 +3,7 @@ package graft.remoting.software.ir;
 import graft.remoting.software.ptx.Operand;
 import graft.remoting.software.ptx.PtxException;
 import graft.remoting.software.ptx.PtxType;
+import graft.remoting.software.ptx.Space;
 import graft.remoting.software.ptx.Statement.Instruction;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,13 +19,36 @@ final class MoveLowering extends InstructionGroup {
   boolean lower(Instruction i) {
     switch (i.opcode()) {
       case "mov" -> move(i);
-      case "mapa" -> write(i, 0, type(i), read(i, 1, type(i))); // clusters are of one block
-      case "getctarank" -> write(i, 0, PtxType.U32, Exprs.integer(0));
+      case "mapa" -> mapToRank(i);
+      case "getctarank" -> rankOf(i);
       default -> {
         return false;
       }
     }
     return true;
+  }
+
+  /** PTX ISA, "mapa". */
+  private void mapToRank(Instruction i) {
+    PtxType t = type(i);
+    Expr rank = read(i, 2, PtxType.U32);
+    if (MemoryLowering.space(i) == Space.SHARED) {
+      Expr shared = read(i, 1, PtxType.U32);
+      Expr mapped = Exprs.callWithBlock("Cluster", "map", Kind.INT, shared, rank);
+      write(i, 0, t, FunctionLowering.adapt(mapped, PtxType.U32, t));
+    } else {
+      Expr address = read(i, 1, PtxType.B64);
+      write(i, 0, t, Exprs.callWithBlock("Cluster", "mapGeneric", Kind.LONG, address, rank));
+    }
+  }
+
+  /** PTX ISA, "getctarank". */
+  private void rankOf(Instruction i) {
+    Expr rank =
+        MemoryLowering.space(i) == Space.SHARED
+            ? Exprs.callWithBlock("Cluster", "rank", Kind.INT, read(i, 1, PtxType.U32))
+            : Exprs.callWithBlock("Cluster", "rankGeneric", Kind.INT, read(i, 1, PtxType.B64));
+    write(i, 0, PtxType.U32, rank);
   }
 
   private void move(Instruction i) {

@@ -48,21 +48,30 @@ final class SpecialRegisters {
       case "%ntid.x" -> field("ntidX");
       case "%ntid.y" -> field("ntidY");
       case "%ntid.z" -> field("ntidZ");
-      case "%ctaid.x", "%clusterid.x" -> field("ctaidX");
-      case "%ctaid.y", "%clusterid.y" -> field("ctaidY");
-      case "%ctaid.z", "%clusterid.z" -> field("ctaidZ");
-      case "%nctaid.x", "%nclusterid.x" -> field("nctaidX");
-      case "%nctaid.y", "%nclusterid.y" -> field("nctaidY");
-      case "%nctaid.z", "%nclusterid.z" -> field("nctaidZ");
-      // Clusters are of one block.
-      case "%cluster_ctaid.x",
-          "%cluster_ctaid.y",
-          "%cluster_ctaid.z",
-          "%cluster_ctarank",
-          "%is_explicit_cluster" ->
-          constant(0);
-      case "%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z", "%cluster_nctarank" ->
-          constant(1);
+      case "%ctaid.x" -> field("ctaidX");
+      case "%ctaid.y" -> field("ctaidY");
+      case "%ctaid.z" -> field("ctaidZ");
+      case "%nctaid.x" -> field("nctaidX");
+      case "%nctaid.y" -> field("nctaidY");
+      case "%nctaid.z" -> field("nctaidZ");
+      case "%clusterid.x" -> field("clusteridX");
+      case "%nclusterid.x" -> field("nclusteridX");
+      case "%cluster_ctaid.x" -> field("clusterCtaidX");
+      case "%cluster_nctaid.x" -> field("clusterNctaidX");
+      case "%clusterid.y" -> field("clusteridY");
+      case "%nclusterid.y" -> field("nclusteridY");
+      case "%cluster_ctaid.y" -> field("clusterCtaidY");
+      case "%cluster_nctaid.y" -> field("clusterNctaidY");
+      case "%clusterid.z" -> field("clusteridZ");
+      case "%nclusterid.z" -> field("nclusteridZ");
+      case "%cluster_ctaid.z" -> field("clusterCtaidZ");
+      case "%cluster_nctaid.z" -> field("clusterNctaidZ");
+      case "%cluster_ctarank" -> field("clusterRank");
+      case "%cluster_nctarank" -> field("clusterSize");
+      case "%is_explicit_cluster" ->
+          new Value(
+              Exprs.call("WarpMath", "isMoreThanOne", Kind.INT, field("clusterSize").expr()),
+              PtxType.PRED);
       case "%tid.w", "%ctaid.w" -> constant(0);
       case "%ntid.w", "%nctaid.w" -> constant(1);
       case "%laneid" -> new Value(lane(), PtxType.U32);

@@ -11,9 +11,6 @@ import org.objectweb.asm.Opcodes;
 
 /** PTX ISA, "Parallel Synchronization and Communication Instructions", but for atomics. */
 final class SyncLowering extends InstructionGroup {
-  /** The barrier of a cluster of one block; bar.sync has 0 to 15. */
-  private static final int CLUSTER_BARRIER = 16;
-
   SyncLowering(FunctionLowering at) {
     super(at);
   }
@@ -78,8 +75,11 @@ final class SyncLowering extends InstructionGroup {
   private void barrier(Instruction i) {
     if (i.has(".cluster")) {
       if (i.has(".wait")) {
-        waitAt(
-            SyncPoint.Kind.BARRIER, CLUSTER_BARRIER, List.of(integer(CLUSTER_BARRIER), integer(0)));
+        awaitCluster();
+      } else {
+        at.emit(
+            new Node.Effect(
+                Exprs.callWithBlock("Cluster", "arrive", null, new Expr.ThreadIndex())));
       }
       return;
     }
@@ -108,6 +108,19 @@ final class SyncLowering extends InstructionGroup {
             : i.has(".and") ? SyncPoint.Kind.BARRIER_AND : SyncPoint.Kind.BARRIER_OR;
     waitAt(kind, -1, List.of(barrier, count, predicate));
     write(i, 0, i.has(".popc") ? PtxType.U32 : PtxType.PRED, result(0));
+  }
+
+  /** Lets others run until all threads of the cluster have arrived. */
+  private void awaitCluster() {
+    BasicBlock look = new BasicBlock();
+    BasicBlock closed = new BasicBlock();
+    BasicBlock open = new BasicBlock();
+    at.end(new Terminator.Jump(look));
+    Expr isOpen = Exprs.callWithBlock("Cluster", "isOpen", Kind.INT, new Expr.ThreadIndex());
+    look.setEnd(new Terminator.Branch(isOpen, open, closed));
+    closed.setEnd(
+        new Terminator.Sync(at.ir().syncPoint(SyncPoint.Kind.YIELD, -1), List.of(), look));
+    at.continueAt(open);
   }
 
   private void shuffle(Instruction i) {

@@ -23,11 +23,12 @@ public record Function(
     int line) {
 
   /**
-   * {@code .maxntid}, {@code .reqntid} and {@code .minnctapersm}.
+   * {@code .maxntid}, {@code .reqntid}, {@code .minnctapersm} and {@code .reqnctapercluster}.
    *
    * @param maxThreads most threads of a block, 0 if not said
    * @param required the exact block shape (x, y, z), null if not said
    * @param minBlocks least blocks of a multiprocessor, 0 if not said
+   * @param cluster the blocks of a cluster (x, y, z), null if not said
    */
-  public record LaunchBounds(int maxThreads, int[] required, int minBlocks) {}
+  public record LaunchBounds(int maxThreads, int[] required, int minBlocks, int[] cluster) {}
 }

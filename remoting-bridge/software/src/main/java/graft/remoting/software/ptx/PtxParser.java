@@ -172,6 +172,7 @@ public final class PtxParser {
     int most = 0;
     int[] required = null;
     int minBlocks = 0;
+    int[] cluster = null;
     while (tokens.atKind(Token.Kind.DOTTED)) {
       Token directive = tokens.take();
       switch (directive.text()) {
@@ -186,15 +187,15 @@ public final class PtxParser {
         case ".minnctapersm" -> minBlocks = tokens.size(".minnctapersm");
         case ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".abi_preserve" -> tokens.integer();
         case ".abi_preserve_control" -> tokens.integer();
-        case ".reqnctapercluster" -> shape();
-        case ".noreturn", ".explicitcluster", ".blocksareclusters", ".unique" -> {}
+        case ".reqnctapercluster" -> cluster = shape();
+        case ".noreturn", ".explicitcluster", ".unique" -> {}
         case ".pragma" -> tokens.skipStatement();
         default ->
             throw PtxException.unsupported(
                 directive.line(), "function directive '" + directive.text() + "'");
       }
     }
-    return new Function.LaunchBounds(most, required, minBlocks);
+    return new Function.LaunchBounds(most, required, minBlocks, cluster);
   }
 
   private int[] shape() {
