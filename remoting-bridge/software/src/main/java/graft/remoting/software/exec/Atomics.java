@@ -341,4 +341,51 @@ public final class Atomics {
   public static int maxBF16X2(long address, int value) {
     return pair(address, value, BfloatMath::max);
   }
+
+  // ---- 128 bits: the machine has no such operations for us, so that locks make them
+
+  private static final Object[] LOCKS = new Object[64];
+
+  static {
+    for (int i = 0; i < LOCKS.length; i++) {
+      LOCKS[i] = new Object();
+    }
+  }
+
+  private static Object lock(long address) {
+    return LOCKS[(int) (address >>> 4) & LOCKS.length - 1];
+  }
+
+  /** The lower half is the result, the upper one is left in the block: of all of these. */
+  public static long loadB128(ThreadBlock b, long address) {
+    synchronized (lock(address)) {
+      b.wideHigh = UNSAFE.getLong(address + 8);
+      return UNSAFE.getLong(address);
+    }
+  }
+
+  public static long storeB128(ThreadBlock b, long address, long low, long high) {
+    return exchB128(b, address, low, high);
+  }
+
+  public static long exchB128(ThreadBlock b, long address, long low, long high) {
+    synchronized (lock(address)) {
+      long before = loadB128(b, address);
+      UNSAFE.putLong(address, low);
+      UNSAFE.putLong(address + 8, high);
+      return before;
+    }
+  }
+
+  public static long casB128(
+      ThreadBlock b, long address, long expectedLow, long expectedHigh, long low, long high) {
+    synchronized (lock(address)) {
+      long before = loadB128(b, address);
+      if (before == expectedLow && b.wideHigh == expectedHigh) {
+        UNSAFE.putLong(address, low);
+        UNSAFE.putLong(address + 8, high);
+      }
+      return before;
+    }
+  }
 }

@@ -108,6 +108,9 @@ public final class ThreadBlock implements AutoCloseable {
 
   private final int[] arrivedCount = new int[BARRIERS];
 
+  /** The upper half of the number of 128 bits that was read last. */
+  public long wideHigh;
+
   /** The last texel that was read, as raw bits. */
   final int[] texel = new int[4];
 

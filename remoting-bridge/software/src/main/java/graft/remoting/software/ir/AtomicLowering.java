@@ -43,9 +43,6 @@ final class AtomicLowering extends InstructionGroup {
             .findFirst()
             .orElseThrow(() -> unsupported(i));
     int count = i.has(".v2") ? 2 : i.has(".v4") ? 4 : i.has(".v8") ? 8 : 1;
-    if (t.bits() == 128) {
-      throw unsupported(i);
-    }
     int first = wanted ? 1 : 0;
     Expr address =
         memory.checked(

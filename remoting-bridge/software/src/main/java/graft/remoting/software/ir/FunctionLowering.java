@@ -35,11 +35,15 @@ final class FunctionLowering {
   private Register carry;
   private Activation activation;
 
+  /** The halves of a register of 128 bits. */
+  record Pair(Register low, Register high) {}
+
   /** The names of a function's body; a function that is inlined gets one for each call. */
   static final class Activation {
     final Function function;
     final Activation caller;
     final Map<Variable, Register> registers = new IdentityHashMap<>();
+    final Map<Variable, Pair> pairs = new IdentityHashMap<>();
     final Map<Statement.Label, BasicBlock> labels = new IdentityHashMap<>();
     final Map<Variable, Expr> places = new IdentityHashMap<>();
     BasicBlock after;
@@ -61,6 +65,7 @@ final class FunctionLowering {
     this.control = new ControlLowering(this);
     this.groups =
         List.of(
+            new WideLowering(this),
             new MbarrierLowering(this),
             new MemoryLowering(this),
             new IntegerLowering(this),
@@ -286,7 +291,24 @@ final class FunctionLowering {
     if (v.vector() != 1) {
       throw PtxException.unsupported(v.line(), "vector register '" + v.name() + "'");
     }
+    if (v.type().bits() > 64) {
+      throw PtxException.unsupported(
+          v.line(), "this use of '" + v.name() + "', a register of 128 bits");
+    }
     return activation.registers.computeIfAbsent(v, x -> ir.register(x.name(), x.type()));
+  }
+
+  /** The register of 128 bits that an operand names. */
+  Pair pair(Operand operand, int line) {
+    if (operand instanceof Operand.Name n
+        && n.scope().find(n.name()) instanceof Variable v
+        && v.space() == Space.REG
+        && v.type() == PtxType.B128) {
+      return activation.pairs.computeIfAbsent(
+          v, x -> new Pair(ir.register(x.name(), PtxType.B64), ir.register(x.name(), PtxType.B64)));
+    }
+    throw PtxException.invalid(
+        line, "expected a register of 128 bits but found " + describe(operand));
   }
 
   /** The register that an operand names. */

@@ -76,9 +76,6 @@ final class MemoryLowering extends InstructionGroup {
   private void load(Instruction i) {
     PtxType type = type(i);
     int count = vector(i);
-    if (type.bits() == 128) {
-      throw unsupported(i);
-    }
     if (isVolatile(i)) {
       at.block().setObservesOthers();
     }
@@ -113,9 +110,6 @@ final class MemoryLowering extends InstructionGroup {
   private void store(Instruction i) {
     PtxType type = type(i);
     int count = vector(i);
-    if (type.bits() == 128) {
-      throw unsupported(i);
-    }
     if (i.has(".bulk") || i.has(".multimem")) {
       throw unsupported(i);
     }

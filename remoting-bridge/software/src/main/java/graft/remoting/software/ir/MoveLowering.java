@@ -53,9 +53,6 @@ final class MoveLowering extends InstructionGroup {
 
   private void move(Instruction i) {
     PtxType t = type(i);
-    if (t.bits() == 128) {
-      throw unsupported(i);
-    }
     if (i.operands().get(1) instanceof Operand.Vector from) {
       pack(i, t, from.elements());
     } else if (i.operands().get(0) instanceof Operand.Vector to) {
