@@ -4,7 +4,7 @@ import graft.remoting.software.SoftwareDeviceConfig;
 import graft.remoting.software.memory.Native;
 
 /** CUDA driver API: the copies and fills of "Memory Management". */
-abstract class CopyFunctions extends MemoryFunctions {
+abstract class CopyFunctions extends VirtualMemoryFunctions {
   /**
    * Copies from pageable memory up to this size are taken at once, so that the call need not wait.
    */

@@ -74,6 +74,7 @@ final class DeviceAttributes {
       case 95 -> 1; // cooperative launch
       case 97 -> SHARED_OPT_IN;
       case 99 -> 1; // host register
+      case 102 -> 1; // virtual memory management
       case 106 -> BLOCKS_PER_MULTIPROCESSOR;
       case 111 -> SHARED_RESERVED;
       case 114 -> 1; // read-only host registration

@@ -12,8 +12,12 @@ import java.util.concurrent.ConcurrentHashMap;
 abstract class MemoryFunctions extends ContextFunctions {
   private static final int PITCH_ALIGNMENT = 512;
 
-  /** A CUmemoryPool; pools only differ by name here. */
-  record Pool(int device, boolean isDefault) {}
+  /** A CUmemoryPool; pools only differ by name here, and keep what a program notes at them. */
+  record Pool(int device, boolean isDefault, Map<Integer, Long> attributes) {
+    Pool(int device, boolean isDefault) {
+      this(device, isDefault, new ConcurrentHashMap<>());
+    }
+  }
 
   private final Map<Long, Long> hostAllocations = new ConcurrentHashMap<>();
   private final Map<Long, Integer> hostFlags = new ConcurrentHashMap<>();
@@ -129,7 +133,7 @@ abstract class MemoryFunctions extends ContextFunctions {
             DeviceMemory memory = s.context().gpu().memory();
             DeviceMemory.Allocation found = memory.find(address);
             require(
-                found != null && found.address() == address,
+                found != null && found.address() == address && found.owner() instanceof Context,
                 "no allocation starts at 0x" + Long.toHexString(address));
             submit(s, GraphNode.Type.EMPTY, () -> memory.release(address));
           }
@@ -174,6 +178,32 @@ abstract class MemoryFunctions extends ContextFunctions {
           require(!handles().get(pool, Pool.class).isDefault(), "the default pool stays");
           handles().remove(pool);
         });
+  }
+
+  /** CUmemPool_attribute: what is freed goes at once, whatever the threshold. */
+  @Override
+  public int cuMemPoolSetAttribute(long pool, int attribute, long value) {
+    return call(() -> pool(pool).attributes().put(attribute, UNSAFE.getLong(value)));
+  }
+
+  /** Attributes 1 to 3 are of 32 bits and are on, as CUDA has them; the others count bytes. */
+  @Override
+  public int cuMemPoolGetAttribute(long pool, int attribute, long value) {
+    return call(
+        () -> {
+          require(attribute >= 1 && attribute <= 8, "pool attribute " + attribute);
+          boolean flag = attribute <= 3;
+          Long set = pool(pool).attributes().get(attribute);
+          if (flag) {
+            putInt(value, set == null ? 1 : set.intValue());
+          } else {
+            putLong(value, set == null ? 0 : set);
+          }
+        });
+  }
+
+  private Pool pool(long handle) {
+    return handles().get(handle, Pool.class);
   }
 
   @Override

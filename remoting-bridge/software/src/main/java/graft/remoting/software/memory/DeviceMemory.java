@@ -32,6 +32,7 @@ public final class DeviceMemory implements AutoCloseable {
   private final TreeMap<Long, Long> free = new TreeMap<>();
   private final ConcurrentSkipListMap<Long, Allocation> live = new ConcurrentSkipListMap<>();
   private final ConcurrentSkipListMap<Long, Long> host = new ConcurrentSkipListMap<>();
+  private final VirtualMemory virtual = new VirtualMemory(this);
   private long used;
 
   /**
@@ -87,6 +88,35 @@ public final class DeviceMemory implements AutoCloseable {
     return granules << GRANULE_SHIFT;
   }
 
+  /** Memory that programs map where they want it. */
+  public VirtualMemory virtual() {
+    return virtual;
+  }
+
+  /** Counts memory that lies elsewhere; false if there is not that much left. */
+  synchronized boolean take(long bytes) {
+    if (bytes > capacity() - used) {
+      return false;
+    }
+    used += bytes;
+    return true;
+  }
+
+  /** Ends {@link #take}. */
+  synchronized void give(long bytes) {
+    used -= bytes;
+  }
+
+  /** Lets kernels and copies use memory that lies elsewhere. */
+  synchronized void addMapping(long address, long bytes, Object owner) {
+    live.put(address, new Allocation(address, bytes, owner, ++lastId));
+  }
+
+  /** Ends {@link #addMapping}. */
+  void removeMapping(long address) {
+    live.remove(address);
+  }
+
   /** Bytes that are not allocated. */
   public synchronized long available() {
     return capacity() - used;
@@ -102,6 +132,9 @@ public final class DeviceMemory implements AutoCloseable {
       return 0;
     }
     long size = (bytes + GRANULE - 1) & -GRANULE;
+    if (size > capacity() - used) {
+      return 0;
+    }
     for (Map.Entry<Long, Long> hole : free.entrySet()) {
       if (hole.getValue() >= size) {
         long address = hole.getKey();
@@ -175,15 +208,24 @@ public final class DeviceMemory implements AutoCloseable {
   /** Whether all bytes of a range belong to one allocation or one range of host memory. */
   public boolean contains(long address, long bytes) {
     Allocation a = find(address);
-    if (a != null) {
-      return address + bytes <= a.address + a.bytes;
+    if (a == null) {
+      return isHost(address, bytes);
     }
-    return isHost(address, bytes);
+    // Mappings that lie side by side are one piece of memory.
+    long end = a.address + a.bytes;
+    while (address + bytes > end && a.owner == virtual) {
+      a = live.get(end);
+      if (a == null || a.owner != virtual) {
+        return false;
+      }
+      end += a.bytes;
+    }
+    return address + bytes <= end;
   }
 
   /** True if the address lies in the reservation, allocated or not. */
   public boolean isReserved(long address) {
-    return address - base >= 0 && address - base < capacity();
+    return address - base >= 0 && address - base < capacity() || virtual.isReserved(address);
   }
 
   /** Lets kernels access host memory: pinned by cuMemHostAlloc or cuMemHostRegister. */
@@ -216,6 +258,7 @@ public final class DeviceMemory implements AutoCloseable {
   /** Gives the reservation back; no address of it may be used any more. */
   @Override
   public void close() {
+    virtual.close();
     UNSAFE.freeMemory(raw);
     UNSAFE.freeMemory(rawTable);
   }

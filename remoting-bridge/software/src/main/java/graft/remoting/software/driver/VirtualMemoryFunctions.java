@@ -1,0 +1,164 @@
+package graft.remoting.software.driver;
+
+import graft.remoting.device.CudaResult;
+import graft.remoting.software.SoftwareDeviceConfig;
+import graft.remoting.software.memory.VirtualMemory;
+
+/** CUDA driver API: "Virtual Memory Management". */
+abstract class VirtualMemoryFunctions extends MemoryFunctions {
+  private static final int PINNED = 1; // CU_MEM_ALLOCATION_TYPE_PINNED
+  private static final int ON_DEVICE = 1; // CU_MEM_LOCATION_TYPE_DEVICE
+  private static final int READ_WRITE = 3; // CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+
+  VirtualMemoryFunctions(SoftwareDeviceConfig config) {
+    super(config);
+  }
+
+  private VirtualMemory virtual() {
+    return memory().virtual();
+  }
+
+  /** CUmemAllocationProp: type at 0, requested handle types at 4, location at 8 and 12. */
+  private void check(long properties) {
+    require(properties != 0 && UNSAFE.getInt(properties) == PINNED, "not of type pinned");
+    requireThisDevice(properties + 8);
+    if (UNSAFE.getInt(properties + 4) != 0) {
+      throw new CudaException(CudaResult.NOT_SUPPORTED, "memory that other processes can map");
+    }
+  }
+
+  private void requireThisDevice(long location) {
+    require(
+        UNSAFE.getInt(location) == ON_DEVICE
+            && UNSAFE.getInt(location + 4) == context().gpu().ordinal(),
+        "memory of another place than this device");
+  }
+
+  @Override
+  public int cuMemGetAllocationGranularity(long granularity, long properties, int option) {
+    return call(
+        () -> {
+          check(properties);
+          putLong(granularity, VirtualMemory.GRANULARITY);
+        });
+  }
+
+  @Override
+  public int cuMemCreate(long handle, long bytes, long properties, long flags) {
+    return call(
+        () -> {
+          check(properties);
+          require(bytes > 0 && bytes % VirtualMemory.GRANULARITY == 0, "not so many granules");
+          VirtualMemory.Physical made = virtual().create(bytes);
+          if (made == null) {
+            throw new CudaException(
+                CudaResult.OUT_OF_MEMORY,
+                bytes + " bytes asked for, " + memory().available() + " free");
+          }
+          putLong(handle, handles().add(made));
+        });
+  }
+
+  @Override
+  public int cuMemRelease(long handle) {
+    return call(
+        () -> {
+          VirtualMemory.Physical physical = handles().get(handle, VirtualMemory.Physical.class);
+          handles().remove(handle);
+          virtual().release(physical);
+        });
+  }
+
+  @Override
+  public int cuMemRetainAllocationHandle(long handle, long address) {
+    return call(
+        () -> {
+          VirtualMemory.Physical found = virtual().retain(address);
+          require(found != null, "nothing is mapped there");
+          putLong(handle, handles().add(found));
+        });
+  }
+
+  @Override
+  public int cuMemGetAllocationPropertiesFromHandle(long properties, long handle) {
+    return call(
+        () -> {
+          handles().get(handle, VirtualMemory.Physical.class);
+          UNSAFE.setMemory(properties, 32, (byte) 0);
+          putInt(properties, PINNED);
+          putInt(properties + 8, ON_DEVICE);
+          putInt(properties + 12, context().gpu().ordinal());
+        });
+  }
+
+  @Override
+  public int cuMemAddressReserve(long result, long bytes, long alignment, long wanted, long flags) {
+    return call(
+        () -> {
+          require(flags == 0, "unknown flags");
+          require(
+              bytes > 0 && bytes % VirtualMemory.GRANULARITY == 0 && Long.bitCount(alignment) <= 1,
+              "no whole number of granules, or no power of two");
+          long start = virtual().reserve(bytes, alignment);
+          if (start == 0) {
+            throw new CudaException(CudaResult.OUT_OF_MEMORY, "no addresses left");
+          }
+          putLong(result, start);
+        });
+  }
+
+  @Override
+  public int cuMemAddressFree(long address, long bytes) {
+    return call(
+        () -> require(virtual().free(address, bytes), "not reserved, or something is mapped"));
+  }
+
+  @Override
+  public int cuMemMap(long address, long bytes, long offset, long handle, long flags) {
+    return call(
+        () -> {
+          VirtualMemory.Physical physical = handles().get(handle, VirtualMemory.Physical.class);
+          require(
+              offset == 0 && flags == 0 && bytes == physical.bytes(),
+              "only whole allocations can be mapped");
+          require(virtual().map(address, physical), "not reserved, or taken");
+        });
+  }
+
+  @Override
+  public int cuMemUnmap(long address, long bytes) {
+    return call(
+        () -> {
+          context().awaitAll(); // no kernel may still use it
+          require(virtual().unmap(address, bytes), "not made of whole mappings");
+        });
+  }
+
+  /** CUmemAccessDesc, 12 bytes each: location at 0, flags at 8. */
+  @Override
+  public int cuMemSetAccess(long address, long bytes, long descriptors, long count) {
+    return call(
+        () -> {
+          for (long i = 0; i < count; i++) {
+            long descriptor = descriptors + 12 * i;
+            requireThisDevice(descriptor);
+            int flags = UNSAFE.getInt(descriptor + 8);
+            if (flags != 0 && flags != READ_WRITE) {
+              throw new CudaException(CudaResult.NOT_SUPPORTED, "memory that can only be read");
+            }
+            context().awaitAll();
+            require(
+                virtual().allow(address, bytes, flags == READ_WRITE), "not made of whole mappings");
+          }
+        });
+  }
+
+  @Override
+  public int cuMemGetAccess(long flags, long location, long address) {
+    return call(
+        () -> {
+          requireThisDevice(location);
+          putLong(flags, memory().find(address) != null ? READ_WRITE : 0);
+        });
+  }
+}
