@@ -72,6 +72,7 @@ final class FunctionLowering {
             new FloatLowering(this),
             new LogicLowering(this),
             new MoveLowering(this),
+            new VideoLowering(this),
             new CompareLowering(this),
             new ConvertLowering(this),
             control,
