@@ -21,6 +21,7 @@ case $command in
   *) parts='' ;;
 esac
 yes=false
+rounds=1 # of the lab's tests
 arguments=()
 for argument; do
   case $command:$argument in
@@ -30,7 +31,10 @@ for argument; do
       [[ $parts == *cloud* ]] || parts+=' cloud'
       export GRAFT_CLOUD_TESTS=all
       ;;
-    test:--lab) parts+=' lab' ;;
+    test:--lab | test:--lab=*)
+      parts+=' lab'
+      [ "$argument" = --lab ] || rounds=${argument#*=}
+      ;;
     *) arguments+=("$argument") ;;
   esac
 done
@@ -120,7 +124,7 @@ case $command in
     . "$launcher/test.sh"
     code=0
     run_tests "${arguments[@]}" || code=$?
-    ! takes lab || test_in_lab || code=1
+    ! takes lab || test_in_lab "$rounds" || code=1
     exit "$code"
     ;;
 esac
