@@ -22,8 +22,13 @@ ready_libvirt() {
 answers() { LIBVIRT_AUTOSTART=0 timeout 30 virsh -q -c "$uri" uri >/dev/null 2>&1 8>&- 9>&-; }
 
 start_by_systemd() {
+  # Its sockets come with it, and would start it again after it was stopped.
+  local unit units=()
+  for unit in libvirtd.service libvirtd.socket libvirtd-ro.socket libvirtd-admin.socket; do
+    systemctl -q is-active "$unit" || units+=("$unit")
+  done
   systemctl start libvirtd || give_up "systemctl start libvirtd failed: see journalctl -u libvirtd"
-  echo systemd >"$run/libvirt.started"
+  printf '%s\n' "${units[@]}" >"$run/libvirt.started"
   answers || give_up "libvirtd runs, but $uri does not answer: try virsh -c $uri uri"
 }
 
@@ -87,8 +92,8 @@ release_libvirt() {
   fi
   local daemon
   tac "$run/libvirt.started" | while read -r daemon; do
-    if [ "$daemon" = systemd ]; then
-      systemctl -q stop libvirtd
+    if [[ $daemon == libvirtd*.* ]]; then
+      systemctl -q stop "$daemon"
     else
       stop_daemon "$run/$daemon.pid"
     fi
