@@ -81,8 +81,8 @@ class DevicePropertyTest {
   void aProcessThatEndsAtAnyChangeCanBeUndoneAndCanGoOn() throws Exception {
     for (int seed = 0; seed < WITH_FAULTS; seed++) {
       int changes = changes(seed);
-      for (int number = 1; number <= changes; number += 2) {
-        boolean afterEffect = number % 4 == 1;
+      for (int number = 1; number <= changes; number++) {
+        boolean afterEffect = number % 2 == 1;
         String where = "set-up " + seed + ", ended at change " + number + " of " + changes;
 
         RandomSetUp undone = setUp(seed);
@@ -105,7 +105,7 @@ class DevicePropertyTest {
   void anUndoThatIsInterruptedCanBeRunAgain() throws Exception {
     for (int seed = 0; seed < WITH_FAULTS; seed++) {
       int changes = changes(seed);
-      for (int number = 1; number <= changes; number += 3) {
+      for (int number = 1; number <= changes; number++) {
         RandomSetUp random = setUp(seed);
         SortedMap<String, String> first = state(random);
         random.host.apply(random.host.plan(random.descriptor));
