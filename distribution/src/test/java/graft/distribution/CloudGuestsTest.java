@@ -57,7 +57,7 @@ final class CloudGuestsTest {
         .contains("ok on Graft software device 0 at tcp://" + lab.name() + "-owner:")
         .containsPattern("round trip: [0-9.]+ us")
         .contains("this Graft's");
-    assertThat(lab.graft(0, "verify", "--channels", lab.name(), user))
+    assertThat(lab.graft(0, "verify", "--channels", user))
         .containsPattern("tcp +tcp://" + lab.name() + "-owner:[0-9]+ +[0-9.]+ +[0-9.]+ .* ok");
 
     // As another user, in services, and not as somebody whom the set-up does not name.

@@ -107,7 +107,7 @@ final class SshGuestTest {
     String loaded =
         "python3 -c 'import ctypes, re; ctypes.CDLL(\"libcuda.so.1\");"
             + " print(re.search(\"/.*libcuda.*\", open(\"/proc/self/maps\").read())[0])'";
-    lab.inGuest(guest, "cp /usr/lib/x86_64-linux-gnu/libz.so.1 " + driver + " && ldconfig");
+    lab.inGuest(guest, "cp /usr/lib/graft/libcuda.so.1 " + driver + " && ldconfig");
     assertThat(lab.inGuest(guest, loaded)).contains("x86_64-linux-gnu/libcuda.so.1");
     lab.inGuest(guest, "rm " + driver + " && ldconfig");
     assertThat(lab.inGuest(guest, loaded)).contains("/usr/lib/graft/libcuda.so.1");

@@ -10,6 +10,8 @@ import graft.provisioner.state.StateFolder;
 import graft.provisioner.values.Name;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Parameters;
 
 /** The set-up that a command is about: a descriptor's file, or the name of one that was applied. */
@@ -26,21 +28,44 @@ final class Target {
     if (Files.exists(file)) {
       return StateFolder.of(DescriptorReader.read(file).descriptor().setupName());
     }
-    try {
-      StateFolder state = StateFolder.of(new Name(given));
-      if (state.exists()) {
-        return state;
-      }
-    } catch (IllegalArgumentException e) {
-      // not a name either
-    }
-    throw new GraftException(
-        "there is neither a file nor a set-up '" + given + "'", "set-ups: " + names());
+    return named()
+        .orElseThrow(
+            () ->
+                new GraftException(
+                    "there is neither a file nor a set-up '" + given + "'",
+                    "set-ups: " + names(StateFolder.all())));
   }
 
-  private static String names() {
-    String names =
-        String.join(", ", StateFolder.all().stream().map(s -> s.setup().text()).toList());
+  private Optional<StateFolder> named() {
+    try {
+      return Optional.of(StateFolder.of(new Name(given))).filter(StateFolder::exists);
+    } catch (IllegalArgumentException e) {
+      return Optional.empty(); // no name
+    }
+  }
+
+  /**
+   * The set-up that has a guest of the name that was given, for commands that take a guest alone;
+   * empty if a descriptor or a set-up was given.
+   */
+  Optional<StateFolder> stateOfGuest() {
+    if (Files.exists(Path.of(given)) || named().isPresent()) {
+      return Optional.empty();
+    }
+    List<StateFolder> having =
+        StateFolder.all().stream()
+            .filter(state -> GuestReach.names(journal(state)).contains(given))
+            .toList();
+    if (having.size() > 1) {
+      throw new GraftException(
+          "several set-ups have a guest '" + given + "': " + names(having),
+          "name the set-up before the guest");
+    }
+    return having.stream().findFirst();
+  }
+
+  private static String names(List<StateFolder> states) {
+    String names = String.join(", ", states.stream().map(s -> s.setup().text()).toList());
     return names.isEmpty() ? "none" : names;
   }
 

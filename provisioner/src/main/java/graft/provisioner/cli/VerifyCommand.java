@@ -9,6 +9,7 @@ import graft.provisioner.observe.Connections;
 import graft.provisioner.reach.CudaCheck;
 import graft.provisioner.reach.Reach;
 import graft.provisioner.setup.Payload;
+import graft.provisioner.state.StateFolder;
 import graft.provisioner.step.guest.MakeToken;
 import graft.provisioner.values.TimeSpan;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,11 +35,17 @@ import picocli.CommandLine.Parameters;
       "Says the device, the channel to its server, how fast copies and launches are, and whether the"
           + " guest's client is the one of this Graft. Ends with 1 if the program fails in a guest,"
           + " with 7 if a client is another one.",
+      "",
+      "With --channels it says for each way to the server that a guest is set up for how long a round"
+          + " trip takes and how fast large copies are; ends with 1 if one of them does not work.",
+      "",
+      "A guest alone will do where one set-up has a guest of that name.",
       ""
     },
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft verify lab.yaml",
+      "  graft verify alice",
       "  graft verify lab alice",
       "  graft verify --channels lab alice"
     })
@@ -66,7 +74,11 @@ final class VerifyCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    JournalState journal = Target.journal(target.state());
+    Optional<StateFolder> ofGuest = guests == null ? target.stateOfGuest() : Optional.empty();
+    if (ofGuest.isPresent()) {
+      guests = List.of(target.given);
+    }
+    JournalState journal = Target.journal(ofGuest.isPresent() ? ofGuest.get() : target.state());
     try (Connections connections = new Connections()) {
       List<GuestReach> chosen =
           chosen(journal).stream().map(name -> GuestReach.of(journal, name)).toList();

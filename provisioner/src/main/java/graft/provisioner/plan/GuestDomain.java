@@ -122,10 +122,14 @@ final class GuestDomain {
    * @see <a href="https://docs.kernel.org/admin-guide/kernel-parameters.html">no_timer_check</a>
    */
   private static String arguments(PlanInput input, Kernel kernel) {
-    boolean emulated = !features(input).contains(GuestFeature.HARDWARE_ACCELERATION);
-    return emulated && !kernel.arguments().contains(NO_TIMER_CHECK)
+    return isEmulated(input) && !kernel.arguments().contains(NO_TIMER_CHECK)
         ? (kernel.arguments() + " " + NO_TIMER_CHECK).strip()
         : kernel.arguments();
+  }
+
+  /** Whether this host's guests run without the help of its processor. */
+  static boolean isEmulated(PlanInput input) {
+    return !features(input).contains(GuestFeature.HARDWARE_ACCELERATION);
   }
 
   private static DiskSpec disk(Path file, boolean readOnly) {

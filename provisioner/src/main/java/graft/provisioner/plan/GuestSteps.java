@@ -252,7 +252,9 @@ final class GuestSteps {
     public List<Step> beforeStart(Payload payload) {
       return payload.isEmpty()
           ? List.of()
-          : List.of(new InstallIntoImage(name, payload, folder.resolve(ROOT_DISK)));
+          : List.of(
+              new InstallIntoImage(
+                  name, payload, folder.resolve(ROOT_DISK), GuestDomain.isEmulated(input)));
     }
   }
 

@@ -13,7 +13,7 @@ public final class ReachException extends GraftException {
    *
    * @param away whether the guest does not answer, so that it may help to wait
    */
-  ReachException(String what, String next, boolean away, Throwable cause) {
+  public ReachException(String what, String next, boolean away, Throwable cause) {
     super(what, next, cause);
     this.away = away;
   }

@@ -109,7 +109,19 @@ place_files() {
     case $path in /etc/graft/boot.d/*) echo "$path" >>"$folder/boot" ;; esac
   done <"$folder/staged"
   : >"$folder/staged"
-  if command -v ldconfig >/dev/null; then try "tell the loader" ldconfig; fi
+  tell_loader
+}
+
+# A loader without a list of libraries knows the system's folder alone; a driver that is there stays.
+tell_loader() {
+  if command -v ldconfig >/dev/null; then
+    try "tell the loader" ldconfig
+    return
+  fi
+  for library in /usr/lib/graft/lib*.so*; do
+    there=/usr/lib/x86_64-linux-gnu/${library##*/}
+    if [ -e "$library" ] && [ ! -e "$there" ]; then try "link $there" ln -s "$library" "$there"; fi
+  done
 }
 
 # What each boot runs is run now, too.

@@ -1,10 +1,16 @@
 package graft.provisioner.step.guest;
 
+import graft.hypervisors.libvirt.Guest;
 import graft.provisioner.observe.Snapshot;
+import graft.provisioner.reach.Reach;
+import graft.provisioner.reach.ReachException;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
+import graft.provisioner.step.StoppedException;
+import graft.provisioner.values.TimeSpan;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 
@@ -13,6 +19,11 @@ import java.util.Map;
  * with the disk, so there is nothing to undo.
  */
 interface Install extends Step {
+  Duration PAUSE = Duration.ofSeconds(1);
+
+  /** An emulated guest takes seconds to let somebody in by SSH. */
+  Duration PING = Duration.ofSeconds(20);
+
   String guest();
 
   Payload payload();
@@ -47,6 +58,34 @@ interface Install extends Step {
 
   @Override
   default void undo(StepContext context) {}
+
+  /** Brings everything in, from the start; gives how many things it changed. */
+  interface Attempt {
+    int bring() throws IOException;
+  }
+
+  /** Makes attempts until the guest does not go away in the middle, as when it reboots. */
+  default int bring(
+      StepContext context, Guest domain, Reach reach, TimeSpan timeout, Attempt attempt)
+      throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + timeout.toDuration().toNanos();
+    while (true) {
+      try {
+        return attempt.bring();
+      } catch (ReachException e) {
+        if (!e.isAway() || System.nanoTime() > deadline || !domain.state().isActive()) {
+          throw e;
+        }
+        context.progress(this, "it does not answer any more; waiting for it");
+      }
+      while (!reach.answers(PING) && System.nanoTime() < deadline) {
+        if (context.isStopping()) {
+          throw new StoppedException();
+        }
+        Thread.sleep(PAUSE.toMillis());
+      }
+    }
+  }
 
   /**
    * What is remembered of it.

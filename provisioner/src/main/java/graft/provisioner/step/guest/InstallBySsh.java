@@ -1,6 +1,8 @@
 package graft.provisioner.step.guest;
 
 import graft.hypervisors.libvirt.Guest;
+import graft.provisioner.reach.Reach;
+import graft.provisioner.reach.ReachException;
 import graft.provisioner.reach.SshLogin;
 import graft.provisioner.reach.SshReach;
 import graft.provisioner.setup.AnsibleHost;
@@ -42,20 +44,24 @@ public record InstallBySsh(
       Pattern.compile("(?m)^\\S+\\s+: ok=\\d+\\s+changed=(\\d+)\\s+unreachable=0\\s+failed=0");
   private static final int LAST_LINES = 15;
 
+  /** What ansible-playbook ends with where it lost its host. */
+  private static final int UNREACHABLE = 4;
+
   @Override
   public String way() {
     return "in by SSH and Ansible";
   }
 
   @Override
-  public Map<String, Object> apply(StepContext context) throws IOException {
+  public Map<String, Object> apply(StepContext context) throws IOException, InterruptedException {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
     long start = System.nanoTime();
     Path inventory = Files.createTempFile("graft-inventory", ".yaml"); // mode 0600
     try {
       Files.writeString(
           inventory, AnsibleHost.inventory(Map.of(guest, host(domain, ssh, payload))));
-      return Install.result(play(inventory), start);
+      Reach reach = SshReach.to(domain, ssh);
+      return Install.result(bring(context, domain, reach, timeout, () -> play(inventory)), start);
     } finally {
       Files.deleteIfExists(inventory);
     }
@@ -97,12 +103,15 @@ public record InstallBySsh(
     List<String> lines = said.lines().filter(line -> !line.isBlank()).toList();
     String end =
         String.join("\n    ", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
-    throw new StepFailure(
+    String what =
         "Ansible could not set up the guest '"
             + guest
             + (watchdog.killedProcess() ? "' within " + timeout : "'")
             + "; the end of what it said:\n    "
-            + end,
-        "mend what it says, then apply again");
+            + end;
+    String next = "mend what it says, then apply again";
+    throw code == UNREACHABLE
+        ? new ReachException(what, next, true, null)
+        : new StepFailure(what, next);
   }
 }

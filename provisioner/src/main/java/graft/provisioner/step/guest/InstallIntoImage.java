@@ -22,8 +22,10 @@ import org.apache.commons.exec.PumpStreamHandler;
  * Brings a guest's payload into its disk before it boots, by libguestfs.
  *
  * @param disk the guest's own, no image that others share
+ * @param emulated whether libguestfs must do without KVM, which it takes wherever it sees a device
  */
-public record InstallIntoImage(String guest, Payload payload, Path disk) implements Install {
+public record InstallIntoImage(String guest, Payload payload, Path disk, boolean emulated)
+    implements Install {
   private static final Duration LIMIT = Duration.ofMinutes(20);
 
   @Override
@@ -74,6 +76,9 @@ public record InstallIntoImage(String guest, Payload payload, Path disk) impleme
         false);
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.putIfAbsent("LIBGUESTFS_BACKEND", "direct");
+    if (emulated) {
+      environment.putIfAbsent("LIBGUESTFS_BACKEND_SETTINGS", "force_tcg");
+    }
     ByteArrayOutputStream output = new ByteArrayOutputStream();
     DefaultExecutor executor = DefaultExecutor.builder().get();
     executor.setStreamHandler(new PumpStreamHandler(output));
