@@ -15,8 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes steps back, and nothing from under a step that is still there: where one cannot be taken
- * back, the phases before it stay, and so do the steps before it in its lane unless it is
- * independent of them.
+ * back, the phases before it stay, and so do the steps before it in its lane unless it can be left.
  */
 public final class Undoer {
   private static final Logger LOG = LoggerFactory.getLogger(Undoer.class);
@@ -62,7 +61,7 @@ public final class Undoer {
     for (Step step : lane) {
       boolean undone = undoStep(step, errors);
       well &= undone;
-      if (!undone && !step.isIndependent()) {
+      if (!undone && !step.canBeLeft()) {
         break;
       }
     }

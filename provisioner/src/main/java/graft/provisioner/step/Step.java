@@ -59,12 +59,17 @@ public interface Step {
     return false;
   }
 
-  /**
-   * Whether it does not stand on the steps before it: it stays as it is when they are done anew, as
-   * a disk outlives a new seed, and they can be taken back when it cannot.
-   */
+  /** Whether it stays as it is when steps before it are done anew: a disk outlives a new seed. */
   default boolean isIndependent() {
     return false;
+  }
+
+  /**
+   * Whether the steps before it can be taken back when it cannot: it does not stand on them, or
+   * they are what holds it.
+   */
+  default boolean canBeLeft() {
+    return isIndependent();
   }
 
   /** Unique in a set-up: {@code guest/alice/define}. */

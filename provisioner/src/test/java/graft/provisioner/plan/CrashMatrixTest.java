@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Killed at any moment, a set-up can be finished, and it can be taken back. */
 class CrashMatrixTest {
@@ -124,13 +125,14 @@ class CrashMatrixTest {
     assertThat(FakeStep.world(world)).isEmpty();
   }
 
-  @Test
-  void anIndependentStepThatCannotBeTakenBackKeepsNothingElseOfItsLane() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"free", "plugged"})
+  void aStepThatCanBeLeftKeepsNothingElseOfItsLane(String name) throws Exception {
     apply(List.of(step("net", "bridge", "1")));
-    apply(List.of(step("g", "one", "1"), step("g", "free", "1"), step("g", "three", "1")));
-    FakeStep.failAt(world, "undo free");
+    apply(List.of(step("g", "one", "1"), step("g", name, "1"), step("g", "three", "1")));
+    FakeStep.failAt(world, "undo " + name);
     assertThat(undo()).hasSize(1);
-    assertThat(read().entries().keySet()).containsExactly("network/net/bridge", "guest/g/free");
+    assertThat(read().entries().keySet()).containsExactly("network/net/bridge", "guest/g/" + name);
   }
 
   private void killedApply(String moment) {

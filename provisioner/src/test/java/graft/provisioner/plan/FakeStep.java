@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 /**
  * A step on a world of two marks for each step, so that it can be done by half. Kills the process
  * at a chosen moment, by an error that nobody catches. One whose guest is "net" is of a network;
- * one whose name begins with "free" is independent.
+ * one named "free" is independent, one named "plugged" can be left.
  */
 public record FakeStep(String world, String guest, String name, String version) implements Step {
   private static final Map<String, Set<String>> WORLDS = new ConcurrentHashMap<>();
@@ -47,7 +47,12 @@ public record FakeStep(String world, String guest, String name, String version) 
 
   @Override
   public boolean isIndependent() {
-    return name.startsWith("free");
+    return name.equals("free");
+  }
+
+  @Override
+  public boolean canBeLeft() {
+    return isIndependent() || name.equals("plugged");
   }
 
   @Override

@@ -54,6 +54,12 @@ public record AttachDevice(String uri, String guest, String uuid, String device)
     return true;
   }
 
+  /** A guest that does not let go of it can be stopped, and then it is free. */
+  @Override
+  public boolean canBeLeft() {
+    return true;
+  }
+
   @Override
   public Map<String, Object> apply(StepContext context) {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
