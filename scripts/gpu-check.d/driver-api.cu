@@ -496,6 +496,21 @@ static void graphMemory() {
   for (int i = 0; i < 3; i++) RUN(cudaGraphLaunch(f, s));
   RUN(cudaStreamSynchronize(s));
   SAY("captured: %lld", sum(out.data()));
+  cudaGraph_t h;
+  cudaGraphExec_t x;
+  RUN(cudaGraphCreate(&h, 0));
+  RUN(cudaGraphAddMemAllocNode(&alloc, h, nullptr, 0, &p));
+  RUN(cudaGraphInstantiate(&x, h, 0));
+  for (int i = 0; i < 3; i++) {
+    RUN(cudaGraphLaunch(x, s));
+    fill<<<grid(), 256, 0, s>>>((int *)p.dptr, i, N);
+    RUN(cudaMemcpyAsync(out.data(), p.dptr, N * sizeof(int), cudaMemcpyDeviceToHost, s));
+    RUN(cudaFreeAsync(p.dptr, s));
+    RUN(cudaStreamSynchronize(s));
+    SAY("freed by the stream: %lld", sum(out.data()));
+  }
+  RUN(cudaGraphExecDestroy(x));
+  RUN(cudaGraphDestroy(h));
   cuuint64_t used = 1;
   RUN(cudaDeviceGraphMemTrim(0));
   RUN(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));

@@ -244,6 +244,7 @@ struct graft_range {
   int device;
   struct graft_object *context;
   uint64_t serial;
+  bool of_graph; /* comes and goes with the launches of a graph */
   struct graft_hints hints;
 };
 void graft_range_add(const struct graft_range *range);

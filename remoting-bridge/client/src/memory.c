@@ -57,23 +57,34 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
   return r;
 }
 
+/* Whether it is memory that may be freed. A graph's is there again after its next launch. */
+static bool forget(uint64_t pointer) {
+  struct graft_range range;
+  bool found = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_DEVICE;
+  return found && (range.of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
+}
+
 GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
   int r = graft_ready();
   if (r || !pointer) return r;
-  if (!graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL)) return graft_managed_free(pointer);
-  return rpc_cuMemFree_v2(pointer);
+  return forget(pointer) ? rpc_cuMemFree_v2(pointer) : graft_managed_free(pointer);
 }
 
 GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
   int r = graft_ready();
   if (r || !pointer) return r;
-  if (!graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL)) return GRAFT_INVALID_VALUE;
-  return rpc_cuMemFreeAsync(pointer, stream);
+  return forget(pointer) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
 }
 
 void graft_memory_of_graph(uint64_t address, size_t bytes) {
   struct graft_object *context = graft_context_current();
-  if (context && address) remember(address, bytes, context);
+  if (!context || !address) return;
+  graft_range_add(&(struct graft_range){.base = address,
+                                        .bytes = bytes,
+                                        .memory = GRAFT_MEMORY_DEVICE,
+                                        .device = context->u.context.device,
+                                        .context = context,
+                                        .of_graph = true});
 }
 
 GRAFT_EXPORT int cuMemGetAddressRange_v2(void *base, void *bytes, uint64_t pointer) {

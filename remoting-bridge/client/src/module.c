@@ -10,6 +10,7 @@
 #include "tables.h"
 
 #define WRAPPER_MAGIC 0x466243B1u
+#define MOST_FATBINS 4096
 #define FATBIN_MAGIC 0xBA55ED50u
 #define LAYOUT 96
 
@@ -55,11 +56,60 @@ size_t graft_image_size(const void *image) {
   return 0;
 }
 
-static int image_of(const void **image, size_t *bytes) {
-  if (!*image) return GRAFT_INVALID_VALUE;
-  *image = graft_image_unwrap(*image);
-  *bytes = *image ? graft_image_size(*image) : 0;
-  return *bytes ? GRAFT_OK : GRAFT_INVALID_IMAGE;
+/* What goes to the server: the image itself, or made of several. */
+struct code {
+  const void *data;
+  size_t bytes;
+  void *made; /* to be freed */
+};
+
+/* Code that is to be linked on the GPU's machine (nvcc -rdc=true, the wrapper's version 2): all of its fatbins, behind a
+ * header as remoting-bridge/api/README.md says. */
+static int gather(const void *const *fatbins, unsigned count, struct code *code) {
+  size_t head = 8 + 8 * (size_t)count, bytes = head;
+  for (unsigned i = 0; i < count; i++) {
+    size_t size = graft_image_size(fatbins[i]);
+    if (!size) return GRAFT_INVALID_IMAGE;
+    bytes += graft_padded(size);
+  }
+  uint8_t *at = code->made = calloc(1, bytes);
+  if (!at) return GRAFT_OUT_OF_MEMORY;
+  const uint32_t begin[] = {WRAPPER_MAGIC, count};
+  memcpy(at, begin, sizeof begin);
+  size_t place = head;
+  for (unsigned i = 0; i < count; i++) {
+    uint64_t size = graft_image_size(fatbins[i]);
+    memcpy(at + 8 + 8 * i, &size, 8);
+    memcpy(at + place, fatbins[i], size);
+    place += graft_padded(size);
+  }
+  code->data = at;
+  code->bytes = bytes;
+  return 0;
+}
+
+static int code_of(const void *image, struct code *code) {
+  struct {
+    uint32_t magic, version;
+    const void *data;
+    const void *const *prelinked;
+  } wrapper;
+  *code = (struct code){0};
+  if (!image) return GRAFT_INVALID_VALUE;
+  code->data = graft_image_unwrap(image);
+  code->bytes = code->data ? graft_image_size(code->data) : 0;
+  if (!code->bytes) return GRAFT_INVALID_IMAGE;
+  if (code->data == image) return 0;
+  memcpy(&wrapper, image, sizeof wrapper);
+  if (wrapper.version != 2 || !wrapper.prelinked || !wrapper.prelinked[0]) return 0;
+  const void *fatbins[MOST_FATBINS] = {code->data};
+  unsigned count = 1;
+  while (wrapper.prelinked[count - 1]) {
+    if (count == MOST_FATBINS) return GRAFT_INVALID_IMAGE;
+    fatbins[count] = wrapper.prelinked[count - 1];
+    count++;
+  }
+  return gather(fatbins, count, code);
 }
 
 /* JIT options (CUjit_option) that point at the program's memory. */
@@ -96,14 +146,19 @@ static int load_module(void **module, const void *image, unsigned int count, con
   struct graft_jit jit;
   int r = graft_context_need(&context);
   if (r) return r;
-  size_t bytes;
+  struct code code;
   if (!module) return GRAFT_INVALID_VALUE;
-  if ((r = image_of(&image, &bytes)) || (r = graft_jit_read(&jit, count, options, values))) return r;
+  if ((r = graft_jit_read(&jit, count, options, values))) return r;
+  if ((r = code_of(image, &code))) return r;
   unsigned room = jit.info_room || jit.error_room ? 16384 : 0;
   char *info = room ? calloc(2, room) : NULL;
-  if (room && !info) return GRAFT_OUT_OF_MEMORY;
-  r = rpc_graftModuleLoad(module, image, bytes, jit.words, jit.used, (unsigned char *)info,
+  if (room && !info) {
+    free(code.made);
+    return GRAFT_OUT_OF_MEMORY;
+  }
+  r = rpc_graftModuleLoad(module, code.data, code.bytes, jit.words, jit.used, (unsigned char *)info,
                           (unsigned char *)(info ? info + room : NULL), room);
+  free(code.made);
   if (room) {
     info[room - 1] = info[2 * room - 1] = 0;
     if (jit.info_room) {
@@ -151,10 +206,12 @@ GRAFT_EXPORT int cuModuleLoad(void *module, const char *path) {
 static int load_library(void **library, const void *image) {
   int r = graft_ready();
   if (r) return r;
-  size_t bytes;
+  struct code code;
   if (!library) return GRAFT_INVALID_VALUE;
-  if ((r = image_of(&image, &bytes))) return r;
-  return rpc_graftLibraryLoad(library, image, bytes);
+  if ((r = code_of(image, &code))) return r;
+  r = rpc_graftLibraryLoad(library, code.data, code.bytes);
+  free(code.made);
+  return r;
 }
 
 GRAFT_EXPORT int cuLibraryLoadData(void *library, void *code, void *jit_options, void *jit_values, unsigned int jit_count,

@@ -14,7 +14,11 @@ import java.util.concurrent.atomic.AtomicLong;
  * needs is not counted.
  */
 final class AccountedDevice extends ForwardingDevice {
+  /** CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT. */
+  private static final int RESERVED_MEM_CURRENT = 2;
+
   private final long limit;
+  private volatile boolean graphsAllocate;
   private final AtomicLong used = new AtomicLong();
   private final Map<Long, Allocation> memory = new HashMap<>();
   private final Map<Long, Allocation> arrays = new HashMap<>();
@@ -34,12 +38,41 @@ final class AccountedDevice extends ForwardingDevice {
 
   /** Bytes that are allocated now. Any thread. */
   long used() {
-    return used.get();
+    return used.get() + (graphsAllocate ? graphMemory() : 0);
   }
 
   /** Whether so many bytes more are within the limit. */
   boolean hasRoom(long bytes) {
-    return limit == 0 || Long.compareUnsigned(bytes, limit - used.get()) <= 0;
+    if (limit == 0) {
+      return true;
+    }
+    long left = limit - used();
+    return left >= 0 && Long.compareUnsigned(bytes, left) <= 0;
+  }
+
+  /**
+   * What the driver keeps for the memory nodes of graphs; it comes and goes with their launches.
+   */
+  private long graphMemory() {
+    try (Scratch scratch = new Scratch(8)) {
+      return next.cuDeviceGetGraphMemAttribute(0, RESERVED_MEM_CURRENT, scratch.address())
+              == CudaResult.SUCCESS
+          ? Memory.getLong(scratch.address())
+          : 0;
+    }
+  }
+
+  /** A node of a graph is to allocate so much at each launch. */
+  int addGraphMemory(long bytes) {
+    graphsAllocate = true;
+    return hasRoom(bytes) ? CudaResult.SUCCESS : CudaResult.OUT_OF_MEMORY;
+  }
+
+  @Override
+  public int cuGraphLaunch(long hGraphExec, long hStream) {
+    return graphsAllocate && !hasRoom(0)
+        ? CudaResult.OUT_OF_MEMORY
+        : next.cuGraphLaunch(hGraphExec, hStream);
   }
 
   /** Counts memory of this process that stands for the client's. */
@@ -220,7 +253,7 @@ final class AccountedDevice extends ForwardingDevice {
     try (Scratch real = new Scratch(16)) {
       int code = next.cuMemGetInfo_v2(real.address(), real.address() + 8);
       if (code == CudaResult.SUCCESS) {
-        put(free, Math.min(Memory.getLong(real.address()), Math.max(0, limit - used.get())));
+        put(free, Math.min(Memory.getLong(real.address()), Math.max(0, limit - used())));
         put(total, Math.min(Memory.getLong(real.address() + 8), limit));
       }
       return code;

@@ -46,6 +46,21 @@ final class CodeCalls {
     }
   }
 
+  /** The same for code to load, which may be several fat binaries that are to be linked. */
+  private static int withCode(Call call, long bytes, ImageUser user) {
+    return withImage(
+        call,
+        bytes,
+        image -> {
+          if (bytes < 8 || Memory.getInt(image) != FatbinWrapper.MAGIC) {
+            return user.use(image);
+          }
+          try (FatbinWrapper wrapper = FatbinWrapper.read(image, bytes)) {
+            return wrapper == null ? CudaResult.INVALID_IMAGE : user.use(wrapper.address());
+          }
+        });
+  }
+
   interface ImageUser {
     int use(long image);
   }
@@ -59,7 +74,7 @@ final class CodeCalls {
       long infoLog,
       long errorLog,
       int logCapacity) {
-    return withImage(
+    return withCode(
         call,
         bytes,
         image -> {
@@ -72,7 +87,7 @@ final class CodeCalls {
   }
 
   int loadLibrary(Call call, long library, long bytes) {
-    return withImage(
+    return withCode(
         call, bytes, image -> device.cuLibraryLoadData(library, image, 0, 0, 0, 0, 0, 0));
   }
 

@@ -1,7 +1,6 @@
 package graft.remoting.server;
 
 import graft.remoting.api.HandleKind;
-import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import java.io.IOException;
@@ -48,6 +47,7 @@ final class GraphCalls {
   // CUDA_MEM_ALLOC_NODE_PARAMS.
   private static final int ALLOCATE_ACCESS = 88;
   private static final int ALLOCATE_COUNT = 96;
+  private static final int ALLOCATE_BYTES = 104;
   private static final int ALLOCATE_ADDRESS = 112;
   private static final int ACCESS = 12;
 
@@ -63,13 +63,14 @@ final class GraphCalls {
 
   private static final int MAX_NODES = 1 << 22;
 
-  private final CudaDevice device;
+  private final AccountedDevice device;
   private final HandleTables handles;
   private final CodeCalls code;
   private final HostFunctions hostFunctions;
   private final PackedParameters packed = new PackedParameters();
 
-  GraphCalls(CudaDevice device, HandleTables handles, CodeCalls code, HostFunctions hostFunctions) {
+  GraphCalls(
+      AccountedDevice device, HandleTables handles, CodeCalls code, HostFunctions hostFunctions) {
     this.device = device;
     this.handles = handles;
     this.code = code;
@@ -121,6 +122,7 @@ final class GraphCalls {
           return CudaResult.INVALID_VALUE;
         }
         Memory.putLong(own + ALLOCATE_ACCESS, parts.data());
+        return device.addGraphMemory(Memory.getLong(own + ALLOCATE_BYTES));
       }
       case MEM_OP -> {
         if (parts.bytes() != (long) Memory.getInt(own + MEM_OP_COUNT) * MEM_OPERATION) {
