@@ -95,8 +95,9 @@ uint64_t graft_callback_of_graph(void *function, void *data);
 void graft_die(const char *what, int error);
 /* 0, or the error that every call returns since the session ended. */
 int graft_dead(void);
-/* Where a piece of a read goes that a lane brings; NULL if nobody asked for it. Then says that it is there. */
-uint8_t *graft_read_place(uint64_t read, uint64_t offset, uint64_t bytes);
+/* Where a piece of a read goes; NULL if nobody asked for it. Waits if it came on a lane and others are to be there before.
+ * Then says that it is there. */
+uint8_t *graft_read_place(uint64_t read, uint64_t offset, uint64_t bytes, bool on_lane);
 void graft_read_arrived(uint64_t read, uint64_t bytes);
 
 /* ---- Lanes: connections for bulk data beside the stream of records (lanes.c) ---- */

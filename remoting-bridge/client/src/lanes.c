@@ -127,7 +127,7 @@ static void *receiver(void *lane) {
   int fd = *(int *)lane;
   struct head head;
   while (receive_all(fd, &head, sizeof head)) {
-    uint8_t *to = graft_read_place(head.identity, head.offset, head.bytes);
+    uint8_t *to = graft_read_place(head.identity, head.offset, head.bytes, true);
     if (!to) {
       graft_die("data that nobody asked for", 0);
       return NULL;

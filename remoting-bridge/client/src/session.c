@@ -431,12 +431,45 @@ static void drop_read(uint64_t identity) {
   }
 }
 
-uint8_t *graft_read_place(uint64_t read, uint64_t offset, uint64_t bytes) {
+/* Waits a moment for lanes; called with receive_lock held. */
+static void await_arrival(uint64_t since) {
+  if (graft_now() - since < (uint64_t)s.config.spin_microseconds * 1000) {
+    pthread_mutex_unlock(&s.receive_lock);
+    for (int i = 0; i < 32; i++) __builtin_ia32_pause();
+    pthread_mutex_lock(&s.receive_lock);
+    return;
+  }
+  struct timespec limit;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec++; /* for a session that dies meanwhile */
+  pthread_cond_timedwait(&s.arrival, &s.receive_lock, &limit);
+}
+
+/* Whether a piece is ahead of its answer while another read brings data to the same memory: which of them is the last one
+ * only the answers say, and those come in order. Called with receive_lock held. */
+static bool is_too_early(const struct read *r, uint64_t offset, uint64_t bytes) {
+  if (offset + bytes <= r->announced) return false;
+  const uint8_t *from = r->to + offset;
+  for (const struct read *o = s.reads; o; o = o->next) {
+    if (o != r && o->to < from + bytes && from < o->to + o->bytes) return true;
+  }
+  return false;
+}
+
+uint8_t *graft_read_place(uint64_t read, uint64_t offset, uint64_t bytes, bool on_lane) {
+  uint64_t since = graft_now();
+  uint8_t *to = NULL;
+  struct read *r;
   pthread_mutex_lock(&s.receive_lock);
-  struct read *r = find_read(read);
-  bool fits = r && offset <= r->bytes && bytes <= r->bytes - offset;
-  uint8_t *to = fits ? r->to + offset : NULL;
-  if (fits) r->writers++;
+  while ((r = find_read(read)) && offset <= r->bytes && bytes <= r->bytes - offset && !graft_dead()) {
+    if (on_lane && is_too_early(r, offset, bytes)) {
+      await_arrival(since);
+      continue;
+    }
+    to = r->to + offset;
+    r->writers++;
+    break;
+  }
   pthread_mutex_unlock(&s.receive_lock);
   return to;
 }
@@ -452,27 +485,16 @@ void graft_read_arrived(uint64_t read, uint64_t bytes) {
   pthread_mutex_unlock(&s.receive_lock);
 }
 
-/* Waits a moment for lanes; called with receive_lock held. */
-static void await_arrival(uint64_t since) {
-  if (graft_now() - since < (uint64_t)s.config.spin_microseconds * 1000) {
-    pthread_mutex_unlock(&s.receive_lock);
-    for (int i = 0; i < 32; i++) __builtin_ia32_pause();
-    pthread_mutex_lock(&s.receive_lock);
-    return;
-  }
-  struct timespec limit;
-  clock_gettime(CLOCK_REALTIME, &limit);
-  limit.tv_sec++; /* for a session that dies meanwhile */
-  pthread_cond_timedwait(&s.arrival, &s.receive_lock, &limit);
-}
-
 /* An answer says that so many bytes of a read are sent: returns when they are here. */
 static bool read_announced(uint64_t read, uint64_t bytes) {
   uint64_t since = graft_now();
   pthread_mutex_lock(&s.receive_lock);
   struct read *r = find_read(read);
   bool asked = r && bytes <= r->bytes - r->announced;
-  if (asked) r->announced += bytes;
+  if (asked) {
+    r->announced += bytes;
+    pthread_cond_broadcast(&s.arrival);
+  }
   while (asked && (r = find_read(read)) && r->arrived < r->announced && !graft_dead()) await_arrival(since);
   if (asked && r && r->announced == r->bytes) drop_read(read);
   pthread_mutex_unlock(&s.receive_lock);
@@ -484,7 +506,7 @@ static bool receive_data(bool on_lanes) {
   uint64_t head[3]; /* read, offset, length */
   if (!receive(head, sizeof head)) return false;
   if (!on_lanes) {
-    uint8_t *to = graft_read_place(head[0], head[1], head[2]);
+    uint8_t *to = graft_read_place(head[0], head[1], head[2], false);
     if (!to) {
       graft_die("data that nobody asked for", 0);
       return false;

@@ -154,6 +154,23 @@ static void host_functions(void) {
   }
 }
 
+/* Copies into the same memory, one after the other: the last one stays. */
+static void overlapping_reads(void) {
+  uint64_t d;
+  size_t wrong_ones = 0;
+  RUN(cuMemAlloc_v2(&d, MANY * 4));
+  for (unsigned i = 1; i <= 40; i++) {
+    RUN(cuMemsetD32Async(d, i, MANY, stream));
+    RUN(cuMemcpyDtoHAsync_v2(arrived, d, MANY * 4, stream));
+    RUN(cuMemsetD32Async(d, 1000 + i, 1000, stream));
+    RUN(cuMemcpyDtoHAsync_v2(arrived + i * 1000, d, 4000, stream));
+    if (i % 8) continue;
+    RUN(cuStreamSynchronize(stream));
+    for (size_t k = 0; k < MANY; k++) wrong_ones += arrived[k] != (int)(k / 1000 == i ? 1000 + i : i);
+  }
+  printf("wrong after the last copy: %zu\n", wrong_ones);
+}
+
 static void captures(void) {
   int from[COUNT], to[COUNT], calls = 0;
   uint64_t d;
@@ -273,6 +290,7 @@ int main(void) {
   launches();
   output();
   host_functions();
+  overlapping_reads();
   captures();
   nodes();
   memory();

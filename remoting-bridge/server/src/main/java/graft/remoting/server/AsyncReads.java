@@ -131,16 +131,20 @@ final class AsyncReads {
     if (pending.get() == 0) {
       return;
     }
+    ArrayDeque<Read> completed = new ArrayDeque<>();
     List<Read> reads;
     synchronized (queue) {
       reads = List.copyOf(queue);
     }
-    for (Read read : reads) {
-      if (read.claimed().get()) {
-        await(read);
-      } else if (device.cuEventQuery(read.event()) != CudaResult.NOT_READY) {
-        finish(read);
+    // The newest first: whatever a completed one came after is seen to be complete too.
+    for (int i = reads.size() - 1; i >= 0; i--) {
+      Read read = reads.get(i);
+      if (read.claimed().get() || device.cuEventQuery(read.event()) != CudaResult.NOT_READY) {
+        completed.push(read);
       }
+    }
+    for (Read read : completed) {
+      finish(read);
     }
   }
 
