@@ -2,14 +2,23 @@
 """Reads gpu-check's results folder and prints the table of the programs: table.py FOLDER."""
 import json
 import pathlib
+import re
 import sys
 
 folder = pathlib.Path(sys.argv[1])
 ways = [w for w in ("native", "shm", "unix", "tcp") if (folder / w).is_dir()]
 
-print("### Programs: seconds, ratio to native, and whether the result is the same\n")
-print("| program | " + " | ".join(ways) + " | same result |")
-print("|---|" + "---|" * (len(ways) + 1))
+
+
+def round_trips(way, name):
+    """What GRAFT_STATS=1 says, the most of the program's processes."""
+    log = (folder / way / f"{name}.log").read_text(errors="replace")
+    return max((int(n) for n in re.findall(r"^graft: .*round-trips=(\d+)", log, re.MULTILINE)), default=None)
+
+
+print("### Programs: seconds, ratio to native, whether the result is the same, and how often the program waited for the server\n")
+print("| program | " + " | ".join(ways) + " | same result | round trips |")
+print("|---|" + "---|" * (len(ways) + 2))
 names = []
 for w in ways:
     for f in sorted((folder / w).glob("*.json")):
@@ -33,4 +42,5 @@ for name in names:
             base = s
         cells.append("ok" if s is None else f"{s * 1e3:.2f} ms" + (f" ({s / base:.2f})" if base and w != "native" else ""))
     same = "yes" if len(set(results)) == 1 and results[0] is not None else "NO"
-    print(f"| {name} | " + " | ".join(cells) + f" | {same} |")
+    trips = ", ".join(f"{w} {n}" for w in ways[1:] if (n := round_trips(w, name)) is not None)
+    print(f"| {name} | " + " | ".join(cells) + f" | {same} | {trips} |")

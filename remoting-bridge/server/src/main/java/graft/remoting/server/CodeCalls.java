@@ -17,10 +17,12 @@ final class CodeCalls {
   private static final int MAX_PARAMETERS = 4096;
 
   private final CudaDevice device;
+  private final PrintingCode printing;
   private final Set<Long> kernels = new HashSet<>();
 
-  CodeCalls(CudaDevice device) {
+  CodeCalls(CudaDevice device, PrintingCode printing) {
     this.device = device;
+    this.printing = printing;
   }
 
   /**
@@ -47,14 +49,16 @@ final class CodeCalls {
   }
 
   /** The same for code to load, which may be several fat binaries that are to be linked. */
-  private static int withCode(Call call, long bytes, ImageUser user) {
+  private int withCode(Call call, long bytes, ImageUser user) {
     return withImage(
         call,
         bytes,
         image -> {
           if (bytes < 8 || Memory.getInt(image) != FatbinWrapper.MAGIC) {
+            printing.loaded(image, bytes);
             return user.use(image);
           }
+          printing.loadedOther();
           try (FatbinWrapper wrapper = FatbinWrapper.read(image, bytes)) {
             return wrapper == null ? CudaResult.INVALID_IMAGE : user.use(wrapper.address());
           }

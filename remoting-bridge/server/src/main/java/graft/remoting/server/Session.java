@@ -45,7 +45,8 @@ final class Session implements RecordHandler, SessionCalls {
     this.call = new Call(channel);
     this.dispatcher = new Dispatcher(device, handles, this);
     this.contexts = new ContextCalls(device, state, warmContexts);
-    this.code = new CodeCalls(device);
+    PrintingCode printing = new PrintingCode();
+    this.code = new CodeCalls(device, printing);
     this.copies = new CopyCalls(device, state);
     this.launches = new LaunchCalls(device, handles);
     this.objects = new ObjectCalls(device);
@@ -54,7 +55,7 @@ final class Session implements RecordHandler, SessionCalls {
     this.graphs = new GraphCalls(device, handles, code, state.hostFunctions());
     this.region = new RegionCalls(device, channel);
     this.twins = new TwinCalls(device);
-    this.waits = new WaitCalls(device, state, handles.usedStreams());
+    this.waits = new WaitCalls(device, state, handles.usedStreams(), printing);
     Waiters.relaxCapture(device);
   }
 

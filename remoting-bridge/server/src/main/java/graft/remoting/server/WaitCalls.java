@@ -12,11 +12,13 @@ final class WaitCalls {
   private final CudaDevice device;
   private final SessionState state;
   private final UsedStreams streams;
+  private final PrintingCode printing;
 
-  WaitCalls(CudaDevice device, SessionState state, UsedStreams streams) {
+  WaitCalls(CudaDevice device, SessionState state, UsedStreams streams, PrintingCode printing) {
     this.device = device;
     this.state = state;
     this.streams = streams;
+    this.printing = printing;
   }
 
   /** cuStreamSynchronize. */
@@ -24,7 +26,7 @@ final class WaitCalls {
     int ready = state.spinUntil(() -> device.cuStreamQuery(stream));
     if (ready == CudaResult.SUCCESS) {
       // Does not wait any more, but it is what makes the driver print a kernel's printf.
-      return device.cuStreamSynchronize(stream);
+      return printing.mayPrint() ? device.cuStreamSynchronize(stream) : ready;
     }
     if (ready != CudaResult.NOT_READY) {
       return ready;
@@ -49,7 +51,8 @@ final class WaitCalls {
   int event(Call call, long event) {
     int ready = state.spinUntil(() -> device.cuEventQuery(event));
     if (ready != CudaResult.NOT_READY) {
-      return ready == CudaResult.SUCCESS ? device.cuEventSynchronize(event) : ready;
+      boolean print = ready == CudaResult.SUCCESS && printing.mayPrint();
+      return print ? device.cuEventSynchronize(event) : ready;
     }
     int slot = call.slot();
     state

@@ -5,6 +5,7 @@ import io.airlift.compress.zstd.ZstdDecompressor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -16,6 +17,8 @@ import java.util.List;
  * u64 flags at 40 (0x2000 LZ4 block, 0x8000 zstd frame), u64 size of the uncompressed data at 56.
  */
 public final class Fatbin {
+  private static final int MAGIC = 0xBA55ED50;
+  private static final int HEADER = 16;
   private static final int PTX = 1;
   private static final int CUBIN = 2;
   private static final long LZ4 = 0x2000;
@@ -96,6 +99,40 @@ public final class Fatbin {
           ImageException.INVALID_IMAGE, "compressed PTX is damaged: " + damaged.getMessage());
     }
     return e.payload;
+  }
+
+  /**
+   * Code of any form: a fat binary with its header, or what would be one entry of it.
+   *
+   * @throws ImageException if it is a fat binary whose sizes do not fit
+   */
+  public static Fatbin of(byte[] image) {
+    ByteBuffer b = ByteBuffer.wrap(image).order(ByteOrder.LITTLE_ENDIAN);
+    if (image.length >= HEADER && b.getInt(0) == MAGIC) {
+      return read(
+          Arrays.copyOfRange(image, Math.min(b.getShort(6) & 0xffff, image.length), image.length));
+    }
+    Fatbin single = new Fatbin();
+    single.entries.add(new Entry(0, 0, 0, image, image.length));
+    return single;
+  }
+
+  /**
+   * Whether the bytes stand in the code of any entry, PTX or machine code.
+   *
+   * @throws ImageException if an entry cannot be unpacked
+   */
+  public boolean contains(byte[] bytes) {
+    return entries.stream().anyMatch(entry -> indexOf(text(entry), bytes) >= 0);
+  }
+
+  private static int indexOf(byte[] data, byte[] bytes) {
+    for (int at = 0; at <= data.length - bytes.length; at++) {
+      if (Arrays.equals(data, at, at + bytes.length, bytes, 0, bytes.length)) {
+        return at;
+      }
+    }
+    return -1;
   }
 
   /** True if there is no code in it: no PTX, and cubins without functions. */
