@@ -11,6 +11,20 @@ import java.util.Set;
 /** A CUgraph: nodes and what they depend on. */
 final class Graph {
   private final List<GraphNode> nodes = new ArrayList<>();
+  private final GraphMemory memory;
+
+  Graph() {
+    this(new GraphMemory());
+  }
+
+  /** A graph that uses another one's memory. */
+  Graph(GraphMemory memory) {
+    this.memory = memory;
+  }
+
+  GraphMemory memory() {
+    return memory;
+  }
 
   List<GraphNode> nodes() {
     return nodes;
@@ -58,6 +72,7 @@ final class Graph {
       List<GraphNode> dependencies = n.dependencies().stream().map(made::get).toList();
       GraphNode c = copy.add(n.type(), n.body(), dependencies);
       c.setChild(n.child());
+      c.setAddress(n.address());
       made.put(n, c);
     }
     return made;

@@ -24,8 +24,17 @@ final class GraphExec {
   }
 
   final synchronized void replace(Graph source) {
-    graph = new Graph();
+    GraphMemory shared = source.memory().share();
+    release();
+    graph = new Graph(shared);
     copies = new IdentityHashMap<>(source.copyInto(graph));
+  }
+
+  /** Ends its use of the memory of its graph. */
+  synchronized void release() {
+    if (graph != null) {
+      graph.memory().release();
+    }
   }
 
   /** Whether a graph has the same shape, so that it can take this one's place. */

@@ -48,8 +48,10 @@ abstract class GraphFunctions extends LaunchFunctions {
   public int cuGraphDestroy(long graph) {
     return call(
         () -> {
-          graph(graph).nodes().forEach(n -> handles().remove(n.handle()));
+          Graph gone = graph(graph);
+          gone.nodes().forEach(n -> handles().remove(n.handle()));
           handles().remove(graph);
+          gone.memory().release();
         });
   }
 
@@ -57,7 +59,7 @@ abstract class GraphFunctions extends LaunchFunctions {
   public int cuGraphClone(long clone, long original) {
     return call(
         () -> {
-          Graph copy = new Graph();
+          Graph copy = new Graph(graph(original).memory().share());
           graph(original).copyInto(copy);
           copy.nodes().forEach(n -> n.setHandle(handles().add(n)));
           putLong(clone, handles().add(copy));
@@ -215,8 +217,43 @@ abstract class GraphFunctions extends LaunchFunctions {
       case 5 -> cuGraphAddEmptyNode(node, graph, dependencies, count);
       case 6 -> cuGraphAddEventWaitNode(node, graph, dependencies, count, UNSAFE.getLong(p));
       case 7 -> cuGraphAddEventRecordNode(node, graph, dependencies, count, UNSAFE.getLong(p));
+      case 10 -> cuGraphAddMemAllocNode(node, graph, dependencies, count, p);
+      case 11 -> cuGraphAddMemFreeNode(node, graph, dependencies, count, UNSAFE.getLong(p));
       default -> CudaResult.NOT_SUPPORTED;
     };
+  }
+
+  /** CUDA_MEM_ALLOC_NODE_PARAMS: the size at 104, the address at 112. */
+  @Override
+  public int cuGraphAddMemAllocNode(
+      long node, long graph, long dependencies, long count, long parameters) {
+    return call(
+        () -> {
+          long address = allocateFor(graph(graph).memory(), UNSAFE.getLong(parameters + 104));
+          add(node, graph, GraphNode.Type.ALLOCATE, dependencies, count, () -> {})
+              .setAddress(address);
+          putLong(parameters + 112, address);
+        });
+  }
+
+  @Override
+  public int cuGraphAddMemFreeNode(
+      long node, long graph, long dependencies, long count, long address) {
+    return call(
+        () -> {
+          Runnable free = freeLater(context().gpu().memory(), address);
+          add(node, graph, GraphNode.Type.FREE, dependencies, count, free).setAddress(address);
+        });
+  }
+
+  @Override
+  public int cuGraphMemFreeNodeGetParams(long node, long address) {
+    return call(
+        () -> {
+          GraphNode found = handles().get(node, GraphNode.class);
+          require(found.type() == GraphNode.Type.FREE, "not a free node");
+          putLong(address, found.address());
+        });
   }
 
   /** What runs a node of that type with those parameters of CUgraphNodeParams. */
@@ -390,8 +427,10 @@ abstract class GraphFunctions extends LaunchFunctions {
   public int cuGraphExecDestroy(long exec) {
     return call(
         () -> {
-          handles().get(exec, GraphExec.class);
+          GraphExec gone = handles().get(exec, GraphExec.class);
           handles().remove(exec);
+          context().awaitAll(); // it may still run
+          gone.release();
         });
   }
 

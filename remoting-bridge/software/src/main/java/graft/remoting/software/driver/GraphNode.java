@@ -14,7 +14,11 @@ final class GraphNode {
     GRAPH,
     EMPTY,
     WAIT_EVENT,
-    EVENT_RECORD
+    EVENT_RECORD,
+    SIGNAL_EXTERNAL,
+    WAIT_EXTERNAL,
+    ALLOCATE,
+    FREE
   }
 
   private final Graph graph;
@@ -22,6 +26,7 @@ final class GraphNode {
   private final List<GraphNode> dependencies = new ArrayList<>();
   private Runnable body;
   private Graph child;
+  private long address;
   private long handle;
 
   GraphNode(Graph graph, Type type, Runnable body) {
@@ -56,6 +61,15 @@ final class GraphNode {
 
   void setChild(Graph value) {
     child = value;
+  }
+
+  /** Of an allocation or free node: the memory. */
+  long address() {
+    return address;
+  }
+
+  void setAddress(long value) {
+    address = value;
   }
 
   long handle() {

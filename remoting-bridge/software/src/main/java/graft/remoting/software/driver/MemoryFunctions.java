@@ -70,16 +70,8 @@ abstract class MemoryFunctions extends ContextFunctions {
           Context context = context();
           context.awaitAll(); // no kernel may still use it
           checkError(context);
-          release(context.gpu().memory(), address);
+          freeLater(context.gpu().memory(), address).run();
         });
-  }
-
-  private static void release(DeviceMemory memory, long address) {
-    DeviceMemory.Allocation found = memory.find(address);
-    require(
-        found != null && found.address() == address && found.owner() instanceof Context,
-        "no allocation starts at 0x" + Long.toHexString(address));
-    memory.release(address);
   }
 
   @Override
@@ -110,9 +102,46 @@ abstract class MemoryFunctions extends ContextFunctions {
 
   // ---- stream-ordered allocation: an address is given at once, which is a legal order
 
+  private long allocateIn(Stream stream, long bytes) {
+    Capture capture = stream.capture();
+    if (capture == null) {
+      return allocate(stream.context(), bytes);
+    }
+    long address = allocateFor(capture.graph().memory(), bytes);
+    submit(stream, GraphNode.Type.ALLOCATE, () -> {});
+    capture.frontier().forEach(node -> node.setAddress(address));
+    return address;
+  }
+
+  /** Allocates memory that a graph's nodes use. */
+  protected final long allocateFor(GraphMemory graph, long bytes) {
+    require(bytes > 0, "allocation of no bytes");
+    long address = graph.allocate(memory(), bytes);
+    if (address == 0) {
+      throw new CudaException(
+          CudaResult.OUT_OF_MEMORY, bytes + " bytes asked for, " + memory().available() + " free");
+    }
+    return address;
+  }
+
+  /** What frees memory in its turn. */
+  protected static Runnable freeLater(DeviceMemory memory, long address) {
+    DeviceMemory.Allocation found = memory.find(address);
+    if (found != null && found.address() == address) {
+      if (found.owner() instanceof GraphMemory graph) {
+        return graph.freeLater(address);
+      }
+      if (found.owner() instanceof Context) {
+        return () -> memory.release(address);
+      }
+    }
+    throw new CudaException(
+        CudaResult.INVALID_VALUE, "no allocation starts at 0x" + Long.toHexString(address));
+  }
+
   @Override
   public int cuMemAllocAsync(long result, long bytes, long stream) {
-    return call(() -> putLong(result, allocate(stream(stream).context(), bytes)));
+    return call(() -> putLong(result, allocateIn(stream(stream), bytes)));
   }
 
   @Override
@@ -120,7 +149,7 @@ abstract class MemoryFunctions extends ContextFunctions {
     return call(
         () -> {
           handles().get(pool, Pool.class);
-          putLong(result, allocate(stream(stream).context(), bytes));
+          putLong(result, allocateIn(stream(stream), bytes));
         });
   }
 
@@ -130,12 +159,7 @@ abstract class MemoryFunctions extends ContextFunctions {
         () -> {
           Stream s = stream(stream);
           if (address != 0) {
-            DeviceMemory memory = s.context().gpu().memory();
-            DeviceMemory.Allocation found = memory.find(address);
-            require(
-                found != null && found.address() == address && found.owner() instanceof Context,
-                "no allocation starts at 0x" + Long.toHexString(address));
-            submit(s, GraphNode.Type.EMPTY, () -> memory.release(address));
+            submit(s, GraphNode.Type.FREE, freeLater(s.context().gpu().memory(), address));
           }
         });
   }

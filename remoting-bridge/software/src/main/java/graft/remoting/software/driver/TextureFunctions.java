@@ -216,7 +216,11 @@ abstract class TextureFunctions extends GraphFunctions {
   @Override
   public int cuTexObjectDestroy(long texture) {
     return call(
-        () -> require(context().gpu().textures().remove(texture), "there is no such texture"));
+        () -> {
+          Context context = context();
+          context.awaitAll(); // kernels that were launched before still use it
+          require(context.gpu().textures().remove(texture), "there is no such texture");
+        });
   }
 
   @Override
