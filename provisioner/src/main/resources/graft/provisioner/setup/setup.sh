@@ -102,7 +102,8 @@ stage_environment() {
 
 place_files() {
   [ -s "$folder/staged" ] || return 0
-  sync
+  # Of these files alone, where sync can: a first boot has much else to write.
+  sed 's/$/.graft-new/' "$folder/staged" | xargs -d '\n' sync 2>/dev/null || sync
   while read -r path; do
     try "put $path into its place" mv -f "$path.graft-new" "$path"
     changed "$path"
