@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -28,7 +30,7 @@ final class RunTest {
 
   @BeforeEach
   void buildThePrograms() throws Exception {
-    for (String program : List.of("loop", "driver", "devices")) {
+    for (String program : List.of("loop", "driver", "devices", "copying")) {
       Finished gcc =
           Finished.run(
               Path.of("").toAbsolutePath(),
@@ -137,6 +139,34 @@ final class RunTest {
     assertThat(program.exitValue()).isEqualTo(1);
     assertThat(Files.readString(out)).matches("cuInit 0\nlooping\nended [1-9][0-9]*\n");
     assertThat(Files.readAllLines(err)).singleElement().asString().startsWith("graft: session");
+  }
+
+  /** Its worker goes, and with it all that it had; others go on. */
+  @Test
+  void aProgramThatIsKilledInMidCopyLeavesNothing() throws Exception {
+    String address = serve("tcp://127.0.0.1:0");
+    Path out = folder.resolve("out");
+    Process program =
+        new ProcessBuilder(command(List.of(folder + "/copying"), address, "me", RIGHT))
+            .redirectOutput(out.toFile())
+            .redirectErrorStream(true)
+            .start();
+    Set<ProcessHandle> workers;
+    try {
+      while (!Files.readAllLines(out).contains("copying")) {
+        assertThat(program.isAlive()).as(Files.readString(out)).isTrue();
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+      workers = server.workers();
+    } finally {
+      program.descendants().forEach(ProcessHandle::destroyForcibly);
+      program.destroyForcibly();
+    }
+    // The one that served it ends; a spare may stay for the next client.
+    CompletableFuture.anyOf(
+            workers.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
+        .get(20, TimeUnit.SECONDS);
+    assertThat(run(address, "me", RIGHT, "3").out()).isEqualTo("cuInit 0\nlooping\nended 0\n");
   }
 
   private static void assertFailsAtOnce(Finished program, String line) {

@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /** {@code graft serve} as built, with the software device and one client that it knows. */
 final class SoftwareServer {
@@ -57,6 +59,11 @@ final class SoftwareServer {
 
   String log() throws IOException {
     return Files.readString(folder.resolve("server.log"));
+  }
+
+  /** The processes of sessions, and those that wait for the next. */
+  Set<ProcessHandle> workers() {
+    return process.descendants().collect(Collectors.toSet());
   }
 
   /** Kills its sessions, as if the machine had run out of memory. */
