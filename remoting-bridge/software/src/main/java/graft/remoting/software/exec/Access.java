@@ -213,7 +213,8 @@ public final class Access {
   }
 
   public static int isGlobal(ThreadBlock b, long address) {
-    return isShared(b, address) == 0 && isLocal(b, address) == 0 ? 1 : 0;
+    boolean shared = isShared(b, address) != 0 || Cluster.isShared(b, address) != 0;
+    return shared || isLocal(b, address) != 0 ? 0 : 1;
   }
 
   public static int isShared(ThreadBlock b, long address) {

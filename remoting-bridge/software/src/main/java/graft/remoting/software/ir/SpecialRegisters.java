@@ -70,7 +70,9 @@ final class SpecialRegisters {
       case "%cluster_nctarank" -> field("clusterSize");
       case "%is_explicit_cluster" ->
           new Value(
-              Exprs.call("WarpMath", "isMoreThanOne", Kind.INT, field("clusterSize").expr()),
+              program.launchBounds().cluster() != null
+                  ? integer(1)
+                  : Exprs.call("WarpMath", "isMoreThanOne", Kind.INT, field("clusterSize").expr()),
               PtxType.PRED);
       case "%tid.w", "%ctaid.w" -> constant(0);
       case "%ntid.w", "%nctaid.w" -> constant(1);

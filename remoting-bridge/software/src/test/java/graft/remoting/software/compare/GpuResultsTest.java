@@ -53,7 +53,7 @@ final class GpuResultsTest {
         }
       }
     }
-    assertThat(cases).hasSizeGreaterThan(780);
+    assertThat(cases).hasSizeGreaterThan(1340);
     assertThat(wrong).isEmpty();
   }
 

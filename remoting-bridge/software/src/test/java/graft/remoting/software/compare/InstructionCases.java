@@ -29,10 +29,17 @@ public final class InstructionCases {
    * @param operands which operand set it takes
    * @param result type of the result register: b16, b32, b64, f32, f64 or pred
    * @param ulps steps that the result may differ by; 0 means bit by bit, but for the bits of a NaN
+   * @param directives what stands between the kernel's parameters and its body
    * @param body the PTX between operands and result
    */
   public record Case(
-      String kernel, String text, Operands operands, String result, int ulps, String body) {}
+      String kernel,
+      String text,
+      Operands operands,
+      String result,
+      int ulps,
+      String directives,
+      String body) {}
 
   private final List<Case> cases = new ArrayList<>();
 
@@ -48,9 +55,10 @@ public final class InstructionCases {
     c.halves();
     c.conversions();
     c.eightBits();
-    for (MatrixCases.Matrix m : MatrixCases.all()) {
-      c.add(m.text(), Operands.INTEGER, m.result(), m.ulps(), m.body());
-    }
+    MatrixCases.all().forEach(c::add);
+    c.video();
+    WideCases.all().forEach(c::add);
+    ClusterCases.all().forEach(c::add);
     return c.cases;
   }
 
@@ -87,7 +95,19 @@ public final class InstructionCases {
   }
 
   private void add(String text, Operands operands, String result, int ulps, String body) {
-    cases.add(new Case("k" + cases.size(), text, operands, result, ulps, body));
+    cases.add(new Case("k" + cases.size(), text, operands, result, ulps, "", body));
+  }
+
+  private void add(Form f) {
+    cases.add(
+        new Case(
+            "k" + cases.size(),
+            f.text(),
+            Operands.INTEGER,
+            f.result(),
+            f.ulps(),
+            f.directives(),
+            f.body()));
   }
 
   /** {@code opcode dst, a, b...} with all registers of one type. */
@@ -527,6 +547,25 @@ public final class InstructionCases {
     }
   }
 
+  /** SIMD video instructions: each sum and difference of signed and unsigned lanes. */
+  private void video() {
+    List<String> types = List.of("u32", "s32");
+    for (String op : List.of("vadd", "vsub", "vabsdiff", "vmin", "vmax")) {
+      for (String lanes : List.of("2", "4")) {
+        for (String to : types) {
+          for (String a : types) {
+            for (String b : types) {
+              for (String end : List.of("", ".sat", ".add")) {
+                String text = op + lanes + "." + to + "." + a + "." + b + end;
+                add(text, Operands.INTEGER, "b32", 0, text + " %ro, %ra, %rb, %rc;");
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
   /** Whether a type lacks some values of another: only then may a conversion saturate. */
   private static boolean narrows(String to, String from) {
     int toBits = Integer.parseInt(to.substring(1));
@@ -554,6 +593,7 @@ public final class InstructionCases {
   /** The module with the kernels of some cases. */
   public static String ptx(List<Case> cases) {
     StringBuilder out = new StringBuilder(".version 8.4\n.target sm_90\n.address_size 64\n");
+    out.append(WideCases.VARIABLES);
     cases.forEach(c -> out.append(kernel(c)));
     return out.toString();
   }
@@ -569,7 +609,7 @@ public final class InstructionCases {
           default -> "cvt.u64.u32 %lr, %ro;";
         };
     return """
-        .visible .entry %s(.param .u64 in, .param .u64 out) { // %s
+        .visible .entry %s(.param .u64 in, .param .u64 out) %s{ // %s
           .reg .pred %%p0, %%po;
           .reg .b16 %%ha, %%hb, %%hc, %%ho;
           .reg .b32 %%ra, %%rb, %%rc, %%rd, %%ro, %%t, %%n, %%b;
@@ -593,7 +633,7 @@ public final class InstructionCases {
           ret;
         }
         """
-        .formatted(c.kernel, c.text, c.body, finish);
+        .formatted(c.kernel, c.directives, c.text, c.body, finish);
   }
 
   private static final long[] INTEGERS = {

@@ -8,21 +8,11 @@ import java.util.List;
  * that every order of additions gives the same bits; where they are not, they are all positive.
  */
 final class MatrixCases {
-  private final List<Matrix> cases = new ArrayList<>();
-
-  /**
-   * A matrix instruction.
-   *
-   * @param text the instruction, or what is tried with it
-   * @param result what a thread stores
-   * @param ulps steps that it may differ by
-   * @param body the PTX
-   */
-  record Matrix(String text, String result, int ulps, String body) {}
+  private final List<Form> cases = new ArrayList<>();
 
   private MatrixCases() {}
 
-  static List<Matrix> all() {
+  static List<Form> all() {
     MatrixCases c = new MatrixCases();
     for (String shape : List.of("m16n8k8", "m16n8k16")) {
       c.product(shape, "f32", "f16", "f16", "");
@@ -65,8 +55,7 @@ final class MatrixCases {
         c.rows(count, transposed);
       }
     }
-    c.cases.add(
-        new Matrix("movmatrix", "b32", 0, "movmatrix.sync.aligned.m8n8.trans.b16 %ro, %ra;"));
+    c.cases.add(new Form("movmatrix", "b32", 0, "movmatrix.sync.aligned.m8n8.trans.b16 %ro, %ra;"));
     return c.cases;
   }
 
@@ -208,7 +197,7 @@ final class MatrixCases {
             + names("%c", countC)
             + "; "
             + fold("%c", countC, sum.equals("f64"));
-    cases.add(new Matrix(name, "b64", 0, body));
+    cases.add(new Form(name, "b64", 0, body));
   }
 
   /** Positive numbers between 1 and 2 with all their bits: how the GPU rounds sums. */
@@ -242,7 +231,7 @@ final class MatrixCases {
         .append(name)
         .append(" {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3}; ")
         .append("mov.f32 %fo, %c1;");
-    cases.add(new Matrix(name + " of fractions", "f32", 8, body.toString()));
+    cases.add(new Form(name + " of fractions", "f32", 8, body.toString()));
   }
 
   private void rows(int count, String transposed) {
@@ -261,7 +250,7 @@ final class MatrixCases {
             + registers
             + ", [%m2]; "
             + fold("%a", count, false);
-    cases.add(new Matrix(name, "b64", 0, body));
+    cases.add(new Form(name, "b64", 0, body));
     String store = "stmatrix.sync.aligned.m8n8.x" + count + transposed + ".shared.b16";
     String stored =
         SCRATCH
@@ -274,6 +263,6 @@ final class MatrixCases {
             + registers
             + "; bar.sync 0; ld.shared.v2.b64 {%ml0, %ml1}, [%m1]; "
             + "mad.lo.u64 %lo, %ml0, 0x100000001b3, %ml1; ";
-    cases.add(new Matrix(store, "b64", 0, stored));
+    cases.add(new Form(store, "b64", 0, stored));
   }
 }
