@@ -53,6 +53,10 @@ final class Errors implements IExecutionExceptionHandler {
       err.println(line.getCommandSpec().qualifiedName() + ": internal error: " + e);
       err.println("  Please report it with the output of the same command with -v.");
     }
+    int own = line.getCommandSpec().exitCodeOnExecutionException();
+    if (own != CommandLine.ExitCode.SOFTWARE) {
+      code = own; // the command's other codes are a program's
+    }
     Logger log = LoggerFactory.getLogger("graft");
     log.info("failed", e);
     err.flush();

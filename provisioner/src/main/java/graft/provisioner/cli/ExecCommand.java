@@ -1,9 +1,7 @@
 package graft.provisioner.cli;
 
-import graft.hypervisors.libvirt.HypervisorException;
 import graft.provisioner.observe.Connections;
 import graft.provisioner.reach.Ended;
-import graft.provisioner.reach.ReachException;
 import graft.provisioner.values.TimeSpan;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +15,7 @@ import picocli.CommandLine.Parameters;
 /** {@code graft exec}: runs a command in a guest. */
 @Command(
     name = "exec",
+    exitCodeOnExecutionException = ExitCode.NOT_RUN,
     mixinStandardHelpOptions = true,
     header = "Runs a command in a guest.",
     description = {
@@ -33,9 +32,6 @@ import picocli.CommandLine.Parameters;
       "  graft exec lab alice -- /bin/sh -c 'cat /etc/graft/client.conf'"
     })
 final class ExecCommand implements Callable<Integer> {
-  /** As docker and env have it: the program was not run. */
-  static final int NOT_RUN = 125;
-
   @Mixin Output output;
   @Mixin Target target;
 
@@ -75,10 +71,6 @@ final class ExecCommand implements Callable<Integer> {
       tree.put("truncated", ended.truncated());
       output.result(tree);
       return ended.code();
-    } catch (HypervisorException | ReachException e) {
-      output.err().println("graft exec: " + e.getMessage());
-      output.err().flush();
-      return NOT_RUN;
     }
   }
 }

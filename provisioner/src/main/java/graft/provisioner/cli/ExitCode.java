@@ -26,6 +26,9 @@ final class ExitCode {
   /** The state differs from the descriptor ({@code status}). */
   static final int DIFFERS = 7;
 
+  /** The program was not run ({@code run}, {@code exec}), as docker and env have it. */
+  static final int NOT_RUN = 125;
+
   /** Interrupted by Ctrl-C. */
   static final int INTERRUPTED = 130;
 

@@ -1,5 +1,6 @@
 package graft.provisioner.cli;
 
+import graft.provisioner.GraftException;
 import graft.provisioner.bench.Way;
 import graft.provisioner.observe.ClientFolder;
 import graft.provisioner.values.Endpoint;
@@ -18,6 +19,7 @@ import picocli.CommandLine.Parameters;
 /** {@code graft run}: runs a program of this machine on a GPU elsewhere. */
 @Command(
     name = "run",
+    exitCodeOnExecutionException = ExitCode.NOT_RUN,
     mixinStandardHelpOptions = true,
     header = "Runs a program of this machine on a server's GPU.",
     description = {
@@ -98,9 +100,7 @@ final class RunCommand implements Callable<Integer> {
       // Ctrl-C reaches the program too; it decides what to do, and we wait for it.
       return builder.start().waitFor();
     } catch (IOException e) {
-      output.err().println("graft run: " + e.getMessage());
-      output.err().flush();
-      return ExecCommand.NOT_RUN;
+      throw new GraftException(e.getMessage(), "", e);
     }
   }
 }

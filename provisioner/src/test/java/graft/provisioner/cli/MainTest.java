@@ -61,6 +61,14 @@ class MainTest {
   }
 
   @Test
+  void aProgramThatWasNotRunIsNoExitCodeOfAProgram() {
+    assertThat(graft("exec", folder.resolve("none.yaml").toString(), "alice", "--", "true"))
+        .isEqualTo(ExitCode.NOT_RUN);
+    assertThat(graft("run", "--server", "tcp://127.0.0.1:1", "--token-file", "none", "--", "true"))
+        .isEqualTo(ExitCode.NOT_RUN);
+  }
+
+  @Test
   void everyCommandHasHelpWithAnExample() {
     for (CommandLine command : Main.commandLine().getSubcommands().values()) {
       String help = command.getUsageMessage();
