@@ -12,6 +12,7 @@ import graft.remoting.software.ir.Regions;
 import graft.remoting.software.ir.Register;
 import graft.remoting.software.ir.SyncPoint;
 import graft.remoting.software.ir.Terminator;
+import graft.remoting.software.ptx.PtxException;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodTooLargeException;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
@@ -105,9 +107,31 @@ public final class KernelCompiler {
    * Compiles a program.
    *
    * @param functionIds the module's numbers of the functions that may be called by address
+   * @throws PtxException if a function is too long
    */
   public static KernelCode compile(Program program, Map<String, Integer> functionIds) {
-    return new KernelCompiler(program, functionIds).compile();
+    KernelCompiler compiler = new KernelCompiler(program, functionIds);
+    try {
+      return compiler.compile();
+    } catch (MethodTooLargeException e) {
+      throw compiler.tooLong(e);
+    }
+  }
+
+  /** Kernels are cut into methods; functions that are called are one each. */
+  private PtxException tooLong(MethodTooLargeException method) {
+    String function =
+        functionMethods.entrySet().stream()
+            .filter(m -> m.getValue().equals(method.getMethodName()))
+            .map(Map.Entry::getKey)
+            .findAny()
+            .orElse(kernel.name());
+    FunctionIr found = program.functions().getOrDefault(function, kernel);
+    return PtxException.unsupported(
+        found.line(),
+        String.format(
+            "function '%s', whose code of %,d bytes is over the 64 KiB of a Java method",
+            function, method.getCodeSize()));
   }
 
   private KernelCode compile() {

@@ -15,6 +15,7 @@ import java.util.Set;
 public final class FunctionIr {
   private final String name;
   private final boolean entry;
+  private final int line;
   private final List<Register> registers = new ArrayList<>();
   private final List<SyncPoint> syncPoints = new ArrayList<>();
   private final Set<String> callees = new LinkedHashSet<>();
@@ -24,13 +25,19 @@ public final class FunctionIr {
   private boolean callsByAddress;
   private boolean usesMatrices;
 
-  FunctionIr(String name, boolean entry) {
+  FunctionIr(String name, boolean entry, int line) {
     this.name = name;
     this.entry = entry;
+    this.line = line;
   }
 
   public String name() {
     return name;
+  }
+
+  /** The line of the PTX text that it starts on. */
+  public int line() {
+    return line;
   }
 
   /** True for a kernel. */

@@ -61,7 +61,7 @@ final class FunctionLowering {
   FunctionLowering(Program program, Function function) {
     this.program = program;
     this.function = function;
-    this.ir = new FunctionIr(function.name(), function.entry());
+    this.ir = new FunctionIr(function.name(), function.entry(), function.line());
     this.control = new ControlLowering(this);
     this.groups =
         List.of(
