@@ -5,6 +5,7 @@ import graft.remoting.software.SoftwareDeviceConfig;
 import graft.remoting.software.exec.DeviceFault;
 import graft.remoting.software.exec.Launch;
 import graft.remoting.software.ir.Program;
+import graft.remoting.software.ptx.PtxException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -36,6 +37,7 @@ abstract class LaunchFunctions extends ModuleFunctions {
     int[] cluster = f.cluster(r.attributes.cluster());
     check(f, r, cluster);
     byte[] parameters = parameters(f.program(), r.parameters, r.extra);
+    compile(f);
     int stack = (int) Math.min(512 << 10, context.limits().getOrDefault(0, 1024L));
     return () -> {
       try {
@@ -51,6 +53,16 @@ abstract class LaunchFunctions extends ModuleFunctions {
         throw e;
       }
     };
+  }
+
+  /** Makes the kernel's code if it is new, so that the caller learns if that cannot be done. */
+  private static void compile(FunctionRef f) {
+    try {
+      f.kernel().code();
+    } catch (PtxException e) {
+      LOG.error("kernel '{}' not launched: {}", f.kernel().name(), e.getMessage());
+      throw new CudaException(CudaResult.NOT_SUPPORTED, e.getMessage());
+    }
   }
 
   private static void check(FunctionRef f, Request r, int[] cluster) {

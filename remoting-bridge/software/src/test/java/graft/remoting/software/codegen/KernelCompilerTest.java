@@ -203,6 +203,16 @@ final class KernelCompilerTest {
   }
 
   @Test
+  void aLaunchOfWhatIsTooLongSaysSo() {
+    int notSupported = 801;
+    try (TestDevice device = new TestDevice()) {
+      long function = device.function(device.load(HEAD + function(20_000) + kernel(CALL)), "k");
+      long out = device.allocate(4);
+      assertThat(device.run(function, 1, 1, out, out)).isEqualTo(notSupported);
+    }
+  }
+
+  @Test
   void modulesOfTheSameTextShareTheirCode() {
     String text = HEAD + kernel("mov.u32 %r0, 4711;");
     CompiledModule first = CompiledModule.of(text);
