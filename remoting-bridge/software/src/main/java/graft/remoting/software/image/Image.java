@@ -2,6 +2,7 @@ package graft.remoting.software.image;
 
 import graft.remoting.software.memory.Native;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 /**
  * Reads module images by their address.
@@ -18,6 +19,10 @@ public final class Image {
   /** PTX of an image without any code: a module without kernels. */
   private static final String EMPTY = ".version 7.0\n.target sm_70\n.address_size 64\n";
 
+  /** What PTX begins with (PTX ISA, "PTX Module Directives"). */
+  private static final Pattern HEAD =
+      Pattern.compile("(?m)^\\s*\\.(version|target|address_size)\\b.*$");
+
   private Image() {}
 
   /**
@@ -31,8 +36,7 @@ public final class Image {
   public static String ptx(long address, int architecture) {
     int magic = Native.UNSAFE.getInt(address);
     if (magic == WRAPPER_MAGIC) {
-      // struct { u32 magic, u32 version, void *data, void *file name }
-      return ptx(Native.UNSAFE.getLong(address + 8), architecture);
+      return wrapper(address, architecture);
     }
     if (magic == FATBIN_MAGIC) {
       return fatbin(address, architecture);
@@ -41,6 +45,37 @@ public final class Image {
       return cubin(address);
     }
     return Native.text(address);
+  }
+
+  /** {@code __fatBinC_Wrapper_t}: u32 magic, u32 version, the image, and in version 2 others. */
+  private static String wrapper(long address, int architecture) {
+    String linked = ptx(Native.UNSAFE.getLong(address + 8), architecture);
+    return Native.UNSAFE.getInt(address + 4) == 2 && linked.equals(EMPTY)
+        ? link(Native.UNSAFE.getLong(address + 16), architecture)
+        : linked;
+  }
+
+  /**
+   * One module of the images of a list that 0 ends, which nvcc's {@code -rdc=true} leaves to be
+   * linked. Symbols that are seen outside a file are unique by their names, and nvcc makes the
+   * others' unique, so that the files follow each other under the first's head. An image without
+   * PTX is left out: nvcc adds the library of dynamic parallelism, needed or not.
+   */
+  private static String link(long list, int architecture) {
+    StringBuilder linked = new StringBuilder();
+    ImageException without = null;
+    for (long at = list; Native.UNSAFE.getLong(at) != 0; at += Long.BYTES) {
+      try {
+        String text = ptx(Native.UNSAFE.getLong(at), architecture);
+        linked.append(linked.isEmpty() ? text : HEAD.matcher(text).replaceAll("")).append('\n');
+      } catch (ImageException e) {
+        without = e;
+      }
+    }
+    if (linked.isEmpty() && without != null) {
+      throw without;
+    }
+    return linked.isEmpty() ? EMPTY : linked.toString();
   }
 
   private static String fatbin(long address, int architecture) {

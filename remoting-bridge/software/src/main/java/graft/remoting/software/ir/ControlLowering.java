@@ -245,7 +245,7 @@ final class ControlLowering extends InstructionGroup {
                     new Expr.ThreadIndex())));
       }
       default -> {
-        if (name.startsWith("cuda")) {
+        if (name.startsWith("cuda") || name.startsWith("__cudaCDP")) {
           throw PtxException.unsupported(i.line(), "dynamic parallelism (call of '" + name + "')");
         }
         throw PtxException.invalid(i.line(), "function '" + name + "' is called but not defined");

@@ -7,6 +7,8 @@ import graft.remoting.software.TestDevice;
 import graft.remoting.software.module.CompiledModule;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class PtxParserTest {
   private static final String HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n";
@@ -72,15 +74,17 @@ final class PtxParserTest {
         .hasMessageContaining("$nowhere");
   }
 
-  @Test
-  void refusesDynamicParallelism() {
+  @ParameterizedTest
+  @ValueSource(strings = {"cudaLaunchDevice", "__cudaCDP2LaunchDeviceV2"})
+  void refusesDynamicParallelism(String function) {
     assertThatThrownBy(
             () ->
                 CompiledModule.of(
-                    HEAD
-                        + ".extern .func (.param .b32 r) cudaLaunchDevice (.param .b64 a);\n"
-                        + ".visible .entry k() { .param .b64 p; .param .b32 r; call (r),"
-                        + " cudaLaunchDevice, (p); ret; }"))
+                    (HEAD
+                            + ".extern .func (.param .b32 r) LAUNCH (.param .b64 a);\n"
+                            + ".visible .entry k() { .param .b64 p; .param .b32 r; call (r),"
+                            + " LAUNCH, (p); ret; }")
+                        .replace("LAUNCH", function)))
         .isInstanceOf(PtxException.class)
         .hasMessageContaining("dynamic parallelism");
   }
