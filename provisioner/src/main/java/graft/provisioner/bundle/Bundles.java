@@ -101,8 +101,12 @@ public final class Bundles {
         : Optional.empty();
   }
 
-  /** The text of a bundle that is built in, to start one's own from. */
-  public static String builtIn(Name name) {
+  /** The text of a bundle that was found, to start one's own from. */
+  public static String text(FoundBundle found) {
+    return found.folder().map(Bundles::read).orElseGet(() -> builtIn(found.bundle().name()));
+  }
+
+  private static String builtIn(Name name) {
     try (InputStream in = Bundles.class.getResourceAsStream(name + ".yaml")) {
       return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
  * @see <a href="https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html">systemd:
  *     unit names</a>
  */
-@Form(pattern = "^[A-Za-z0-9:_.@-]+$", example = "graft-server.service")
+@Form(pattern = "^[A-Za-z0-9][A-Za-z0-9:_.@-]*$", example = "graft-server.service")
 public record ServiceName(String text) {
   private static final Pattern TEXT = Pattern.compile("[A-Za-z0-9][A-Za-z0-9:_.@-]*");
 

@@ -7,9 +7,9 @@ import graft.provisioner.journal.Journal;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.plan.Plan;
 import graft.provisioner.state.SetupLock;
+import graft.provisioner.values.Seconds;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -52,7 +52,7 @@ final class ApplyCommand implements Callable<Integer> {
     long start = System.nanoTime();
     try (Workspace workspace = new Workspace(descriptor)) {
       Plan plan = SetupLock.holding(workspace.state(), () -> apply(workspace, keep, output));
-      double seconds = Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0;
+      double seconds = Seconds.since(start);
       output.say(
           plan.isEmpty()
               ? plan.setup() + ": nothing to do"

@@ -4,10 +4,7 @@ import graft.provisioner.GraftException;
 import graft.provisioner.bind.Spelling;
 import graft.provisioner.bundle.Bundle;
 import graft.provisioner.bundle.Bundles;
-import graft.provisioner.bundle.FoundBundle;
 import graft.provisioner.values.Name;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -61,15 +58,11 @@ final class BundlesCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private int show(Bundles bundles, Set<String> names) throws IOException {
+  private int show(Bundles bundles, Set<String> names) {
     if (!names.contains(name)) {
       throw new GraftException("there is no bundle '" + name + "'", Spelling.hint(name, names));
     }
-    FoundBundle found = bundles.find(new Name(name)).orElseThrow();
-    String text =
-        found.folder().isPresent()
-            ? Files.readString(found.folder().get().resolve("bundle.yaml"))
-            : Bundles.builtIn(new Name(name));
+    String text = Bundles.text(bundles.find(new Name(name)).orElseThrow());
     output.say(text.stripTrailing());
     output.result(Map.of("name", name, "text", text));
     return ExitCode.OK;

@@ -14,10 +14,10 @@ import graft.provisioner.state.SetupLock;
 import graft.provisioner.step.guest.AwaitGuest;
 import graft.provisioner.step.host.GraftCommand;
 import graft.provisioner.step.host.StartServer;
+import graft.provisioner.values.Seconds;
 import graft.provisioner.values.TimeSpan;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -89,7 +89,7 @@ final class DemoCommand implements Callable<Integer> {
         }
       }
     }
-    double seconds = seconds(start);
+    double seconds = Seconds.since(start);
     table(rows);
     output.say(
         String.format(
@@ -129,7 +129,10 @@ final class DemoCommand implements Callable<Integer> {
         applied.isEmpty()
             ? "nothing to do"
             : String.format(
-                Locale.ROOT, "%d steps done in %.1f s", applied.actions().size(), seconds(start)));
+                Locale.ROOT,
+                "%d steps done in %.1f s",
+                applied.actions().size(),
+                Seconds.since(start)));
     heading("run");
     List<Map<String, Object>> rows = run(workspace);
     heading("status");
@@ -146,7 +149,7 @@ final class DemoCommand implements Callable<Integer> {
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     int code = process.waitFor();
-    planSeconds = seconds(start);
+    planSeconds = Seconds.since(start);
     output.say(said.stripTrailing());
     if (code != ExitCode.OK) {
       throw new GraftException(
@@ -243,10 +246,6 @@ final class DemoCommand implements Callable<Integer> {
           "the demo could not be taken away", "graft destroy " + workspace.state().setup());
     }
     output.say("everything is as it was");
-  }
-
-  private static double seconds(long start) {
-    return Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0;
   }
 
   private void heading(String command) {

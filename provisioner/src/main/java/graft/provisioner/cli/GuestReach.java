@@ -12,6 +12,7 @@ import graft.provisioner.reach.SshLogin;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.guest.AwaitGuest;
 import graft.provisioner.step.guest.DefineGuest;
+import graft.provisioner.step.guest.MakeToken;
 import java.util.List;
 import java.util.Optional;
 
@@ -42,6 +43,13 @@ final class GuestReach {
     return journal.entries().values().stream()
         .filter(entry -> entry.step() instanceof DefineGuest)
         .map(entry -> entry.step().lane().name())
+        .toList();
+  }
+
+  /** Those with a token, by which their server knows them. */
+  static List<String> withToken(JournalState journal) {
+    return names(journal).stream()
+        .filter(name -> of(journal, name).step(MakeToken.class, "token").isPresent())
         .toList();
   }
 

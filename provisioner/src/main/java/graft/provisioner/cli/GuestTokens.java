@@ -2,12 +2,16 @@ package graft.provisioner.cli;
 
 import graft.hypervisors.libvirt.Guest;
 import graft.provisioner.GraftException;
+import graft.provisioner.apply.Steps;
 import graft.provisioner.journal.Entry;
+import graft.provisioner.journal.Journal;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.Connections;
 import graft.provisioner.reach.Reach;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.state.PrivateFiles;
+import graft.provisioner.state.SetupLock;
+import graft.provisioner.state.StateFolder;
 import graft.provisioner.state.TokensFile;
 import graft.provisioner.step.guest.GrantAccess;
 import graft.provisioner.step.guest.MakeToken;
@@ -17,6 +21,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 
@@ -25,16 +30,40 @@ final class GuestTokens {
   private final JournalState journal;
   private final Connections connections;
 
-  GuestTokens(JournalState journal, Connections connections) {
+  private GuestTokens(JournalState journal, Connections connections) {
     this.journal = journal;
     this.connections = connections;
   }
 
-  /** The guests that have one. */
-  List<String> guests() {
-    return GuestReach.names(journal).stream()
-        .filter(n -> GuestReach.of(journal, n).step(MakeToken.class, "token").isPresent())
-        .toList();
+  /** Something that is done about a guest's token. */
+  interface Change {
+    void of(String guest, GuestTokens tokens) throws IOException;
+  }
+
+  /**
+   * Changes the tokens of a set-up's guests, which its journal notes.
+   *
+   * @param command for the journal
+   * @param guests all that have one if absent
+   * @return the guests
+   */
+  static List<String> change(
+      StateFolder state, String command, Optional<List<String>> guests, Change change)
+      throws Exception {
+    return SetupLock.holding(
+        state,
+        () -> {
+          try (Connections connections = new Connections();
+              Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
+            GuestTokens tokens = new GuestTokens(journal.state(), connections);
+            List<String> chosen = guests.orElseGet(() -> GuestReach.withToken(tokens.journal));
+            for (String guest : chosen) {
+              journal.note(command + " " + guest);
+              change.of(guest, tokens);
+            }
+            return chosen;
+          }
+        });
   }
 
   /**

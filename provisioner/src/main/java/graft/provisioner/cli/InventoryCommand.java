@@ -8,9 +8,7 @@ import graft.provisioner.reach.SshLogin;
 import graft.provisioner.setup.AnsibleHost;
 import graft.provisioner.step.guest.InstallBySsh;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -71,8 +69,7 @@ final class InventoryCommand implements Callable<Integer> {
     Guest domain = GuestReach.of(journal, guest.name()).domain(workspace.connections());
     SshLogin login = guest.ssh(user);
     Map<String, Object> host = InstallBySsh.host(domain, login, guest.payload());
-    List<String> checks = new ArrayList<>(guest.checks());
-    host.put("graft_checks", checks);
+    host.put("graft_checks", guest.checks());
     return host;
   }
 }

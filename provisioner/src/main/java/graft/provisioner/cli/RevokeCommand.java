@@ -1,13 +1,9 @@
 package graft.provisioner.cli;
 
-import graft.provisioner.apply.Steps;
-import graft.provisioner.journal.Journal;
-import graft.provisioner.observe.Connections;
-import graft.provisioner.state.SetupLock;
 import graft.provisioner.state.StateFolder;
-import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -37,20 +33,16 @@ final class RevokeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     StateFolder state = target.state();
-    return SetupLock.holding(state, () -> locked(state));
-  }
-
-  private int locked(StateFolder state) throws Exception {
-    try (Connections connections = new Connections();
-        Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
-      GuestTokens tokens = new GuestTokens(journal.state(), connections);
-      for (String guest : guests) {
-        journal.note("revoke " + guest);
-        tokens.revoke(guest);
-        output.say("guest " + guest + ": has no access any more");
-      }
-      output.result(Map.of("setup", state.setup().text(), "revoked", guests));
-      return ExitCode.OK;
-    }
+    List<String> revoked =
+        GuestTokens.change(
+            state,
+            "revoke",
+            Optional.of(guests),
+            (guest, tokens) -> {
+              tokens.revoke(guest);
+              output.say("guest " + guest + ": has no access any more");
+            });
+    output.result(Map.of("setup", state.setup().text(), "revoked", revoked));
+    return ExitCode.OK;
   }
 }

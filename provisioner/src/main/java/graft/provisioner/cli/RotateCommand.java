@@ -1,13 +1,9 @@
 package graft.provisioner.cli;
 
-import graft.provisioner.apply.Steps;
-import graft.provisioner.journal.Journal;
-import graft.provisioner.observe.Connections;
-import graft.provisioner.state.SetupLock;
 import graft.provisioner.state.StateFolder;
-import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -40,21 +36,16 @@ final class RotateCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     StateFolder state = target.state();
-    return SetupLock.holding(state, () -> locked(state));
-  }
-
-  private int locked(StateFolder state) throws Exception {
-    try (Connections connections = new Connections();
-        Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
-      GuestTokens tokens = new GuestTokens(journal.state(), connections);
-      List<String> chosen = guests != null ? guests : tokens.guests();
-      for (String guest : chosen) {
-        journal.note("rotate " + guest);
-        tokens.rotate(guest);
-        output.say("guest " + guest + ": has a new token");
-      }
-      output.result(Map.of("setup", state.setup().text(), "rotated", chosen));
-      return ExitCode.OK;
-    }
+    List<String> rotated =
+        GuestTokens.change(
+            state,
+            "rotate",
+            Optional.ofNullable(guests),
+            (guest, tokens) -> {
+              tokens.rotate(guest);
+              output.say("guest " + guest + ": has a new token");
+            });
+    output.result(Map.of("setup", state.setup().text(), "rotated", rotated));
+    return ExitCode.OK;
   }
 }

@@ -10,7 +10,6 @@ import graft.provisioner.reach.CudaCheck;
 import graft.provisioner.reach.Reach;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.state.StateFolder;
-import graft.provisioner.step.guest.MakeToken;
 import graft.provisioner.values.TimeSpan;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -121,10 +120,7 @@ final class VerifyCommand implements Callable<Integer> {
     if (guests != null) {
       return guests;
     }
-    List<String> all =
-        GuestReach.names(journal).stream()
-            .filter(n -> GuestReach.of(journal, n).step(MakeToken.class, "token").isPresent())
-            .toList();
+    List<String> all = GuestReach.withToken(journal);
     if (all.isEmpty()) {
       throw new GraftException("no guest of this set-up has a vGPU", "");
     }

@@ -8,6 +8,7 @@ import graft.provisioner.observe.ClientFolder;
 import graft.provisioner.observe.Connections;
 import graft.provisioner.observe.HostFacts;
 import graft.provisioner.observe.HostObserver;
+import graft.provisioner.program.HostProgram;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.values.MemorySize;
 import graft.sriov.files.RootFolder;
@@ -98,9 +99,7 @@ public final class Doctor {
   }
 
   private void program(String name, String use, String fix) {
-    boolean there =
-        Stream.of(environment.getOrDefault("PATH", "").split(":", -1))
-            .anyMatch(folder -> Files.isExecutable(Path.of(folder, name)));
+    boolean there = HostProgram.isThere(name, environment);
     findings.add(
         there ? Finding.ok(name, "there") : Finding.problem(name, "missing: it " + use, fix));
   }

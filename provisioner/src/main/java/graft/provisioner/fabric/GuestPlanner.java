@@ -173,7 +173,7 @@ final class GuestPlanner {
     Optional<TakeMediated.Share> share =
         device.of().map(of -> new TakeMediated.Share(of, device.type().orElseThrow()));
     Position at = positions.of(device, "mdev");
-    Holder own = new Holder(setup(), guest.name().text());
+    Holder own = holder(guest);
     Holder holder = facts.claims().get(uuid);
     if (holder != null && !holder.equals(own)) {
       problems.add(at, uuid + " belongs to " + holder, "give the guest another one");
@@ -239,7 +239,7 @@ final class GuestPlanner {
         return Optional.of(index);
       }
     }
-    String own = new Holder(setup(), guest.name().text()).toString();
+    String own = own(guest);
     for (int index = 0; index < adapter.adapter().count(); index++) {
       PciAddress at = adapter.function(index);
       boolean foreign = facts.host().ledger().holder(at).filter(h -> !h.equals(own)).isPresent();
@@ -344,8 +344,12 @@ final class GuestPlanner {
     }
   }
 
+  private Holder holder(Guest guest) {
+    return new Holder(setup(), guest.name().text());
+  }
+
   private String own(Guest guest) {
-    return new Holder(setup(), guest.name().text()).toString();
+    return holder(guest).toString();
   }
 
   private String setup() {

@@ -2,6 +2,7 @@ package graft.provisioner.image;
 
 import graft.provisioner.GraftException;
 import graft.provisioner.observe.ClientFolder;
+import graft.provisioner.program.HostProgram;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -9,10 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.commons.exec.CommandLine;
-import org.apache.commons.exec.DefaultExecutor;
-import org.apache.commons.exec.ExecuteWatchdog;
-import org.apache.commons.exec.PumpStreamHandler;
 
 /** Builds images by the recipes that come with Graft. */
 public final class ImageRecipe {
@@ -39,17 +36,12 @@ public final class ImageRecipe {
     if (!Files.exists(recipe)) {
       throw new GraftException("the recipe " + recipe + " is missing", "run ./graft build");
     }
-    CommandLine command = new CommandLine("bash");
     List<String> words = new ArrayList<>(List.of(recipe.toString()));
     words.addAll(options);
     words.add(file.toString());
     words.addAll(packages);
-    command.addArguments(words.toArray(String[]::new), false);
-    DefaultExecutor executor = DefaultExecutor.builder().get();
-    executor.setStreamHandler(new PumpStreamHandler(log));
-    executor.setWatchdog(ExecuteWatchdog.builder().setTimeout(LIMIT).get());
     try {
-      executor.execute(command);
+      HostProgram.of("bash", words).succeed(LIMIT, log);
     } catch (IOException e) {
       throw new GraftException(
           "the image '" + name + "' could not be built: " + e.getMessage(),

@@ -2,12 +2,12 @@ package graft.provisioner.image;
 
 import graft.provisioner.GraftException;
 import graft.provisioner.json.Json;
+import graft.provisioner.observe.HostObserver;
+import graft.provisioner.program.HostProgram;
 import graft.provisioner.state.StateFolder;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -21,10 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.apache.commons.exec.CommandLine;
-import org.apache.commons.exec.DefaultExecutor;
-import org.apache.commons.exec.ExecuteWatchdog;
-import org.apache.commons.exec.PumpStreamHandler;
 
 /**
  * A folder of images, each with a file {@code .sha256} beside it. Guests get copies that share what
@@ -50,9 +46,10 @@ public final class ImageStore {
     if (!given.isEmpty()) {
       return new ImageStore(Path.of(given).toAbsolutePath());
     }
-    boolean root = System.getProperty("user.name").equals("root");
     return new ImageStore(
-        root ? SYSTEM : StateFolder.root(environment).resolveSibling("graft-images"));
+        HostObserver.isRoot()
+            ? SYSTEM
+            : StateFolder.root(environment).resolveSibling("graft-images"));
   }
 
   /** Where an image is, or would be. */
@@ -174,21 +171,11 @@ public final class ImageStore {
   }
 
   private static String qemuImg(String... arguments) {
-    CommandLine command = new CommandLine("qemu-img");
-    command.addArguments(arguments, false);
-    ByteArrayOutputStream output = new ByteArrayOutputStream();
-    DefaultExecutor executor = DefaultExecutor.builder().get();
-    executor.setStreamHandler(new PumpStreamHandler(output));
-    executor.setWatchdog(ExecuteWatchdog.builder().setTimeout(LIMIT).get());
     try {
-      executor.execute(command);
-      return output.toString(StandardCharsets.UTF_8);
+      return HostProgram.of("qemu-img", List.of(arguments)).output(LIMIT);
     } catch (IOException e) {
       throw new GraftException(
-          "qemu-img "
-              + arguments[0]
-              + " failed: "
-              + (output.toString(StandardCharsets.UTF_8) + " " + e.getMessage()).strip(),
+          "qemu-img " + arguments[0] + " failed: " + e.getMessage(),
           "is qemu-utils installed, and is it a disk image?",
           e);
     }

@@ -12,6 +12,7 @@ import graft.provisioner.descriptor.DescriptorFile;
 import graft.provisioner.descriptor.Gpu;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Owner;
+import graft.provisioner.program.HostProgram;
 import graft.provisioner.values.Name;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,11 +20,11 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Looks at the bundles that guests get, and at the files that they are made of. */
@@ -63,16 +64,9 @@ final class BundleObserver {
   }
 
   private static Set<String> programs() {
-    String[] folders = System.getenv().getOrDefault("PATH", "").split(":", -1);
-    Set<String> there = new LinkedHashSet<>();
-    for (String program : PROGRAMS) {
-      for (String folder : folders) {
-        if (Files.isExecutable(Path.of(folder, program))) {
-          there.add(program);
-        }
-      }
-    }
-    return there;
+    return PROGRAMS.stream()
+        .filter(program -> HostProgram.isThere(program, System.getenv()))
+        .collect(Collectors.toSet());
   }
 
   private void look(Name name, Optional<String> files) {

@@ -43,10 +43,11 @@ final class GuestBundles {
 
   /** The GPUs that a guest owns and others use: one that it has for itself needs no server. */
   static List<Gpu> owned(PlanInput input, Guest guest) {
+    ServerSteps servers = new ServerSteps(input);
     return input.descriptor().gpus().stream()
         .filter(gpu -> gpu.owner().kind() == Owner.Kind.GUEST)
         .filter(gpu -> gpu.owner().name().equals(guest.name()))
-        .filter(gpu -> new ServerSteps(input).isUsed(gpu))
+        .filter(servers::isUsed)
         .toList();
   }
 

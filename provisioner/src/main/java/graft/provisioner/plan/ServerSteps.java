@@ -126,7 +126,7 @@ final class ServerSteps {
 
   /** Whether any guest uses a GPU without owning it. */
   boolean isUsed(Gpu gpu) {
-    return !users(gpu).isEmpty();
+    return input.descriptor().guests().stream().anyMatch(guest -> uses(guest, gpu));
   }
 
   /** The guests that use a GPU without owning it, each with its settings. */

@@ -1,6 +1,7 @@
 package graft.provisioner.reach;
 
 import graft.provisioner.setup.Payload;
+import graft.provisioner.values.Seconds;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -30,7 +31,7 @@ public record CudaCheck(Map<String, String> values, String said, double seconds)
     }
     long start = System.nanoTime();
     Ended ended = reach.run(words, new byte[0], timeout);
-    double seconds = Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0;
+    double seconds = Seconds.since(start);
     Map<String, String> values = new LinkedHashMap<>();
     for (String line : ended.outputText().lines().toList()) {
       int equals = line.indexOf('=');

@@ -4,6 +4,7 @@ import graft.hypervisors.libvirt.AddressSource;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.HypervisorException;
 import graft.hypervisors.libvirt.InterfaceAddresses;
+import graft.provisioner.program.HostProgram;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -15,10 +16,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import org.apache.commons.exec.CommandLine;
-import org.apache.commons.exec.DefaultExecutor;
-import org.apache.commons.exec.ExecuteWatchdog;
-import org.apache.commons.exec.PumpStreamHandler;
 
 /**
  * Reaches a guest by OpenSSH's own client. The guest's host key is taken at the first contact and
@@ -148,22 +145,15 @@ public final class SshReach implements Reach {
       OutputStream output,
       OutputStream errors,
       Duration timeout) {
-    CommandLine command = new CommandLine("ssh");
-    options(login).forEach(option -> command.addArgument(option, false));
-    command.addArguments(
-        new String[] {"-p", String.valueOf(login.port()), "-l", login.user(), address(), "--"},
-        false);
+    List<String> arguments = new ArrayList<>(options(login));
+    arguments.addAll(
+        List.of("-p", String.valueOf(login.port()), "-l", login.user(), address(), "--"));
     // The far side's shell splits what it gets.
     String line = words.stream().map(SshReach::quoted).collect(Collectors.joining(" "));
-    command.addArgument(login.user().equals("root") ? line : "sudo -n -- " + line, false);
-    DefaultExecutor executor = DefaultExecutor.builder().get();
-    executor.setExitValues(null);
-    executor.setStreamHandler(new PumpStreamHandler(output, errors, input));
-    ExecuteWatchdog watchdog = ExecuteWatchdog.builder().setTimeout(timeout).get();
-    executor.setWatchdog(watchdog);
-    int code;
+    arguments.add(login.user().equals("root") ? line : "sudo -n -- " + line);
+    HostProgram.End end;
     try {
-      code = executor.execute(command);
+      end = HostProgram.of("ssh", arguments).run(timeout, input, output, errors);
     } catch (IOException e) {
       throw new ReachException(
           "ssh to " + address + " could not be run: " + e.getMessage(),
@@ -171,14 +161,14 @@ public final class SshReach implements Reach {
           false,
           e);
     }
-    if (watchdog.killedProcess()) {
+    if (end.late()) {
       throw new ReachException(
           "'" + words.get(0) + "' did not end within " + timeout.toSeconds() + " s in " + address,
           "allow more time, or look why it hangs",
           false,
           null);
     }
-    if (code == SSH_FAILED) {
+    if (end.code() == SSH_FAILED) {
       throw new ReachException(
           "ssh " + login.user() + "@" + address + ": " + errors.toString().strip(),
           "does the guest run an SSH server, and does it know the key?",
@@ -186,7 +176,7 @@ public final class SshReach implements Reach {
               && !errors.toString().contains("HOST IDENTIFICATION"),
           null);
     }
-    return code;
+    return end.code();
   }
 
   private static String quoted(String word) {

@@ -2,6 +2,7 @@ package graft.provisioner.step.guest;
 
 import graft.provisioner.observe.FileStamp;
 import graft.provisioner.observe.Snapshot;
+import graft.provisioner.program.HostProgram;
 import graft.provisioner.reach.SshLogin;
 import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.Lane;
@@ -9,18 +10,14 @@ import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
 import graft.provisioner.values.MemorySize;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.apache.commons.exec.CommandLine;
-import org.apache.commons.exec.DefaultExecutor;
-import org.apache.commons.exec.ExecuteWatchdog;
-import org.apache.commons.exec.PumpStreamHandler;
 
 /**
  * Makes a disk of a guest as a qcow2 file: empty, or a copy of an image that shares what is not
@@ -38,6 +35,8 @@ public record CreateDisk(
     Optional<MemorySize> size,
     Path target)
     implements Step {
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+
   @Override
   public Lane lane() {
     return Lane.guest(guest);
@@ -67,26 +66,17 @@ public record CreateDisk(
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
     undo(context);
-    CommandLine command = new CommandLine("qemu-img");
-    command.addArguments(new String[] {"create", "-q", "-f", "qcow2"}, false);
+    List<String> arguments = new ArrayList<>(List.of("create", "-q", "-f", "qcow2"));
     if (backing.isPresent()) {
-      String image = backing.get().path().toString();
-      command.addArguments(new String[] {"-F", backingFormat, "-b", image}, false);
+      arguments.addAll(List.of("-F", backingFormat, "-b", backing.get().path().toString()));
     }
-    command.addArgument(target.toString(), false);
-    size.ifPresent(s -> command.addArgument(String.valueOf(s.bytes())));
-    ByteArrayOutputStream output = new ByteArrayOutputStream();
-    DefaultExecutor executor = DefaultExecutor.builder().get();
-    executor.setStreamHandler(new PumpStreamHandler(output));
-    executor.setWatchdog(ExecuteWatchdog.builder().setTimeout(Duration.ofSeconds(60)).get());
+    arguments.add(target.toString());
+    size.ifPresent(s -> arguments.add(String.valueOf(s.bytes())));
     try {
-      executor.execute(command);
+      HostProgram.of("qemu-img", arguments).output(LIMIT);
     } catch (IOException e) {
       throw new StepFailure(
-          "qemu-img could not make "
-              + target
-              + ": "
-              + (output.toString(StandardCharsets.UTF_8) + " " + e.getMessage()).strip(),
+          "qemu-img could not make " + target + ": " + e.getMessage(),
           "is qemu-utils installed, and is there room? graft doctor says",
           e);
     }

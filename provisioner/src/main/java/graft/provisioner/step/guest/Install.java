@@ -9,6 +9,7 @@ import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StoppedException;
+import graft.provisioner.values.Seconds;
 import graft.provisioner.values.TimeSpan;
 import java.io.IOException;
 import java.time.Duration;
@@ -94,10 +95,6 @@ interface Install extends Step {
    * @param start when it began, as {@link System#nanoTime} says it
    */
   static Map<String, Object> result(long changed, long start) {
-    return Map.of(
-        "changed",
-        changed,
-        "seconds",
-        Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0);
+    return Map.of("changed", changed, "seconds", Seconds.since(start));
   }
 }

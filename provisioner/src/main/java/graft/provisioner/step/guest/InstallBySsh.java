@@ -1,6 +1,7 @@
 package graft.provisioner.step.guest;
 
 import graft.hypervisors.libvirt.Guest;
+import graft.provisioner.program.HostProgram;
 import graft.provisioner.reach.Reach;
 import graft.provisioner.reach.ReachException;
 import graft.provisioner.reach.SshLogin;
@@ -12,6 +13,7 @@ import graft.provisioner.step.StepFailure;
 import graft.provisioner.values.TimeSpan;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,10 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.commons.exec.CommandLine;
-import org.apache.commons.exec.DefaultExecutor;
-import org.apache.commons.exec.ExecuteWatchdog;
-import org.apache.commons.exec.PumpStreamHandler;
 
 /**
  * Brings a guest's payload in by Ansible over SSH, while it runs.
@@ -80,37 +78,33 @@ public record InstallBySsh(
   }
 
   private int play(Path inventory) throws IOException {
-    CommandLine command = new CommandLine("ansible-playbook");
-    command.addArguments(
-        new String[] {"-i", inventory.toString(), playbooks.resolve("guest.yml").toString()},
-        false);
+    List<String> arguments =
+        List.of("-i", inventory.toString(), playbooks.resolve("guest.yml").toString());
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("ANSIBLE_CONFIG", playbooks.resolve("ansible.cfg").toString());
     environment.put("ANSIBLE_NOCOLOR", "1");
     environment.putIfAbsent("LC_ALL", "C.UTF-8"); // Ansible refuses to run without UTF-8
     ByteArrayOutputStream output = new ByteArrayOutputStream();
-    DefaultExecutor executor = DefaultExecutor.builder().get();
-    executor.setExitValues(null);
-    executor.setStreamHandler(new PumpStreamHandler(output));
-    ExecuteWatchdog watchdog = ExecuteWatchdog.builder().setTimeout(timeout.toDuration()).get();
-    executor.setWatchdog(watchdog);
-    int code = executor.execute(command, environment);
+    HostProgram.End end =
+        HostProgram.of("ansible-playbook", arguments)
+            .with(environment)
+            .run(timeout.toDuration(), InputStream.nullInputStream(), output, output);
     String said = output.toString(StandardCharsets.UTF_8);
     Matcher recap = RECAP.matcher(said);
-    if (code == 0 && recap.find()) {
+    if (end.code() == 0 && recap.find()) {
       return Integer.parseInt(recap.group(1));
     }
     List<String> lines = said.lines().filter(line -> !line.isBlank()).toList();
-    String end =
+    String last =
         String.join("\n    ", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
     String what =
         "Ansible could not set up the guest '"
             + guest
-            + (watchdog.killedProcess() ? "' within " + timeout : "'")
+            + (end.late() ? "' within " + timeout : "'")
             + "; the end of what it said:\n    "
-            + end;
+            + last;
     String next = "mend what it says, then apply again";
-    throw code == UNREACHABLE
+    throw end.code() == UNREACHABLE
         ? new ReachException(what, next, true, null)
         : new StepFailure(what, next);
   }

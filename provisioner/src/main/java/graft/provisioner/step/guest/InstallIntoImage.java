@@ -1,22 +1,19 @@
 package graft.provisioner.step.guest;
 
+import graft.provisioner.program.HostProgram;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.SetupArchive;
 import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
-import java.io.ByteArrayOutputStream;
+import graft.provisioner.values.Seconds;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import org.apache.commons.exec.CommandLine;
-import org.apache.commons.exec.DefaultExecutor;
-import org.apache.commons.exec.ExecuteWatchdog;
-import org.apache.commons.exec.PumpStreamHandler;
 
 /**
  * Brings a guest's payload into its disk before it boots, by libguestfs.
@@ -43,54 +40,44 @@ public record InstallIntoImage(String guest, Payload payload, Path disk, boolean
       PrivateFiles.write(archive, new SetupArchive(payload)::writeTo);
       PrivateFiles.write(script, SetupArchive.script());
       customize(archive, script);
-      return Map.of("seconds", Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0);
+      return Map.of("seconds", Seconds.since(start));
     } finally {
       PrivateFiles.deleteFolder(folder);
     }
   }
 
   private void customize(Path archive, Path script) throws IOException {
-    CommandLine command = new CommandLine("virt-customize");
     String there = "/var/lib/graft-incoming";
-    command.addArguments(
-        new String[] {
-          "--no-logfile",
-          "-q",
-          "-a",
-          disk.toString(),
-          "--mkdir",
-          there,
-          "--chmod",
-          "0700:" + there,
-          "--copy-in",
-          archive + ":" + there,
-          "--copy-in",
-          script + ":" + there,
-          "--run-command",
-          "GRAFT_OFFLINE=1 sh " + there + "/setup.sh " + there + "/setup.tar >&2",
-          "--delete",
-          there,
-          "--hostname",
-          payload.hostName()
-        },
-        false);
+    List<String> arguments =
+        List.of(
+            "--no-logfile",
+            "-q",
+            "-a",
+            disk.toString(),
+            "--mkdir",
+            there,
+            "--chmod",
+            "0700:" + there,
+            "--copy-in",
+            archive + ":" + there,
+            "--copy-in",
+            script + ":" + there,
+            "--run-command",
+            "GRAFT_OFFLINE=1 sh " + there + "/setup.sh " + there + "/setup.tar >&2",
+            "--delete",
+            there,
+            "--hostname",
+            payload.hostName());
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.putIfAbsent("LIBGUESTFS_BACKEND", "direct");
     if (emulated) {
       environment.putIfAbsent("LIBGUESTFS_BACKEND_SETTINGS", "force_tcg");
     }
-    ByteArrayOutputStream output = new ByteArrayOutputStream();
-    DefaultExecutor executor = DefaultExecutor.builder().get();
-    executor.setStreamHandler(new PumpStreamHandler(output));
-    executor.setWatchdog(ExecuteWatchdog.builder().setTimeout(LIMIT).get());
     try {
-      executor.execute(command, environment);
+      HostProgram.of("virt-customize", arguments).with(environment).output(LIMIT);
     } catch (IOException e) {
       throw new StepFailure(
-          "virt-customize could not set up "
-              + disk
-              + ": "
-              + (output.toString(StandardCharsets.UTF_8) + " " + e.getMessage()).strip(),
+          "virt-customize could not set up " + disk + ": " + e.getMessage(),
           "libguestfs-test-tool says more; setup: {way: seed} needs no libguestfs",
           e);
     }

@@ -1,0 +1,2 @@
+/** Programs of this host that Graft runs. */
+package graft.provisioner.program;
