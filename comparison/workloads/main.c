@@ -26,6 +26,8 @@ static const char usage[] =
     "  kernels     option pricing, Walsh transform, concurrent kernels, overlapped copies   scale=N only=NAME\n"
     "  memory      patterns of memory and compute                      scale=N only=NAME\n"
     "  multi-gpu   one piece of work on one device and on several      devices=N scale=N\n"
+    "              on one of each node instead: GRAFT_WORKLOAD_NODE_1 and so on hold what a process needs in its\n"
+    "              environment to reach the nodes after the first, a line of NAME=VALUE each\n"
     "  exec        any program, and how long it ran: graft-workload exec PROGRAM [ARGUMENT ...]\n"
     "\n"
     "Prints lines of words separated by tabs: device NAME; figure NAME SIZE VALUE UNIT; amount TEXT. The last line is\n"
@@ -98,7 +100,7 @@ double now(void) {
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static void load_driver(void) {
+void load_driver(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   if (!library) unsupported("there is no CUDA driver: %s", dlerror());
 #define RESOLVE(name, parameters)                                       \
@@ -256,6 +258,7 @@ int main(int argc, char **argv) {
     fputs(usage, help ? stdout : stderr);
     return help ? 0 : 2;
   }
+  if (run == multi_gpu) start_nodes();
   double start = now();
   load_driver();
   int device, version;

@@ -1,8 +1,22 @@
-/* The same work on one device and spread over several: data up, a kernel on it, data down, on each. */
+/* The same work on one device and spread over several: data up, a kernel on it, data down, on each.
+ *
+ * The devices are those that the program sees, or one of each node: then there is a process a node, as in an MPI
+ * program, whose environment leads it to that node's server. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "workload.h"
+
+#define WORDS (4 << 20)
+#define ITERATIONS 40000
+
+/* ---- A device's part ---- */
 
 struct part {
   devptr data, sums;
@@ -10,17 +24,45 @@ struct part {
   unsigned *host;
 };
 
-static double run(struct part *parts, int count, unsigned words) {
-  unsigned each = words / (unsigned)count, iterations = scaled(20000) * 2 / (unsigned)count;
+static struct part prepare(void) {
+  unsigned words = scaled(WORDS);
+  struct part p = {device_memory(words * 4), device_memory(32 * sizeof(float)), kernel("bump"), kernel("spin"),
+                   pinned_memory(words * 4)};
+  memset(p.host, 0, words * 4);
+  return p;
+}
+
+/* How many words a part has when the work is spread over this many. */
+static unsigned words_of(int count) { return scaled(WORDS) / (unsigned)count; }
+
+/* Starts the current device's part of work that is spread over this many. */
+static void begin(struct part *p, int count) {
+  unsigned words = words_of(count), iterations = scaled(ITERATIONS) / (unsigned)count;
+  CALL(cuMemcpyHtoDAsync_v2(p->data, p->host, words * 4, NULL));
+  void *bump[] = {&p->data, &words}, *spin[] = {&p->sums, &iterations};
+  launch(p->bump, (words + BLOCK - 1) / BLOCK, BLOCK, NULL, bump);
+  launch(p->spin, 1, 32, NULL, spin);
+  CALL(cuMemcpyDtoHAsync_v2(p->host, p->data, words * 4, NULL));
+}
+
+/* Each run adds one to every word of its part. */
+static void expect(const struct part *p, unsigned word, unsigned runs) {
+  if (p->host[word] != runs) fail("multi-gpu: a wrong result");
+}
+
+static void print(int count, double one, double all) {
+  figure("one-device", 1, one / 1e3, "ms");
+  figure("all-devices", (size_t)count, all / 1e3, "ms");
+  figure("speed-up", (size_t)count, one / all, "x");
+}
+
+/* ---- Devices of this program ---- */
+
+static double run(struct part *parts, int count) {
   double start = now();
   for (int i = 0; i < count; i++) {
-    struct part *p = &parts[i];
     use_device(i);
-    CALL(cuMemcpyHtoDAsync_v2(p->data, p->host, each * 4, NULL));
-    void *bump[] = {&p->data, &each}, *spin[] = {&p->sums, &iterations};
-    launch(p->bump, (each + BLOCK - 1) / BLOCK, BLOCK, NULL, bump);
-    launch(p->spin, 1, 32, NULL, spin);
-    CALL(cuMemcpyDtoHAsync_v2(p->host, p->data, each * 4, NULL));
+    begin(&parts[i], count);
   }
   for (int i = 0; i < count; i++) {
     use_device(i);
@@ -29,27 +71,127 @@ static double run(struct part *parts, int count, unsigned words) {
   return now() - start;
 }
 
-void multi_gpu(void) {
+static void on_devices(void) {
   int count = options.devices, there = devices();
   if (there < count) unsupported("%d devices are wanted, and there %s %d", count, there == 1 ? "is" : "are", there);
-  unsigned words = scaled(4 << 20);
   struct part *parts = calloc((size_t)count, sizeof *parts);
   for (int i = 0; i < count; i++) {
     use_device(i);
-    parts[i].data = device_memory(words * 4);
-    parts[i].sums = device_memory(32 * sizeof(float));
-    parts[i].host = pinned_memory(words * 4);
-    parts[i].bump = kernel("bump");
-    parts[i].spin = kernel("spin");
-    memset(parts[i].host, 0, words * 4);
+    parts[i] = prepare();
   }
-  run(parts, count, words);
-  double one = run(parts, 1, words), all = run(parts, count, words);
-  /* The first device bumped its first part three times, its rest once; the others theirs twice. */
-  unsigned each = words / (unsigned)count;
-  if (parts[0].host[0] != 3 || parts[0].host[words - 1] != 1 || parts[1].host[each - 1] != 2) fail("multi-gpu: a wrong result");
-  figure("one-device", 1, one / 1e3, "ms");
-  figure("all-devices", (size_t)count, all / 1e3, "ms");
-  figure("speed-up", (size_t)count, one / all, "x");
+  run(parts, count);
+  double one = run(parts, 1), all = run(parts, count);
+  /* The first device's part was all of it once. */
+  expect(&parts[0], words_of(count) - 1, 3);
+  expect(&parts[0], words_of(1) - 1, 1);
+  for (int i = 1; i < count; i++) expect(&parts[i], words_of(count) - 1, 2);
+  print(count, one, all);
   free(parts);
+}
+
+/* ---- Devices of several nodes ---- */
+
+#define MOST_NODES 16
+
+/* The processes of the nodes after the first. Each is told over how many the work is spread, and says when its part is
+ * done: its standard output is the other end. */
+static struct {
+  int socket;
+  FILE *says;
+} others[MOST_NODES];
+static int nodes = 1;
+
+/* Takes over settings, a line of NAME=VALUE each. */
+static void become(char *settings) {
+  for (char *line = strtok(settings, "\n"); line; line = strtok(NULL, "\n")) {
+    if (putenv(line)) fail("putenv: %s", strerror(errno));
+  }
+}
+
+/* The life of a node's process: parts of the work until no more is asked for. */
+static void work(int socket) __attribute__((noreturn));
+static void work(int socket) {
+  load_driver();
+  use_device(0);
+  struct part p = prepare();
+  puts("done");
+  fflush(stdout);
+  int count;
+  for (unsigned runs = 1; read(socket, &count, sizeof count) == sizeof count; runs++) {
+    begin(&p, count);
+    CALL(cuCtxSynchronize());
+    expect(&p, words_of(count) - 1, runs);
+    puts("done");
+    fflush(stdout);
+  }
+  exit(0);
+}
+
+void start_nodes(void) {
+  for (; nodes < MOST_NODES; nodes++) {
+    char name[40];
+    snprintf(name, sizeof name, "GRAFT_WORKLOAD_NODE_%d", nodes);
+    char *settings = getenv(name);
+    int ends[2];
+    if (!settings) return;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) fail("socketpair: %s", strerror(errno));
+    pid_t process = fork();
+    if (process < 0) fail("fork: %s", strerror(errno));
+    if (!process) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (int i = 1; i < nodes; i++) fclose(others[i].says);
+      close(ends[0]);
+      dup2(ends[1], STDOUT_FILENO);
+      become(settings);
+      work(ends[1]);
+    }
+    close(ends[1]);
+    others[nodes].socket = ends[0];
+    others[nodes].says = fdopen(ends[0], "r");
+    if (!others[nodes].says) fail("no memory");
+  }
+}
+
+/* That one has ended is found by whoever waits for its answer. */
+static void ask(int count) {
+  for (int i = 1; i < nodes; i++) send(others[i].socket, &count, sizeof count, MSG_NOSIGNAL);
+}
+
+static void await(void) {
+  for (int i = 1; i < nodes; i++) {
+    char line[512] = "its process was killed";
+    fgets(line, sizeof line, others[i].says);
+    line[strcspn(line, "\n")] = '\0';
+    if (!strcmp(line, "done")) continue;
+    const char *why = strstr(line, ": ");
+    fail("node %d: %s", i, why ? why + 2 : line);
+  }
+}
+
+static double run_nodes(struct part *p, int count) {
+  double start = now();
+  if (count > 1) ask(count);
+  begin(p, count);
+  CALL(cuCtxSynchronize());
+  if (count > 1) await();
+  return now() - start;
+}
+
+static void on_nodes(void) {
+  use_device(0);
+  struct part p = prepare();
+  await(); /* until they are ready */
+  run_nodes(&p, nodes);
+  double one = run_nodes(&p, 1), all = run_nodes(&p, nodes);
+  expect(&p, words_of(nodes) - 1, 3);
+  expect(&p, words_of(1) - 1, 1);
+  print(nodes, one, all);
+}
+
+void multi_gpu(void) {
+  if (nodes > 1) {
+    on_nodes();
+  } else {
+    on_devices();
+  }
 }

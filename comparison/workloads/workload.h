@@ -77,6 +77,8 @@ void unsupported(const char *format, ...) __attribute__((noreturn, format(printf
 
 /* ---- Devices, kernels, time ---- */
 double now(void); /* microseconds */
+/* Finds the driver and starts CUDA. */
+void load_driver(void);
 int devices(void);
 void use_device(int device); /* its context and module are made once */
 handle kernel(const char *name);
@@ -97,5 +99,7 @@ void synthetic(void);
 void kernels(void);
 void patterns(void);
 void multi_gpu(void);
+/* multi-gpu: starts the processes of further nodes. Before load_driver, since CUDA does not outlive fork. */
+void start_nodes(void);
 
 #endif

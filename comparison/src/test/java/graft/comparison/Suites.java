@@ -39,7 +39,8 @@ public final class Suites {
         List.of(),
         Optional.empty(),
         Optional.empty(),
-        Optional.empty());
+        Optional.empty(),
+        List.of());
   }
 
   private static Workload workload(String name) {

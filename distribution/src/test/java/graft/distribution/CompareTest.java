@@ -68,8 +68,7 @@ final class CompareTest {
   }
 
   private static Finished graftCompare() throws Exception {
-    String graft = Checkout.HOME.resolve("bin/graft").toString();
-    return run(graft, "compare", "suite.yaml", "--output-dir", "out");
+    return run(SoftwareServer.GRAFT, "compare", "suite.yaml", "--output-dir", "out");
   }
 
   @Test
@@ -95,6 +94,57 @@ final class CompareTest {
     Finished again = graftCompare();
     assertThat(again.code()).isZero();
     assertThat(again.err()).as("nothing is left to run").doesNotContain("block 1, shm");
+  }
+
+  /** The nodes are two servers on this host, each with a device of its own. */
+  @Test
+  void worksOnTheDevicesOfTwoNodes() throws Exception {
+    Path first = Files.createDirectory(folder.resolve("node1"));
+    Path second = Files.createDirectory(folder.resolve("node2"));
+    SoftwareServer one = SoftwareServer.start(first, "tcp://127.0.0.1:0");
+    SoftwareServer other = SoftwareServer.start(second, "tcp://127.0.0.1:0");
+    try {
+      SoftwareServer.secret(first.resolve("token"), SoftwareServer.TOKEN);
+      SoftwareServer.secret(second.resolve("token"), SoftwareServer.TOKEN);
+      Finished nodes = compareNodes("nodes", one.address(), other.address());
+      assertThat(nodes.code()).as(nodes.err()).isZero();
+      assertThat(Files.readString(folder.resolve("nodes/results.csv")))
+          .contains("two-nodes,multi-gpu,multi-gpu,all-devices,2,ms,1,")
+          .contains("two-nodes,multi-gpu,multi-gpu,speed-up,2,x,1,");
+      other.stop();
+      Finished without = compareNodes("without", one.address(), other.address());
+      assertThat(without.code()).as(without.err()).isZero();
+      assertThat(Files.readString(folder.resolve("without/results.csv")))
+          .doesNotContain("speed-up");
+      assertThat(Files.readString(folder.resolve("without/report.html")))
+          .contains("node 1: cuInit(0): CUDA_ERROR_NO_DEVICE");
+    } finally {
+      one.stop();
+      other.stop();
+    }
+  }
+
+  private static Finished compareNodes(String out, String first, String second) throws Exception {
+    Files.writeString(
+        folder.resolve("nodes.yaml"),
+        """
+        compare: 1
+        name: nodes
+        device: software
+        repetitions: 1
+        warm-ups: 0
+        baseline: two-nodes
+        scenarios:
+          - name: two-nodes
+            kind: pf-remote
+            server: %s
+            client: me
+            token-file: node1/token
+            further-nodes: [{server: '%s', client: me, token-file: node2/token}]
+        workloads: [{name: multi-gpu, arguments: [scale=0.01]}]
+        """
+            .formatted(first, second));
+    return run(SoftwareServer.GRAFT, "compare", "nodes.yaml", "--output-dir", out);
   }
 
   @Test

@@ -87,7 +87,8 @@ final class SoftwareServer {
     return words;
   }
 
-  private static Path secret(Path file, String text) throws IOException {
+  /** Writes a file of mode 0600. */
+  static Path secret(Path file, String text) throws IOException {
     Files.writeString(file, text + "\n");
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     return file;

@@ -2,6 +2,7 @@ package graft.comparison.suite;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A way to reach a GPU.
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param server for another node's server: its address
  * @param client the name that the server knows the token by
  * @param tokenFile the file with the token
+ * @param furtherNodes servers of more nodes: {@code multi-gpu} then works on a GPU of each
  */
 public record Scenario(
     String name,
@@ -26,10 +28,17 @@ public record Scenario(
     List<String> guests,
     Optional<String> server,
     Optional<String> client,
-    Optional<String> tokenFile) {
+    Optional<String> tokenFile,
+    List<RemoteServer> furtherNodes) {
 
   /** The kind, given or by the name; empty if the name is no kind's. */
   public Optional<ScenarioKind> knownKind() {
     return kind.or(() -> Words.find(ScenarioKind.class, name));
+  }
+
+  /** For another node's server: that one and those of further nodes. */
+  public List<RemoteServer> servers() {
+    RemoteServer first = new RemoteServer(server.orElseThrow(), client, tokenFile.orElseThrow());
+    return Stream.concat(Stream.of(first), furtherNodes.stream()).toList();
   }
 }

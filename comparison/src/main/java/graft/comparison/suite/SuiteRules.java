@@ -94,6 +94,9 @@ public final class SuiteRules {
           Words.of(kind.get()) + " needs a server and a token",
           "add server: tcp://HOST:PORT, client: NAME and token-file: FILE");
     }
+    if (!kind.get().isOtherNode() && !scenario.furtherNodes().isEmpty()) {
+      fault(scenario, "further-nodes", Words.of(kind.get()) + " takes no further nodes", "");
+    }
   }
 
   private void workload(Workload workload) {

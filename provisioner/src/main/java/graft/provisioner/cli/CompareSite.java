@@ -6,7 +6,7 @@ import graft.comparison.run.Setting;
 import graft.comparison.run.Site;
 import graft.comparison.run.Stop;
 import graft.comparison.suite.Middleware;
-import graft.comparison.suite.Scenario;
+import graft.comparison.suite.RemoteServer;
 import graft.comparison.suite.ScenarioKind;
 import graft.comparison.suite.Words;
 import graft.hypervisors.libvirt.HypervisorException;
@@ -25,6 +25,7 @@ import graft.provisioner.state.StateFolder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -32,6 +33,9 @@ import java.util.stream.Stream;
 
 /** This host, with the guests that its libvirt runs and the nodes that the suite names. */
 final class CompareSite implements Site {
+  /** What graft-workload's process on a node after the first takes into its environment. */
+  private static final String FURTHER_NODE = "GRAFT_WORKLOAD_NODE_";
+
   private static final Path NVIDIA = Path.of("/dev/nvidiactl");
 
   private final SuiteFile file;
@@ -112,14 +116,28 @@ final class CompareSite implements Site {
   private Place otherNode(Setting setting) {
     Map<String, String> environment = new HashMap<>(environment(setting));
     if (setting.middleware().isGraft()) {
-      Scenario scenario = setting.scenario();
-      environment.put("GRAFT_SERVER", scenario.server().orElseThrow());
-      environment.put("GRAFT_NAME", scenario.client().orElse(System.getProperty("user.name")));
-      environment.put(
-          "GRAFT_TOKEN_FILE", file.resolve(scenario.tokenFile().orElseThrow()).toString());
+      List<RemoteServer> servers = setting.scenario().servers();
+      environment.putAll(client(servers.get(0)));
       environment.put("LD_LIBRARY_PATH", clientPath());
+      for (int node = 1; node < servers.size(); node++) {
+        environment.put(FURTHER_NODE + node, lines(client(servers.get(node))));
+      }
     }
     return host(environment, () -> {});
+  }
+
+  /** What leads a program to a server. */
+  private Map<String, String> client(RemoteServer server) {
+    return Map.of(
+        "GRAFT_SERVER", server.server(),
+        "GRAFT_NAME", server.client().orElse(System.getProperty("user.name")),
+        "GRAFT_TOKEN_FILE", file.resolve(server.tokenFile()).toString());
+  }
+
+  private static String lines(Map<String, String> settings) {
+    return settings.entrySet().stream()
+        .map(setting -> setting.getKey() + "=" + setting.getValue())
+        .collect(Collectors.joining("\n"));
   }
 
   /** What other middleware needs. */

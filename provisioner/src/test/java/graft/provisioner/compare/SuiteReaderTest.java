@@ -91,6 +91,7 @@ class SuiteReaderTest {
                       - {name: native}
                       - {name: vm-local}
                       - {name: elsewhere}
+                      - {name: shm, further-nodes: [{server: 'tcp://b:1', token-file: t}]}
                     workloads:
                       - {name: synthetic, shares: [110]}
                       - {name: mine, kind: exec}
@@ -101,8 +102,9 @@ class SuiteReaderTest {
         .hasMessageContaining("suite.yaml:4:11: 'nativ' is none of the scenarios")
         .hasMessageContaining("suite.yaml:7:5: vm-local needs a descriptor")
         .hasMessageContaining("suite.yaml:8:12: 'elsewhere' names no kind")
-        .hasMessageContaining("suite.yaml:10:31: 110 is no share")
-        .hasMessageContaining("suite.yaml:11:5: exec needs a program")
+        .hasMessageContaining("suite.yaml:9:32: shm takes no further nodes")
+        .hasMessageContaining("suite.yaml:11:31: 110 is no share")
+        .hasMessageContaining("suite.yaml:12:5: exec needs a program")
         .hasMessageContaining("the pattern has no group");
   }
 
