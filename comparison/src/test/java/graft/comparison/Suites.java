@@ -26,6 +26,7 @@ public final class Suites {
         List.of(),
         List.of(),
         workloads.stream().map(Suites::workload).toList(),
+        Optional.empty(),
         List.of());
   }
 

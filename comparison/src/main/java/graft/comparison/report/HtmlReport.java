@@ -401,6 +401,9 @@ final class HtmlReport {
     double load = runs.stream().mapToDouble(r -> r.noise().load()).max().orElse(0);
     double slow = runs.stream().mapToDouble(r -> r.noise().megahertz()).min().orElse(0);
     double fast = runs.stream().mapToDouble(r -> r.noise().megahertz()).max().orElse(0);
+    double gpuSlow = runs.stream().mapToDouble(r -> r.noise().gpuMegahertz()).min().orElse(0);
+    double gpuFast = runs.stream().mapToDouble(r -> r.noise().gpuMegahertz()).max().orElse(0);
+    double gpuWarm = runs.stream().mapToDouble(r -> r.noise().gpuCelsius()).max().orElse(0);
     double warm = runs.stream().mapToDouble(r -> r.noise().celsius()).max().orElse(0);
     String text =
         "processor time stolen by the hypervisor below: at most "
@@ -410,9 +413,16 @@ final class HtmlReport {
             + (fast > 0
                 ? "; clock " + Numbers.plain(slow) + " to " + Numbers.plain(fast) + " MHz"
                 : "")
-            + (warm > 0
-                ? "; warmest sensor " + Numbers.plain(warm) + " °C"
-                : "; no sensor of heat");
+            + (warm > 0 ? "; warmest sensor " + Numbers.plain(warm) + " °C" : "; no sensor of heat")
+            + (gpuFast > 0
+                ? "; after the runs the GPU's clock was "
+                    + Numbers.plain(gpuSlow)
+                    + " to "
+                    + Numbers.plain(gpuFast)
+                    + " MHz, its temperature at most "
+                    + Numbers.plain(gpuWarm)
+                    + " °C"
+                : "");
     html.open("tr").element("th", "noise").element("td", text).close();
   }
 
@@ -432,7 +442,17 @@ final class HtmlReport {
     html.open("tr").element("th", "time to make ready, at most").element("td", text.toString());
     html.close();
     html.open("tr").element("th", "guests on this host");
-    html.element("td", "at most " + guests + " at one time, the comparison's own among them")
+    String off =
+        findings.of(Entry.ShutOff.class).stream()
+            .map(Entry.ShutOff::guest)
+            .distinct()
+            .collect(Collectors.joining(", "));
+    html.element(
+            "td",
+            "at most "
+                + guests
+                + " at one time, the comparison's own among them"
+                + (off.isEmpty() ? "" : "; shut off for it: " + off))
         .close();
   }
 }

@@ -9,6 +9,8 @@ import java.util.Map;
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "entry")
 @JsonSubTypes({
   @JsonSubTypes.Type(value = Entry.Begin.class, name = "begin"),
+  @JsonSubTypes.Type(value = Entry.ShutOff.class, name = "shut-off"),
+  @JsonSubTypes.Type(value = Entry.Started.class, name = "started"),
   @JsonSubTypes.Type(value = Entry.Impossible.class, name = "impossible"),
   @JsonSubTypes.Type(value = Entry.Preparing.class, name = "preparing"),
   @JsonSubTypes.Type(value = Entry.Ready.class, name = "ready"),
@@ -28,6 +30,12 @@ public sealed interface Entry {
    */
   record Begin(String digest, String suite, long seed, String at, Map<String, String> machine)
       implements Entry {}
+
+  /** From here on until {@link Started} a guest that is none of the comparison's may be off. */
+  record ShutOff(String guest) implements Entry {}
+
+  /** It was started again. */
+  record Started(String guest) implements Entry {}
 
   /** The site cannot do a setting. */
   record Impossible(String setting, String why) implements Entry {}

@@ -1,9 +1,13 @@
 package graft.comparison.run;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -13,8 +17,18 @@ import java.util.stream.Stream;
  * @param load the load average of one minute at the end
  * @param megahertz the first processor's clock at the end; 0 if the kernel does not say
  * @param celsius the warmest sensor at the end; 0 if there is none
+ * @param gpuMegahertz the clock of the host's first NVIDIA GPU at the end; 0 if there is none
+ * @param gpuCelsius its temperature
  */
-public record Noise(double stealPercent, double load, double megahertz, double celsius) {
+public record Noise(
+    double stealPercent,
+    double load,
+    double megahertz,
+    double celsius,
+    double gpuMegahertz,
+    double gpuCelsius) {
+
+  private static final Pattern GPU = Pattern.compile("(\\d+), (\\d+)");
 
   /** Counts processor time from here on. */
   static Watch watch() {
@@ -27,7 +41,8 @@ public record Noise(double stealPercent, double load, double megahertz, double c
       Watch after = ticks();
       long passed = after.all - all;
       double steal = passed <= 0 ? 0 : 100.0 * (after.stolen - stolen) / passed;
-      return new Noise(steal, readLoad(), readMegahertz(), readCelsius());
+      double[] gpu = readGpu();
+      return new Noise(steal, readLoad(), readMegahertz(), readCelsius(), gpu[0], gpu[1]);
     }
   }
 
@@ -72,6 +87,31 @@ public record Noise(double stealPercent, double load, double megahertz, double c
           .orElse(0);
     } catch (IOException e) {
       return 0;
+    }
+  }
+
+  /** Clock and temperature, as nvidia-smi says them; zeros without a GPU. */
+  private static double[] readGpu() {
+    double[] none = {0, 0};
+    try {
+      Process smi =
+          new ProcessBuilder(
+                  "nvidia-smi",
+                  "--id=0",
+                  "--query-gpu=clocks.sm,temperature.gpu",
+                  "--format=csv,noheader,nounits")
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      try (BufferedReader said = smi.inputReader()) {
+        Matcher numbers = GPU.matcher(Objects.requireNonNullElse(said.readLine(), ""));
+        return numbers.matches()
+            ? new double[] {
+              Double.parseDouble(numbers.group(1)), Double.parseDouble(numbers.group(2))
+            }
+            : none;
+      }
+    } catch (IOException e) {
+      return none; // there is no nvidia-smi
     }
   }
 

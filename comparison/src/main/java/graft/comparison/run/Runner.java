@@ -3,11 +3,13 @@ package graft.comparison.run;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import graft.comparison.suite.OtherGuests;
 import graft.comparison.suite.Suite;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,6 +36,7 @@ public final class Runner {
   private final Map<String, String> amounts = new HashMap<>();
   private final Set<String> done = new HashSet<>();
   private final Set<String> open = new HashSet<>();
+  private final Set<String> off = new LinkedHashSet<>();
 
   /** A runner that goes on where the log ends; the log begins with its {@link Entry.Begin}. */
   public Runner(Suite suite, Site site, ResultsLog log, Progress progress, Stop stop) {
@@ -57,6 +60,10 @@ public final class Runner {
       open.add(preparing.setting());
     } else if (entry instanceof Entry.Down down) {
       open.remove(down.setting());
+    } else if (entry instanceof Entry.ShutOff shutOff) {
+      off.add(shutOff.guest());
+    } else if (entry instanceof Entry.Started started) {
+      off.remove(started.guest());
     }
   }
 
@@ -85,6 +92,39 @@ public final class Runner {
         write(new Entry.Down(0, setting.name()));
       }
     }
+    try {
+      shutOffOthers();
+      visit(cases, settings, seed);
+    } finally {
+      startOthers();
+    }
+    return !stop.isAsked();
+  }
+
+  private void shutOffOthers() throws Exception {
+    if (suite.otherGuests().orElse(OtherGuests.NOTE) == OtherGuests.SHUT_OFF) {
+      for (String guest : site.guestsRunning()) {
+        progress.note("shuts guest " + guest + " off, until the end");
+        write(new Entry.ShutOff(guest));
+        site.shutOff(guest);
+      }
+    }
+  }
+
+  /** Those that an interrupted run left off are among them. */
+  private void startOthers() {
+    for (String guest : List.copyOf(off)) {
+      try {
+        site.start(guest);
+        progress.note("guest " + guest + " was started again");
+        write(new Entry.Started(guest));
+      } catch (Exception e) { // the others are started all the same
+        progress.note("guest " + guest + " was shut off and is not started: " + e.getMessage());
+      }
+    }
+  }
+
+  private void visit(List<Case> cases, List<Setting> settings, long seed) throws Exception {
     calibrate(cases, settings);
     List<Visit> visits = Visit.plan(settings, cases, suite.blocks(), seed);
     for (int i = 0; i < visits.size() && !stop.isAsked(); i++) {
@@ -95,7 +135,6 @@ public final class Runner {
         stay(visit, left);
       }
     }
-    return !stop.isAsked();
   }
 
   private List<Case> left(Visit visit) {
@@ -174,7 +213,7 @@ public final class Runner {
     }
     try (place) {
       double seconds = (System.nanoTime() - start) / 1e9;
-      write(new Entry.Ready(block, setting.name(), seconds, site.guestsRunning()));
+      write(new Entry.Ready(block, setting.name(), seconds, site.guestsRunning().size()));
       work.in(place);
     }
     write(new Entry.Down(block, setting.name()));

@@ -1,5 +1,6 @@
 package graft.comparison.run;
 
+import java.util.List;
 import java.util.Map;
 
 /** A machine, with its guests and nodes, that can make settings ready. */
@@ -18,6 +19,16 @@ public interface Site {
   /** What somebody who wants to repeat the comparison has to know, by name. */
   Map<String, String> describe();
 
-  /** How many guests run on this host at the moment; -1 if that is not known. */
-  int guestsRunning();
+  /** The guests that run on this host at the moment; none where there is no libvirt. */
+  List<String> guestsRunning();
+
+  /**
+   * Shuts a guest down and waits until it is off.
+   *
+   * @throws Exception if it stays, or could not be started again
+   */
+  void shutOff(String guest) throws Exception;
+
+  /** Starts a guest that was shut off, unless it runs. */
+  void start(String guest) throws Exception;
 }

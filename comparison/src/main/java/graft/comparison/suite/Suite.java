@@ -27,6 +27,7 @@ import java.util.Optional;
  * @param baseline the scenario that others are compared with
  * @param hypervisors for scenarios with guests; the descriptor's own choice if none is named
  * @param middleware for scenarios that need some; {@code graft} if none is named
+ * @param otherGuests what becomes of the host's other guests; {@code note} if absent
  * @param published files with published figures, counted from the suite's folder
  */
 public record Suite(
@@ -42,6 +43,7 @@ public record Suite(
     List<String> hypervisors,
     List<Middleware> middleware,
     List<Workload> workloads,
+    Optional<OtherGuests> otherGuests,
     List<String> published) {
 
   /** The device of Graft's own servers. */

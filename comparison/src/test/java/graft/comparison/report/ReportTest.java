@@ -31,7 +31,7 @@ class ReportTest {
           List.of("native", "shm", "vm-local"),
           List.of("bandwidth", "kernels", "synthetic", "multiplex"),
           5);
-  private static final Noise QUIET = new Noise(0, 0.1, 2000, 0);
+  private static final Noise QUIET = new Noise(0, 0.1, 2000, 0, 1980, 61);
 
   @TempDir Path folder;
   private final List<Entry> log = new ArrayList<>();
@@ -131,8 +131,17 @@ class ReportTest {
     Entry.Begin begin = (Entry.Begin) log.get(0);
     log.set(0, new Entry.Begin("digest", "test", 7, begin.at(), Map.of("processors", "2")));
     log.add(
-        new Entry.Run(5, "shm", "launch", Result.OK, "", 1, List.of(), new Noise(0, 25, 2000, 0)));
+        new Entry.Run(
+            5, "shm", "launch", Result.OK, "", 1, List.of(), new Noise(0, 25, 2000, 0, 0, 0)));
     assertThat(html()).contains("a load of up to 25.0 on 2 processors");
+  }
+
+  @Test
+  void notesWhatElseWentOn() throws Exception {
+    assertThat(html()).contains("its temperature at most 61.0 °C");
+    log.add(new Entry.Ready(1, "shm", 1, 0));
+    log.add(new Entry.ShutOff("web"));
+    assertThat(html()).contains("shut off for it: web");
   }
 
   @Test

@@ -1,9 +1,12 @@
 package graft.comparison.run;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BiFunction;
 
 /**
@@ -14,6 +17,7 @@ public final class FakeSite implements Site {
   private final Map<String, Double> overheads;
   private BiFunction<String, Program, Ended> programs = this::works;
   private String impossible = "";
+  final Set<String> others = new TreeSet<>();
   final List<String> done = new ArrayList<>();
   private final Map<String, Integer> lossesLeft = new HashMap<>();
 
@@ -106,7 +110,22 @@ public final class FakeSite implements Site {
   }
 
   @Override
-  public int guestsRunning() {
-    return 0;
+  public List<String> guestsRunning() {
+    return List.copyOf(others);
+  }
+
+  @Override
+  public void shutOff(String guest) throws IOException {
+    done.add("shut off " + guest);
+    if (guest.equals("deaf")) {
+      throw new IOException("guest deaf does not shut down");
+    }
+    others.remove(guest);
+  }
+
+  @Override
+  public void start(String guest) {
+    done.add("start " + guest);
+    others.add(guest);
   }
 }

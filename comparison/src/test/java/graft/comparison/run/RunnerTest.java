@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.comparison.Suites;
+import graft.comparison.suite.OtherGuests;
 import graft.comparison.suite.Suite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +32,24 @@ class RunnerTest {
         @Override
         public void note(String text) {}
       };
+
+  /** The same without other guests. */
+  private static final Suite ALONE =
+      new Suite(
+          SUITE.compare(),
+          SUITE.name(),
+          SUITE.title(),
+          SUITE.device(),
+          SUITE.seed(),
+          SUITE.repetitions(),
+          SUITE.warmUps(),
+          SUITE.baseline(),
+          SUITE.scenarios(),
+          SUITE.hypervisors(),
+          SUITE.middleware(),
+          SUITE.workloads(),
+          Optional.of(OtherGuests.SHUT_OFF),
+          SUITE.published());
 
   @TempDir Path folder;
 
@@ -120,6 +141,43 @@ class RunnerTest {
     FakeSite site = site();
     run(SUITE, site);
     assertThat(site.done).first().isEqualTo("clear tcp");
+  }
+
+  @Test
+  void leavesOtherGuestsAloneUnlessAsked() throws Exception {
+    FakeSite site = site();
+    site.others.add("web");
+    run(SUITE, site);
+    assertThat(site.done).noneMatch(line -> line.endsWith("web"));
+  }
+
+  @Test
+  void shutsOtherGuestsOffAndStartsThemAgain() throws Exception {
+    FakeSite site = site();
+    site.others.addAll(Set.of("db", "web"));
+    run(ALONE, site);
+    assertThat(site.done)
+        .startsWith("shut off db", "shut off web")
+        .endsWith("start db", "start web");
+  }
+
+  @Test
+  void startsThemAgainIfOneDoesNotShutDown() {
+    FakeSite site = site();
+    site.others.addAll(Set.of("db", "deaf", "web"));
+    assertThatThrownBy(() -> run(ALONE, site)).hasMessage("guest deaf does not shut down");
+    assertThat(site.done).containsExactly("shut off db", "shut off deaf", "start db", "start deaf");
+  }
+
+  @Test
+  void startsThemAgainAfterACrash() throws Exception {
+    try (ResultsLog log = ResultsLog.open(folder.resolve("results.jsonl"))) {
+      log.add(new Entry.Begin("digest", "test", 7, "now", Map.of()));
+      log.add(new Entry.ShutOff("web"));
+    }
+    FakeSite site = site();
+    run(SUITE, site);
+    assertThat(site.done).endsWith("start web");
   }
 
   @Test

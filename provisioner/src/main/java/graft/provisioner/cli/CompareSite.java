@@ -9,7 +9,9 @@ import graft.comparison.suite.Middleware;
 import graft.comparison.suite.RemoteServer;
 import graft.comparison.suite.ScenarioKind;
 import graft.comparison.suite.Words;
+import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.ObservedGuest;
 import graft.provisioner.GraftException;
 import graft.provisioner.compare.MachineFacts;
 import graft.provisioner.compare.SuiteFile;
@@ -24,6 +26,7 @@ import graft.provisioner.observe.Connections;
 import graft.provisioner.state.StateFolder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -35,6 +38,10 @@ import java.util.stream.Stream;
 final class CompareSite implements Site {
   /** What graft-workload's process on a node after the first takes into its environment. */
   private static final String FURTHER_NODE = "GRAFT_WORKLOAD_NODE_";
+
+  private static final String LIBVIRT = "qemu:///system";
+  private static final Duration SHUT_DOWN = Duration.ofMinutes(2);
+  private static final long LOOK_MILLIS = 200;
 
   private static final Path NVIDIA = Path.of("/dev/nvidiactl");
 
@@ -206,14 +213,49 @@ final class CompareSite implements Site {
   }
 
   @Override
-  public int guestsRunning() {
+  public List<String> guestsRunning() {
     try (Connections connections = new Connections()) {
-      return (int)
-          connections.get("qemu:///system").guests().stream()
-              .filter(guest -> guest.state().isActive())
-              .count();
+      return connections.get(LIBVIRT).guests().stream()
+          .filter(guest -> guest.state().isActive())
+          .map(ObservedGuest::name)
+          .toList();
     } catch (HypervisorException e) {
-      return -1; // no libvirt here
+      return List.of(); // no libvirt here
+    }
+  }
+
+  @Override
+  public void shutOff(String guest) throws InterruptedException {
+    try (Connections connections = new Connections()) {
+      Guest other = other(connections, guest);
+      other.definitionXml(); // fails for one without a definition, which could not be started again
+      other.shutdown();
+      long deadline = System.nanoTime() + SHUT_DOWN.toNanos();
+      while (other.state().isActive()) {
+        if (System.nanoTime() > deadline || stop.isAsked()) {
+          throw new GraftException(
+              "guest '" + guest + "' was asked to shut down, and runs on",
+              "shut it down by hand, or write other-guests: note");
+        }
+        Thread.sleep(LOOK_MILLIS);
+      }
+    }
+  }
+
+  private static Guest other(Connections connections, String guest) {
+    return connections
+        .get(LIBVIRT)
+        .guest(guest)
+        .orElseThrow(() -> new GraftException("guest '" + guest + "' is not there any more", ""));
+  }
+
+  @Override
+  public void start(String guest) {
+    try (Connections connections = new Connections()) {
+      Guest other = other(connections, guest);
+      if (!other.state().isActive()) {
+        other.start();
+      }
     }
   }
 }
