@@ -3,19 +3,23 @@ package graft.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 
 /**
- * A set-up of guests that boot a cloud image, with a name and a network of its own.
+ * A set-up of guests of a test, with a name and a network of its own.
  *
  * @param name of the set-up and of its network; its guests' names begin with it
- * @param folder holds its descriptor, {@code lab.yaml}, and its state
+ * @param folder holds its descriptor, {@code lab.yaml}, its state, and the client in {@code client}
+ *     if it is to be another one than the built one
  */
 record GuestLab(String name, Path folder) {
   private static final Duration LIMIT = Duration.ofMinutes(30);
@@ -24,7 +28,7 @@ record GuestLab(String name, Path folder) {
   static final String IMAGE = "GRAFT_CLOUD_IMAGE";
 
   static GuestLab in(Path folder) {
-    return new GuestLab("cloud" + UUID.randomUUID().toString().substring(0, 6), folder);
+    return new GuestLab("lab" + UUID.randomUUID().toString().substring(0, 6), folder);
   }
 
   Path descriptor() {
@@ -33,6 +37,32 @@ record GuestLab(String name, Path folder) {
 
   static String image() {
     return System.getenv(IMAGE);
+  }
+
+  /** The libvirt that Graft takes. */
+  static String uri() {
+    return System.getProperty("user.name").equals("root") ? "qemu:///system" : "qemu:///session";
+  }
+
+  /** The small image's kernel, or its initramfs. */
+  static Path small(String file) {
+    return Checkout.PROGRAMS.resolve("guest").resolve(file);
+  }
+
+  /** The small image's initramfs with these files put over it, by their paths; all are programs. */
+  Path initramfsWith(Map<String, String> files) throws IOException, InterruptedException {
+    Path overlay = folder.resolve("overlay");
+    for (Map.Entry<String, String> file : files.entrySet()) {
+      Path path = overlay.resolve(file.getKey());
+      Files.createDirectories(path.getParent());
+      Files.writeString(path, file.getValue());
+      assertThat(path.toFile().setExecutable(true)).isTrue();
+    }
+    Path made = folder.resolve("initramfs.cpio");
+    Files.copy(small("initramfs.cpio"), made, StandardCopyOption.REPLACE_EXISTING);
+    String line = "cd \"$0\" && find . | cpio --quiet -o -H newc >>\"$1\"";
+    run(0, List.of("/bin/sh", "-c", line, overlay.toString(), made.toString()));
+    return made;
   }
 
   /** A network that no other set-up of this machine is likely to have. */
@@ -48,12 +78,68 @@ record GuestLab(String name, Path folder) {
     return run(expected, command);
   }
 
-  /** Runs a program of this machine with the set-up's state; gives all that it printed. */
-  String run(int expected, List<String> command) throws IOException, InterruptedException {
+  /** Builds the program {@code loop.c} as {@code loop} in the folder. */
+  void compileLoop() throws IOException, InterruptedException {
+    run(
+        0,
+        List.of(
+            "gcc",
+            "-o",
+            folder.resolve("loop").toString(),
+            Checkout.ROOT.resolve("distribution/src/test/c/loop.c").toString(),
+            Checkout.HOME.resolve("lib/client/libcuda.so.1").toString()));
+  }
+
+  /** Begins to run graft. */
+  Begun begin(String... words) throws IOException {
+    List<String> command = new ArrayList<>(List.of(Checkout.HOME.resolve("bin/graft").toString()));
+    command.addAll(List.of(words));
+    Path said = folder.resolve("said");
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(said.toFile());
+    builder.environment().putAll(environment());
+    return new Begun(builder.start(), said);
+  }
+
+  /** A graft that runs. */
+  record Begun(Process process, Path said) {
+    /** Waits until it has said something. */
+    void untilItSays(String text) throws IOException, InterruptedException {
+      long end = System.nanoTime() + LIMIT.toNanos();
+      while (!Files.readString(said).contains(text)) {
+        assertThat(process.isAlive() && System.nanoTime() < end)
+            .as("it says '%s':\n%s", text, Files.readString(said))
+            .isTrue();
+        Thread.sleep(20);
+      }
+    }
+
+    /** Waits until it ends; gives all that it said. */
+    String ends(int... codes) throws IOException, InterruptedException {
+      assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      String all = Files.readString(said);
+      assertThat(codes).as(all).contains(process.exitValue());
+      return all;
+    }
+  }
+
+  private Map<String, String> environment() {
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("GRAFT_STATE_DIR", folder.resolve("state").toString());
     environment.put("LC_ALL", "C.UTF-8");
-    Finished finished = Finished.run(folder, environment, command, LIMIT);
+    Path client = folder.resolve("client");
+    if (Files.exists(client)) {
+      environment.put("GRAFT_CLIENT_DIR", client.toString());
+    }
+    return environment;
+  }
+
+  /** Runs a program of this machine with the set-up's state; gives all that it printed. */
+  String run(int expected, List<String> command) throws IOException, InterruptedException {
+    Finished finished = Finished.run(folder, environment(), command, LIMIT);
     String said = finished.out() + finished.err();
     assertThat(finished.code()).as("%s:\n%s", command, said).isEqualTo(expected);
     return said;

@@ -9,8 +9,10 @@ import graft.provisioner.observe.Connections;
 import graft.provisioner.reach.Reach;
 import graft.provisioner.reach.Reaches;
 import graft.provisioner.reach.SshLogin;
+import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.guest.AwaitGuest;
+import graft.provisioner.step.guest.BringsPayload;
 import graft.provisioner.step.guest.DefineGuest;
 import graft.provisioner.step.guest.MakeToken;
 import java.util.List;
@@ -55,6 +57,18 @@ final class GuestReach {
 
   String name() {
     return defined.guest();
+  }
+
+  /** Those with a vGPU, whoever serves it. */
+  static List<String> withClient(JournalState journal) {
+    return names(journal).stream()
+        .filter(
+            name ->
+                journal.entries().values().stream()
+                    .map(Entry::step)
+                    .filter(step -> step.lane().equals(Lane.guest(name)))
+                    .anyMatch(step -> step instanceof BringsPayload b && b.payload().hasClient()))
+        .toList();
   }
 
   /** A step of the guest's by its name, if it was begun. */

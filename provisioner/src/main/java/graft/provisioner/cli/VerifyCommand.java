@@ -120,7 +120,7 @@ final class VerifyCommand implements Callable<Integer> {
     if (guests != null) {
       return guests;
     }
-    List<String> all = GuestReach.withToken(journal);
+    List<String> all = GuestReach.withClient(journal);
     if (all.isEmpty()) {
       throw new GraftException("no guest of this set-up has a vGPU", "");
     }

@@ -46,7 +46,7 @@ final class BundleObserver {
     this.home = home;
   }
 
-  SetupFacts observe() {
+  SetupFacts observe(Map<Name, ReachFacts> reach) {
     for (Guest guest : file.descriptor().guests()) {
       if (guest.vgpu().isPresent()) {
         look(Bundles.CLIENT, Optional.empty());
@@ -60,7 +60,7 @@ final class BundleObserver {
         look(Bundles.SERVER, Optional.empty());
       }
     }
-    return new SetupFacts(client, home, found, wrong, trees, programs());
+    return new SetupFacts(client, home, found, wrong, trees, programs(), reach);
   }
 
   private static Set<String> programs() {

@@ -77,7 +77,8 @@ public final class Observer {
         HostObserver.listening(),
         servers,
         grants,
-        new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home()).observe(),
+        new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home())
+            .observe(new ReachObserver(connections, libvirt).observe(descriptor)),
         devices
             ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
                 .observe(state.setup(), known, libvirt)

@@ -6,6 +6,7 @@ import graft.provisioner.values.Name;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -17,6 +18,7 @@ import java.util.Set;
  * @param wrong what is wrong with the others
  * @param trees the files of every source that exists
  * @param programs of those that ways in need, the ones that this host has
+ * @param reach what answers in the guests that run and whose way in is ours to choose
  */
 public record SetupFacts(
     Path client,
@@ -24,11 +26,17 @@ public record SetupFacts(
     Map<Name, FoundBundle> found,
     Map<Name, String> wrong,
     Map<Path, List<TreeFile>> trees,
-    Set<String> programs) {
+    Set<String> programs,
+    Map<Name, ReachFacts> reach) {
 
   /** Graft's Ansible playbooks. */
   public Path playbooks() {
     return home.resolve("playbooks");
+  }
+
+  /** What answers in a guest; empty if it does not run. */
+  public Optional<ReachFacts> reach(Name guest) {
+    return Optional.ofNullable(reach.get(guest));
   }
 
   /** The files of a source; none if there is no such file or folder. */
@@ -38,5 +46,5 @@ public record SetupFacts(
 
   /** Of a host where no guest gets anything. */
   public static final SetupFacts NONE =
-      new SetupFacts(Path.of("/"), Path.of("/"), Map.of(), Map.of(), Map.of(), Set.of());
+      new SetupFacts(Path.of("/"), Path.of("/"), Map.of(), Map.of(), Map.of(), Set.of(), Map.of());
 }

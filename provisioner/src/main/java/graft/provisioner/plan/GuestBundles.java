@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** What a guest gets: its bundles and the files that the descriptor names. */
@@ -118,6 +119,14 @@ final class GuestBundles {
         }
       }
     }
+  }
+
+  /** Whether all that the guest gets are files: no packages and no services. */
+  boolean areFilesAlone() {
+    return uses().stream()
+        .map(use -> input.snapshot().bundles().found().get(use.name()))
+        .filter(Objects::nonNull)
+        .allMatch(f -> f.bundle().packages().isEmpty() && f.bundle().services().isEmpty());
   }
 
   /** Whether the guest is to get anything. */

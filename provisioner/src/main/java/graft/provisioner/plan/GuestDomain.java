@@ -110,8 +110,8 @@ final class GuestDomain {
     for (Disk disk : guest.disks()) {
       spec.disk(disk(folder.resolve(GuestSteps.diskFile(disk)), disk.readOnly()));
     }
-    if (GuestSteps.hasSeed(guest)) {
-      spec.disk(seed(folder.resolve(GuestSteps.SEED)));
+    if (GuestSteps.hasSeed(input, guest)) {
+      spec.disk(seed(GuestSeed.file(input, guest)));
     }
   }
 

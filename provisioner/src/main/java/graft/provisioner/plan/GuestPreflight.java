@@ -130,7 +130,7 @@ final class GuestPreflight {
     Position at = positions.of(guest, guest.vgpu().isPresent() ? "vgpu" : "setup");
     ServerSteps servers = new ServerSteps(input);
     GuestBundles bundles = new GuestBundles(input, servers, guest);
-    Setup.Way way = GuestSteps.way(guest);
+    Setup.Way way = WayChoice.of(input, guest).way();
     if (way == Setup.Way.NONE) {
       if (guest.setup().way() == Setup.Way.AUTO && bundles.any()) {
         problems.add(

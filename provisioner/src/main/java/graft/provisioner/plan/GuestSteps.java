@@ -8,10 +8,8 @@ import graft.provisioner.descriptor.Disk;
 import graft.provisioner.descriptor.Gpu;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Kernel;
-import graft.provisioner.descriptor.Nic;
 import graft.provisioner.descriptor.Ready;
 import graft.provisioner.descriptor.Setup;
-import graft.provisioner.descriptor.Ssh;
 import graft.provisioner.descriptor.VGpu;
 import graft.provisioner.fabric.GuestDevices;
 import graft.provisioner.observe.FileFacts;
@@ -24,7 +22,6 @@ import graft.provisioner.step.Step;
 import graft.provisioner.step.device.AttachDevice;
 import graft.provisioner.step.guest.AwaitGuest;
 import graft.provisioner.step.guest.BuildInitramfs;
-import graft.provisioner.step.guest.BuildSeed;
 import graft.provisioner.step.guest.CheckBundle;
 import graft.provisioner.step.guest.CopyFile;
 import graft.provisioner.step.guest.CreateDisk;
@@ -49,7 +46,6 @@ import java.util.Optional;
 final class GuestSteps {
   static final String KERNEL = "kernel";
   static final String INITRAMFS = "initramfs";
-  static final String SEED = "seed.iso";
   static final String ROOT_DISK = "root.qcow2";
 
   private final PlanInput input;
@@ -57,6 +53,8 @@ final class GuestSteps {
   private final Guest guest;
   private final GuestDevices devices;
   private final GuestChannels channels;
+  private final Setup.Way way;
+  private final GuestSeed seed;
   private final Path folder;
   private final String name;
   private final String uri;
@@ -68,27 +66,17 @@ final class GuestSteps {
     this.servers = servers;
     this.guest = guest;
     this.channels = new GuestChannels(input, guest);
+    this.way = WayChoice.of(input, guest).way();
+    this.seed = new GuestSeed(input, guest);
     this.folder = input.layout().guest(guest.name());
     this.name = guest.name().text();
     this.uri = input.snapshot().libvirt().uri();
     this.uuid = Identities.uuid(input.descriptor().setupName().text(), name).toString();
   }
 
-  /** The way in that {@code auto} stands for. */
-  static Setup.Way way(Guest guest) {
-    if (guest.setup().way() != Setup.Way.AUTO) {
-      return guest.setup().way();
-    }
-    if (guest.image().isPresent()) {
-      return guest.setup().ssh().isPresent() ? Setup.Way.SSH : Setup.Way.SEED;
-    }
-    boolean initramfs = guest.kernel().flatMap(Kernel::initramfs).isPresent();
-    return initramfs ? Setup.Way.INITRAMFS : Setup.Way.NONE;
-  }
-
   /** Whether a guest boots with a seed: for its set-up, or only for the user's own cloud-config. */
-  static boolean hasSeed(Guest guest) {
-    return way(guest) == Setup.Way.SEED
+  static boolean hasSeed(PlanInput input, Guest guest) {
+    return WayChoice.of(input, guest).way() == Setup.Way.SEED
         || (guest.image().isPresent() && guest.setup().userData().isPresent());
   }
 
@@ -120,7 +108,7 @@ final class GuestSteps {
     kernel(steps);
     WayIn wayIn = wayIn();
     steps.addAll(wayIn.beforeStart(payload));
-    if (hasSeed(guest) && way(guest) != Setup.Way.SEED) {
+    if (hasSeed(input, guest) && way != Setup.Way.SEED) {
       steps.addAll(new SeedWay().beforeStart(Payload.empty(name)));
     }
     steps.addAll(devices.take());
@@ -135,7 +123,7 @@ final class GuestSteps {
 
   /** The guest's way in. */
   WayIn wayIn() {
-    return switch (way(guest)) {
+    return switch (way) {
       case SEED -> new SeedWay();
       case INITRAMFS -> new InitramfsWay();
       case AGENT -> new AgentWay();
@@ -149,13 +137,14 @@ final class GuestSteps {
   private final class SeedWay implements WayIn {
     @Override
     public List<Step> beforeStart(Payload payload) {
-      return List.of(
-          new BuildSeed(
-              name,
-              instance(payload),
-              payload,
-              guest.setup().userData().map(GuestSteps.this::stamp),
-              folder.resolve(SEED)));
+      return List.of(seed.step(payload));
+    }
+
+    @Override
+    public List<Step> whenReady(Payload payload) {
+      return payload.isEmpty() || !byAgentToo()
+          ? List.of()
+          : List.of(seed.install(uri, uuid, payload));
     }
   }
 
@@ -191,7 +180,9 @@ final class GuestSteps {
     public List<Step> whenReady(Payload payload) {
       return payload.isEmpty()
           ? List.of()
-          : List.of(new InstallByAgent(uri, name, uuid, payload, guest.ready().timeout()));
+          : List.of(
+              new InstallByAgent(
+                  uri, name, uuid, payload, Optional.empty(), guest.ready().timeout()));
     }
   }
 
@@ -200,20 +191,13 @@ final class GuestSteps {
     @Override
     public void check(Payload payload, Position at, Problems problems) {
       needsReady("ssh", Ready.When.AGENT, at, problems);
-      for (String program : List.of("ansible-playbook", "ssh")) {
-        if (!input.snapshot().bundles().programs().contains(program)) {
-          problems.add(
-              at,
-              "the way ssh needs " + program + " on this host",
-              "apt-get install ansible openssh-client");
-        }
-      }
-      boolean onlyUser = GuestDomain.nics(guest).stream().allMatch(Nic::isUser);
-      if (onlyUser && guest.setup().ssh().flatMap(Ssh::address).isEmpty()) {
+      for (String obstacle : WayChoice.sshObstacles(input.snapshot().bundles(), guest)) {
         problems.add(
             at,
-            "the guest is on QEMU's user-mode network alone, where this host does not reach it",
-            "give it a libvirt network, or write the address into ssh");
+            "the way ssh does not lead to '" + name + "': " + obstacle,
+            obstacle.endsWith("on this host")
+                ? "apt-get install ansible openssh-client"
+                : "give it a libvirt network, or write the address into ssh");
       }
     }
 
@@ -273,7 +257,7 @@ final class GuestSteps {
     }
     Kernel kernel = guest.kernel().get();
     steps.add(new CopyFile(name, KERNEL, stamp(kernel.image()), folder.resolve(KERNEL)));
-    if (kernel.initramfs().isPresent() && way(guest) != Setup.Way.INITRAMFS) {
+    if (kernel.initramfs().isPresent() && way != Setup.Way.INITRAMFS) {
       steps.addAll(new InitramfsWay().beforeStart(Payload.empty(name)));
     }
   }
@@ -303,8 +287,8 @@ final class GuestSteps {
   private void ready(List<Step> steps, Payload payload) {
     Ready ready = guest.ready();
     boolean agent = ready.when() == Ready.When.AGENT;
-    boolean seeded = way(guest) == Setup.Way.SEED && agent;
-    String marker = seeded ? CloudInitSeed.marker(instance(payload)) : "";
+    boolean seeded = way == Setup.Way.SEED && agent;
+    String marker = seeded ? CloudInitSeed.marker(seed.step(payload).instance()) : "";
     Path console = input.layout().console(guest.name());
     steps.add(
         new AwaitGuest(
@@ -313,6 +297,7 @@ final class GuestSteps {
             uuid,
             ready.text().orElse(""),
             marker,
+            seeded && byAgentToo(),
             agent ? ssh() : Optional.empty(),
             ready.timeout(),
             console));
@@ -326,7 +311,7 @@ final class GuestSteps {
       List<String> users = servers.users(gpu);
       steps.add(new ShareTokens(uri, name, uuid, ssh(), gpu.name().text(), tokens, users, timeout));
     }
-    if (!guest.ready().verify() || way(guest) == Setup.Way.NONE) {
+    if (!guest.ready().verify() || way == Setup.Way.NONE) {
       return;
     }
     new GuestBundles(input, servers, guest)
@@ -342,16 +327,17 @@ final class GuestSteps {
 
   /** How to log in, where SSH is the way in. */
   private Optional<SshLogin> ssh() {
-    if (way(guest) != Setup.Way.SSH) {
+    if (way != Setup.Way.SSH) {
       return Optional.empty();
     }
     return Optional.of(new GuestPayload(input, guest).ssh("root"));
   }
 
-  /** Another one whenever anything in the seed is another. */
-  private String instance(Payload payload) {
-    String content = payload + " " + guest.setup().userData().map(this::stamp);
-    return Identities.uuid(input.descriptor().setupName().text(), name + content).toString();
+  /**
+   * Whether its agent brings what a guest does not take from its seed: where the choice is ours.
+   */
+  private boolean byAgentToo() {
+    return guest.setup().way() == Setup.Way.AUTO && guest.ready().when() == Ready.When.AGENT;
   }
 
   private FileStamp stamp(String named) {

@@ -7,6 +7,7 @@ import graft.provisioner.fabric.DevicePlanner;
 import graft.provisioner.observe.HostFacts;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
+import graft.provisioner.step.guest.BringsPayload;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -42,12 +43,13 @@ public final class Planner {
           .steps()
           .forEach(step -> add(wanted, step));
     }
+    List<Action> actions = actions(input, wanted);
     return new Plan(
         input.descriptor().setupName().text(),
         input.snapshot().libvirt().uri(),
-        actions(input, wanted),
+        actions,
         warnings(input, devices),
-        devices.notes());
+        notes(input, devices, actions));
   }
 
   /**
@@ -85,6 +87,21 @@ public final class Planner {
     todo.sort(byPhase);
     undo.addAll(todo);
     return undo;
+  }
+
+  /** What was chosen: the devices, and the ways into guests that something is brought into. */
+  private static List<String> notes(PlanInput input, DevicePlan devices, List<Action> actions) {
+    List<String> notes = new ArrayList<>(devices.notes());
+    for (Guest guest : input.descriptor().guests()) {
+      boolean brings =
+          actions.stream()
+              .filter(a -> a.kind() == Action.Kind.DO && a.step() instanceof BringsPayload)
+              .anyMatch(a -> a.step().lane().equals(Lane.guest(guest.name().text())));
+      if (brings) {
+        WayChoice.of(input, guest).note(guest).ifPresent(notes::add);
+      }
+    }
+    return notes;
   }
 
   private static List<String> warnings(PlanInput input, DevicePlan devices) {

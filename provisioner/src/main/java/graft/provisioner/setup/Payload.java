@@ -33,6 +33,11 @@ public record Payload(
     return files.isEmpty() && packages.isEmpty() && environment.isEmpty() && services.isEmpty();
   }
 
+  /** Whether it brings the client: the guest has a vGPU. */
+  public boolean hasClient() {
+    return files.stream().anyMatch(file -> file.path().startsWith(CLIENT_FOLDER + "/"));
+  }
+
   public boolean hasSecrets() {
     return files.stream().anyMatch(file -> file.secret().isPresent());
   }

@@ -172,7 +172,8 @@ class MiddlewareTest {
           - {name: alice, image: x.qcow2, setup: {bundles: [{name: %s, files: theirs}]}}
         """
             .formatted(profile.bundle()));
-    SetupFacts facts = new BundleObserver(DescriptorReader.read(lab), folder, folder).observe();
+    SetupFacts facts =
+        new BundleObserver(DescriptorReader.read(lab), folder, folder).observe(Map.of());
     Name name = new Name(profile.bundle());
     assertThat(facts.wrong()).isEmpty();
     FoundBundle found = facts.found().get(name);

@@ -19,6 +19,7 @@ import graft.provisioner.observe.GuestFacts;
 import graft.provisioner.observe.HostFacts;
 import graft.provisioner.observe.LibvirtFacts;
 import graft.provisioner.observe.NetworkFacts;
+import graft.provisioner.observe.ReachFacts;
 import graft.provisioner.observe.SetupFacts;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.state.Layout;
@@ -61,6 +62,7 @@ final class FakeHost {
   private final Map<String, Entry> journal = new LinkedHashMap<>();
   private final Map<Path, List<TreeFile>> trees = new LinkedHashMap<>();
   private final Set<String> programs = new LinkedHashSet<>();
+  private final Map<Name, ReachFacts> reach = new LinkedHashMap<>();
   private String uri = "qemu:///system";
   private String error = "";
   private long memory = 4L << 30;
@@ -68,6 +70,7 @@ final class FakeHost {
   private boolean vsock;
   private String nvidia = "";
   private boolean root = true;
+  private long run;
 
   /** 2 CPUs, 4 GiB, emulation only, a default network, the client built. */
   FakeHost() {
@@ -100,6 +103,12 @@ final class FakeHost {
 
   FakeHost program(String name) {
     programs.add(name);
+    return this;
+  }
+
+  /** A guest that runs, and what answers in it. */
+  FakeHost answers(String guest, boolean agent, boolean ssh) {
+    reach.put(new Name(guest), new ReachFacts(agent, ssh));
     return this;
   }
 
@@ -183,7 +192,7 @@ final class FakeHost {
         new PlanInput(
             file,
             snapshot(file),
-            new JournalState(journal, 1, "/d/lab.yaml", uri),
+            new JournalState(journal, run, "/d/lab.yaml", uri),
             Layout.of(state, root),
             new KvmHypervisor()));
   }
@@ -227,7 +236,7 @@ final class FakeHost {
               () -> wrong.put(name, "there is no bundle '" + name + "'"));
     }
     Path home = Path.of("/opt/graft");
-    return new SetupFacts(home.resolve("lib/client"), home, found, wrong, trees, programs);
+    return new SetupFacts(home.resolve("lib/client"), home, found, wrong, trees, programs, reach);
   }
 
   private HostCapabilities capabilities() {
@@ -253,12 +262,13 @@ final class FakeHost {
 
   /** Changes what is seen as the plan's steps would, and what the journal says. */
   FakeHost carryOut(Plan plan) {
+    run++;
     for (Action action : plan.actions()) {
       Step step = action.step();
       if (action.kind() == Action.Kind.UNDO) {
         journal.remove(step.id());
       } else {
-        journal.put(step.id(), new Entry(step, 1, Entry.Status.DONE, Map.of(), Map.of()));
+        journal.put(step.id(), new Entry(step, run, Entry.Status.DONE, Map.of(), Map.of()));
         see(step);
       }
     }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import graft.provisioner.bind.Problem;
 import graft.provisioner.json.Json;
+import graft.provisioner.step.guest.BuildSeed;
+import graft.provisioner.step.guest.InstallByAgent;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -108,6 +110,7 @@ class PlannerTest {
             "DO define",
             "DO start",
             "DO ready",
+            "DO install",
             "DO verify");
     assertThat(host.plan(image.replace("data, size: 1GiB", "data, size: 2GiB")).actions())
         .extracting(a -> a.kind() + " " + a.step().name())
@@ -354,15 +357,106 @@ class PlannerTest {
   }
 
   @Test
+  void aLoginIsOfNoUseWithoutAnsible() throws Exception {
+    String descriptor = CLOUD + "    networks: [default]\n    setup: {ssh: {user: debian}}\n";
+    assertThat(host.program("ssh").plan(descriptor).notes())
+        .containsExactly(
+            "the guest 'alice' is set up by its seed: a login is given, but ansible-playbook is not"
+                + " on this host");
+  }
+
+  @Test
+  void whereSshDoesNotAnswerAnyMoreTheAgentDoes() throws Exception {
+    host.program("ansible-playbook").program("ssh");
+    String descriptor =
+        CLOUD
+            + "    networks: [default]\n"
+            + "    setup: {ssh: {user: debian}, files: [{source: program, path: /p}]}\n";
+    host.file("/d/program").carryOut(host.plan(descriptor)).touched("/d/program");
+    assertThat(host.answers("alice", true, true).plan(descriptor).notes())
+        .containsExactly("the guest 'alice' is set up by SSH and Ansible: a login is given");
+    Plan plan = host.answers("alice", true, false).plan(descriptor);
+    assertThat(plan.notes())
+        .containsExactly(
+            "the guest 'alice' is set up by its agent: its agent answers, and nothing answers at its"
+                + " SSH port");
+    assertThat(plan.actions())
+        .extracting(a -> a.kind() + " " + a.step().name())
+        .containsExactly("DO ready", "DO install", "DO verify");
+  }
+
+  @Test
+  void aGuestThatRunsGetsWhatIsNewByItsAgentAndOneThatIsOffByANewSeed() throws Exception {
+    String descriptor = CLOUD + "    setup: {files: [{source: program, path: /p}]}\n";
+    host.file("/d/program");
+    Plan first = host.plan(descriptor);
+    assertThat(first.notes())
+        .containsExactly(
+            "the guest 'alice' is set up by its seed: it boots an image; where that has no"
+                + " cloud-init, its agent does");
+    assertThat(first.toText()).contains("+ bring in by its agent, unless it took its seed");
+    host.carryOut(first).answers("alice", true, false);
+    assertThat(host.plan(descriptor).isEmpty()).isTrue();
+
+    host.touched("/d/program");
+    Plan second = host.plan(descriptor);
+    assertThat(second.actions())
+        .extracting(a -> a.kind() + " " + a.step().name())
+        .containsExactly("DO install", "DO verify");
+    host.carryOut(second).answers("alice", false, false);
+    assertThat(host.plan(descriptor).isEmpty())
+        .as("the agent need not answer for what is there")
+        .isTrue();
+
+    // As it was before: the guest has taken that from its seed once, and has other files now.
+    host.file("/d/program").answers("alice", true, false);
+    assertThat(((InstallByAgent) host.plan(descriptor).actions().get(0).step()).seeded()).isEmpty();
+    assertThat(host.answers("alice", false, false).plan(descriptor).toText())
+        .contains("its agent does not answer now", "+ make its cloud-init seed");
+  }
+
+  @Test
+  void aSeedThatAGuestHadBeforeIsNewToCloudInit() throws Exception {
+    String descriptor = CLOUD + "    setup: {way: seed, files: [{source: program, path: /p}]}\n";
+    host.file("/d/program");
+    Plan first = host.plan(descriptor);
+    host.carryOut(first).touched("/d/program");
+    host.carryOut(host.plan(descriptor)).file("/d/program");
+    assertThat(seed(host.plan(descriptor)).payload()).isEqualTo(seed(first).payload());
+    assertThat(seed(host.plan(descriptor)).instance()).isNotEqualTo(seed(first).instance());
+  }
+
+  private static BuildSeed seed(Plan plan) {
+    return plan.actions().stream()
+        .filter(action -> action.kind() == Action.Kind.DO)
+        .map(Action::step)
+        .filter(BuildSeed.class::isInstance)
+        .map(BuildSeed.class::cast)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void packagesDoNotGoIntoAnInitramfsButInByTheAgent() throws Exception {
+    Plan plan = host.plan(SMALL.replace("setup: {", "setup: {bundles: [infiniband], "));
+    assertThat(plan.notes())
+        .contains(
+            "the guest 'alice' is set up by its agent: an initramfs takes files, and neither"
+                + " packages nor services");
+    assertThat(plan.toText()).contains("+ bring in by its agent: ");
+  }
+
+  @Test
   void sshNeedsItsProgramsAndANetworkThatTheHostIsOn() {
     assertThat(problems(host, CLOUD + "    setup: {way: ssh, ssh: {user: debian}}\n"))
         .containsExactly(
-            "/d/lab.yaml:7:11: the way ssh needs ansible-playbook on this host (apt-get install"
-                + " ansible openssh-client)",
-            "/d/lab.yaml:7:11: the way ssh needs ssh on this host (apt-get install ansible"
-                + " openssh-client)",
-            "/d/lab.yaml:7:11: the guest is on QEMU's user-mode network alone, where this host does"
-                + " not reach it (give it a libvirt network, or write the address into ssh)");
+            "/d/lab.yaml:7:11: the way ssh does not lead to 'alice': ansible-playbook is not on this"
+                + " host (apt-get install ansible openssh-client)",
+            "/d/lab.yaml:7:11: the way ssh does not lead to 'alice': ssh is not on this host (apt-get"
+                + " install ansible openssh-client)",
+            "/d/lab.yaml:7:11: the way ssh does not lead to 'alice': it is on QEMU's user-mode"
+                + " network alone, where this host does not reach it (give it a libvirt network, or"
+                + " write the address into ssh)");
   }
 
   @Test
@@ -431,7 +525,9 @@ class PlannerTest {
 
   @Test
   void anInitramfsTakesFilesAndNoPackages() {
-    assertThat(problems(host, SMALL.replace("setup: {", "setup: {bundles: [infiniband], ")))
+    assertThat(
+            problems(
+                host, SMALL.replace("setup: {", "setup: {way: initramfs, bundles: [infiniband], ")))
         .singleElement()
         .asString()
         .contains("gets files from its bundles, and neither packages nor services");

@@ -31,6 +31,8 @@ import java.util.stream.Collectors;
  * @param text the text; empty to wait for the agent
  * @param marker a file in the guest that is there once it is set up; empty if nothing is to be
  *     waited for beside the agent
+ * @param orAgent whether a guest without cloud-init is ready as well: its agent brings it what the
+ *     seed holds
  * @param ssh how to log in, where SSH and not the agent is waited for
  */
 public record AwaitGuest(
@@ -39,6 +41,7 @@ public record AwaitGuest(
     String uuid,
     String text,
     String marker,
+    boolean orAgent,
     Optional<SshLogin> ssh,
     TimeSpan timeout,
     Path console)
@@ -52,6 +55,7 @@ public record AwaitGuest(
   private static final Duration PAUSE = Duration.ofMillis(250);
   private static final Duration PING = Duration.ofSeconds(2);
   private static final Duration SSH = Duration.ofSeconds(30);
+  private static final Duration LAST = Duration.ofSeconds(10);
   private static final String NO_CLOUD_INIT = "the image has no cloud-init";
   private static final int CONSOLE_LINES = 25;
 
@@ -67,7 +71,8 @@ public record AwaitGuest(
 
   @Override
   public String describe() {
-    String done = marker.isEmpty() ? "" : " and cloud-init has set it up";
+    String done = marker.isEmpty() ? "" : " and cloud-init" + (orAgent ? ", if there is one," : "");
+    done += marker.isEmpty() ? "" : " has set it up";
     String who = ssh.isPresent() ? "SSH" : "its agent";
     return text.isEmpty()
         ? "wait until " + who + " answers" + done + ", at most " + timeout
@@ -140,10 +145,13 @@ public record AwaitGuest(
                 "/bin/sh", "-c", script, "sh", marker, CloudInitSeed.failed(marker), NO_CLOUD_INIT),
             new byte[0],
             Duration.ofSeconds(30));
-    if (!ended.succeeded()) {
+    boolean lacksCloudInit = ended.said().equals(NO_CLOUD_INIT);
+    if (lacksCloudInit && orAgent) {
+      return Await.Answer.YES;
+    } else if (!ended.succeeded()) {
       throw new StepFailure(
           "the guest '" + guest + "' runs, but its seed was not carried out: " + ended.said(),
-          ended.said().equals(NO_CLOUD_INIT)
+          lacksCloudInit
               ? "write setup: {way: agent}, or take an image with cloud-init"
               : "mend what it says, then apply again");
     }
@@ -172,8 +180,25 @@ public record AwaitGuest(
             ? "; it printed nothing on its console"
             : "; the end of its console:\n"
                 + lines.stream().map(line -> "    " + line).collect(Collectors.joining("\n"));
+    String said = outcome == Await.Outcome.TIMED_OUT && text.isEmpty() ? lastWord(domain) : "";
     return new StepFailure(
-        what + end, "if it only needs longer, raise ready: {timeout: ...}" + hint());
+        what + said + end, "if it only needs longer, raise ready: {timeout: ...}" + hint());
+  }
+
+  /** What stood in the way at the end. */
+  private String lastWord(Guest domain) {
+    String status = "cloud-init status --long 2>&1 | head -n 6";
+    try {
+      Reach reach = Reaches.of(domain, ssh);
+      if (marker.isEmpty()) {
+        reach.run(List.of("true"), new byte[0], LAST);
+        return "";
+      }
+      return "; it answers, and cloud-init has not carried out its seed: "
+          + reach.run(List.of("/bin/sh", "-c", status), new byte[0], LAST).said();
+    } catch (ReachException e) {
+      return "; " + e.getMessage();
+    }
   }
 
   /** What else a guest may lack that boots and does not answer. */

@@ -4,9 +4,7 @@ import graft.hypervisors.libvirt.Guest;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.reach.Reach;
 import graft.provisioner.reach.ReachException;
-import graft.provisioner.setup.Payload;
 import graft.provisioner.step.Lane;
-import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StoppedException;
 import graft.provisioner.values.Seconds;
@@ -19,15 +17,13 @@ import java.util.Map;
  * Brings a guest's payload onto its disk, whatever the way. What is on the guest's own disk goes
  * with the disk, so there is nothing to undo.
  */
-interface Install extends Step {
+interface Install extends BringsPayload {
   Duration PAUSE = Duration.ofSeconds(1);
 
   /** An emulated guest takes seconds to let somebody in by SSH. */
   Duration PING = Duration.ofSeconds(20);
 
   String guest();
-
-  Payload payload();
 
   /** The way in, for people: {@code in by its agent}. */
   String way();

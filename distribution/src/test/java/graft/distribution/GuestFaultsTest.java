@@ -1,0 +1,195 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What goes wrong in guests that are set up by their agent: it is said clearly, and the next run
+ * completes. In small guests, which boot in seconds.
+ */
+@Tag("integration")
+final class GuestFaultsTest {
+  private static final String PROGRAM = "/usr/local/bin/loop";
+
+  @TempDir Path folder;
+  private GuestLab lab;
+  private String guest;
+  private String descriptor;
+  private Path text;
+
+  @BeforeEach
+  void describe() throws Exception {
+    lab = GuestLab.in(folder);
+    guest = lab.name() + "-one";
+    text = Files.writeString(folder.resolve("text"), "one\n");
+    descriptor = lab.descriptor().toString();
+    lab.compileLoop();
+    describe(GuestLab.small("initramfs.cpio"), "5m");
+  }
+
+  private void describe(Path initramfs, String timeout) throws Exception {
+    Files.writeString(
+        lab.descriptor(),
+        """
+        graft: 1
+        name: %s
+        gpus: [{name: gpu0, device: software}]
+        guests:
+          - name: %s
+            kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+            memory: 320MiB
+            setup: {way: agent, files: [{source: text, path: /srv/text}, {source: loop, path: %s, mode: 0755}]}
+            vgpu: gpu0
+            ready: {timeout: %s}
+        """
+            .formatted(lab.name(), guest, GuestLab.small("vmlinuz"), initramfs, PROGRAM, timeout));
+  }
+
+  @AfterEach
+  void takeAway() throws Exception {
+    lab.destroy();
+  }
+
+  @Test
+  void anAgentThatIsMissingIsSaidAndOnceItIsThereTheSetUpCompletes() throws Exception {
+    describe(lab.initramfsWith(Map.of("usr/sbin/qemu-ga", "#!/bin/sh\nexit 1\n")), "15s");
+    assertThat(lab.graft(1, "apply", descriptor))
+        .contains("the guest '" + guest + "' was not ready within 15s")
+        .contains("is qemu-guest-agent installed in it? setup: {way: ssh} needs none");
+    describe(GuestLab.small("initramfs.cpio"), "5m");
+    lab.graft(0, "apply", descriptor);
+    assertThat(lab.graft(0, "apply", descriptor)).contains("nothing to do");
+  }
+
+  @Test
+  void aNetworkThatIsLateIsSaidAndTheNextRunCompletes() throws Exception {
+    String network = Files.readString(Checkout.ROOT.resolve("lab/image/small/network"));
+    String late = "#!/bin/sh\nwhile [ ! -e /run/cable ]; do sleep 0.1; done\n" + network;
+    describe(lab.initramfsWith(Map.of("sbin/network", late)), "5m");
+    assertThat(lab.graft(5, "apply", "--keep-on-failure", descriptor))
+        .contains("the CUDA program in the guest '" + guest + "' failed")
+        .contains("Network is unreachable");
+    lab.inGuest(guest, ": >/run/cable; until ip -4 route | grep -q default; do sleep 0.1; done");
+    lab.graft(0, "apply", descriptor);
+    assertThat(lab.graft(0, "verify", descriptor)).contains("ok on Graft software device 0");
+  }
+
+  @Test
+  void aGuestThatRebootsInTheMiddleIsSetUpFromTheStart() throws Exception {
+    lab.graft(0, "apply", descriptor);
+    Files.write(text, new byte[40_000_000]);
+    GuestLab.Begun apply = lab.begin("apply", descriptor);
+    apply.untilItSays("bring in by its agent");
+    lab.run(0, List.of("virsh", "-q", "-c", GuestLab.uri(), "reset", guest));
+    apply.ends(0);
+    assertThat(lab.inGuest(guest, "wc -c </srv/text; ls /var/lib/graft")).contains("40000000");
+    assertThat(lab.graft(0, "verify", descriptor)).contains("ok on Graft software device 0");
+    assertThat(lab.graft(0, "apply", descriptor)).contains("nothing to do");
+  }
+
+  @Test
+  void aClockThatIsYearsOffDoesNotMatter() throws Exception {
+    lab.graft(0, "apply", descriptor);
+    for (String date : List.of("2009-01-03 18:15:05", "2037-12-31 23:59:59")) {
+      lab.inGuest(guest, "date -s '" + date + "'");
+      Files.writeString(text, "while it was " + date + "\n");
+      lab.graft(0, "apply", descriptor);
+      assertThat(lab.inGuest(guest, "cat /srv/text; date +%Y"))
+          .contains("while it was " + date)
+          .containsPattern("20(09|37|38)");
+      assertThat(lab.graft(0, "verify", descriptor)).contains("ok on Graft software device 0");
+    }
+  }
+
+  @Test
+  void aClientOfAnotherVersionIsSaidAndApplyBringsTheRightOne() throws Exception {
+    Path client = copyOfTheClient();
+    Path library = client.resolve("libcuda.so.1");
+    byte[] bytes = Files.readAllBytes(library);
+    assertThat(changeInterface(bytes)).as("places that name the interface").isPositive();
+    Files.write(library, bytes);
+    assertThat(lab.graft(5, "apply", "--keep-on-failure", descriptor))
+        .contains("speaks another version (its interface is " + apiHash())
+        .contains("use the client that came with it");
+    remove(client);
+    assertThat(lab.graft(1, "verify", descriptor)).contains("speaks another version");
+    lab.graft(0, "apply", descriptor);
+    assertThat(lab.graft(0, "verify", descriptor)).contains("this Graft's");
+  }
+
+  /** Another file in the old one's place: what runs keeps what it has open. */
+  @Test
+  void aNewClientComesInUnderProgramsThatRun() throws Exception {
+    lab.graft(0, "apply", descriptor);
+    lab.inGuest(
+        guest,
+        PROGRAM
+            + " >/tmp/loop 2>&1 & until grep -q looping /tmp/loop; do sleep 0.1; done;"
+            + " cat /proc/$(pidof loop)/maps >/tmp/maps");
+    assertThat(lab.inGuest(guest, "cat /tmp/maps")).contains("libcuda.so.1\n");
+
+    Path library = copyOfTheClient().resolve("libcuda.so.1");
+    Files.write(library, new byte[1], StandardOpenOption.APPEND);
+    assertThat(lab.graft(7, "verify", descriptor)).contains("not this Graft's: graft apply brings");
+    lab.graft(0, "apply", descriptor);
+    assertThat(lab.graft(0, "verify", descriptor)).contains("this Graft's");
+    assertThat(lab.inGuest(guest, "cat /proc/$(pidof loop)/maps /tmp/loop"))
+        .contains("libcuda.so.1 (deleted)\n", "looping")
+        .doesNotContain("ended");
+  }
+
+  private Path copyOfTheClient() throws Exception {
+    Path client = Files.createDirectory(folder.resolve("client"));
+    for (String name : List.of("libcuda.so.1", "libnvidia-ml.so.1", "graft-verify")) {
+      Files.copy(Checkout.HOME.resolve("lib/client").resolve(name), client.resolve(name));
+    }
+    return client;
+  }
+
+  private static void remove(Path client) throws Exception {
+    try (Stream<Path> files = Files.list(client)) {
+      for (Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+    Files.delete(client);
+  }
+
+  /** What client and server compare, as the client's build has it. */
+  private static String apiHash() throws Exception {
+    Path header = Checkout.ROOT.resolve("remoting-bridge/client/target/generated/graft_rpc.h");
+    Matcher hash =
+        Pattern.compile("GRAFT_API_HASH 0x([0-9a-f]{16})ull").matcher(Files.readString(header));
+    assertThat(hash.find()).isTrue();
+    return hash.group(1);
+  }
+
+  /** Makes a client's library one of another version; gives in how many places. */
+  private static int changeInterface(byte[] library) throws Exception {
+    long hash = Long.parseUnsignedLong(apiHash(), 16);
+    ByteBuffer bytes = ByteBuffer.wrap(library).order(ByteOrder.LITTLE_ENDIAN);
+    int places = 0;
+    for (int at = 0; at + Long.BYTES <= library.length; at++) {
+      if (bytes.getLong(at) == hash) {
+        bytes.putLong(at, hash + 1);
+        places++;
+      }
+    }
+    return places;
+  }
+}

@@ -1,0 +1,112 @@
+package graft.provisioner.plan;
+
+import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.Setup;
+import graft.provisioner.journal.Entry;
+import graft.provisioner.observe.FileStamp;
+import graft.provisioner.observe.ReachFacts;
+import graft.provisioner.setup.CloudInitSeed;
+import graft.provisioner.setup.Payload;
+import graft.provisioner.step.guest.BuildSeed;
+import graft.provisioner.step.guest.InstallByAgent;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** The seed that a guest boots with, and what its agent brings beside it. */
+final class GuestSeed {
+  private static final String FILE = "seed.iso";
+
+  private final PlanInput input;
+  private final Guest guest;
+  private final Path file;
+
+  GuestSeed(PlanInput input, Guest guest) {
+    this.input = input;
+    this.guest = guest;
+    this.file = file(input, guest);
+  }
+
+  static Path file(PlanInput input, Guest guest) {
+    return input.layout().guest(guest.name()).resolve(FILE);
+  }
+
+  /** The seed of an earlier apply. */
+  private Optional<BuildSeed> recorded() {
+    return input
+        .journal()
+        .entry("guest/" + guest.name() + "/seed")
+        .map(Entry::step)
+        .filter(BuildSeed.class::isInstance)
+        .map(BuildSeed.class::cast);
+  }
+
+  private Optional<InstallByAgent> recordedInstall() {
+    return input
+        .journal()
+        .entry("guest/" + guest.name() + "/install")
+        .map(Entry::step)
+        .filter(InstallByAgent.class::isInstance)
+        .map(InstallByAgent.class::cast);
+  }
+
+  /** Whether the guest was set up by a seed. */
+  boolean broughtEverything() {
+    return recorded().map(seed -> !seed.payload().isEmpty()).orElse(false);
+  }
+
+  /**
+   * The step that makes it. A guest that runs keeps the one that it booted with where its agent can
+   * bring what is new; any other gets a new one, under a name that cloud-init has not seen, even if
+   * it had the same things before.
+   */
+  BuildSeed step(Payload payload) {
+    Optional<FileStamp> userData = guest.setup().userData().map(this::stamp);
+    Optional<BuildSeed> kept =
+        recorded()
+            .filter(seed -> seed.userData().equals(userData) && seed.target().equals(file))
+            .filter(seed -> brought(seed).equals(payload) || agentCanBring());
+    return kept.orElseGet(
+        () -> {
+          String content = payload + " " + userData + " " + input.journal().lastRun();
+          String name = guest.name().text();
+          String instance =
+              Identities.uuid(input.descriptor().setupName().text(), name + content).toString();
+          return new BuildSeed(name, instance, payload, userData, file);
+        });
+  }
+
+  /** What the guest has, if it took the seed: its agent may have brought something else since. */
+  private Payload brought(BuildSeed seed) {
+    return seed.payload().isEmpty()
+        ? seed.payload()
+        : recordedInstall().map(InstallByAgent::payload).orElse(seed.payload());
+  }
+
+  private boolean agentCanBring() {
+    return guest.setup().way() == Setup.Way.AUTO
+        && input.snapshot().bundles().reach(guest.name()).map(ReachFacts::agent).orElse(false);
+  }
+
+  /** What the agent does beside the seed: whatever the guest did not take from it. */
+  InstallByAgent install(String uri, String uuid, Payload payload) {
+    BuildSeed seed = step(payload);
+    boolean booted = recorded().map(seed::equals).orElse(false);
+    Optional<InstallByAgent> before = recordedInstall().filter(i -> booted);
+    if (before.isPresent() && before.get().payload().equals(payload)) {
+      return before.get();
+    }
+    boolean inSeed = before.isEmpty() && seed.payload().equals(payload);
+    return new InstallByAgent(
+        uri,
+        guest.name().text(),
+        uuid,
+        payload,
+        inSeed ? Optional.of(CloudInitSeed.marker(seed.instance())) : Optional.empty(),
+        guest.ready().timeout());
+  }
+
+  private FileStamp stamp(String named) {
+    Path path = input.file().resolve(named);
+    return input.snapshot().file(path).orElseThrow().stamp(path);
+  }
+}
