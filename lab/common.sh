@@ -3,9 +3,16 @@
 lab=${GRAFT_LAB:-/var/cache/graft/lab}
 port=${GRAFT_LAB_PORT:-2222}
 
-lab_ssh() {
-  ssh -i "$lab/key" -p "$port" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
-    -o ConnectTimeout=20 -o ServerAliveInterval=30 -o LogLevel=ERROR root@127.0.0.1 "$@"
+lab_ssh() { lab_ssh_within 0 "$@"; }
+
+# That with a limit in seconds, after which its exit code is 124 (0: none). A machine that stands still answers
+# nothing, and ssh itself has no limit for the key exchange.
+lab_ssh_within() { # seconds, command
+  local limit=$1
+  shift
+  timeout --foreground --kill-after=5 "$limit" \
+    ssh -i "$lab/key" -p "$port" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+    -o ConnectTimeout=20 -o ServerAliveInterval=30 -o ServerAliveCountMax=4 -o LogLevel=ERROR root@127.0.0.1 "$@"
 }
 
 # The process of the lab's machine, if it runs: by its own pid file, and only if it is still QEMU.
@@ -24,7 +31,7 @@ lab_needed() { lab_pid >/dev/null || { echo "$1: the lab is not up: ./graft lab 
 # Waits until the machine is reached; says after how many seconds.
 lab_wait() { # who waits
   local start=$SECONDS limit=${GRAFT_LAB_TIMEOUT:-400}
-  until lab_ssh true 2>/dev/null; do
+  until lab_ssh_within 60 true 2>/dev/null; do
     if ! lab_pid >/dev/null; then
       echo "$1: the machine ended; the end of $lab/serial.log:" >&2
       tail -n 20 "$lab/serial.log" >&2
