@@ -60,6 +60,7 @@ final class AttachCommand implements Callable<Integer> {
       JournalState before = journal.state();
       GuestReach.of(before, given.guest); // or says which guests there are
       try (Workspace workspace = new Workspace(Path.of(before.descriptor()))) {
+        device.requireFunctions(workspace.file(), before);
         Guest described = described(workspace);
         Workspace changed = workspace.with(described, device.addTo(described));
         Snapshot snapshot = changed.observe(before);

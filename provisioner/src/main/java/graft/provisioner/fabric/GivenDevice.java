@@ -1,6 +1,8 @@
 package graft.provisioner.fabric;
 
 import graft.provisioner.GraftException;
+import graft.provisioner.descriptor.Adapter;
+import graft.provisioner.descriptor.DescriptorFile;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.GuestVf;
 import graft.provisioner.descriptor.Passthrough;
@@ -96,6 +98,36 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
               Optional.empty()));
     }
     return guest.withDevices(passthrough, vfs);
+  }
+
+  /**
+   * Refuses a function of an adapter that has none to give.
+   *
+   * @throws GraftException if the descriptor has no such adapter, or has not been applied with it
+   */
+  public void requireFunctions(DescriptorFile file, JournalState journal) {
+    if (adapter == null) {
+      return;
+    }
+    List<Adapter> all =
+        file.descriptor().fabric().map(fabric -> fabric.adapters()).orElse(List.of());
+    Optional<Adapter> named = all.stream().filter(one -> one.name().equals(adapter)).findFirst();
+    if (named.isEmpty()) {
+      List<String> names = all.stream().map(one -> one.name().text()).toList();
+      throw new GraftException(
+          file.path() + " has no adapter '" + adapter + "'",
+          names.isEmpty() ? "it has none; name a PCI address" : "it has " + names);
+    }
+    if (named.get().count() == 0) {
+      throw new GraftException(
+          "the adapter '" + adapter + "' has no virtual functions in " + file.path(),
+          "write there how many it shall have (vfs), then graft apply");
+    }
+    if (physicalFunction(journal).isEmpty()) {
+      throw new GraftException(
+          "the virtual functions of the adapter '" + adapter + "' have not been made yet",
+          "graft apply " + file.path() + " makes them");
+    }
   }
 
   /** What has to be written into the guest of the descriptor for it to stay. */

@@ -2,8 +2,10 @@ package graft.provisioner.fabric;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import graft.provisioner.GraftException;
+import graft.provisioner.descriptor.DescriptorFile;
 import graft.provisioner.descriptor.DescriptorReader;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.journal.JournalState;
@@ -96,10 +98,38 @@ class GivenDeviceTest {
   }
 
   @Test
+  void aFunctionIsGivenOnlyByAnAdapterThatWasApplied() throws Exception {
+    DescriptorFile file =
+        DescriptorReader.read(
+            Path.of("/d/lab.yaml"),
+            DESCRIPTOR.replace(
+                "vfs: 3}]",
+                "vfs: 3}, {name: ib1, device: mlx5_3c_0, vfs: 2}, {name: ib2, device: mlx5_3d_0}]"));
+    GivenDevice.parse("ib0").requireFunctions(file, journal);
+    GivenDevice.parse("0000:66:00.0").requireFunctions(file, journal);
+    assertThat(refused("ib1", file))
+        .isEqualTo(
+            "the virtual functions of the adapter 'ib1' have not been made yet: graft apply"
+                + " /d/lab.yaml makes them");
+    assertThat(refused("ib2:0", file))
+        .isEqualTo(
+            "the adapter 'ib2' has no virtual functions in /d/lab.yaml: write there how many it"
+                + " shall have (vfs), then graft apply");
+    assertThat(refused("ib3", file))
+        .isEqualTo("/d/lab.yaml has no adapter 'ib3': it has [ib0, ib1, ib2]");
+  }
+
+  @Test
   void whatIsNoDeviceIsRefused() {
     assertThatThrownBy(() -> GivenDevice.parse("65:00"))
         .isInstanceOf(GraftException.class)
         .hasMessageContaining("'65:00' is no device");
+  }
+
+  private String refused(String device, DescriptorFile file) {
+    return catchThrowable(() -> GivenDevice.parse(device).requireFunctions(file, journal))
+        .getMessage()
+        .replace("\n ", ":");
   }
 
   private List<String> giving(String device) {
