@@ -67,15 +67,8 @@ public record StartServer(
       PrivateFiles.write(tokens, new byte[0]);
     }
     PrivateFiles.write(log, new byte[0]);
-    // A session of its own: Ctrl-C in this terminal is not for the server.
-    List<String> command = new ArrayList<>(List.of("setsid"));
-    command.addAll(GraftCommand.serve(arguments()));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    if (isMig()) {
-      builder.environment().put("CUDA_VISIBLE_DEVICES", device);
-    }
     Process process =
-        builder
+        program()
             .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
             .redirectErrorStream(true)
@@ -101,6 +94,18 @@ public record StartServer(
           "mend what it says, then apply again");
     }
     return Map.of("pid", process.pid());
+  }
+
+  /** The server's program, and what it may see of CUDA. */
+  ProcessBuilder program() {
+    // A session of its own: Ctrl-C in this terminal is not for the server.
+    List<String> command = new ArrayList<>(List.of("setsid"));
+    command.addAll(GraftCommand.serve(arguments()));
+    ProcessBuilder program = new ProcessBuilder(command);
+    if (isMig()) {
+      program.environment().put("CUDA_VISIBLE_DEVICES", device);
+    }
+    return program;
   }
 
   private List<String> arguments() {
