@@ -1,8 +1,21 @@
 package graft.provisioner.fabric;
 
+import graft.hypervisors.kvm.KvmHypervisor;
+import graft.provisioner.apply.Steps;
 import graft.provisioner.descriptor.DescriptorFile;
 import graft.provisioner.descriptor.DescriptorReader;
+import graft.provisioner.journal.Journal;
+import graft.provisioner.journal.JournalState;
+import graft.provisioner.observe.Connections;
+import graft.provisioner.observe.Observer;
+import graft.provisioner.observe.Snapshot;
 import graft.provisioner.plan.Plan;
+import graft.provisioner.plan.PlanInput;
+import graft.provisioner.plan.Planner;
+import graft.provisioner.state.Layout;
+import graft.provisioner.state.StateFolder;
+import graft.provisioner.values.Name;
+import graft.sriov.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.ForwardingFiles;
@@ -27,7 +40,8 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * <pre>
  *   DeviceBenchmark make FOLDER       the host as a folder, all functions made
- *   DeviceBenchmark plan FOLDER       reads it and plans, in this process, once
+ *   DeviceBenchmark domains FOLDER    200 other guests of that host, a libvirt domain each in a file
+ *   DeviceBenchmark plan FOLDER [URI] reads it and plans, in this process, once; with all guests of a libvirt
  *   DeviceBenchmark validate COUNT GUESTS   that many descriptors, with that many guests
  *   DeviceBenchmark apply FOLDER      on a host that takes its time, from no functions to all
  * </pre>
@@ -43,7 +57,8 @@ public final class DeviceBenchmark {
   public static void main(String[] args) throws Exception {
     switch (args[0]) {
       case "make" -> make(Path.of(args[1]), FUNCTIONS);
-      case "plan" -> plan(Path.of(args[1]));
+      case "domains" -> domains(Path.of(args[1]));
+      case "plan" -> plan(Path.of(args[1]), args.length > 2 ? args[2] : "");
       case "validate" -> validate(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
       case "apply" -> apply(Path.of(args[1]));
       default -> throw new IllegalArgumentException(args[0]);
@@ -74,23 +89,77 @@ public final class DeviceBenchmark {
     return host;
   }
 
-  private static void plan(Path folder) throws Exception {
-    DescriptorFile file = DescriptorReader.read(Path.of("/d/lab.yaml"), descriptor("lab", GUESTS));
+  private static void plan(Path folder, String uri) throws Exception {
+    String text = descriptor("lab", GUESTS);
     Counting files = new Counting(new RootFolder(folder.resolve("host")));
     HostAccess access = new HostAccess(files, NO_LINKS, TimeLimits.DEFAULT);
-    long start = System.nanoTime();
-    DeviceHost host = new DeviceHost(folder, access);
-    Plan plan = host.plan(file);
+    long start;
+    Plan plan;
+    if (uri.isEmpty()) {
+      DescriptorFile file = DescriptorReader.read(Path.of("/d/lab.yaml"), text);
+      start = System.nanoTime();
+      plan = new DeviceHost(folder, access).plan(file);
+    } else {
+      // As the command does it, on this host's own libvirt, memory and files.
+      Files.write(folder.resolve("debian.qcow2"), new byte[] {'Q', 'F', 'I', (byte) 0xfb});
+      DescriptorFile file =
+          DescriptorReader.read(
+              folder.resolve("lab.yaml"),
+              text.replace("memory: 1GiB", "memory: 32MiB") + "libvirt: " + uri + "\n");
+      start = System.nanoTime();
+      plan = plan(folder, file, access);
+    }
     long took = System.nanoTime() - start;
     System.out.printf(
-        "observed and planned in %d ms, %d ms of CPU with Java's start: %d actions; %d files read,"
+        "observed and planned%s in %d ms, %d ms of CPU with Java's start: %d actions; %d files read,"
             + " %d of them more than once; most memory %s%n",
+        uri.isEmpty() ? "" : ", with the guests of " + uri + ",",
         took / 1_000_000,
         cpu(),
         plan.actions().size(),
         files.reads.size(),
         files.reads.values().stream().filter(count -> count.sum() > 1).count(),
         peak());
+  }
+
+  private static Plan plan(Path folder, DescriptorFile file, HostAccess access) {
+    StateFolder state = new StateFolder(new Name("lab"), folder.resolve("state/lab"));
+    JournalState journal = Journal.read(state.journal(), Steps.CODEC);
+    try (Connections connections = new Connections()) {
+      Snapshot seen =
+          new Observer(connections, access).observe(file, state, JournalKnowledge.of(journal));
+      if (seen.libvirt().guests().size() < GUESTS) {
+        throw new IllegalStateException("libvirt lists " + seen.libvirt().guests().size());
+      }
+      return Planner.plan(
+          new PlanInput(file, seen, journal, Layout.of(state, true), new KvmHypervisor()));
+    }
+  }
+
+  /** Guests of somebody else, each with the function of an adapter that is the last free one. */
+  private static void domains(Path folder) throws Exception {
+    Files.createDirectories(folder);
+    for (int i = 0; i < GUESTS; i++) {
+      PciAddress function = PciAddress.parse(adapter(i % ADAPTERS)).plus(FUNCTIONS - i / ADAPTERS);
+      String xml =
+          """
+          <domain type='qemu'>
+            <name>other-%d</name>
+            <memory unit='MiB'>64</memory>
+            <os><type machine='q35'>hvm</type></os>
+            <devices>
+              <hostdev mode='subsystem' type='pci' managed='no'>
+                <source>
+                  <address domain='0x0000' bus='0x%02x' slot='0x%02x' function='0x%x'/>
+                </source>
+              </hostdev>
+            </devices>
+          </domain>
+          """;
+      Files.writeString(
+          folder.resolve(i + ".xml"),
+          xml.formatted(i, function.bus(), function.device(), function.function()));
+    }
   }
 
   private static void validate(int count, int guests) throws Exception {
