@@ -6,6 +6,7 @@ import graft.provisioner.step.device.AttachDevice;
 import graft.provisioner.step.device.KeepDriversAway;
 import graft.provisioner.step.device.MakeFunctions;
 import graft.provisioner.step.device.ReserveHugePages;
+import graft.provisioner.step.device.SetModuleOptions;
 import graft.provisioner.step.device.SetUpFunction;
 import graft.provisioner.step.device.TakeDevice;
 import graft.provisioner.step.device.TakeMediated;
@@ -39,6 +40,7 @@ public final class Steps {
       new StepCodec(
           List.of(
               ReserveHugePages.class,
+              SetModuleOptions.class,
               KeepDriversAway.class,
               MakeFunctions.class,
               SetUpFunction.class,

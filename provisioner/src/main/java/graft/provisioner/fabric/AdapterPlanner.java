@@ -7,10 +7,12 @@ import graft.provisioner.bind.Spelling;
 import graft.provisioner.descriptor.Adapter;
 import graft.provisioner.descriptor.Fabric;
 import graft.provisioner.descriptor.VirtualFunction;
+import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.DeviceFacts;
 import graft.provisioner.observe.GuestFacts;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.state.DeviceClaims.Holder;
+import graft.provisioner.step.device.SetModuleOptions;
 import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.VfPolicy;
@@ -22,6 +24,7 @@ import graft.sriov.host.RdmaPort;
 import graft.sriov.plan.GuidScheme;
 import graft.sriov.plan.HostState;
 import graft.sriov.plan.Ledger;
+import graft.sriov.plan.Mlx4Options;
 import graft.sriov.plan.VfPlanner;
 import graft.sriov.plan.VfRequest;
 import java.util.ArrayList;
@@ -44,6 +47,7 @@ final class AdapterPlanner {
   private final DeviceFacts facts;
   private final Positions positions;
   private final Problems problems;
+  private final List<VfRequest> requests = new ArrayList<>();
 
   AdapterPlanner(String setup, Snapshot snapshot, Positions positions, Problems problems) {
     this.setup = setup;
@@ -56,7 +60,6 @@ final class AdapterPlanner {
   /** The adapters that this host has as the descriptor wants them; all else is a problem. */
   List<AdapterPlan> plan(Fabric fabric) {
     Map<PciAddress, Adapter> adapters = new LinkedHashMap<>();
-    List<VfRequest> requests = new ArrayList<>();
     for (Adapter adapter : fabric.adapters()) {
       Optional<PciDevice> pf = physicalFunction(adapter);
       if (pf.isPresent() && link(adapter, pf.get())) {
@@ -91,6 +94,20 @@ final class AdapterPlanner {
     return plans;
   }
 
+  /** Once planned: the options that mlx4's module needs, if they are needed or were set before. */
+  Optional<SetModuleOptions> module(JournalState journal) {
+    boolean set = journal.entry(SetModuleOptions.ID).isPresent();
+    return new VfPlanner(host())
+        .module(requests)
+        .filter(options -> set || awaitsModule())
+        .map(options -> new SetModuleOptions(requests.get(0).pf(), options));
+  }
+
+  /** Once planned: whether that module has to be loaded again before anything else. */
+  boolean awaitsModule() {
+    return new VfPlanner(host()).awaitsModule(requests);
+  }
+
   /** A guest of ours that is off keeps no function from being made anew. */
   private HostState host() {
     Ledger ledger = facts.host().ledger();
@@ -106,8 +123,7 @@ final class AdapterPlanner {
         ledger = ledger.release(device.get().address());
       }
     }
-    HostState all = facts.host();
-    return new HostState(all.pci(), all.settings(), all.known(), ledger, all.uses());
+    return facts.host().with(ledger);
   }
 
   private Optional<PciDevice> physicalFunction(Adapter adapter) {
@@ -143,6 +159,9 @@ final class AdapterPlanner {
   }
 
   private boolean link(Adapter adapter, PciDevice pf) {
+    if (pf.driver().equals(Optional.of(Mlx4Options.MODULE))) {
+      return true; // its module has an option for that
+    }
     String wanted =
         switch (adapter.link()) {
           case AUTO -> "";
@@ -175,7 +194,13 @@ final class AdapterPlanner {
     for (VirtualFunction vf : adapter.virtualFunctions()) {
       each.put(vf.index(), settings(vf));
     }
-    VfRequest count = VfRequest.of(pf.address(), adapter.count());
+    VfRequest bare = VfRequest.of(pf.address(), adapter.count());
+    VfRequest count =
+        switch (adapter.link()) {
+          case AUTO -> bare;
+          case INFINIBAND -> bare.withLink(RdmaPort.LinkLayer.INFINIBAND);
+          case ETHERNET -> bare.withLink(RdmaPort.LinkLayer.ETHERNET);
+        };
     if (adapter.count() == 0) {
       return count;
     }

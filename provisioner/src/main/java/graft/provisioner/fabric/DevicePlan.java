@@ -12,9 +12,19 @@ import java.util.Map;
  * @param guests what each guest gets, by its name; those that get nothing are left out
  * @param notes what was chosen and why, and what one should know of a device
  * @param warnings what may surprise
+ * @param first whether these steps are all for now: the rest can be planned when a module has been
+ *     loaded again
  */
 public record DevicePlan(
-    List<Step> steps, Map<Name, GuestDevices> guests, List<String> notes, List<String> warnings) {
+    List<Step> steps,
+    Map<Name, GuestDevices> guests,
+    List<String> notes,
+    List<String> warnings,
+    boolean first) {
+  /** Nothing. */
+  public static final DevicePlan NONE =
+      new DevicePlan(List.of(), Map.of(), List.of(), List.of(), false);
+
   /** Keeps the lists from changing. */
   public DevicePlan {
     steps = List.copyOf(steps);

@@ -17,6 +17,7 @@ import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.Name;
 import graft.sriov.host.Bar;
 import graft.sriov.host.PciDevice;
+import graft.sriov.plan.Mlx4Options;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,18 +47,25 @@ public final class DevicePlanner {
     Descriptor descriptor = file.descriptor();
     DeviceFacts facts = snapshot.devices();
     if (!descriptor.usesDevices()) {
-      return new DevicePlan(List.of(), Map.of(), List.of(), List.of());
+      return DevicePlan.NONE;
     }
     root(problems);
-    List<AdapterPlan> adapters =
-        descriptor
-            .fabric()
-            .map(
-                fabric ->
-                    new AdapterPlanner(
-                            descriptor.setupName().text(), snapshot, file.positions(), problems)
-                        .plan(fabric))
-            .orElse(List.of());
+    AdapterPlanner fabric =
+        new AdapterPlanner(descriptor.setupName().text(), snapshot, file.positions(), problems);
+    List<AdapterPlan> adapters = descriptor.fabric().map(fabric::plan).orElse(List.of());
+    List<Step> steps = new ArrayList<>();
+    List<String> warnings = new ArrayList<>();
+    if (problems.isEmpty()) {
+      fabric.module(journal).ifPresent(steps::add);
+      if (fabric.awaitsModule()) {
+        warnings.add(
+            "nothing else can be planned before mlx4_core has been loaded again: "
+                + Mlx4Options.RELOAD
+                + "; then graft apply once more");
+        boot(steps, warnings);
+        return new DevicePlan(steps, Map.of(), List.of(), warnings, true);
+      }
+    }
     GuestPlanner guests =
         new GuestPlanner(
             file,
@@ -70,14 +78,12 @@ public final class DevicePlanner {
     List<String> notes = new ArrayList<>();
     Map<Name, GuestDevices> byName = guests(guests, notes, problems);
     notes.addAll(guests.notes());
-    List<Step> steps = new ArrayList<>();
     HugePagePlanner pages = new HugePagePlanner(facts.nodes(), file.positions(), problems);
     descriptor.guests().forEach(guest -> pages.add(guest, byName.get(guest.name()).place()));
     steps.addAll(pages.steps(journal));
     adapters.forEach(adapter -> steps.addAll(adapter.steps()));
-    List<String> warnings = new ArrayList<>();
-    descriptor.fabric().filter(Fabric::persistent).ifPresent(fabric -> boot(steps, warnings));
-    return new DevicePlan(steps, byName, notes, warnings);
+    boot(steps, warnings);
+    return new DevicePlan(steps, byName, notes, warnings, false);
   }
 
   private void root(Problems problems) {
@@ -132,7 +138,8 @@ public final class DevicePlanner {
   }
 
   private void boot(List<Step> steps, List<String> warnings) {
-    if (steps.isEmpty() || !snapshot.host().root()) {
+    boolean persistent = file.descriptor().fabric().filter(Fabric::persistent).isPresent();
+    if (!persistent || steps.isEmpty() || !snapshot.host().root()) {
       return;
     }
     if (!snapshot.devices().boot().systemd()) {

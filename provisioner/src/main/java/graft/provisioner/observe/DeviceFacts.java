@@ -50,6 +50,7 @@ public record DeviceFacts(
               new TreeMap<>(),
               Map.of(),
               Ledger.EMPTY,
+              new TreeMap<>(),
               new TreeMap<>()),
           Map.of(),
           false,

@@ -34,14 +34,9 @@ public final class Planner {
       throw new UnfitHostException(problems.sorted());
     }
     Map<Lane, List<Step>> wanted = new LinkedHashMap<>();
-    ServerSteps servers = new ServerSteps(input);
     devices.steps().forEach(step -> add(wanted, step));
-    NetworkSteps.of(input).forEach(step -> add(wanted, step));
-    servers.steps().forEach(step -> add(wanted, step));
-    for (Guest guest : input.descriptor().guests()) {
-      new GuestSteps(input, servers, guest, devices.of(guest.name()))
-          .steps()
-          .forEach(step -> add(wanted, step));
+    if (!devices.first()) {
+      rest(input, devices, wanted);
     }
     List<Action> actions = actions(input, wanted);
     return new Plan(
@@ -50,6 +45,23 @@ public final class Planner {
         actions,
         warnings(input, devices),
         notes(input, devices, actions));
+  }
+
+  /** All that is not on the host's devices, and what is there and may have to go. */
+  private static void rest(PlanInput input, DevicePlan devices, Map<Lane, List<Step>> wanted) {
+    ServerSteps servers = new ServerSteps(input);
+    NetworkSteps.of(input).forEach(step -> add(wanted, step));
+    servers.steps().forEach(step -> add(wanted, step));
+    for (Guest guest : input.descriptor().guests()) {
+      new GuestSteps(input, servers, guest, devices.of(guest.name()))
+          .steps()
+          .forEach(step -> add(wanted, step));
+    }
+    input
+        .journal()
+        .entries()
+        .values()
+        .forEach(entry -> wanted.computeIfAbsent(entry.step().lane(), lane -> List.of()));
   }
 
   /**
@@ -69,11 +81,6 @@ public final class Planner {
   }
 
   private static List<Action> actions(PlanInput input, Map<Lane, List<Step>> wanted) {
-    input
-        .journal()
-        .entries()
-        .values()
-        .forEach(entry -> wanted.computeIfAbsent(entry.step().lane(), lane -> List.of()));
     List<Action> undo = new ArrayList<>();
     List<Action> todo = new ArrayList<>();
     wanted.forEach(

@@ -8,6 +8,7 @@ public record Lane(Phase phase, String name) {
   /** Phases come one after the other, and are undone the other way round. */
   public enum Phase {
     MEMORY,
+    MODULE,
     ADAPTER,
     NETWORK,
     SERVER,
@@ -18,6 +19,11 @@ public record Lane(Phase phase, String name) {
   /** The huge pages of one NUMA node. */
   public static Lane memory(String name) {
     return new Lane(Phase.MEMORY, name);
+  }
+
+  /** A module of the kernel. */
+  public static Lane module(String name) {
+    return new Lane(Phase.MODULE, name);
   }
 
   /** A physical function and its virtual ones. */
@@ -47,6 +53,7 @@ public record Lane(Phase phase, String name) {
   public String toString() {
     return switch (phase) {
       case MEMORY -> "memory " + name;
+      case MODULE -> "module " + name;
       case ADAPTER -> "adapter " + name;
       case BOOT -> "boot of the host";
       case NETWORK -> "network " + name;

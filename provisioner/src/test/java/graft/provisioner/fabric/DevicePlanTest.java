@@ -1,8 +1,10 @@
 package graft.provisioner.fabric;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import graft.provisioner.plan.Plan;
+import graft.provisioner.plan.UnfitHostException;
 import graft.sriov.PciAddress;
 import graft.sriov.RamTempDirFactory;
 import graft.sriov.fake.FakeDevice;
@@ -203,6 +205,39 @@ class DevicePlanTest {
     assertThat(DeviceHost.lines(host.plan(none))).isEmpty();
     assertThat(host.undo("lab")).isEmpty();
     assertThat(host.fake.state()).as("with their GUIDs and drivers").isEqualTo(first);
+  }
+
+  @Test
+  void mlx4MakesItsFunctionsWhenItsModuleIsLoaded() throws Exception {
+    host.fake.add(FakeDevice.mlx4("0000:05:00.0", 8)).reloadMlx4();
+    String mlx4 =
+        FABRIC.replace("mlx5_3b_0, vfs: 2", "mlx4_5_0, vfs: 2, link: infiniband")
+            + guest("vfs: [{adapter: ib0}]");
+    SortedMap<String, String> before = host.fake.state();
+
+    Plan options = host.plan(mlx4);
+    assertThat(options.toText())
+        .contains("warning: nothing else can be planned before mlx4_core has been loaded again")
+        .contains("modprobe -r mlx4_en mlx4_ib mlx4_core")
+        .contains(
+            "  module mlx4_core\n    + have it loaded with: options mlx4_core num_vfs=2 probe_vf=0"
+                + " port_type_array=1 (/etc/modprobe.d/graft-mlx4.conf)\n1 step\n");
+    host.apply(options);
+    assertThat(catchThrowable(() -> host.plan(mlx4)))
+        .isInstanceOf(UnfitHostException.class)
+        .hasMessageContaining("its module was loaded before it had the options");
+
+    host.fake.reloadMlx4();
+    Plan rest = host.plan(mlx4);
+    assertThat(DeviceHost.lines(rest))
+        .anyMatch(line -> line.startsWith("guest alice: + take virtual function 0 of 'ib0'"))
+        .noneMatch(line -> line.startsWith("module"));
+    host.apply(rest);
+    assertThat(DeviceHost.lines(host.plan(mlx4))).isEmpty();
+
+    assertThat(host.undo("lab")).isEmpty();
+    host.fake.reloadMlx4();
+    assertThat(host.fake.state()).isEqualTo(before);
   }
 
   @Test

@@ -16,6 +16,7 @@ import graft.sriov.operation.Operation;
 import graft.sriov.operation.Undo;
 import graft.sriov.plan.GuidScheme;
 import graft.sriov.plan.HostState;
+import graft.sriov.plan.Mlx4Options;
 import graft.sriov.plan.PassthroughPlanner;
 import graft.sriov.plan.PassthroughRequest;
 import graft.sriov.plan.PassthroughRequest.Bridges;
@@ -79,6 +80,19 @@ final class Trial {
       request = request.withGuids(GuidScheme.DEFAULT);
     }
     VfRequest wanted = request;
+    VfPlanner planner = new VfPlanner(state);
+    if (planner.problems(List.of(wanted)).isEmpty() && planner.awaitsModule(List.of(wanted))) {
+      throw new RefusedException(
+          new Problem(
+              pf.toString(),
+              "mlx4 makes its VFs when its module is loaded and never later",
+              "Write '"
+                  + planner.module(List.of(wanted)).orElseThrow().line()
+                  + "' to "
+                  + Mlx4Options.PATH
+                  + " and load it again: "
+                  + Mlx4Options.RELOAD));
+    }
     return run(
         List.of(pf),
         now -> new VfPlanner(now).plan(List.of(wanted)),

@@ -22,13 +22,16 @@ import java.util.TreeMap;
  *     says nothing or 0
  * @param ledger who has been given which device
  * @param uses what uses a device on the host now, in words; those in no use are left out
+ * @param mlx4Options the files that give options to mlx4's module, with the lines that do; not
+ *     looked for where the module is not loaded
  */
 public record HostState(
     HostPci pci,
     SortedMap<PciAddress, List<VfSettings>> settings,
     Map<PciAddress, Map<Integer, VfSettings>> known,
     Ledger ledger,
-    SortedMap<PciAddress, List<String>> uses) {
+    SortedMap<PciAddress, List<String>> uses,
+    SortedMap<String, String> mlx4Options) {
 
   /** Reads a host. */
   public static HostState read(
@@ -42,12 +45,19 @@ public record HostState(
         uses.put(device.address(), found);
       }
     }
-    return new HostState(pci, VfControls.readAll(host, pci), known, ledger, uses);
+    SortedMap<String, String> options =
+        pci.modules().contains(Mlx4Options.MODULE) ? Mlx4Options.read(files) : new TreeMap<>();
+    return new HostState(pci, VfControls.readAll(host, pci), known, ledger, uses, options);
   }
 
   /** Reads a host on which nothing has been given away yet. */
   public static HostState read(HostAccess host) {
     return read(host, Ledger.EMPTY, Map.of());
+  }
+
+  /** The same with another ledger. */
+  public HostState with(Ledger other) {
+    return new HostState(pci, settings, known, other, uses, mlx4Options);
   }
 
   /** The settings of a VF: what its PF's driver says, else what the journal says. */

@@ -1,31 +1,110 @@
 package graft.sriov.plan;
 
 import graft.sriov.PciAddress;
+import graft.sriov.files.Sysfs;
+import graft.sriov.host.PciDevice;
+import graft.sriov.host.RdmaPort;
+import graft.sriov.host.RdmaPort.LinkLayer;
 import graft.sriov.operation.StoreFile;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
- * The module options by which mlx4 makes its VFs when it is loaded (Linux,
+ * The module options by which mlx4 makes its VFs when it is loaded, and never later (Linux,
  * drivers/net/ethernet/mellanox/mlx4/main.c: {@code num_vfs}, {@code probe_vf}, {@code
- * port_type_array}).
+ * port_type_array}). They count for every mlx4 adapter of the host. None of the VFs is for the
+ * host's own driver.
+ *
+ * @param vfs how many VFs each adapter makes
+ * @param portTypes what each port speaks, 1 for InfiniBand and 2 for Ethernet; empty to leave that
+ *     to the adapter
  */
-public final class Mlx4Options {
+public record Mlx4Options(int vfs, List<Integer> portTypes) {
+  public static final String MODULE = "mlx4_core";
   public static final String PATH = "/etc/modprobe.d/graft-mlx4.conf";
 
-  private Mlx4Options() {}
+  /** How they come to count. */
+  public static final String RELOAD =
+      "modprobe -r mlx4_en mlx4_ib mlx4_core && modprobe mlx4_core, which takes its ports down; or"
+          + " reboot, after update-initramfs -u or dracut -f where mlx4_core is in the initramfs";
 
-  /**
-   * The operation that writes them. They count for every mlx4 adapter of the host and only after
-   * {@code mlx4_core} has been loaded again.
-   *
-   * @param vfs how many VFs
-   * @param probed how many of them the host's own driver takes
-   */
-  public static StoreFile operation(PciAddress pf, int vfs, int probed) {
-    return new StoreFile(pf, PATH, line(vfs, probed) + "\n");
+  private static final String FOLDER = "/etc/modprobe.d";
+  private static final Pattern OPTIONS = Pattern.compile("\\s*options\\s+" + MODULE + "\\s.*");
+
+  public Mlx4Options {
+    portTypes = List.copyOf(portTypes);
   }
 
-  /** Port type 1 is InfiniBand. */
-  static String line(int vfs, int probed) {
-    return "options mlx4_core num_vfs=" + vfs + " probe_vf=" + probed + " port_type_array=1,1";
+  static boolean concern(PciDevice pf) {
+    return pf.driver().equals(Optional.of(MODULE));
+  }
+
+  /** Those with which the module makes what is asked for. */
+  static Mlx4Options of(HostState host, VfRequest request) {
+    List<RdmaPort> ports = ports(host, request);
+    return new Mlx4Options(
+        request.count(),
+        request
+            .link()
+            .map(link -> Collections.nCopies(Math.max(1, ports.size()), number(link)))
+            .orElse(List.of()));
+  }
+
+  /** Whether the module has to be loaded again for what is asked for. */
+  static boolean awaited(HostState host, VfRequest request) {
+    PciDevice pf = host.pci().device(request.pf()).orElseThrow();
+    boolean otherLink =
+        request.link().isPresent()
+            && ports(host, request).stream()
+                .anyMatch(port -> port.linkLayer() != request.link().get());
+    return concern(pf) && (pf.sriov().orElseThrow().numVfs() != request.count() || otherLink);
+  }
+
+  private static List<RdmaPort> ports(HostState host, VfRequest request) {
+    return host.pci().rdmaOf(request.pf()).stream().flatMap(r -> r.ports().stream()).toList();
+  }
+
+  private static int number(LinkLayer link) {
+    return link == LinkLayer.ETHERNET ? 2 : 1;
+  }
+
+  /** Which files of the host give options to the module, and the lines that do. */
+  static SortedMap<String, String> read(Sysfs files) {
+    SortedMap<String, String> found = new TreeMap<>();
+    for (String name : files.list(FOLDER)) {
+      String path = FOLDER + "/" + name;
+      String lines =
+          files
+              .read(path)
+              .orElse("")
+              .lines()
+              .filter(line -> OPTIONS.matcher(line).matches())
+              .collect(Collectors.joining("\n"));
+      if (name.endsWith(".conf") && !lines.isEmpty()) {
+        found.put(path, lines);
+      }
+    }
+    return found;
+  }
+
+  /** The operation that writes them, in the name of one of the adapters. */
+  public StoreFile operation(PciAddress pf) {
+    return new StoreFile(pf, PATH, line() + "\n");
+  }
+
+  /** As modprobe.d(5) wants it. */
+  public String line() {
+    String types = portTypes.stream().map(String::valueOf).collect(Collectors.joining(","));
+    return "options "
+        + MODULE
+        + " num_vfs="
+        + vfs
+        + " probe_vf=0"
+        + (types.isEmpty() ? "" : " port_type_array=" + types);
   }
 }

@@ -38,10 +38,29 @@ public final class VfPlanner {
   public List<Operation> plan(List<VfRequest> requests) {
     RefusedException.throwIfAny(problems(requests));
     List<Operation> operations = new ArrayList<>();
+    module(requests)
+        .filter(options -> awaitsModule(requests))
+        .map(options -> options.operation(requests.get(0).pf()))
+        .ifPresent(operations::add);
     for (VfRequest request : requests) {
-      operations.addAll(plan(request));
+      if (!Mlx4Options.awaited(host, request)) {
+        operations.addAll(plan(request));
+      }
     }
     return operations;
+  }
+
+  /** The options that mlx4's module needs for requests without problems; empty without mlx4. */
+  public Optional<Mlx4Options> module(List<VfRequest> requests) {
+    return requests.stream()
+        .filter(request -> Mlx4Options.concern(host.pci().device(request.pf()).orElseThrow()))
+        .findFirst()
+        .map(request -> Mlx4Options.of(host, request));
+  }
+
+  /** Whether nothing can be done for some of the requests before that module is loaded again. */
+  public boolean awaitsModule(List<VfRequest> requests) {
+    return requests.stream().anyMatch(request -> Mlx4Options.awaited(host, request));
   }
 
   /** Everything that speaks against the requests; none when they can be carried out. */

@@ -2,6 +2,7 @@ package graft.sriov.plan;
 
 import graft.sriov.PciAddress;
 import graft.sriov.VfSettings;
+import graft.sriov.host.RdmaPort.LinkLayer;
 import java.util.Map;
 import java.util.Optional;
 
@@ -16,6 +17,7 @@ import java.util.Optional;
  *     whose ports speak Ethernet
  * @param drivers the driver of single VFs by index: {@code vfio-pci} for a guest, {@code mlx5_core}
  *     for the host; a VF without one stays as it is, a new one without a driver
+ * @param link what its ports are to speak, where that is an option of its module (mlx4)
  */
 public record VfRequest(
     PciAddress pf,
@@ -23,7 +25,8 @@ public record VfRequest(
     VfSettings all,
     Map<Integer, VfSettings> each,
     Optional<GuidScheme> guids,
-    Map<Integer, String> drivers) {
+    Map<Integer, String> drivers,
+    Optional<LinkLayer> link) {
   public VfRequest {
     if (count < 0) {
       throw new IllegalArgumentException(pf + ": " + count + " VFs");
@@ -37,22 +40,27 @@ public record VfRequest(
 
   /** That many, with nothing else asked. */
   public static VfRequest of(PciAddress pf, int count) {
-    return new VfRequest(pf, count, VfSettings.NONE, Map.of(), Optional.empty(), Map.of());
+    return new VfRequest(
+        pf, count, VfSettings.NONE, Map.of(), Optional.empty(), Map.of(), Optional.empty());
   }
 
   public VfRequest withAll(VfSettings settings) {
-    return new VfRequest(pf, count, settings, each, guids, drivers);
+    return new VfRequest(pf, count, settings, each, guids, drivers, link);
   }
 
   public VfRequest withEach(Map<Integer, VfSettings> settings) {
-    return new VfRequest(pf, count, all, settings, guids, drivers);
+    return new VfRequest(pf, count, all, settings, guids, drivers, link);
   }
 
   public VfRequest withGuids(GuidScheme scheme) {
-    return new VfRequest(pf, count, all, each, Optional.of(scheme), drivers);
+    return new VfRequest(pf, count, all, each, Optional.of(scheme), drivers, link);
   }
 
   public VfRequest withDrivers(Map<Integer, String> wanted) {
-    return new VfRequest(pf, count, all, each, guids, wanted);
+    return new VfRequest(pf, count, all, each, guids, wanted, link);
+  }
+
+  public VfRequest withLink(LinkLayer wanted) {
+    return new VfRequest(pf, count, all, each, guids, drivers, Optional.of(wanted));
   }
 }

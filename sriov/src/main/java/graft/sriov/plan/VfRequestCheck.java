@@ -34,12 +34,14 @@ final class VfRequestCheck {
       } else if (capability(request)) {
         sound.add(request);
         range(request);
-        mlx4(request);
-        settings(request);
+        if (!Mlx4Options.awaited(host, request)) {
+          settings(request);
+        }
         use(request);
         drivers(request);
       }
     }
+    mlx4(sound);
     duplicates(sound);
     return problems;
   }
@@ -110,18 +112,47 @@ final class VfRequestCheck {
     }
   }
 
-  private void mlx4(VfRequest request) {
-    PciDevice pf = host.pci().device(request.pf()).orElseThrow();
-    if (pf.driver().equals(Optional.of("mlx4_core"))
-        && pf.sriov().orElseThrow().numVfs() != request.count()) {
+  /** mlx4 makes its VFs when its module is loaded, as many for each adapter. */
+  private void mlx4(List<VfRequest> requests) {
+    List<VfRequest> concerned =
+        requests.stream()
+            .filter(request -> Mlx4Options.concern(host.pci().device(request.pf()).orElseThrow()))
+            .toList();
+    Optional<VfRequest> awaited =
+        concerned.stream().filter(request -> Mlx4Options.awaited(host, request)).findFirst();
+    if (awaited.isEmpty()) {
+      return;
+    }
+    Mlx4Options options = Mlx4Options.of(host, awaited.get());
+    for (VfRequest request : concerned) {
+      Mlx4Options other = Mlx4Options.of(host, request);
+      if (!other.equals(options)) {
+        add(
+            request,
+            "the options of mlx4's module count for all its adapters: '"
+                + other.line()
+                + "' for this one and '"
+                + options.line()
+                + "' for "
+                + awaited.get().pf(),
+            "Ask for the same of both");
+      }
+    }
+    host.mlx4Options()
+        .forEach(
+            (path, lines) -> {
+              if (!path.equals(Mlx4Options.PATH)) {
+                add(
+                    awaited.get(),
+                    path + " gives mlx4_core options too: '" + lines + "'",
+                    "Remove the line, or ask for what it makes");
+              }
+            });
+    if (options.line().equals(host.mlx4Options().get(Mlx4Options.PATH))) {
       add(
-          request,
-          "mlx4 makes its VFs when its module is loaded and never later",
-          "Write '"
-              + Mlx4Options.line(request.count(), 0)
-              + "' to "
-              + Mlx4Options.PATH
-              + " and load mlx4_core again, which takes its ports down");
+          awaited.get(),
+          "its module was loaded before it had the options in " + Mlx4Options.PATH,
+          "Load it again: " + Mlx4Options.RELOAD);
     }
   }
 

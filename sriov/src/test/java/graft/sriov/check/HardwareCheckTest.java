@@ -69,6 +69,17 @@ class HardwareCheckTest {
     assertThat(fake.state()).isEqualTo(first);
   }
 
+  @Test
+  void mlx4HasToBeLoadedWithItsOptions() {
+    fake.add(FakeDevice.mlx4("0000:05:00.0", 8)).reloadMlx4();
+    assertThat(run("vfs", "05:00.0", "2")).isEqualTo(1);
+    assertThat(printed())
+        .startsWith(
+            "FAILED 0000:05:00.0: mlx4 makes its VFs when its module is loaded and never later."
+                + " Write 'options mlx4_core num_vfs=2 probe_vf=0' to"
+                + " /etc/modprobe.d/graft-mlx4.conf and load it again: modprobe -r");
+  }
+
   private static String guid() {
     return graft.sriov.plan.GuidScheme.DEFAULT
         .of(graft.sriov.Guid.parse("0c42:a103:0000:3b00"), 0)

@@ -3,9 +3,6 @@ package graft.sriov.fake;
 import graft.sriov.files.Errno;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.WriteFailedException;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -55,12 +52,7 @@ final class FakeDrivers {
   }
 
   private String override(FakeDevice device) {
-    try {
-      return Files.readString(kernel.tree.path(PciPaths.device(device.address, "driver_override")))
-          .strip();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return kernel.tree.text(PciPaths.device(device.address, "driver_override"));
   }
 
   /** bus_rescan_devices_helper: no driver found is no error. */

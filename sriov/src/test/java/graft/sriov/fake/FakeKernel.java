@@ -4,8 +4,6 @@ import graft.sriov.PciAddress;
 import graft.sriov.files.Errno;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.WriteFailedException;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.SortedMap;
@@ -19,6 +17,8 @@ final class FakeKernel {
       Pattern.compile(PciPaths.DEVICES + "/([0-9a-f:.]+)/([a-z_]+)");
   private static final Pattern DRIVER_FILE =
       Pattern.compile(PciPaths.DRIVERS + "/([^/]+)/(bind|unbind|new_id|remove_id)");
+
+  private static final Pattern MLX4_VFS = Pattern.compile("num_vfs=(\\d+)");
 
   private static final List<String> RESETS =
       List.of("device_specific", "acpi", "flr", "af_flr", "pm", "bus", "cxl_bus");
@@ -246,17 +246,24 @@ final class FakeKernel {
     }
   }
 
+  /** mlx4_load_one of drivers/net/ethernet/mellanox/mlx4/main.c: num_vfs counts for each PF. */
+  void reloadMlx4() {
+    Matcher option = MLX4_VFS.matcher(tree.text("/etc/modprobe.d/graft-mlx4.conf"));
+    int wanted = option.find() ? Integer.parseInt(option.group(1)) : 0;
+    for (FakeDevice pf : List.copyOf(devices.values())) {
+      if (pf.capable && !pf.numvfsWritable) {
+        removeVfs(pf);
+        makeVfs(pf, Math.min(wanted, pf.totalVfs));
+      }
+    }
+  }
+
   int numVfs(FakeDevice pf) {
     return (int) devices.values().stream().filter(one -> one.physicalFunction == pf).count();
   }
 
   boolean autoprobe(FakeDevice pf) {
-    try {
-      return Files.readString(tree.path(PciPaths.device(pf.address, "sriov_drivers_autoprobe")))
-          .startsWith("1");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return tree.text(PciPaths.device(pf.address, "sriov_drivers_autoprobe")).equals("1");
   }
 
   private void makeVfs(FakeDevice pf, int count) {

@@ -3,8 +3,6 @@ package graft.sriov.fake;
 import graft.sriov.files.Errno;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.WriteFailedException;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -36,7 +34,7 @@ final class FakeMediated {
       return true;
     }
     if (remove.matches()) {
-      count(tree, text(tree, DEVICES + remove.group(1) + "/mdev_type"), 1);
+      count(tree, tree.text(DEVICES + remove.group(1) + "/mdev_type"), 1);
       tree.delete(DEVICES + remove.group(1));
       return true;
     }
@@ -49,14 +47,6 @@ final class FakeMediated {
   }
 
   private static int available(Tree tree, String type) {
-    return Integer.parseInt(text(tree, type + "/available_instances"));
-  }
-
-  private static String text(Tree tree, String path) {
-    try {
-      return Files.readString(tree.path(path)).strip();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Integer.parseInt(tree.text(type + "/available_instances"));
   }
 }

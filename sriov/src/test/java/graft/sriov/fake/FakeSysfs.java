@@ -52,6 +52,12 @@ public final class FakeSysfs extends ForwardingFiles {
     return this;
   }
 
+  /** Loads mlx4_core again, with the options that modprobe finds. */
+  public FakeSysfs reloadMlx4() {
+    kernel.reloadMlx4();
+    return this;
+  }
+
   /** Adds a NUMA node with huge pages of 2 MiB and 1 GiB, none allocated. */
   public FakeSysfs node(int number, String cpus, long mib) {
     FakeMemory.add(kernel.tree, number, cpus, mib);

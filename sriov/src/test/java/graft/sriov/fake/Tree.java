@@ -32,6 +32,15 @@ final class Tree {
     }
   }
 
+  /** A file's text without the blanks around it; empty where there is no such file. */
+  String text(String path) {
+    try {
+      return Files.exists(path(path)) ? Files.readString(path(path)).strip() : "";
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   void folder(String path) {
     try {
       Files.createDirectories(path(path));

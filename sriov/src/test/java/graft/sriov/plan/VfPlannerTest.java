@@ -11,6 +11,7 @@ import graft.sriov.VfPolicy;
 import graft.sriov.VfSettings;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;
+import graft.sriov.host.RdmaPort.LinkLayer;
 import graft.sriov.operation.BindDriver;
 import graft.sriov.operation.Journal;
 import graft.sriov.operation.Operation;
@@ -338,15 +339,46 @@ class VfPlannerTest {
   }
 
   @Test
+  void theModuleOfMlx4IsLoadedWithItsOptionsOrTheyAreRefused() {
+    fake.add(FakeDevice.mlx4("0000:05:00.0", 2)).add(FakeDevice.mlx4("0000:06:00.0", 2));
+    PciAddress first = PciAddress.parse("0000:05:00.0");
+    PciAddress second = PciAddress.parse("0000:06:00.0");
+    assertThat(refused(VfRequest.of(first, 1), VfRequest.of(second, 2)))
+        .singleElement()
+        .asString()
+        .startsWith("0000:06:00.0: the options of mlx4's module count for all its adapters:");
+
+    fake.file("/etc/modprobe.d/old.conf", "# mine\noptions mlx4_core num_vfs=2");
+    assertThat(refused(VfRequest.of(first, 1)))
+        .containsExactly(
+            "0000:05:00.0: /etc/modprobe.d/old.conf gives mlx4_core options too: 'options mlx4_core"
+                + " num_vfs=2'. Remove the line, or ask for what it makes.");
+    assertThat(lines(VfRequest.of(first, 2))).as("as it is").isEmpty();
+
+    fake.deleteFile("/etc/modprobe.d/old.conf");
+    apply(VfRequest.of(first, 1), VfRequest.of(second, 1));
+    assertThat(refused(VfRequest.of(first, 1)))
+        .singleElement()
+        .asString()
+        .startsWith(
+            "0000:05:00.0: its module was loaded before it had the options in"
+                + " /etc/modprobe.d/graft-mlx4.conf. Load it again: modprobe -r");
+    fake.reloadMlx4();
+    assertThat(lines(VfRequest.of(first, 1), VfRequest.of(second, 1))).isEmpty();
+  }
+
+  @Test
   void anotherNumberOfAnMlx4Adapter() {
     fake.add(FakeDevice.mlx4("0000:05:00.0", 2));
     PciAddress mlx4 = PciAddress.parse("0000:05:00.0");
-    assertThat(refused(VfRequest.of(mlx4, 1)))
-        .singleElement()
-        .asString()
-        .contains("when its module is loaded and never later")
-        .contains("options mlx4_core num_vfs=1 probe_vf=0 port_type_array=1,1")
-        .contains("/etc/modprobe.d/graft-mlx4.conf");
+    assertThat(lines(VfRequest.of(mlx4, 1).withGuids(GuidScheme.DEFAULT)))
+        .as("its module has to be loaded again before anything else")
+        .containsExactly("/etc/modprobe.d/graft-mlx4.conf: options mlx4_core num_vfs=1 probe_vf=0");
+    assertThat(lines(VfRequest.of(mlx4, 2).withLink(LinkLayer.ETHERNET)))
+        .containsExactly(
+            "/etc/modprobe.d/graft-mlx4.conf: options mlx4_core num_vfs=2 probe_vf=0"
+                + " port_type_array=2");
+    assertThat(lines(VfRequest.of(mlx4, 2).withLink(LinkLayer.INFINIBAND))).isEmpty();
     assertThat(lines(VfRequest.of(mlx4, 2).withGuids(GuidScheme.DEFAULT)))
         .as("port GUIDs can be set, node GUIDs are left out")
         .hasSize(6)
