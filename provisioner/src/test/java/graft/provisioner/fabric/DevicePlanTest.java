@@ -96,6 +96,34 @@ class DevicePlanTest {
   }
 
   @Test
+  void aGuestThatWantsNoNodeLiesWhereItIsPinned() throws Exception {
+    Plan plan =
+        host.plan(
+            "graft: 1\nname: lab\n"
+                + guest(
+                    "passthrough: [{pci: \"0000:65:00.0\"}]\n"
+                        + "    placement: {numa: off, pin: [3], locked: true}"));
+    assertThat(plan.notes()).contains("guest alice: numa: off, pinned to the CPUs 3");
+    assertThat(String.valueOf(plan.toTree()))
+        .contains("<vcpupin cpuset='3' vcpu='0'/>")
+        .contains("<locked/>")
+        .doesNotContain("<numatune>");
+  }
+
+  @Test
+  void aGuestHasRoomForTheMemoryOfItsGpuAndDoesNotSeeThatItIsOne() throws Exception {
+    String gpu = "graft: 1\nname: lab\n" + guest("passthrough: [{pci: \"0000:65:00.0\"}]");
+    assertThat(String.valueOf(host.plan(gpu).toTree()))
+        .as("SeaBIOS has no such window")
+        .doesNotContain("X-PciMmio64Mb");
+    String uefi = gpu + "    firmware: uefi\n    hide-hypervisor: true\n";
+    assertThat(String.valueOf(host.plan(uefi).toTree()))
+        .as("64 GiB of registers, twice")
+        .contains("opt/ovmf/X-PciMmio64Mb,string=131072")
+        .contains("<feature name='hypervisor' policy='disable'/>");
+  }
+
+  @Test
   void hugePagesGoAgainAndThoseOfOthersStay() throws Exception {
     host.fake.write(
         "/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages",
