@@ -25,13 +25,11 @@ static const struct {
     {91, 0, false}, /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */
     {100, 0, false}, /* PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES */
     {101, 0, false}, /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */
-    {103, 0, false}, /* HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED */
     {110, 0, false}, /* GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED */
     {112, 0, false}, /* SPARSE_CUDA_ARRAY_SUPPORTED */
     {114, 0, false}, /* TIMELINE_SEMAPHORE_INTEROP_SUPPORTED */
     {116, 0, false}, /* GPU_DIRECT_RDMA_SUPPORTED */
     {124, 0, false}, /* DMA_BUF_SUPPORTED */
-    {125, 0, false}, /* IPC_EVENT_SUPPORTED: cuIpc* is not */
     {119, 0, false}, /* MEMPOOL_SUPPORTED_HANDLE_TYPES */
     {128, 0, false}, /* HANDLE_TYPE_FABRIC_SUPPORTED */
     {132, 0, false}, /* MULTICAST_SUPPORTED */

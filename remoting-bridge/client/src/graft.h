@@ -159,6 +159,9 @@ struct graft_object {
       uint64_t serial;
     } stream;
     struct {
+      bool shared; /* with other processes */
+    } event;
+    struct {
       struct graft_object *functions;
       struct graft_object *module;
       pthread_mutex_t lock;
@@ -245,6 +248,7 @@ struct graft_range {
   int device;
   struct graft_object *context;
   uint64_t serial;
+  unsigned opened; /* another process's, and how many times it was opened */
   bool of_graph; /* comes and goes with the launches of a graph */
   struct graft_hints hints;
 };

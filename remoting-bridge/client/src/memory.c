@@ -60,7 +60,8 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
 /* Whether it is memory that may be freed. A graph's is there again after its next launch. */
 static bool forget(uint64_t pointer) {
   struct graft_range range;
-  bool found = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_DEVICE;
+  bool found = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_DEVICE &&
+               !range.opened;
   return found && (range.of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
 }
 

@@ -4,13 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check.h"
+
 int cuInit(unsigned flags);
 int cuDeviceGetCount(int *count);
 int cuDeviceCanAccessPeer(int *can, int device, int peer);
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuCtxSetCurrent(void *context);
 int cuCtxSynchronize(void);
-int cuGetErrorName(int error, const char **name);
 int cuLibraryLoadData(void **library, const void *code, void *jit, void **jit_values, unsigned jit_count, void *options,
                       void **values, unsigned count);
 int cuLibraryGetKernel(void **kernel, void *library, const char *name);
@@ -33,15 +34,6 @@ static const char PTX[] =
     "  st.global.u32 [%rd1], %r4; ret;\n}\n";
 
 enum { MAX_DYNAMIC_SHARED = 8, SHARED = 64 << 10 };
-
-static void check(int error, const char *call) {
-  const char *name = "?";
-  if (!error) return;
-  cuGetErrorName(error, &name);
-  printf("%s: %s\n", call, name);
-  exit(1);
-}
-#define RUN(call) check(call, #call)
 
 int main(void) {
   void *context[2], *library, *kernel;

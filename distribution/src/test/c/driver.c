@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 int cuInit(unsigned flags);
-int cuGetErrorName(int error, const char **name);
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuCtxSetCurrent(void *context);
 int cuCtxSynchronize(void);
@@ -69,15 +70,6 @@ struct kernel { /* CUDA_KERNEL_NODE_PARAMS_v2 */
   unsigned grid[3], block[3], shared;
   void **parameters, **extra, *kernel, *context;
 };
-
-static void check(int error, const char *call) {
-  const char *name = "?";
-  if (!error) return;
-  cuGetErrorName(error, &name);
-  printf("%s: %s\n", call, name);
-  exit(1);
-}
-#define RUN(call) check(call, #call)
 
 static const char *name_of(int error) {
   const char *name = "?";

@@ -30,7 +30,7 @@ final class RunTest {
 
   @BeforeEach
   void buildThePrograms() throws Exception {
-    for (String program : List.of("loop", "driver", "devices", "copying")) {
+    for (String program : List.of("loop", "driver", "devices", "copying", "sharing")) {
       Finished gcc =
           Finished.run(
               Path.of("").toAbsolutePath(),
@@ -69,6 +69,32 @@ final class RunTest {
     assertPrintsWhatItShould(command(driver, tcp, "me", RIGHT));
     List<String> shared = List.of("env", "GRAFT_SERVER=shm://" + socket, driver.get(0));
     assertPrintsWhatItShould(command(shared, "unix://" + socket, "me", RIGHT));
+  }
+
+  /** Each process has a session of its own; what one gives, the other opens. */
+  @Test
+  void processesShareMemoryAndEvents() throws Exception {
+    String address = serve("tcp://127.0.0.1:0");
+    Finished sharing =
+        Finished.run(
+            folder,
+            Map.of("PATH", "/usr/bin:/bin"),
+            command(List.of(folder + "/sharing"), address, "me", RIGHT));
+    assertThat(sharing.code()).as("%s", sharing).isZero();
+    assertThat(sharing.out())
+        .isEqualTo(
+            """
+            a handle that was made up: 1
+            an event's handle for memory: 1
+            opened twice, at one address: yes
+            the taker sees what the giver wrote: yes
+            it cannot free what is not its own: yes
+            the taker sees it in physical memory too: yes
+            closed twice: 1
+            the same handle for the same memory: yes
+            the giver sees what the other wrote: yes
+            the giver sees it in physical memory too: yes
+            """);
   }
 
   private void assertPrintsWhatItShould(List<String> command) throws Exception {

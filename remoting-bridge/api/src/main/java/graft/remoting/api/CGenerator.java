@@ -39,6 +39,19 @@ final class CGenerator {
     for (Function f : wire) {
       out.append("int rpc_").append(f.symbol()).append("(").append(f.declareC()).append(");\n");
     }
+    out.append("\n/* Structures that C passes by value. */\n");
+    description.functions().stream()
+        .flatMap(f -> f.parameters().stream())
+        .filter(Parameter::isStructValue)
+        .map(Parameter::type)
+        .distinct()
+        .forEach(
+            t ->
+                out.append("struct graft_")
+                    .append(t.name())
+                    .append(" {\n  unsigned char bytes[")
+                    .append(t.size())
+                    .append("];\n};\n"));
     out.append("\n/* The exported functions. */\n");
     for (Function f : description.functions()) {
       if (f.onDevice() && f.serviceClass() != Function.ServiceClass.NONE) {

@@ -129,6 +129,9 @@ public final class Description {
       if (f.onWire() && p.type().kind() == Type.Kind.POINTER) {
         throw new IllegalArgumentException(p.name() + " is a raw pointer: it cannot travel");
       }
+      if (f.onWire() && p.isStructValue()) {
+        throw new IllegalArgumentException(p.name() + " travels as 'in " + p.type().name() + "'");
+      }
       if (f.serviceClass() == Function.ServiceClass.ASYNC && p.isOut()) {
         throw new IllegalArgumentException(p.name() + " is a result: the function cannot be async");
       }

@@ -69,6 +69,11 @@ public record Parameter(Direction direction, Type type, String count, String nam
     return direction == Direction.NEW;
   }
 
+  /** True for a structure that C passes by value; {@code CudaDevice} gets its address. */
+  boolean isStructValue() {
+    return direction == Direction.VALUE && type.kind() == Type.Kind.STRUCT;
+  }
+
   /** True where the parameter is an address in the C interface. */
   boolean isPointer() {
     return direction == Direction.IN || isOut() || isNew();
@@ -76,6 +81,9 @@ public record Parameter(Direction direction, Type type, String count, String nam
 
   /** The declaration of this parameter in C. */
   String declareC() {
+    if (isStructValue()) {
+      return "struct graft_" + type.name() + " " + name;
+    }
     String base = type.c();
     if (!isPointer()) {
       return base.endsWith("*") ? base + name : base + " " + name;

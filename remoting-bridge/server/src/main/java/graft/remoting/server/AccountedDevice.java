@@ -24,6 +24,9 @@ final class AccountedDevice extends ForwardingDevice {
   private final Map<Long, Allocation> arrays = new HashMap<>();
   private final Map<Long, Allocation> physical = new HashMap<>();
 
+  /** What is open, and how many times: the driver maps it once. */
+  private final Map<Long, Integer> opened = new HashMap<>();
+
   private record Allocation(long bytes, long context) {}
 
   /**
@@ -185,6 +188,41 @@ final class AccountedDevice extends ForwardingDevice {
   @Override
   public int cuMemRelease(long handle) {
     return free(physical, handle, next.cuMemRelease(handle));
+  }
+
+  /** The size of memory that {@link #cuMemCreate} made, 0 if it made none such. */
+  synchronized long physicalBytes(long handle) {
+    Allocation allocation = physical.get(handle);
+    return allocation == null ? 0 : allocation.bytes();
+  }
+
+  /**
+   * Opens what another session gave. It counts in each session that has it: its giver may free it
+   * while others keep it.
+   */
+  int openShared(long address, long handle, int flags, long bytes) {
+    int code =
+        allocate(memory, bytes, address, () -> next.cuIpcOpenMemHandle_v2(address, handle, flags));
+    if (code == CudaResult.SUCCESS) {
+      opened.merge(Memory.getLong(address), 1, Integer::sum);
+    }
+    return code;
+  }
+
+  @Override
+  public int cuIpcCloseMemHandle(long address) {
+    int code = next.cuIpcCloseMemHandle(address);
+    boolean last =
+        code == CudaResult.SUCCESS
+            && opened.computeIfPresent(address, (key, times) -> times == 1 ? null : times - 1)
+                == null;
+    return last ? free(memory, address, code) : code;
+  }
+
+  /** The same for physical memory behind a descriptor. */
+  int importShared(long handle, int fd, int type, long bytes) {
+    return allocate(
+        physical, bytes, handle, () -> next.cuMemImportFromShareableHandle(handle, fd, type));
   }
 
   @Override

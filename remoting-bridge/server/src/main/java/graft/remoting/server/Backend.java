@@ -26,12 +26,6 @@ public interface Backend {
    */
   default void rehearse(int spinMicros, BooleanSupplier goOn) {}
 
-  /**
-   * Begins the worker's one session.
-   *
-   * @param memoryLimit bytes of device memory that it may have, 0 for no limit
-   * @param spinMicros how long to poll for the device before sleeping, in microseconds
-   */
-  RecordHandler begin(Channel channel, String name, long memoryLimit, int spinMicros)
-      throws ServerException;
+  /** Begins the worker's one session. */
+  RecordHandler begin(Channel channel, SessionTerms terms) throws ServerException;
 }

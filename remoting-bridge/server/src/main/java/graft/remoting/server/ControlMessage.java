@@ -38,6 +38,18 @@ sealed interface ControlMessage {
   /** To a worker, with a descriptor: one more connection of its session. */
   record AddLane(int lane, Bytes welcome) implements ControlMessage {}
 
+  /** From a worker: what its session shares, with the descriptor of physical memory. */
+  record Give(Bytes token, Bytes handle) implements ControlMessage {}
+
+  /** From a worker: is there a handle of this token? */
+  record Find(Bytes token) implements ControlMessage {}
+
+  /**
+   * To a worker, the answer to either: the handle, and its descriptor if a found one has one; empty
+   * when there is none or no place for it.
+   */
+  record Shared(Bytes handle) implements ControlMessage {}
+
   /** The packet. */
   default byte[] encode() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -69,11 +81,31 @@ sealed interface ControlMessage {
         out.writeByte('L');
         out.writeInt(lane.lane());
         out.write(lane.welcome().array());
+      } else if (this instanceof Give give) {
+        out.writeByte('G');
+        write(out, give.token());
+        write(out, give.handle());
+      } else if (this instanceof Find find) {
+        out.writeByte('?');
+        write(out, find.token());
+      } else if (this instanceof Shared shared) {
+        out.writeByte('H');
+        write(out, shared.handle());
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     return bytes.toByteArray();
+  }
+
+  private static void write(DataOutputStream out, Bytes bytes) throws IOException {
+    byte[] array = bytes.array();
+    out.writeShort(array.length);
+    out.write(array);
+  }
+
+  private static Bytes read(DataInputStream in) throws IOException {
+    return Bytes.of(in.readNBytes(in.readUnsignedShort()));
   }
 
   private static String clip(String text) {
@@ -98,6 +130,9 @@ sealed interface ControlMessage {
                 in.readUTF(),
                 Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));
         case 'L' -> new AddLane(in.readInt(), Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));
+        case 'G' -> new Give(read(in), read(in));
+        case '?' -> new Find(read(in));
+        case 'H' -> new Shared(read(in));
         default -> throw new IOException("a control message of kind " + kind);
       };
     }

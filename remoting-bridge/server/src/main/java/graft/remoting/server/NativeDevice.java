@@ -3,6 +3,8 @@ package graft.remoting.server;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import com.sun.jna.Structure;
 import com.sun.jna.SymbolProvider;
 import java.util.Map;
 
@@ -16,8 +18,11 @@ final class NativeDevice extends NativeCalls {
   /** Every driver has it: stands in for a missing function, which is then never called. */
   private static final String ALWAYS_THERE = "cuInit";
 
+  private final NativeLibrary library;
+
   private NativeDevice(NativeLibrary library) {
     super(symbol -> isThere(library, symbol));
+    this.library = library;
   }
 
   /**
@@ -47,6 +52,32 @@ final class NativeDevice extends NativeCalls {
               + ")",
           e);
     }
+  }
+
+  /** The driver's handles, which it takes by value. */
+  @Structure.FieldOrder("bytes")
+  public static final class Handle extends Structure implements Structure.ByValue {
+    /** What the driver wrote. */
+    public byte[] bytes;
+
+    /** The handle that lies at an address. */
+    Handle(long address) {
+      bytes = Scratch.bytesAt(address, SharedHandle.BYTES);
+    }
+  }
+
+  @Override
+  public int cuIpcOpenMemHandle_v2(long address, long handle, int flags) {
+    return library
+        .getFunction("cuIpcOpenMemHandle_v2")
+        .invokeInt(new Object[] {new Pointer(address), new Handle(handle), flags});
+  }
+
+  @Override
+  public int cuIpcOpenEventHandle(long event, long handle) {
+    return library
+        .getFunction("cuIpcOpenEventHandle")
+        .invokeInt(new Object[] {new Pointer(event), new Handle(handle)});
   }
 
   private static String firstLine(String text) {

@@ -31,17 +31,16 @@ final class Session implements RecordHandler, SessionCalls {
   private final WaitCalls waits;
   private final RegionCalls region;
   private final TwinCalls twins;
+  private final SharingCalls sharing;
 
   /**
    * A session.
    *
-   * @param memoryLimit bytes of device memory that it may have, 0 for no limit
    * @param warmContexts a bit for each device whose primary context is retained already
-   * @param spinMicros how long to poll for the device before another thread waits for it
    */
-  Session(CudaDevice driver, Channel channel, long memoryLimit, long warmContexts, int spinMicros) {
-    this.device = new AccountedDevice(driver, memoryLimit);
-    this.state = new SessionState(device, channel, spinMicros);
+  Session(CudaDevice driver, Channel channel, SessionTerms terms, long warmContexts) {
+    this.device = new AccountedDevice(driver, terms.memoryLimit());
+    this.state = new SessionState(device, channel, terms.spinMicros());
     this.call = new Call(channel);
     this.dispatcher = new Dispatcher(device, handles, this);
     this.contexts = new ContextCalls(device, state, warmContexts);
@@ -55,6 +54,7 @@ final class Session implements RecordHandler, SessionCalls {
     this.graphs = new GraphCalls(device, handles, code, state.hostFunctions());
     this.region = new RegionCalls(device, channel);
     this.twins = new TwinCalls(device);
+    this.sharing = new SharingCalls(device, terms.exchange());
     this.waits = new WaitCalls(device, state, handles.usedStreams(), printing);
     Waiters.relaxCapture(device);
   }
@@ -643,6 +643,36 @@ final class Session implements RecordHandler, SessionCalls {
   @Override
   public int graftSurfaceCreate(Call current, long surface, long resource, long array) {
     return objects.surface(surface, resource, array);
+  }
+
+  @Override
+  public int cuIpcGetMemHandle(Call current, long handle, long address) {
+    return sharing.giveMemory(handle, address);
+  }
+
+  @Override
+  public int graftIpcOpenMemory(Call current, long address, long bytes, long handle, int flags) {
+    return sharing.openMemory(address, bytes, handle, flags);
+  }
+
+  @Override
+  public int cuIpcGetEventHandle(Call current, long handle, long event) {
+    return sharing.giveEvent(handle, event);
+  }
+
+  @Override
+  public int graftIpcOpenEvent(Call current, long event, long handle) {
+    return sharing.openEvent(event, handle);
+  }
+
+  @Override
+  public int graftMemoryExport(Call current, long handle, long memory) {
+    return sharing.givePhysical(handle, memory);
+  }
+
+  @Override
+  public int graftMemoryImport(Call current, long memory, long handle) {
+    return sharing.openPhysical(memory, handle);
   }
 
   @Override

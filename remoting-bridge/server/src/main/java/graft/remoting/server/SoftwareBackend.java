@@ -29,7 +29,7 @@ public final class SoftwareBackend implements Backend {
   }
 
   @Override
-  public RecordHandler begin(Channel channel, String name, long memoryLimit, int spinMicros) {
-    return device.session(channel, memoryLimit, spinMicros);
+  public RecordHandler begin(Channel channel, SessionTerms terms) {
+    return device.session(channel, terms);
   }
 }

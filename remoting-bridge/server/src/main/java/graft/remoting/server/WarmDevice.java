@@ -66,7 +66,7 @@ public final class WarmDevice {
   }
 
   /** Begins the worker's session. */
-  public RecordHandler session(Channel channel, long memoryLimit, int spinMicros) {
-    return new Session(device, channel, memoryLimit, 1, spinMicros);
+  public RecordHandler session(Channel channel, SessionTerms terms) {
+    return new Session(device, channel, terms, 1);
   }
 }

@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class WorkerPool implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
+  private static final Bytes NOTHING = Bytes.of(new byte[0]);
   private static final int CHECK_MILLIS = 1_000;
   private static final Duration START_LIMIT = Duration.ofSeconds(60);
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
@@ -31,6 +32,8 @@ final class WorkerPool implements AutoCloseable {
   private final int spares;
   private final ServerMetrics metrics;
   private final Thread thread = new Thread(this::listen, "graft-workers");
+
+  private final SharedHandles shared = new SharedHandles();
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -308,8 +311,28 @@ final class WorkerPool implements AutoCloseable {
       session.used(used);
     } else if (received.message() instanceof ControlMessage.Ended ended && session != null) {
       session.ending(ended.reason());
+    } else if (received.message() instanceof ControlMessage.Give give && session != null) {
+      boolean taken = shared.put(session, give.token(), give.handle(), received.fd());
+      if (!taken && received.fd() >= 0) {
+        Libc.close(received.fd());
+      }
+      return answer(worker, taken ? give.handle() : NOTHING, -1);
+    } else if (received.message() instanceof ControlMessage.Find find && session != null) {
+      SharedHandles.Given given = shared.find(session, find.token());
+      return answer(
+          worker, given == null ? NOTHING : given.handle(), given == null ? -1 : given.fd());
     }
     return true;
+  }
+
+  private static boolean answer(Worker worker, Bytes handle, int fd) {
+    try {
+      worker.control().send(new ControlMessage.Shared(handle), fd);
+      return true;
+    } catch (IOException e) {
+      LOG.warn("worker {}: {}", worker.pid(), e.getMessage());
+      return false;
+    }
   }
 
   private void becomesReady(Worker worker) {
@@ -376,6 +399,7 @@ final class WorkerPool implements AutoCloseable {
     }
     ServedSession session = worker.session();
     if (session != null) {
+      shared.drop(session);
       metrics.sessionEnded(session);
       LOG.info("{}", session.endLine(status));
     }

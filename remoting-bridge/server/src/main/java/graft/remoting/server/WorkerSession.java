@@ -30,6 +30,7 @@ final class WorkerSession {
   private volatile Channel channel;
   private volatile RecordHandler handler;
   private final AtomicLong calls = new AtomicLong();
+  private final WorkerExchange exchange;
   private ControlMessage.Used reported = new ControlMessage.Used(0, 0, 0, 0);
 
   WorkerSession(
@@ -40,6 +41,7 @@ final class WorkerSession {
       int spinMicros,
       DeviceOutput output) {
     this.control = control;
+    this.exchange = new WorkerExchange(control);
     this.backend = backend;
     this.client = client;
     this.start = start;
@@ -55,7 +57,8 @@ final class WorkerSession {
       Channel records = new StreamChannel(transport(), spinMicros);
       records.lanes().onViolation(client::shutdown);
       RecordHandler executor =
-          backend.begin(records, start.name(), start.memoryLimit(), spinMicros);
+          backend.begin(
+              records, new SessionTerms(start.name(), start.memoryLimit(), spinMicros, exchange));
       output.sendTo(records);
       executor.sendAlong(output);
       channel = records;
@@ -145,6 +148,9 @@ final class WorkerSession {
     if (received == null) {
       Libc._exit(0);
       return;
+    }
+    if (received.message() instanceof ControlMessage.Shared) {
+      exchange.answered(received);
     }
     if (received.message() instanceof ControlMessage.AddLane lane && received.fd() >= 0) {
       NativeSocket connection = new NativeSocket(received.fd(), start.name());

@@ -13,7 +13,7 @@ public final class BrokenBackend implements Backend {
   }
 
   @Override
-  public RecordHandler begin(Channel channel, String name, long memoryLimit, int spinMicros) {
+  public RecordHandler begin(Channel channel, SessionTerms terms) {
     throw new IllegalStateException("never opened");
   }
 }

@@ -121,7 +121,12 @@ class DecoderFuzzTest {
       for (int i = 0; i < RECORDS; i++) {
         if (session == null) {
           channel = new MemoryChannel(random);
-          session = new Session(randomDevice(random), channel, 1 << 30, 1, 0);
+          session =
+              new Session(
+                  randomDevice(random),
+                  channel,
+                  new SessionTerms("", 1 << 30, 0, HandleExchange.NONE),
+                  1);
         }
         try {
           session.execute(memory.put(record(random)));

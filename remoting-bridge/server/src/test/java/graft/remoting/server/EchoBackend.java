@@ -32,8 +32,8 @@ public final class EchoBackend implements Backend {
   }
 
   @Override
-  public RecordHandler begin(Channel channel, String name, long memoryLimit, int spinMicros) {
-    return new Echo(channel, memoryLimit);
+  public RecordHandler begin(Channel channel, SessionTerms terms) {
+    return new Echo(channel, terms.memoryLimit());
   }
 
   private record Echo(Channel channel, long memoryLimit) implements RecordHandler {

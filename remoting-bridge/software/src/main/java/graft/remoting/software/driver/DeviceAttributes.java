@@ -75,12 +75,14 @@ final class DeviceAttributes {
       case 97 -> SHARED_OPT_IN;
       case 99 -> 1; // host register
       case 102 -> 1; // virtual memory management
+      case 103 -> 1; // descriptors of memory for other processes
       case 106 -> BLOCKS_PER_MULTIPROCESSOR;
       case 111 -> SHARED_RESERVED;
       case 114 -> 1; // read-only host registration
       case 115 -> 1; // memory pools
       case 120 -> gpu.config().computeMajor() >= 9 ? 1 : 0; // cluster launch
       case 122 -> 1; // unified function pointers
+      case 125 -> 1; // events for other processes
       case 131 -> -1; // NUMA node of the host
       default -> attribute >= 1 && attribute <= LAST ? 0 : Integer.MIN_VALUE;
     };

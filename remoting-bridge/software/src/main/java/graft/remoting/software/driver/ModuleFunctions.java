@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** CUDA driver API: "Module Management", "Library Management", "Execution Control" (attributes). */
-abstract class ModuleFunctions extends StreamFunctions {
+abstract class ModuleFunctions extends SharingFunctions {
   /** CU_MODULE_LAZY_LOADING. */
   private static final int LAZY = 2;
 

@@ -2,7 +2,6 @@ package graft.remoting.software.driver;
 
 import graft.remoting.device.CudaResult;
 import graft.remoting.software.SoftwareDeviceConfig;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
@@ -89,8 +88,8 @@ abstract class StreamFunctions extends CopyFunctions {
             } else {
               s.capture().frontier().add(node);
             }
-          } else if (e.task() != null && s.capture() == null) {
-            s.context().submit(s, () -> {}, List.of(e.task()));
+          } else if (s.capture() == null) {
+            e.holdUp(s);
           }
         });
   }
@@ -375,7 +374,7 @@ abstract class StreamFunctions extends CopyFunctions {
             submit(s, GraphNode.Type.EMPTY, () -> {});
             e.capture(s.capture().frontier().iterator().next());
           } else {
-            e.record(s.context().submit(s, () -> {}, List.of()));
+            e.record(s);
           }
         });
   }
@@ -390,7 +389,7 @@ abstract class StreamFunctions extends CopyFunctions {
     return call(
         () -> {
           Event e = handles().get(event, Event.class);
-          if (e.task() != null && !e.task().isDone()) {
+          if (!e.hasHappened()) {
             throw new CudaException(CudaResult.NOT_READY, "the event has not happened yet");
           }
           checkError(e.context());
@@ -402,9 +401,7 @@ abstract class StreamFunctions extends CopyFunctions {
     return call(
         () -> {
           Event e = handles().get(event, Event.class);
-          if (e.task() != null) {
-            e.task().await();
-          }
+          e.await();
           checkError(e.context());
         });
   }

@@ -7,6 +7,7 @@ import graft.remoting.software.memory.VirtualMemory;
 /** CUDA driver API: "Virtual Memory Management". */
 abstract class VirtualMemoryFunctions extends MemoryFunctions {
   private static final int PINNED = 1; // CU_MEM_ALLOCATION_TYPE_PINNED
+  private static final int POSIX_FILE_DESCRIPTOR = 1; // CU_MEM_HANDLE_TYPE
   private static final int ON_DEVICE = 1; // CU_MEM_LOCATION_TYPE_DEVICE
   private static final int READ_WRITE = 3; // CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
@@ -14,7 +15,7 @@ abstract class VirtualMemoryFunctions extends MemoryFunctions {
     super(config);
   }
 
-  private VirtualMemory virtual() {
+  protected final VirtualMemory virtual() {
     return memory().virtual();
   }
 
@@ -22,8 +23,9 @@ abstract class VirtualMemoryFunctions extends MemoryFunctions {
   private void check(long properties) {
     require(properties != 0 && UNSAFE.getInt(properties) == PINNED, "not of type pinned");
     requireThisDevice(properties + 8);
-    if (UNSAFE.getInt(properties + 4) != 0) {
-      throw new CudaException(CudaResult.NOT_SUPPORTED, "memory that other processes can map");
+    int handles = UNSAFE.getInt(properties + 4);
+    if (handles != 0 && handles != POSIX_FILE_DESCRIPTOR) {
+      throw new CudaException(CudaResult.NOT_SUPPORTED, "handles of type " + handles);
     }
   }
 

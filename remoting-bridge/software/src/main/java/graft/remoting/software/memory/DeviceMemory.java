@@ -16,6 +16,7 @@ import sun.misc.Unsafe;
  * touched.
  */
 public final class DeviceMemory implements AutoCloseable {
+  private static final long PAGE = 4096;
   private static final Unsafe UNSAFE = Native.UNSAFE;
 
   /** Alignment of allocations, in bytes. */
@@ -34,6 +35,7 @@ public final class DeviceMemory implements AutoCloseable {
   private final ConcurrentSkipListMap<Long, Long> host = new ConcurrentSkipListMap<>();
   private final VirtualMemory virtual = new VirtualMemory(this);
   private long used;
+  private SharedFile shared;
 
   /**
    * An allocation.
@@ -108,13 +110,40 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /** Lets kernels and copies use memory that lies elsewhere. */
-  synchronized void addMapping(long address, long bytes, Object owner) {
+  public synchronized void addMapping(long address, long bytes, Object owner) {
     live.put(address, new Allocation(address, bytes, owner, ++lastId));
   }
 
   /** Ends {@link #addMapping}. */
-  void removeMapping(long address) {
+  public void removeMapping(long address) {
     live.remove(address);
+  }
+
+  /**
+   * The file that holds all of it from the first call on, so that other processes can map it.
+   * Nothing may use the memory during that call.
+   *
+   * @return null if the system has not that much memory
+   */
+  public synchronized SharedFile shared() {
+    if (shared == null) {
+      long bytes = capacity() + PAGE - 1 & -PAGE;
+      SharedFile made = SharedFile.create(bytes);
+      boolean whole = made != null;
+      for (Allocation a : live.values()) {
+        whole = whole && (!isOwn(a.address) || made.write(a.address - base, a.address, a.bytes));
+      }
+      if (whole && made.replace(base, bytes)) {
+        shared = made;
+      } else if (made != null) {
+        made.close();
+      }
+    }
+    return shared;
+  }
+
+  private boolean isOwn(long address) {
+    return address - base >= 0 && address - base < capacity();
   }
 
   /** Bytes that are not allocated. */
@@ -225,7 +254,7 @@ public final class DeviceMemory implements AutoCloseable {
 
   /** True if the address lies in the reservation, allocated or not. */
   public boolean isReserved(long address) {
-    return address - base >= 0 && address - base < capacity() || virtual.isReserved(address);
+    return isOwn(address) || virtual.isReserved(address);
   }
 
   /** Lets kernels access host memory: pinned by cuMemHostAlloc or cuMemHostRegister. */
@@ -260,6 +289,9 @@ public final class DeviceMemory implements AutoCloseable {
   public void close() {
     virtual.close();
     UNSAFE.freeMemory(raw);
+    if (shared != null) {
+      shared.close();
+    }
     UNSAFE.freeMemory(rawTable);
   }
 }

@@ -19,7 +19,7 @@ public final class VirtualMemory {
   private static final int MAP_SHARED = 1;
   private static final int MAP_FIXED = 0x10;
   private static final int UNTOUCHED = 0x2 | 0x20 | 0x4000; // PRIVATE, ANONYMOUS, NORESERVE
-  private static final int CLOSE_ON_EXEC = 1;
+  private static final int SEEK_END = 2;
 
   /** The functions of the C library; loaded when a program first uses such memory. */
   interface LibC extends Library {
@@ -28,6 +28,14 @@ public final class VirtualMemory {
     int memfd_create(String name, int flags);
 
     int ftruncate(int file, long bytes);
+
+    int open(String path, int flags);
+
+    int dup(int file);
+
+    long lseek(int file, long offset, int from);
+
+    long pwrite(int file, long address, long bytes, long offset);
 
     int close(int file);
 
@@ -115,15 +123,12 @@ public final class VirtualMemory {
     if (!isMultiple(bytes) || !memory.take(bytes)) {
       return null;
     }
-    int file = LibC.INSTANCE.memfd_create("graft-device-memory", CLOSE_ON_EXEC);
-    if (file < 0 || LibC.INSTANCE.ftruncate(file, bytes) != 0) {
-      if (file >= 0) {
-        LibC.INSTANCE.close(file);
-      }
+    SharedFile file = SharedFile.create(bytes);
+    if (file == null) {
       memory.give(bytes);
       return null;
     }
-    return new Physical(file, bytes);
+    return new Physical(file.descriptor(), bytes);
   }
 
   /** Counts another use of the memory that lies at an address; null if none does. */
@@ -134,6 +139,20 @@ public final class VirtualMemory {
     }
     found.getValue().uses++;
     return found.getValue();
+  }
+
+  /** A descriptor of memory for another process; the caller's. */
+  public int export(Physical physical) {
+    return LibC.INSTANCE.dup(physical.file);
+  }
+
+  /** Memory of another process, or null if it is none or the device has not that much left. */
+  public synchronized Physical adopt(int descriptor) {
+    long bytes = LibC.INSTANCE.lseek(descriptor, 0, SEEK_END);
+    if (!isMultiple(bytes) || !memory.take(bytes)) {
+      return null;
+    }
+    return new Physical(LibC.INSTANCE.dup(descriptor), bytes);
   }
 
   /** Ends a use of memory; the last one frees it. */

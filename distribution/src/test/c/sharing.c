@@ -1,0 +1,198 @@
+/* Two processes use the same memory and the same event: what one gives, the other opens. Built with gcc alone. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+struct handle {
+  unsigned char bytes[64];
+};
+
+int cuInit(unsigned flags);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuCtxSetCurrent(void *context);
+int cuCtxSynchronize(void);
+int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
+int cuMemFree_v2(uint64_t pointer);
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
+int cuMemsetD32_v2(uint64_t to, unsigned value, size_t count);
+int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, void *stream);
+int cuEventCreate(void **event, unsigned flags);
+int cuEventRecord(void *event, void *stream);
+int cuEventSynchronize(void *event);
+int cuStreamCreate(void **stream, unsigned flags);
+int cuStreamWaitEvent(void *stream, void *event, unsigned flags);
+int cuStreamSynchronize(void *stream);
+int cuIpcGetMemHandle(struct handle *handle, uint64_t pointer);
+int cuIpcOpenMemHandle_v2(uint64_t *pointer, struct handle handle, unsigned flags);
+int cuIpcCloseMemHandle(uint64_t pointer);
+int cuIpcGetEventHandle(struct handle *handle, void *event);
+int cuIpcOpenEventHandle(void **event, struct handle handle);
+int cuMemGetAllocationGranularity(size_t *granularity, const void *properties, int option);
+int cuMemCreate(uint64_t *handle, size_t bytes, const void *properties, uint64_t flags);
+int cuMemRelease(uint64_t handle);
+int cuMemAddressReserve(uint64_t *pointer, size_t bytes, size_t alignment, uint64_t address, uint64_t flags);
+int cuMemMap(uint64_t pointer, size_t bytes, size_t offset, uint64_t handle, uint64_t flags);
+int cuMemSetAccess(uint64_t pointer, size_t bytes, const void *access, size_t count);
+int cuMemExportToShareableHandle(void *shareable, uint64_t handle, int type, uint64_t flags);
+int cuMemImportFromShareableHandle(uint64_t *handle, void *shareable, int type);
+
+enum { COUNT = 300000, LAZY_PEER_ACCESS = 1, DISABLE_TIMING = 2, INTERPROCESS = 4, DESCRIPTOR = 1, INVALID_VALUE = 1 };
+
+static int other; /* the other process */
+
+static void tell(const void *data, size_t bytes) {
+  if (write(other, data, bytes) != (ssize_t)bytes) exit(2);
+}
+
+static void hear(void *data, size_t bytes) {
+  if (recv(other, data, bytes, MSG_WAITALL) != (ssize_t)bytes) exit(2);
+}
+
+static void tell_descriptor(int fd) {
+  char byte = 0, room[CMSG_SPACE(sizeof fd)] = {0};
+  struct iovec data = {&byte, 1};
+  struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  struct cmsghdr *control = CMSG_FIRSTHDR(&message);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof fd);
+  memcpy(CMSG_DATA(control), &fd, sizeof fd);
+  if (sendmsg(other, &message, 0) != 1) exit(2);
+}
+
+static int hear_descriptor(void) {
+  int fd = -1;
+  char byte, room[CMSG_SPACE(sizeof fd)];
+  struct iovec data = {&byte, 1};
+  struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  if (recvmsg(other, &message, 0) != 1 || !CMSG_FIRSTHDR(&message)) exit(2);
+  memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+  return fd;
+}
+
+static void start(void) {
+  void *context;
+  RUN(cuInit(0));
+  RUN(cuDevicePrimaryCtxRetain(&context, 0));
+  RUN(cuCtxSetCurrent(context));
+}
+
+static int holds(uint64_t memory, unsigned value) {
+  static unsigned words[COUNT];
+  RUN(cuMemcpyDtoH_v2(words, memory, sizeof words));
+  for (int i = 0; i < COUNT; i++) {
+    if (words[i] != value) return 0;
+  }
+  return 1;
+}
+
+static int physical_properties[8] = {1, DESCRIPTOR, 1, 0};  /* pinned, what is asked for, on device 0 */
+static int physical_access[3] = {1, 0, 3};                  /* device 0, reading and writing */
+
+static uint64_t lay_out(uint64_t handle, size_t bytes) {
+  uint64_t memory;
+  RUN(cuMemAddressReserve(&memory, bytes, 0, 0, 0));
+  RUN(cuMemMap(memory, bytes, 0, handle, 0));
+  RUN(cuMemSetAccess(memory, bytes, physical_access, 1));
+  return memory;
+}
+
+static int giver(void) {
+  uint64_t small, memory, handle;
+  void *event;
+  struct handle of_memory, again, of_event;
+  size_t bytes;
+  int fd;
+  char done;
+  start();
+  RUN(cuMemAlloc_v2(&small, 1000));
+  RUN(cuMemAlloc_v2(&memory, COUNT * 4));
+  RUN(cuMemsetD32_v2(memory, 11, COUNT));
+  RUN(cuIpcGetMemHandle(&of_memory, memory));
+  RUN(cuIpcGetMemHandle(&again, memory));
+  printf("the same handle for the same memory: %s\n", memcmp(&of_memory, &again, 64) ? "no" : "yes");
+  RUN(cuEventCreate(&event, DISABLE_TIMING | INTERPROCESS));
+  RUN(cuIpcGetEventHandle(&of_event, event));
+  tell(&of_memory, 64);
+  tell(&of_event, 64);
+  hear(&done, 1); /* the other has looked */
+  for (int i = 0; i < 50; i++) RUN(cuMemsetD32Async(memory, 20 + i, COUNT, NULL));
+  RUN(cuEventRecord(event, NULL));
+  tell("", 1);
+  hear(&done, 1); /* the other has written */
+  RUN(cuEventSynchronize(event));
+  printf("the giver sees what the other wrote: %s\n", holds(memory, 5) ? "yes" : "no");
+  RUN(cuMemGetAllocationGranularity(&bytes, physical_properties, 0));
+  while (bytes < COUNT * 4) bytes *= 2;
+  RUN(cuMemCreate(&handle, bytes, physical_properties, 0));
+  uint64_t mapped = lay_out(handle, bytes);
+  RUN(cuMemsetD32_v2(mapped, 33, COUNT));
+  RUN(cuMemExportToShareableHandle(&fd, handle, DESCRIPTOR, 0));
+  tell(&bytes, sizeof bytes);
+  tell_descriptor(fd);
+  hear(&done, 1);
+  printf("the giver sees it in physical memory too: %s\n", holds(mapped, 44) ? "yes" : "no");
+  return 0;
+}
+
+static int taker(void) {
+  uint64_t memory, twice, handle;
+  void *event, *stream;
+  struct handle of_memory, of_event, made_up;
+  size_t bytes;
+  char done;
+  start();
+  hear(&of_memory, 64);
+  hear(&of_event, 64);
+  memset(&made_up, 0x5a, sizeof made_up);
+  printf("a handle that was made up: %d\n", cuIpcOpenMemHandle_v2(&memory, made_up, LAZY_PEER_ACCESS));
+  printf("an event's handle for memory: %d\n", cuIpcOpenMemHandle_v2(&memory, of_event, LAZY_PEER_ACCESS));
+  RUN(cuIpcOpenMemHandle_v2(&memory, of_memory, LAZY_PEER_ACCESS));
+  RUN(cuIpcOpenMemHandle_v2(&twice, of_memory, LAZY_PEER_ACCESS));
+  printf("opened twice, at one address: %s\n", memory == twice ? "yes" : "no");
+  RUN(cuIpcCloseMemHandle(twice));
+  printf("the taker sees what the giver wrote: %s\n", holds(memory, 11) ? "yes" : "no");
+  printf("it cannot free what is not its own: %s\n", cuMemFree_v2(memory) == INVALID_VALUE ? "yes" : "no");
+  RUN(cuIpcOpenEventHandle(&event, of_event));
+  RUN(cuStreamCreate(&stream, 1));
+  tell("", 1);
+  hear(&done, 1);
+  RUN(cuStreamWaitEvent(stream, event, 0));
+  RUN(cuMemsetD32Async(memory, 5, COUNT, stream));
+  RUN(cuEventRecord(event, stream));
+  tell("", 1);
+  RUN(cuStreamSynchronize(stream));
+  hear(&bytes, sizeof bytes);
+  int fd = hear_descriptor();
+  RUN(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd, DESCRIPTOR));
+  uint64_t mapped = lay_out(handle, bytes);
+  printf("the taker sees it in physical memory too: %s\n", holds(mapped, 33) ? "yes" : "no");
+  RUN(cuMemsetD32_v2(mapped, 44, COUNT));
+  RUN(cuCtxSynchronize());
+  tell("", 1);
+  RUN(cuIpcCloseMemHandle(memory));
+  printf("closed twice: %d\n", cuIpcCloseMemHandle(memory));
+  return 0;
+}
+
+int main(void) {
+  int ends[2], status;
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return 2;
+  pid_t child = fork(); /* before CUDA: a process that has used it must not be forked */
+  other = ends[child == 0];
+  close(ends[child != 0]);
+  if (!child) {
+    int r = taker();
+    fflush(stdout);
+    return r;
+  }
+  int r = giver(); /* what it says comes after what the other says */
+  if (waitpid(child, &status, 0) != child || status) return 3;
+  return r;
+}

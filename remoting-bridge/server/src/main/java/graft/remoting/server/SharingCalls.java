@@ -1,0 +1,154 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Memory and events that several sessions of a client use. What a client gets as a handle is a
+ * token of our own with zeros behind it: the driver's handle names memory of any process of this
+ * machine, and one made up could open another client's.
+ */
+final class SharingCalls {
+  private static final int TOKEN = 32;
+  private static final int POSIX_FILE_DESCRIPTOR = 1;
+
+  private final AccountedDevice device;
+  private final HandleExchange exchange;
+  private final SecureRandom random = new SecureRandom();
+
+  /** A handle that was given keeps its token: programs recognize memory by it. */
+  private final Map<SharedHandle, Bytes> given = new HashMap<>();
+
+  SharingCalls(AccountedDevice device, HandleExchange exchange) {
+    this.device = device;
+    this.exchange = exchange;
+  }
+
+  int giveMemory(long handle, long address) {
+    try (Scratch scratch = new Scratch(SharedHandle.BYTES + 16)) {
+      long size = scratch.address() + SharedHandle.BYTES;
+      int result = device.cuIpcGetMemHandle(scratch.address(), address);
+      if (result == CudaResult.SUCCESS) {
+        result = device.cuMemGetAddressRange_v2(size + 8, size, address);
+      }
+      return result == CudaResult.SUCCESS
+          ? give(SharedHandle.Kind.MEMORY, Memory.getLong(size), scratch, handle)
+          : result;
+    }
+  }
+
+  int giveEvent(long handle, long event) {
+    try (Scratch scratch = new Scratch(SharedHandle.BYTES)) {
+      int result = device.cuIpcGetEventHandle(scratch.address(), event);
+      return result == CudaResult.SUCCESS
+          ? give(SharedHandle.Kind.EVENT, 0, scratch, handle)
+          : result;
+    }
+  }
+
+  private int give(SharedHandle.Kind kind, long size, Scratch driver, long handle) {
+    SharedHandle shared =
+        new SharedHandle(kind, size, Bytes.of(driver.bytes(0, SharedHandle.BYTES)));
+    Bytes token = given.get(shared);
+    if (token == null) {
+      token = newToken();
+      if (!exchange.give(token, shared, -1)) {
+        return CudaResult.OUT_OF_MEMORY;
+      }
+      given.put(shared, token);
+    }
+    return write(token, handle);
+  }
+
+  /** Physical memory: the driver gives a descriptor. */
+  int givePhysical(long handle, long memory) {
+    try (Scratch scratch = new Scratch(8)) {
+      Memory.putInt(scratch.address(), -1);
+      int result =
+          device.cuMemExportToShareableHandle(scratch.address(), memory, POSIX_FILE_DESCRIPTOR, 0);
+      int fd = Memory.getInt(scratch.address());
+      if (result != CudaResult.SUCCESS || fd < 0) {
+        return result != CudaResult.SUCCESS ? result : CudaResult.NOT_SUPPORTED;
+      }
+      Bytes token = newToken();
+      boolean taken =
+          exchange.give(
+              token,
+              new SharedHandle(
+                  SharedHandle.Kind.PHYSICAL, device.physicalBytes(memory), Bytes.of(new byte[0])),
+              fd);
+      Libc.close(fd);
+      return taken ? write(token, handle) : CudaResult.OUT_OF_MEMORY;
+    }
+  }
+
+  private Bytes newToken() {
+    byte[] token = new byte[TOKEN];
+    random.nextBytes(token);
+    return Bytes.of(token);
+  }
+
+  private static int write(Bytes token, long handle) {
+    if (handle == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    Memory.write(handle, token.array(), 0, TOKEN);
+    return CudaResult.SUCCESS;
+  }
+
+  private HandleExchange.Found find(long handle, SharedHandle.Kind kind) {
+    if (handle == 0) {
+      return null;
+    }
+    HandleExchange.Found found = exchange.find(Bytes.of(Scratch.bytesAt(handle, TOKEN)));
+    if (found != null && found.handle().kind() != kind) {
+      closeDescriptor(found);
+      return null;
+    }
+    return found;
+  }
+
+  private static void closeDescriptor(HandleExchange.Found found) {
+    if (found.fd() >= 0) {
+      Libc.close(found.fd());
+    }
+  }
+
+  int openMemory(long address, long bytes, long handle, int flags) {
+    HandleExchange.Found found = find(handle, SharedHandle.Kind.MEMORY);
+    if (found == null || address == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    if (bytes != 0) {
+      Memory.putLong(bytes, found.handle().size());
+    }
+    try (Scratch driver = Scratch.of(found.handle().handle().array())) {
+      return device.openShared(address, driver.address(), flags, found.handle().size());
+    }
+  }
+
+  int openEvent(long event, long handle) {
+    HandleExchange.Found found = find(handle, SharedHandle.Kind.EVENT);
+    if (found == null) {
+      return CudaResult.INVALID_VALUE;
+    }
+    try (Scratch driver = Scratch.of(found.handle().handle().array())) {
+      return device.cuIpcOpenEventHandle(event, driver.address());
+    }
+  }
+
+  int openPhysical(long memory, long handle) {
+    HandleExchange.Found found = find(handle, SharedHandle.Kind.PHYSICAL);
+    if (found == null || memory == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    try {
+      return device.importShared(memory, found.fd(), POSIX_FILE_DESCRIPTOR, found.handle().size());
+    } finally {
+      closeDescriptor(found);
+    }
+  }
+}
