@@ -61,7 +61,8 @@ static int start(void) {
   if (!resolve(cuda, "cuInit", &Init) || !resolve(cuda, "cuDeviceGetCount", &GetCount) ||
       !resolve(cuda, "cuDeviceGetName", &GetName) || !resolve(cuda, "cuDeviceGetUuid", &GetUuid) ||
       !resolve(cuda, "cuDeviceTotalMem_v2", &TotalMem) || !resolve(cuda, "cuDeviceGetAttribute", &GetAttribute) ||
-      !resolve(cuda, "cuDeviceCanAccessPeer", &CanAccessPeer) || !resolve(cuda, "cuDriverGetVersion", &DriverVersion) || !resolve(cuda, "cuGetExportTable", &GetExportTable)) {
+      !resolve(cuda, "cuDeviceCanAccessPeer", &CanAccessPeer) || !resolve(cuda, "cuDriverGetVersion", &DriverVersion) ||
+      !resolve(cuda, "cuGetExportTable", &GetExportTable)) {
     return DRIVER_NOT_LOADED;
   }
   if (Init(0) || GetCount(&count)) return DRIVER_NOT_LOADED;

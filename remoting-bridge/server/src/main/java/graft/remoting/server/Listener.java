@@ -38,62 +38,77 @@ final class Listener implements AutoCloseable {
   }
 
   private static Listener openVsock(ListenAddress.Vsock address) throws ServerException {
-    NativeSocket socket = null;
-    try {
-      socket = create(Libc.AF_VSOCK, Libc.SOCK_STREAM, address);
-      bind(socket, address, memory -> SocketAddress.write(memory, address));
-      return listen(socket, address, null);
-    } catch (IOException e) {
-      close(socket);
-      throw new ServerException("cannot listen at " + address + ": " + e.getMessage(), e);
-    } catch (ServerException e) {
-      close(socket);
-      throw e;
-    }
+    return open(
+        address,
+        null,
+        Libc.AF_VSOCK,
+        Libc.SOCK_STREAM,
+        socket -> {
+          bind(socket, address, memory -> SocketAddress.write(memory, address));
+          return address;
+        });
   }
 
   /** Listens at a Unix socket of the given type; only the owner and group may connect. */
   static Listener openUnix(Path path, int type) throws ServerException {
     ListenAddress address = new ListenAddress.Unix(path);
-    SocketFile file = SocketFile.claim(path);
-    NativeSocket socket = null;
-    try {
-      socket = create(Libc.AF_UNIX, type, address);
-      bind(socket, address, memory -> SocketAddress.write(memory, path));
-      Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-rw----"));
-      return listen(socket, address, file);
-    } catch (IOException e) {
-      close(socket);
-      file.close();
-      throw new ServerException("cannot listen at " + address + ": " + e.getMessage(), e);
-    } catch (ServerException e) {
-      close(socket);
-      file.close();
-      throw e;
-    }
+    return open(
+        address,
+        SocketFile.claim(path),
+        Libc.AF_UNIX,
+        type,
+        socket -> {
+          bind(socket, address, memory -> SocketAddress.write(memory, path));
+          Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-rw----"));
+          return address;
+        });
   }
 
   private static Listener openTcp(ListenAddress.Tcp address) throws ServerException {
-    NativeSocket socket = null;
+    InetAddress host;
     try {
-      InetAddress host = InetAddress.getByName(address.host());
-      boolean v4 = host.getAddress().length == 4;
-      socket = create(v4 ? Libc.AF_INET : Libc.AF_INET6, Libc.SOCK_STREAM, address);
-      socket.option(Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
-      bind(socket, address, memory -> SocketAddress.write(memory, host, address.port()));
-      ListenAddress bound = new ListenAddress.Tcp(address.host(), boundPort(socket));
-      return listen(socket, bound, null);
+      host = InetAddress.getByName(address.host());
     } catch (UnknownHostException e) {
-      close(socket);
       throw new ServerException(
           "cannot listen at " + address + ": no such host name; write an address of this machine",
           e);
+    }
+    return open(
+        address,
+        null,
+        host.getAddress().length == 4 ? Libc.AF_INET : Libc.AF_INET6,
+        Libc.SOCK_STREAM,
+        socket -> {
+          socket.option(Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
+          bind(socket, address, memory -> SocketAddress.write(memory, host, address.port()));
+          return new ListenAddress.Tcp(address.host(), boundPort(socket));
+        });
+  }
+
+  /** Gives a socket its address; says which that is. */
+  private interface Binder {
+    ListenAddress bind(NativeSocket socket) throws IOException, ServerException;
+  }
+
+  private static Listener open(
+      ListenAddress address, SocketFile file, int family, int type, Binder binder)
+      throws ServerException {
+    NativeSocket socket = null;
+    Listener made = null;
+    try {
+      socket = create(family, type, address);
+      ListenAddress bound = binder.bind(socket);
+      made = listen(socket, bound, file);
+      return made;
     } catch (IOException e) {
-      close(socket);
       throw new ServerException("cannot listen at " + address + ": " + e.getMessage(), e);
-    } catch (ServerException e) {
-      close(socket);
-      throw e;
+    } finally {
+      if (made == null) {
+        close(socket);
+        if (file != null) {
+          file.close();
+        }
+      }
     }
   }
 

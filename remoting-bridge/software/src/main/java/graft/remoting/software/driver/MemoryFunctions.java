@@ -36,11 +36,14 @@ abstract class MemoryFunctions extends ContextFunctions {
     require(bytes > 0, "allocation of no bytes");
     long address = context.gpu().memory().allocate(bytes, context);
     if (address == 0) {
-      throw new CudaException(
-          CudaResult.OUT_OF_MEMORY,
-          bytes + " bytes asked for, " + context.gpu().memory().available() + " free");
+      throw outOfMemory(bytes, context.gpu().memory());
     }
     return address;
+  }
+
+  protected static CudaException outOfMemory(long bytes, DeviceMemory memory) {
+    return new CudaException(
+        CudaResult.OUT_OF_MEMORY, bytes + " bytes asked for, " + memory.available() + " free");
   }
 
   @Override
@@ -118,8 +121,7 @@ abstract class MemoryFunctions extends ContextFunctions {
     require(bytes > 0, "allocation of no bytes");
     long address = graph.allocate(memory(), bytes);
     if (address == 0) {
-      throw new CudaException(
-          CudaResult.OUT_OF_MEMORY, bytes + " bytes asked for, " + memory().available() + " free");
+      throw outOfMemory(bytes, memory());
     }
     return address;
   }

@@ -53,9 +53,7 @@ abstract class VirtualMemoryFunctions extends MemoryFunctions {
           require(bytes > 0 && bytes % VirtualMemory.GRANULARITY == 0, "not so many granules");
           VirtualMemory.Physical made = virtual().create(bytes);
           if (made == null) {
-            throw new CudaException(
-                CudaResult.OUT_OF_MEMORY,
-                bytes + " bytes asked for, " + memory().available() + " free");
+            throw outOfMemory(bytes, memory());
           }
           putLong(handle, handles().add(made));
         });

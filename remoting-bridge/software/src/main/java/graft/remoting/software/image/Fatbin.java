@@ -17,7 +17,7 @@ import java.util.List;
  * u64 flags at 40 (0x2000 LZ4 block, 0x8000 zstd frame), u64 size of the uncompressed data at 56.
  */
 public final class Fatbin {
-  private static final int MAGIC = 0xBA55ED50;
+  static final int MAGIC = 0xBA55ED50;
   private static final int HEADER = 16;
   private static final int PTX = 1;
   private static final int CUBIN = 2;

@@ -12,7 +12,6 @@ import java.util.regex.Pattern;
  * else is taken for PTX text that ends with a zero byte.
  */
 public final class Image {
-  private static final int FATBIN_MAGIC = 0xBA55ED50;
   private static final int WRAPPER_MAGIC = 0x466243B1;
   private static final int ELF_MAGIC = 0x464C457F;
 
@@ -38,7 +37,7 @@ public final class Image {
     if (magic == WRAPPER_MAGIC) {
       return wrapper(address, architecture);
     }
-    if (magic == FATBIN_MAGIC) {
+    if (magic == Fatbin.MAGIC) {
       return fatbin(address, architecture);
     }
     if (magic == ELF_MAGIC) {
