@@ -5,6 +5,7 @@
  * sends, another receives.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ static struct {
   pthread_cond_t work, done;
   bool tried;
   int count;
+  uint64_t spin_nanoseconds;
   int fds[MOST_LANES];
   struct graft_transfer *first, **end; /* those of which not all is claimed, oldest first */
 } l = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
@@ -123,10 +125,19 @@ static bool receive_all(int fd, void *to, size_t bytes) {
   return true;
 }
 
+/* Awake for a moment: behind a piece the next is not far. */
+static bool receive_head(int fd, struct head *head, bool soon) {
+  uint64_t limit = soon ? graft_now() + l.spin_nanoseconds : 0;
+  ssize_t n = -1;
+  while (soon && (n = recv(fd, head, sizeof *head, MSG_DONTWAIT)) < 0 && errno == EAGAIN && graft_now() < limit) sched_yield();
+  size_t have = n > 0 ? (size_t)n : 0;
+  return n != 0 && receive_all(fd, (uint8_t *)head + have, sizeof *head - have);
+}
+
 static void *receiver(void *lane) {
   int fd = *(int *)lane;
   struct head head;
-  while (receive_all(fd, &head, sizeof head)) {
+  for (bool soon = false; receive_head(fd, &head, soon); soon = true) {
     uint8_t *to = graft_read_place(head.identity, head.offset, head.bytes, true);
     if (!to) {
       graft_die("data that nobody asked for", 0);
@@ -149,6 +160,7 @@ static void *receiver(void *lane) {
 /* Called with the lock held. */
 static void open_lanes(const struct graft_config *config, const struct graft_session_key *key) {
   l.end = &l.first;
+  l.spin_nanoseconds = (uint64_t)config->spin_microseconds * 1000;
   for (int i = 0; i < config->lanes && i < MOST_LANES; i++) {
     char reason[400];
     int *fd = &l.fds[l.count];

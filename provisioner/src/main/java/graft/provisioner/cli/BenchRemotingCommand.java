@@ -72,7 +72,7 @@ final class BenchRemotingCommand implements Callable<Integer> {
   @Option(
       names = "--lanes",
       paramLabel = "N",
-      defaultValue = "4",
+      defaultValue = "6",
       description = "Connections for bulk data over tcp and unix (default: ${DEFAULT-VALUE}).")
   int lanes;
 

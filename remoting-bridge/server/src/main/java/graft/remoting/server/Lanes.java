@@ -28,6 +28,8 @@ final class Lanes {
   private final AtomicLong bytesIn = new AtomicLong();
   private final AtomicLong bytesOut = new AtomicLong();
   private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>();
+  private volatile boolean toSend;
+  private int idle; // threads that wait for something to send
   private Runnable endSession = () -> {};
   private Incoming incoming;
   private long transfers;
@@ -206,21 +208,32 @@ final class Lanes {
     synchronized (outgoing) {
       if (failure == null) {
         outgoing.add(data);
-        outgoing.notifyAll();
+        toSend = true;
+        // As many as there are pieces: to wake one takes longer than to send one.
+        long pieces = Math.min(idle, bytes / SMALLEST_PIECE + 1);
+        for (long i = 0; i < pieces; i++) {
+          outgoing.notify();
+        }
         return;
       }
     }
     sent.run();
   }
 
-  /** The next piece to send; waits for it. */
+  /** The next piece to send; waits for it, awake for a moment: after one the next is not far. */
   Piece nextPiece() throws IOException, InterruptedException {
+    long limit = System.nanoTime() + spinNanos;
+    while (!toSend && failure == null && System.nanoTime() < limit) {
+      Thread.onSpinWait();
+    }
     synchronized (outgoing) {
       while (outgoing.isEmpty()) {
         if (failure != null) {
           throw new IOException(failure.getMessage(), failure);
         }
+        idle++;
         outgoing.wait();
+        idle--;
       }
       Outgoing data = outgoing.element();
       long share = (data.bytes() / count / 2 + GRAIN - 1) / GRAIN * GRAIN;
@@ -231,6 +244,7 @@ final class Lanes {
       long at = data.claimed().getAndAdd(length);
       if (at + length == data.bytes()) {
         outgoing.remove();
+        toSend = !outgoing.isEmpty();
       }
       return new Piece(data, at, length);
     }
@@ -256,6 +270,7 @@ final class Lanes {
     synchronized (outgoing) {
       lost = new ArrayDeque<>(outgoing);
       outgoing.clear();
+      toSend = false;
       outgoing.notifyAll();
     }
     for (Outgoing data : lost) {
