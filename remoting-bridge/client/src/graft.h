@@ -33,6 +33,7 @@ struct graft_config {
 bool graft_config_read(struct graft_config *config, char *reason, size_t size);
 
 /* ---- Cryptography (sha256.c, md2.c) ---- */
+void graft_sha256(const void *data, size_t bytes, uint8_t out[32]);
 void graft_hmac_sha256(const uint8_t *key, size_t key_bytes, const void *const *parts, const size_t *sizes, int count,
                        uint8_t out[32]);
 void graft_md2(const uint8_t *data, size_t bytes, uint8_t out[16]);
@@ -262,7 +263,9 @@ void graft_range_hint(uint64_t base, const struct graft_hints *hints);
 /* True for pinned memory that the server cannot reach, which stands for device memory too (unified addressing). */
 bool graft_only_here(uint64_t pointer);
 
-/* ---- Code (module.c) ---- */
+/* ---- Code (module.c, code.c) ---- */
+/* Whether the server has this code, so that its hash will do. */
+bool graft_code_is_known(const void *data, size_t bytes, uint8_t hash[32]);
 /* Length of an image: fatbin, ELF or PTX text. 0 if it is none of them. */
 size_t graft_image_size(const void *image);
 /* Takes the wrapper off. */

@@ -156,8 +156,11 @@ static int load_module(void **module, const void *image, unsigned int count, con
     free(code.made);
     return GRAFT_OUT_OF_MEMORY;
   }
-  r = rpc_graftModuleLoad(module, code.data, code.bytes, jit.words, jit.used, (unsigned char *)info,
-                          (unsigned char *)(info ? info + room : NULL), room);
+  unsigned char *logs[] = {(unsigned char *)info, (unsigned char *)(info ? info + room : NULL)};
+  uint8_t hash[32];
+  r = graft_code_is_known(code.data, code.bytes, hash)
+          ? rpc_graftModuleLoadKnown(module, hash, jit.words, jit.used, logs[0], logs[1], room)
+          : rpc_graftModuleLoad(module, code.data, code.bytes, jit.words, jit.used, logs[0], logs[1], room);
   free(code.made);
   if (room) {
     info[room - 1] = info[2 * room - 1] = 0;
@@ -209,7 +212,9 @@ static int load_library(void **library, const void *image) {
   struct code code;
   if (!library) return GRAFT_INVALID_VALUE;
   if ((r = code_of(image, &code))) return r;
-  r = rpc_graftLibraryLoad(library, code.data, code.bytes);
+  uint8_t hash[32];
+  r = graft_code_is_known(code.data, code.bytes, hash) ? rpc_graftLibraryLoadKnown(library, hash)
+                                                        : rpc_graftLibraryLoad(library, code.data, code.bytes);
   free(code.made);
   return r;
 }

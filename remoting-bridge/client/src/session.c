@@ -457,12 +457,13 @@ static bool is_too_early(const struct read *r, uint64_t offset, uint64_t bytes) 
 }
 
 uint8_t *graft_read_place(uint64_t read, uint64_t offset, uint64_t bytes, bool on_lane) {
-  uint64_t since = graft_now();
+  uint64_t since = 0; /* when it first was too early */
   uint8_t *to = NULL;
   struct read *r;
   pthread_mutex_lock(&s.receive_lock);
   while ((r = find_read(read)) && offset <= r->bytes && bytes <= r->bytes - offset && !graft_dead()) {
     if (on_lane && is_too_early(r, offset, bytes)) {
+      if (!since) since = graft_now();
       await_arrival(since);
       continue;
     }

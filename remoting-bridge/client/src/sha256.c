@@ -1,5 +1,8 @@
-/* SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for the handshake. */
+/* SHA-256 (FIPS 180-4) for code, and HMAC (RFC 2104) for the handshake. */
 #include <string.h>
+
+#include <cpuid.h>
+#include <immintrin.h>
 
 #include "graft.h"
 
@@ -21,7 +24,46 @@ struct sha256 {
 
 static uint32_t rotate(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
+/* The processor's own instructions (Intel SHA extensions): several times as fast. */
+static bool has_instructions(void) {
+  static int known; /* 1 without, 2 with */
+  if (!known) {
+    unsigned a, b, c, d, features = 0;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) features = b;
+    bool sse = __get_cpuid(1, &a, &b, &c, &d) && c & bit_SSSE3 && c & bit_SSE4_1;
+    known = sse && features & bit_SHA ? 2 : 1;
+  }
+  return known == 2;
+}
+
+__attribute__((target("sha,sse4.1"))) static void compress_by_instructions(struct sha256 *s, const uint8_t *p) {
+  const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  __m128i w[4], low = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)s->state), 0xb1);
+  __m128i high = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(s->state + 4)), 0x1b);
+  __m128i abef = _mm_alignr_epi8(low, high, 8), cdgh = _mm_blend_epi16(high, low, 0xf0);
+  const __m128i abef_before = abef, cdgh_before = cdgh;
+  for (int i = 0; i < 4; i++) w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(p + 16 * i)), big_endian);
+  for (int i = 0; i < 16; i++) {
+    __m128i k = _mm_add_epi32(w[i % 4], _mm_loadu_si128((const __m128i *)(K + 4 * i)));
+    cdgh = _mm_sha256rnds2_epu32(cdgh, abef, k);
+    abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(k, 0x0e));
+    if (i < 12) {
+      __m128i sum = _mm_sha256msg1_epu32(w[i % 4], w[(i + 1) % 4]);
+      sum = _mm_add_epi32(sum, _mm_alignr_epi8(w[(i + 3) % 4], w[(i + 2) % 4], 4));
+      w[i % 4] = _mm_sha256msg2_epu32(sum, w[(i + 3) % 4]);
+    }
+  }
+  low = _mm_shuffle_epi32(_mm_add_epi32(abef, abef_before), 0x1b);
+  high = _mm_shuffle_epi32(_mm_add_epi32(cdgh, cdgh_before), 0xb1);
+  _mm_storeu_si128((__m128i *)s->state, _mm_blend_epi16(low, high, 0xf0));
+  _mm_storeu_si128((__m128i *)(s->state + 4), _mm_alignr_epi8(high, low, 8));
+}
+
 static void compress(struct sha256 *s, const uint8_t *p) {
+  if (has_instructions()) {
+    compress_by_instructions(s, p);
+    return;
+  }
   uint32_t w[64];
   for (int i = 0; i < 16; i++) {
     w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 | (uint32_t)p[4 * i + 2] << 8 | p[4 * i + 3];
@@ -52,6 +94,13 @@ static void start(struct sha256 *s) {
 
 static void add(struct sha256 *s, const uint8_t *data, size_t bytes) {
   while (bytes) {
+    if (s->bytes % 64 == 0 && bytes >= 64) { /* as it lies */
+      compress(s, data);
+      s->bytes += 64;
+      data += 64;
+      bytes -= 64;
+      continue;
+    }
     size_t have = s->bytes % 64, take = 64 - have < bytes ? 64 - have : bytes;
     memcpy(s->block + have, data, take);
     s->bytes += take;
@@ -70,6 +119,13 @@ static void finish(struct sha256 *s, uint8_t out[32]) {
   for (int i = 0; i < 8; i++) length[i] = (uint8_t)(bits >> (56 - 8 * i));
   add(s, length, 8);
   for (int i = 0; i < 32; i++) out[i] = (uint8_t)(s->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void graft_sha256(const void *data, size_t bytes, uint8_t out[32]) {
+  struct sha256 s;
+  start(&s);
+  add(&s, data, bytes);
+  finish(&s, out);
 }
 
 void graft_hmac_sha256(const uint8_t *key, size_t key_bytes, const void *const *parts, const size_t *sizes, int count,

@@ -22,6 +22,20 @@ static void hex(const uint8_t *bytes, int count, char *out) {
   for (int i = 0; i < count; i++) sprintf(out + 2 * i, "%02x", bytes[i]);
 }
 
+/* FIPS 180-2, appendix B; a million letters in one piece. */
+static void sha256(void) {
+  static uint8_t many[1000000];
+  uint8_t out[32];
+  char text[65];
+  memset(many, 'a', sizeof many);
+  graft_sha256("abc", 3, out);
+  hex(out, 32, text);
+  CHECK(!strcmp(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+  graft_sha256(many, sizeof many, out);
+  hex(out, 32, text);
+  CHECK(!strcmp(text, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"));
+}
+
 /* RFC 4231, test cases 1, 2 and 6. */
 static void hmac_sha256(void) {
   uint8_t key[131], out[32];
@@ -228,6 +242,7 @@ static void no_server(void) {
 }
 
 int main(void) {
+  sha256();
   hmac_sha256();
   md2();
   ranges();

@@ -6,6 +6,7 @@ import graft.remoting.device.Memory;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.IntSupplier;
+import java.util.function.LongConsumer;
 
 /** Modules, libraries, and the functions and kernels in them. */
 final class CodeCalls {
@@ -18,11 +19,13 @@ final class CodeCalls {
 
   private final CudaDevice device;
   private final PrintingCode printing;
+  private final KeptCode kept;
   private final Set<Long> kernels = new HashSet<>();
 
-  CodeCalls(CudaDevice device, PrintingCode printing) {
+  CodeCalls(CudaDevice device, PrintingCode printing, KeptCode kept) {
     this.device = device;
     this.printing = printing;
+    this.kept = kept;
   }
 
   /**
@@ -30,6 +33,11 @@ final class CodeCalls {
    * then.
    */
   static int withImage(Call call, long bytes, ImageUser user) {
+    return withImage(call, bytes, user, Memory::free);
+  }
+
+  /** The same for memory that goes to {@code end} instead. */
+  private static int withImage(Call call, long bytes, ImageUser user, LongConsumer end) {
     call.bulk(bytes);
     if (call.failure() != CudaResult.SUCCESS) {
       return call.failure();
@@ -44,55 +52,61 @@ final class CodeCalls {
       call.readBulk(image, bytes);
       return user.use(image);
     } finally {
-      Memory.free(image);
+      end.accept(image);
     }
   }
 
-  /** The same for code to load, which may be several fat binaries that are to be linked. */
+  /** Code to load, which may be several fat binaries that are to be linked. */
+  private int use(long image, long bytes, ImageUser user) {
+    if (bytes < 8 || Memory.getInt(image) != FatbinWrapper.MAGIC) {
+      printing.loaded(image, bytes);
+      return user.use(image);
+    }
+    printing.loadedOther();
+    try (FatbinWrapper wrapper = FatbinWrapper.read(image, bytes)) {
+      return wrapper == null ? CudaResult.INVALID_IMAGE : user.use(wrapper.address());
+    }
+  }
+
+  /** Uses code that follows the record, and keeps it. */
   private int withCode(Call call, long bytes, ImageUser user) {
     return withImage(
-        call,
-        bytes,
-        image -> {
-          if (bytes < 8 || Memory.getInt(image) != FatbinWrapper.MAGIC) {
-            printing.loaded(image, bytes);
-            return user.use(image);
-          }
-          printing.loadedOther();
-          try (FatbinWrapper wrapper = FatbinWrapper.read(image, bytes)) {
-            return wrapper == null ? CudaResult.INVALID_IMAGE : user.use(wrapper.address());
-          }
-        });
+        call, bytes, image -> use(image, bytes, user), image -> kept.take(image, bytes));
   }
 
   interface ImageUser {
     int use(long image);
   }
 
-  int loadModule(
-      Call call,
-      long module,
-      long bytes,
-      long options,
-      int optionWords,
-      long infoLog,
-      long errorLog,
-      int logCapacity) {
-    return withCode(
-        call,
-        bytes,
-        image -> {
-          try (JitOptions jit = new JitOptions()) {
-            jit.addAll(options, optionWords);
-            jit.logs(infoLog, errorLog, logCapacity);
-            return device.cuModuleLoadDataEx(module, image, jit.count(), jit.names(), jit.values());
-          }
-        });
+  int known(long hashes, int capacity, long count) {
+    return kept.known(hashes, capacity, count);
+  }
+
+  int loadModule(Call call, long module, long bytes, JitOptions.Wanted options) {
+    return withCode(call, bytes, image -> loadModule(module, image, options));
+  }
+
+  int loadKnownModule(long module, long hash, JitOptions.Wanted options) {
+    return kept.use(
+        hash, (code, bytes) -> use(code, bytes, image -> loadModule(module, image, options)));
+  }
+
+  private int loadModule(long module, long image, JitOptions.Wanted options) {
+    try (JitOptions jit = options.open()) {
+      return device.cuModuleLoadDataEx(module, image, jit.count(), jit.names(), jit.values());
+    }
   }
 
   int loadLibrary(Call call, long library, long bytes) {
-    return withCode(
-        call, bytes, image -> device.cuLibraryLoadData(library, image, 0, 0, 0, 0, 0, 0));
+    return withCode(call, bytes, image -> loadLibrary(library, image));
+  }
+
+  int loadKnownLibrary(long library, long hash) {
+    return kept.use(hash, (code, bytes) -> use(code, bytes, image -> loadLibrary(library, image)));
+  }
+
+  private int loadLibrary(long library, long image) {
+    return device.cuLibraryLoadData(library, image, 0, 0, 0, 0, 0, 0);
   }
 
   int moduleFunction(long function, long module, long name, long count, long layout, int capacity) {

@@ -10,7 +10,7 @@ import java.io.UncheckedIOException;
 /** What the server and a worker say to each other over their private socket, one packet each. */
 sealed interface ControlMessage {
   /** The longest packet. */
-  int MAX = 4096;
+  int MAX = 16 << 10;
 
   /** From a worker: its device is open, it can take a session. */
   record Ready(String device) implements ControlMessage {}
@@ -50,6 +50,15 @@ sealed interface ControlMessage {
    */
   record Shared(Bytes handle) implements ControlMessage {}
 
+  /** From a worker: what code is kept for its session's name? */
+  record KnownCode() implements ControlMessage {}
+
+  /** From a worker, with a descriptor: code to keep. */
+  record KeepCode(Bytes hash) implements ControlMessage {}
+
+  /** From a worker: the descriptor of that code. */
+  record FindCode(Bytes hash) implements ControlMessage {}
+
   /** The packet. */
   default byte[] encode() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -88,6 +97,14 @@ sealed interface ControlMessage {
       } else if (this instanceof Find find) {
         out.writeByte('?');
         write(out, find.token());
+      } else if (this instanceof KnownCode) {
+        out.writeByte('k');
+      } else if (this instanceof KeepCode keep) {
+        out.writeByte('c');
+        write(out, keep.hash());
+      } else if (this instanceof FindCode find) {
+        out.writeByte('f');
+        write(out, find.hash());
       } else if (this instanceof Shared shared) {
         out.writeByte('H');
         write(out, shared.handle());
@@ -132,6 +149,9 @@ sealed interface ControlMessage {
         case 'L' -> new AddLane(in.readInt(), Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));
         case 'G' -> new Give(read(in), read(in));
         case '?' -> new Find(read(in));
+        case 'k' -> new KnownCode();
+        case 'c' -> new KeepCode(read(in));
+        case 'f' -> new FindCode(read(in));
         case 'H' -> new Shared(read(in));
         default -> throw new IOException("a control message of kind " + kind);
       };

@@ -17,6 +17,21 @@ final class JitOptions implements AutoCloseable {
 
   private static final int MOST = 64;
 
+  /**
+   * What a client asks for.
+   *
+   * @param pairs of an option and its value, {@code words} numbers
+   * @param infoLog where the compiler's words go, as {@code errorLog}; 0 for nowhere
+   */
+  record Wanted(long pairs, int words, long infoLog, long errorLog, int logCapacity) {
+    JitOptions open() {
+      JitOptions options = new JitOptions();
+      options.addAll(pairs, words);
+      options.logs(infoLog, errorLog, logCapacity);
+      return options;
+    }
+  }
+
   private final Scratch names = new Scratch(4 * (MOST + 4));
   private final Scratch values = new Scratch(8 * (MOST + 4));
   private int count;

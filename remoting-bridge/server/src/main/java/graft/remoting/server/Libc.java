@@ -57,6 +57,7 @@ final class Libc {
   static final int MAP_PRIVATE = 2;
   static final int MAP_ANONYMOUS = 0x20;
   static final int MAP_FIXED_NOREPLACE = 0x100000;
+  static final int MFD_CLOEXEC = 1;
   static final int F_SETFL = 4;
   static final int F_DUPFD_CLOEXEC = 1030;
   static final int F_GET_SEALS = 1034;
@@ -127,6 +128,8 @@ final class Libc {
   static native int fcntl(int fd, int command, long argument);
 
   static native int open(long path, int flags);
+
+  static native int memfd_create(String name, int flags);
 
   static native int pipe2(long ends, int flags);
 

@@ -45,7 +45,7 @@ final class Session implements RecordHandler, SessionCalls {
     this.dispatcher = new Dispatcher(device, handles, this);
     this.contexts = new ContextCalls(device, state, warmContexts);
     PrintingCode printing = new PrintingCode();
-    this.code = new CodeCalls(device, printing);
+    this.code = new CodeCalls(device, printing, new KeptCode(terms.code()));
     this.copies = new CopyCalls(device, state);
     this.launches = new LaunchCalls(device, handles);
     this.objects = new ObjectCalls(device);
@@ -54,7 +54,7 @@ final class Session implements RecordHandler, SessionCalls {
     this.graphs = new GraphCalls(device, handles, code, state.hostFunctions());
     this.region = new RegionCalls(device, channel);
     this.twins = new TwinCalls(device);
-    this.sharing = new SharingCalls(device, terms.exchange());
+    this.sharing = new SharingCalls(device, terms.handles());
     this.waits = new WaitCalls(device, state, handles.usedStreams(), printing);
     Waiters.relaxCapture(device);
   }
@@ -209,7 +209,10 @@ final class Session implements RecordHandler, SessionCalls {
       long errorLog,
       int logCapacity) {
     return code.loadModule(
-        current, module, bytes, options, optionWords, infoLog, errorLog, logCapacity);
+        current,
+        module,
+        bytes,
+        new JitOptions.Wanted(options, optionWords, infoLog, errorLog, logCapacity));
   }
 
   @Override
@@ -221,6 +224,30 @@ final class Session implements RecordHandler, SessionCalls {
   public int graftModuleGetFunction(
       Call current, long function, long module, long name, long count, long layout, int capacity) {
     return code.moduleFunction(function, module, name, count, layout, capacity);
+  }
+
+  @Override
+  public int graftKnownCode(Call current, long hashes, int capacity, long count) {
+    return code.known(hashes, capacity, count);
+  }
+
+  @Override
+  public int graftModuleLoadKnown(
+      Call current,
+      long module,
+      long hash,
+      long options,
+      int optionWords,
+      long infoLog,
+      long errorLog,
+      int logCapacity) {
+    return code.loadKnownModule(
+        module, hash, new JitOptions.Wanted(options, optionWords, infoLog, errorLog, logCapacity));
+  }
+
+  @Override
+  public int graftLibraryLoadKnown(Call current, long library, long hash) {
+    return code.loadKnownLibrary(library, hash);
   }
 
   @Override

@@ -6,11 +6,13 @@ package graft.remoting.server;
  * @param name whose it is
  * @param memoryLimit bytes of device memory that it may have, 0 for no limit
  * @param spinMicros how long to poll for the device before sleeping, in microseconds
- * @param exchange where it finds what other sessions of that name give
+ * @param handles where it finds what other sessions of that name give
+ * @param code where it finds code that sessions of that name have sent
  */
-public record SessionTerms(String name, long memoryLimit, int spinMicros, HandleExchange exchange) {
+public record SessionTerms(
+    String name, long memoryLimit, int spinMicros, HandleExchange handles, CodeExchange code) {
   /** For a session without a client. */
   static SessionTerms unlimited(int spinMicros) {
-    return new SessionTerms("", 0, spinMicros, HandleExchange.NONE);
+    return new SessionTerms("", 0, spinMicros, HandleExchange.NONE, CodeExchange.NONE);
   }
 }

@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The worker's side of {@link HandleExchange}: asks the server, one question at a time. */
-final class WorkerExchange implements HandleExchange {
+/** The worker's side of the exchanges: asks the server, one question at a time. */
+final class WorkerExchange implements HandleExchange, CodeExchange {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerExchange.class);
   private static final int LIMIT_SECONDS = 10;
 
@@ -41,6 +41,24 @@ final class WorkerExchange implements HandleExchange {
     ControlSocket.Received answer = ask(new ControlMessage.Find(token), -1);
     byte[] handle = answer == null ? new byte[0] : handleOf(answer);
     return handle.length == 0 ? null : new Found(SharedHandle.decode(handle), answer.fd());
+  }
+
+  @Override
+  public synchronized Bytes known() {
+    ControlSocket.Received answer = ask(new ControlMessage.KnownCode(), -1);
+    return Bytes.of(answer == null ? new byte[0] : handleOf(answer));
+  }
+
+  @Override
+  public synchronized boolean keep(Bytes hash, int fd) {
+    ControlSocket.Received answer = ask(new ControlMessage.KeepCode(hash), fd);
+    return answer != null && handleOf(answer).length > 0;
+  }
+
+  @Override
+  public synchronized int code(Bytes hash) {
+    ControlSocket.Received answer = ask(new ControlMessage.FindCode(hash), -1);
+    return answer == null ? -1 : answer.fd();
   }
 
   private static byte[] handleOf(ControlSocket.Received answer) {

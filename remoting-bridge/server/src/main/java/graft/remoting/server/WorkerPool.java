@@ -34,6 +34,7 @@ final class WorkerPool implements AutoCloseable {
   private final Thread thread = new Thread(this::listen, "graft-workers");
 
   private final SharedHandles shared = new SharedHandles();
+  private final CodeCache code = new CodeCache();
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -311,23 +312,39 @@ final class WorkerPool implements AutoCloseable {
       session.used(used);
     } else if (received.message() instanceof ControlMessage.Ended ended && session != null) {
       session.ending(ended.reason());
-    } else if (received.message() instanceof ControlMessage.Give give && session != null) {
-      boolean taken = shared.put(session, give.token(), give.handle(), received.fd());
-      if (!taken && received.fd() >= 0) {
-        Libc.close(received.fd());
-      }
-      return answer(worker, taken ? give.handle() : NOTHING, -1);
-    } else if (received.message() instanceof ControlMessage.Find find && session != null) {
-      SharedHandles.Given given = shared.find(session, find.token());
-      return answer(
-          worker, given == null ? NOTHING : given.handle(), given == null ? -1 : given.fd());
+    } else if (session != null) {
+      return answer(worker, session, received);
     }
     return true;
   }
 
-  private static boolean answer(Worker worker, Bytes handle, int fd) {
+  /** Answers a question about what the sessions of a name share; false when the worker has gone. */
+  private boolean answer(Worker worker, ServedSession session, ControlSocket.Received question) {
+    Bytes bytes = NOTHING;
+    int fd = -1;
+    boolean taken = false;
+    if (question.message() instanceof ControlMessage.Give give) {
+      taken = shared.put(session, give.token(), give.handle(), question.fd());
+      bytes = taken ? give.handle() : NOTHING;
+    } else if (question.message() instanceof ControlMessage.Find find) {
+      SharedHandles.Given given = shared.find(session, find.token());
+      bytes = given == null ? NOTHING : given.handle();
+      fd = given == null ? -1 : given.fd();
+    } else if (question.message() instanceof ControlMessage.KnownCode) {
+      bytes = code.known(session);
+    } else if (question.message() instanceof ControlMessage.KeepCode keep) {
+      taken = code.put(session, keep.hash(), question.fd());
+      bytes = taken ? keep.hash() : NOTHING;
+    } else if (question.message() instanceof ControlMessage.FindCode find) {
+      fd = code.find(session, find.hash());
+    } else {
+      return true;
+    }
+    if (!taken && question.fd() >= 0) {
+      Libc.close(question.fd());
+    }
     try {
-      worker.control().send(new ControlMessage.Shared(handle), fd);
+      worker.control().send(new ControlMessage.Shared(bytes), fd);
       return true;
     } catch (IOException e) {
       LOG.warn("worker {}: {}", worker.pid(), e.getMessage());
@@ -400,6 +417,7 @@ final class WorkerPool implements AutoCloseable {
     ServedSession session = worker.session();
     if (session != null) {
       shared.drop(session);
+      code.drop(session);
       metrics.sessionEnded(session);
       LOG.info("{}", session.endLine(status));
     }
@@ -444,5 +462,6 @@ final class WorkerPool implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     listener.close();
+    code.close();
   }
 }

@@ -58,7 +58,8 @@ final class WorkerSession {
       records.lanes().onViolation(client::shutdown);
       RecordHandler executor =
           backend.begin(
-              records, new SessionTerms(start.name(), start.memoryLimit(), spinMicros, exchange));
+              records,
+              new SessionTerms(start.name(), start.memoryLimit(), spinMicros, exchange, exchange));
       output.sendTo(records);
       executor.sendAlong(output);
       channel = records;

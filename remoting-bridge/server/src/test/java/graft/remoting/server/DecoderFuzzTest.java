@@ -125,7 +125,7 @@ class DecoderFuzzTest {
               new Session(
                   randomDevice(random),
                   channel,
-                  new SessionTerms("", 1 << 30, 0, HandleExchange.NONE),
+                  new SessionTerms("", 1 << 30, 0, HandleExchange.NONE, CodeExchange.NONE),
                   1);
         }
         try {
