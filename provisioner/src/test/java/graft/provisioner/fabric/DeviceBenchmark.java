@@ -15,7 +15,6 @@ import graft.provisioner.plan.Planner;
 import graft.provisioner.state.Layout;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.values.Name;
-import graft.sriov.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.ForwardingFiles;
@@ -100,12 +99,10 @@ public final class DeviceBenchmark {
       start = System.nanoTime();
       plan = new DeviceHost(folder, access).plan(file);
     } else {
-      // As the command does it, on this host's own libvirt, memory and files.
+      // As the command does it, with a libvirt of this host.
       Files.write(folder.resolve("debian.qcow2"), new byte[] {'Q', 'F', 'I', (byte) 0xfb});
       DescriptorFile file =
-          DescriptorReader.read(
-              folder.resolve("lab.yaml"),
-              text.replace("memory: 1GiB", "memory: 32MiB") + "libvirt: " + uri + "\n");
+          DescriptorReader.read(folder.resolve("lab.yaml"), text + "libvirt: " + uri + "\n");
       start = System.nanoTime();
       plan = plan(folder, file, access);
     }
@@ -126,21 +123,31 @@ public final class DeviceBenchmark {
     StateFolder state = new StateFolder(new Name("lab"), folder.resolve("state/lab"));
     JournalState journal = Journal.read(state.journal(), Steps.CODEC);
     try (Connections connections = new Connections()) {
-      Snapshot seen =
+      Snapshot here =
           new Observer(connections, access).observe(file, state, JournalKnowledge.of(journal));
-      if (seen.libvirt().guests().size() < GUESTS) {
-        throw new IllegalStateException("libvirt lists " + seen.libvirt().guests().size());
+      if (here.libvirt().guests().size() < GUESTS) {
+        throw new IllegalStateException("libvirt lists " + here.libvirt().guests().size());
       }
+      Snapshot seen =
+          new Snapshot(
+              DeviceHost.ROOMY,
+              here.libvirt(),
+              here.files(),
+              here.folders(),
+              here.listening(),
+              here.servers(),
+              here.grants(),
+              here.bundles(),
+              here.devices());
       return Planner.plan(
           new PlanInput(file, seen, journal, Layout.of(state, true), new KvmHypervisor()));
     }
   }
 
-  /** Guests of somebody else, each with the function of an adapter that is the last free one. */
+  /** Guests of somebody else, each with a device that the set-up is not about. */
   private static void domains(Path folder) throws Exception {
     Files.createDirectories(folder);
     for (int i = 0; i < GUESTS; i++) {
-      PciAddress function = PciAddress.parse(adapter(i % ADAPTERS)).plus(FUNCTIONS - i / ADAPTERS);
       String xml =
           """
           <domain type='qemu'>
@@ -150,15 +157,13 @@ public final class DeviceBenchmark {
             <devices>
               <hostdev mode='subsystem' type='pci' managed='no'>
                 <source>
-                  <address domain='0x0000' bus='0x%02x' slot='0x%02x' function='0x%x'/>
+                  <address domain='0x0000' bus='0x%02x' slot='0x%02x' function='0x0'/>
                 </source>
               </hostdev>
             </devices>
           </domain>
           """;
-      Files.writeString(
-          folder.resolve(i + ".xml"),
-          xml.formatted(i, function.bus(), function.device(), function.function()));
+      Files.writeString(folder.resolve(i + ".xml"), xml.formatted(i, 0x80 + i / 32, i % 32));
     }
   }
 

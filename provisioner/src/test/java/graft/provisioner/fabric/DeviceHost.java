@@ -55,6 +55,9 @@ import java.util.function.UnaryOperator;
  * libvirt only says what the test wants: of a plan's steps those on devices are carried out.
  */
 final class DeviceHost {
+  /** 64 CPUs and 1 TiB. */
+  static final HostFacts ROOMY = new HostFacts(64, 1L << 40, 1L << 40, 1L << 30, false, true, "");
+
   private static final Path IMAGE = Path.of("/d/debian.qcow2");
 
   final FakeSysfs fake;
@@ -111,7 +114,7 @@ final class DeviceHost {
             .observe(setup, JournalKnowledge.of(journal), libvirt);
     Snapshot snapshot =
         new Snapshot(
-            new HostFacts(64, 1L << 40, 1L << 40, 1L << 30, false, root, ""),
+            root ? ROOMY : new HostFacts(64, 1L << 40, 1L << 40, 1L << 30, false, false, ""),
             libvirt,
             Map.of(IMAGE, new FileFacts(1000, 2000, true, true, true)),
             Set.of(),
