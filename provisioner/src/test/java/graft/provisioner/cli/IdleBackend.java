@@ -4,6 +4,7 @@ import graft.remoting.server.Backend;
 import graft.remoting.server.Channel;
 import graft.remoting.server.RecordHandler;
 import graft.remoting.server.ServerException;
+import graft.remoting.server.SessionTerms;
 
 /**
  * Stands in for the GPU in tests of provisioning, which need a server that starts and stops but run
@@ -21,8 +22,7 @@ public final class IdleBackend implements Backend {
   }
 
   @Override
-  public RecordHandler begin(Channel channel, String name, long memoryLimit, int spinMicros)
-      throws ServerException {
+  public RecordHandler begin(Channel channel, SessionTerms terms) throws ServerException {
     throw new ServerException("this device is for tests without sessions");
   }
 }
