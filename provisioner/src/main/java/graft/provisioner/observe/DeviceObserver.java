@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -46,8 +47,12 @@ public final class DeviceObserver {
     this.claims = claims;
   }
 
-  /** The host now. */
-  public DeviceFacts observe(Name setup, Known known, LibvirtFacts libvirt) {
+  /**
+   * The host now.
+   *
+   * @param libvirt is asked when the devices have been read
+   */
+  public DeviceFacts observe(Name setup, Known known, Supplier<LibvirtFacts> libvirt) {
     Sysfs files = host.files();
     String boot = files.read(BOOT_ID).orElse("");
     Map<PciAddress, Map<Integer, VfSettings>> settings = new HashMap<>();
@@ -59,7 +64,8 @@ public final class DeviceObserver {
       }
     }
     Map<String, Holder> claimed = new DeviceClaims(claims).all();
-    HostState state = HostState.read(host, ledger(claimed, libvirt), settings);
+    HostState devices = HostState.read(host, Ledger.EMPTY, settings);
+    HostState state = devices.with(ledger(claimed, libvirt.get()));
     return new DeviceFacts(
         true,
         state,

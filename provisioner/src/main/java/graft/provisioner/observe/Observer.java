@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /** Makes a {@link Snapshot}: the one place that looks. */
 public final class Observer {
@@ -47,14 +48,23 @@ public final class Observer {
   public Snapshot observe(DescriptorFile file, StateFolder state, Known known) {
     Descriptor descriptor = file.descriptor();
     boolean devices = known.devices() || descriptor.usesDevices();
-    LibvirtFacts libvirt =
-        new LibvirtObserver(connections)
-            .observe(
-                descriptor.libvirt(),
-                descriptor.hypervisor(),
-                known.uri(),
-                networks(descriptor),
-                devices);
+    // Beside the devices: with hundreds of guests it is mostly waiting for the daemon.
+    CompletableFuture<LibvirtFacts> asked =
+        CompletableFuture.supplyAsync(
+            () ->
+                new LibvirtObserver(connections)
+                    .observe(
+                        descriptor.libvirt(),
+                        descriptor.hypervisor(),
+                        known.uri(),
+                        networks(descriptor),
+                        devices));
+    DeviceFacts seen =
+        devices
+            ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
+                .observe(state.setup(), known, asked::join)
+            : DeviceFacts.NONE;
+    LibvirtFacts libvirt = asked.join();
     FileObserver files = new FileObserver();
     named(file).forEach(files::look);
     files.lookUnder(state.path());
@@ -79,10 +89,7 @@ public final class Observer {
         grants,
         new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home())
             .observe(new ReachObserver(connections, libvirt).observe(descriptor)),
-        devices
-            ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
-                .observe(state.setup(), known, libvirt)
-            : DeviceFacts.NONE);
+        seen);
   }
 
   private static Set<String> networks(Descriptor descriptor) {

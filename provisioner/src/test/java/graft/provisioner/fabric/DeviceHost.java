@@ -111,7 +111,7 @@ final class DeviceHost {
             "qemu:///system", "", Optional.of(capabilities()), List.copyOf(guests), List.of());
     DeviceFacts devices =
         new DeviceObserver(access, DeviceClaims.folder(state))
-            .observe(setup, JournalKnowledge.of(journal), libvirt);
+            .observe(setup, JournalKnowledge.of(journal), () -> libvirt);
     Snapshot snapshot =
         new Snapshot(
             root ? ROOMY : new HostFacts(64, 1L << 40, 1L << 40, 1L << 30, false, false, ""),
