@@ -37,14 +37,17 @@ examples_elsewhere() {
   esac
 }
 
-# The cloud image, for the tests that find it in GRAFT_CLOUD_IMAGE.
+# The cloud image, for the tests that find it in GRAFT_CLOUD_IMAGE: `graft image build` with what containers need.
 ready_cloud_image() {
-  mkdir -p "$cache/images"
-  GRAFT_CLOUD_IMAGE=$cache/images/cloud-$(sha256sum <"$images/cloud.sh" | cut -c1-16).qcow2
+  local packages=(--package podman --package crun) key folder
+  key=$(cat "$images/cloud.sh" <(echo "${packages[@]}") | sha256sum | cut -c1-16)
+  folder=$cache/images/cloud-$key
+  GRAFT_CLOUD_IMAGE=$folder/debian-12.qcow2
   if [ ! -f "$GRAFT_CLOUD_IMAGE" ]; then
     [ "$(id -u)" = 0 ] || give_up "the cloud image is made by root: run this as root once"
     say "building the cloud image $GRAFT_CLOUD_IMAGE"
-    "$images/cloud.sh" "$GRAFT_CLOUD_IMAGE" >"$cache/cloud-image.log" 2>&1 || {
+    mkdir -p "$folder"
+    GRAFT_IMAGE_DIR=$folder "$home/bin/graft" image build debian:12 "${packages[@]}" >"$cache/cloud-image.log" 2>&1 || {
       tail -n 20 "$cache/cloud-image.log" >&2
       give_up "the cloud image could not be built: the whole log is $cache/cloud-image.log"
     }

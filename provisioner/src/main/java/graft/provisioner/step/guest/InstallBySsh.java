@@ -1,5 +1,7 @@
 package graft.provisioner.step.guest;
 
+import static java.io.OutputStream.nullOutputStream;
+
 import graft.hypervisors.libvirt.Guest;
 import graft.provisioner.program.HostProgram;
 import graft.provisioner.reach.Reach;
@@ -8,6 +10,7 @@ import graft.provisioner.reach.SshLogin;
 import graft.provisioner.reach.SshReach;
 import graft.provisioner.setup.AnsibleHost;
 import graft.provisioner.setup.Payload;
+import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
 import graft.provisioner.values.TimeSpan;
@@ -17,6 +20,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,6 +46,13 @@ public record InstallBySsh(
       Pattern.compile("(?m)^\\S+\\s+: ok=\\d+\\s+changed=(\\d+)\\s+unreachable=0\\s+failed=0");
   private static final int LAST_LINES = 15;
 
+  /** How long Ansible waits for a login or for sudo: an emulated guest on a busy host is slow. */
+  private static final int PATIENCE_SECONDS = 60;
+
+  private static final String INVENTORY = "inventory.yaml";
+  private static final String CONNECTION = "connection";
+  private static final Duration SHORT = Duration.ofSeconds(20);
+
   /** What ansible-playbook ends with where it lost its host. */
   private static final int UNREACHABLE = 4;
 
@@ -54,14 +65,25 @@ public record InstallBySsh(
   public Map<String, Object> apply(StepContext context) throws IOException, InterruptedException {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
     long start = System.nanoTime();
-    Path inventory = Files.createTempFile("graft-inventory", ".yaml"); // mode 0600
+    Path folder = Files.createTempDirectory("graft-ssh"); // mode 0700
     try {
       Files.writeString(
-          inventory, AnsibleHost.inventory(Map.of(guest, host(domain, ssh, payload))));
+          folder.resolve(INVENTORY),
+          AnsibleHost.inventory(Map.of(guest, host(domain, ssh, payload))));
       Reach reach = SshReach.to(domain, ssh);
-      return Install.result(bring(context, domain, reach, timeout, () -> play(inventory)), start);
+      return Install.result(bring(context, domain, reach, timeout, () -> play(folder)), start);
     } finally {
-      Files.deleteIfExists(inventory);
+      hangUp(folder.resolve(CONNECTION));
+      PrivateFiles.deleteFolder(folder);
+    }
+  }
+
+  /** Ends the connection that Ansible's tasks shared: none outlives the step. */
+  private static void hangUp(Path connection) throws IOException {
+    if (Files.exists(connection)) {
+      List<String> arguments = List.of("-O", "exit", "-o", "ControlPath=" + connection, "guest");
+      HostProgram.of("ssh", arguments)
+          .run(SHORT, InputStream.nullInputStream(), nullOutputStream(), nullOutputStream());
     }
   }
 
@@ -72,17 +94,20 @@ public record InstallBySsh(
     host.put("ansible_port", ssh.port());
     host.put("ansible_user", ssh.user());
     host.put("ansible_become", !ssh.user().equals("root"));
+    host.put("ansible_ssh_timeout", PATIENCE_SECONDS);
     host.put("ansible_ssh_common_args", String.join(" ", SshReach.options(ssh)));
     host.putAll(AnsibleHost.variables(payload));
     return host;
   }
 
-  private int play(Path inventory) throws IOException {
+  private int play(Path folder) throws IOException {
     List<String> arguments =
-        List.of("-i", inventory.toString(), playbooks.resolve("guest.yml").toString());
+        List.of(
+            "-i", folder.resolve(INVENTORY).toString(), playbooks.resolve("guest.yml").toString());
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("ANSIBLE_CONFIG", playbooks.resolve("ansible.cfg").toString());
     environment.put("ANSIBLE_NOCOLOR", "1");
+    environment.put("ANSIBLE_SSH_CONTROL_PATH", folder.resolve(CONNECTION).toString());
     environment.putIfAbsent("LC_ALL", "C.UTF-8"); // Ansible refuses to run without UTF-8
     ByteArrayOutputStream output = new ByteArrayOutputStream();
     HostProgram.End end =
