@@ -4,6 +4,7 @@ import graft.sriov.HostException;
 import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
+import graft.sriov.StubDriver;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
 import graft.sriov.files.WriteFailedException;
@@ -28,11 +29,14 @@ import java.util.TreeMap;
  */
 public record BindDriver(PciAddress device, Optional<String> driver, Optional<String> override)
     implements Operation {
-  private static final String VFIO = "vfio-pci";
-
-  /** For a guest: only vfio-pci may take it from now on. */
+  /** For a guest of KVM: only vfio-pci may take it from now on. */
   public static BindDriver toVfio(PciAddress device) {
-    return new BindDriver(device, Optional.of(VFIO), Optional.of(VFIO));
+    return toStub(device, StubDriver.VFIO);
+  }
+
+  /** For a guest: only its hypervisor's driver may take it from now on. */
+  public static BindDriver toStub(PciAddress device, StubDriver stub) {
+    return new BindDriver(device, Optional.of(stub.driver()), Optional.of(stub.driver()));
   }
 
   /** For the host, by that driver. */
@@ -63,6 +67,9 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
     Map<String, String> values = new TreeMap<>();
     driver(host.files(), device).ifPresent(name -> values.put("driver", name));
     override(host.files(), device).ifPresent(name -> values.put("override", name));
+    if (PcibackSlots.has(host.files(), device)) {
+      values.put("slot", "1");
+    }
     return new Before(getClass(), device, values);
   }
 
@@ -178,13 +185,16 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
           new Problem(
               device.toString(),
               "there is no driver " + name + " in the kernel",
-              "Load it: modprobe " + name));
+              "Load it: modprobe " + StubDriver.moduleOf(name)));
     }
   }
 
   static void undo(HostAccess host, PciAddress device, Before before) {
     if (host.files().exists(PciPaths.device(device))) {
       new BindDriver(device, before.value("driver"), before.value("override")).apply(host);
+      if (before.value("slot").isEmpty()) {
+        PcibackSlots.remove(host, device);
+      }
     }
   }
 

@@ -4,6 +4,7 @@ import graft.sriov.IommuGroup;
 import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
+import graft.sriov.StubDriver;
 import graft.sriov.host.NvidiaGpu;
 import graft.sriov.host.PciDevice;
 import graft.sriov.operation.BindDriver;
@@ -17,7 +18,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Plans devices for guests: whole slots of GPUs, whole IOMMU groups, vfio-pci. */
+/**
+ * Plans devices for guests: whole slots of GPUs, whole IOMMU groups where the kernel has them, the
+ * hypervisor's driver.
+ */
 public final class PassthroughPlanner {
   /**
    * Beside vfio-pci, the drivers under which a member of a group does no harm, because they do no
@@ -26,9 +30,21 @@ public final class PassthroughPlanner {
   static final Set<String> HARMLESS = Set.of("vfio-pci", "pci-stub", "pcieport");
 
   private final HostState host;
+  private final StubDriver stub;
 
+  /** A planner for guests of KVM. */
   public PassthroughPlanner(HostState host) {
+    this(host, StubDriver.VFIO);
+  }
+
+  /**
+   * A planner.
+   *
+   * @param stub the hypervisor's driver
+   */
+  public PassthroughPlanner(HostState host, StubDriver stub) {
     this.host = host;
+    this.stub = stub;
   }
 
   /**
@@ -52,14 +68,16 @@ public final class PassthroughPlanner {
       }
     }
     wanted.forEach((address, request) -> check(device(address), request, problems));
-    checkGroups(wanted, ledger, problems);
+    if (stub.hasGroups()) {
+      checkGroups(wanted, ledger, problems);
+    }
     RefusedException.throwIfAny(problems);
 
     List<Operation> operations = new ArrayList<>();
     List<String> notes = new ArrayList<>();
     for (PciAddress address : wanted.keySet()) {
       PciDevice device = device(address);
-      BindDriver bind = BindDriver.toVfio(address);
+      BindDriver bind = BindDriver.toStub(address, stub);
       if (!device.driver().equals(bind.driver())
           || !device.driverOverride().equals(bind.override())) {
         operations.add(bind);
@@ -137,7 +155,7 @@ public final class PassthroughPlanner {
                   ? "Stop the persistence daemon: systemctl stop nvidia-persistenced"
                   : "Stop what uses it first"));
     }
-    if (device.iommuGroup().isEmpty()) {
+    if (stub.hasGroups() && device.iommuGroup().isEmpty()) {
       problems.add(IommuProblem.missing(device.address()));
     }
   }

@@ -25,6 +25,9 @@ final class FakeDrivers {
       kernel.tree.file(PciPaths.driver(driver, file), "");
     }
     kernel.tree.folder("/sys/module/" + driver.replace('-', '_'));
+    if (driver.equals(FakePciback.NAME)) {
+      FakePciback.load(kernel.tree);
+    }
   }
 
   /** The driver has the device's identifiers in its table. */
@@ -39,9 +42,12 @@ final class FakeDrivers {
   /** pci_match_device: an override names the one driver that matches, whatever its table says. */
   private boolean matches(String driver, FakeDevice device) {
     String override = override(device);
-    return override.equals("(null)")
-        ? ids.get(driver).contains(id(device))
-        : override.equals(driver);
+    if (!override.equals("(null)")) {
+      return override.equals(driver);
+    }
+    return driver.equals(FakePciback.NAME)
+        ? FakePciback.has(kernel.tree, device.address)
+        : ids.get(driver).contains(id(device));
   }
 
   /** pci_device_can_probe: a VF without autoprobe is only for the driver that it is told. */
@@ -118,6 +124,7 @@ final class FakeDrivers {
           kernel.tree.file("/dev/vfio/" + device.group, "");
         }
       }
+      case FakePciback.NAME -> FakePciback.seize(kernel.tree, device.address);
       case "nvidia" -> FakeGpus.attach(kernel, device);
       case "mlx5_core", "mlx4_core" -> FakeAdapters.attach(kernel, device);
       default -> {}

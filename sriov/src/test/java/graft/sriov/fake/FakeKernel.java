@@ -16,7 +16,8 @@ final class FakeKernel {
   private static final Pattern DEVICE_FILE =
       Pattern.compile(PciPaths.DEVICES + "/([0-9a-f:.]+)/([a-z_]+)");
   private static final Pattern DRIVER_FILE =
-      Pattern.compile(PciPaths.DRIVERS + "/([^/]+)/(bind|unbind|new_id|remove_id)");
+      Pattern.compile(
+          PciPaths.DRIVERS + "/([^/]+)/(bind|unbind|new_id|remove_id|new_slot|remove_slot)");
 
   private static final Pattern MLX4_VFS = Pattern.compile("num_vfs=(\\d+)");
 
@@ -183,6 +184,8 @@ final class FakeKernel {
       switch (driver.group(2)) {
         case "bind" -> drivers.bind(path, driver.group(1), find(path, value));
         case "unbind" -> drivers.unbind(path, driver.group(1), find(path, value));
+        case "new_slot" -> FakePciback.add(tree, find(path, value).address);
+        case "remove_slot" -> FakePciback.remove(tree, path, find(path, value).address);
         case "new_id" -> drivers.newId(driver.group(1), value);
         default -> drivers.removeId(driver.group(1), value);
       }

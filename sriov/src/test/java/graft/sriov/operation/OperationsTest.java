@@ -7,6 +7,7 @@ import graft.sriov.Guid;
 import graft.sriov.HostException;
 import graft.sriov.PciAddress;
 import graft.sriov.RefusedException;
+import graft.sriov.StubDriver;
 import graft.sriov.VfPolicy;
 import graft.sriov.VfSettings;
 import graft.sriov.fake.FakeDevice;
@@ -20,6 +21,7 @@ import graft.sriov.vf.HostAccess;
 import graft.sriov.vf.TimeLimits;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -263,11 +265,72 @@ class OperationsTest {
   }
 
   @Test
+  void aDeviceGoesToPcibackByOverrideAndItsListIsAsItWas() {
+    fake.loadDriver("pciback");
+    fake.write(DRIVERS + "pciback/new_slot", PF.toString(), TimeLimits.DEFAULT.attribute());
+    fake.takeLog();
+    SortedMap<String, String> first = fake.state();
+    BindDriver operation = BindDriver.toStub(GPU, StubDriver.PCIBACK);
+    Before before = operation.before(host);
+
+    operation.apply(host);
+
+    assertThat(operation.done(host)).isTrue();
+    assertThat(slots()).containsExactly(PF.toString(), GPU.toString());
+    assertThat(fake.takeLog())
+        .containsExactly(
+            DEVICES + GPU + "/driver_override = pciback",
+            DRIVERS + "nvidia/unbind = " + GPU,
+            DRIVERS + "pciback/bind = " + GPU);
+
+    Undo.run(host, before);
+    assertThat(fake.takeLog()).endsWith(DRIVERS + "pciback/remove_slot = " + GPU);
+    assertThat(fake.state()).isEqualTo(first);
+    Undo.run(host, before);
+    assertThat(fake.takeLog()).isEmpty();
+  }
+
+  @Test
+  void aDeviceThatWasHiddenAtBootStaysHidden() {
+    fake.loadDriver("pciback");
+    new BindDriver(GPU, Optional.empty(), Optional.empty()).apply(host);
+    fake.write(DRIVERS + "pciback/new_slot", GPU.toString(), TimeLimits.DEFAULT.attribute());
+    fake.write(DRIVERS + "pciback/bind", GPU.toString(), TimeLimits.DEFAULT.bind());
+    SortedMap<String, String> hidden = fake.state();
+    BindDriver operation = BindDriver.toStub(GPU, StubDriver.PCIBACK);
+    Before before = operation.before(host);
+
+    operation.apply(host);
+    Undo.run(host, before);
+
+    assertThat(fake.state()).isEqualTo(hidden);
+    assertThat(slots()).containsExactly(GPU.toString());
+  }
+
+  @Test
+  void theKernelListsADeviceTwiceThatIsWrittenTwice() {
+    fake.loadDriver("pciback");
+    for (int i = 0; i < 2; i++) {
+      fake.write(DRIVERS + "pciback/new_slot", GPU.toString(), TimeLimits.DEFAULT.attribute());
+    }
+    assertThat(slots()).containsExactly(GPU.toString(), GPU.toString());
+    Before before = BindDriver.toStub(GPU, StubDriver.PCIBACK).before(host);
+    BindDriver.toStub(GPU, StubDriver.PCIBACK).apply(host);
+    assertThat(slots()).hasSize(2);
+    Undo.run(host, before);
+    assertThat(slots()).hasSize(2);
+  }
+
+  private List<String> slots() {
+    return fake.read(DRIVERS + "pciback/slots").stream().flatMap(String::lines).toList();
+  }
+
+  @Test
   void aDriverThatIsNotLoadedIsRefusedBeforeAnythingIsUnbound() {
     SortedMap<String, String> first = fake.state();
     assertThatThrownBy(() -> BindDriver.to(GPU, "pciback").apply(host))
         .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("modprobe pciback");
+        .hasMessageContaining("modprobe xen-pciback");
     assertThat(fake.state()).isEqualTo(first);
   }
 

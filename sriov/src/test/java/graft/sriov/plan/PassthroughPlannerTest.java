@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
+import graft.sriov.StubDriver;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;
 import graft.sriov.operation.BindDriver;
@@ -77,6 +78,22 @@ class PassthroughPlannerTest {
               new java.util.TreeMap<>(Map.of(GPU.toString(), "vm1", AUDIO.toString(), "vm1")));
       assertThat(plan.notes()).contains("0000:41:00.0: reset by flr, then bus");
     }
+  }
+
+  @Test
+  void underXenADeviceNeedsNoGroupThatDom0WouldSee() {
+    fake.loadDriver("pciback").add(FakeDevice.gpu("0000:51:00.0").withoutGroup());
+    PciAddress alone = PciAddress.parse("0000:51:00.0");
+    PassthroughPlan plan =
+        new PassthroughPlanner(HostState.read(host, ledger, Map.of()), StubDriver.PCIBACK)
+            .plan(List.of(new PassthroughRequest(alone, "vm1")));
+    assertThat(plan.operations())
+        .extracting(Operation::describe)
+        .containsExactly("0000:51:00.0: bind to pciback");
+    assertThat(refused(new PassthroughRequest(alone, "vm1")))
+        .singleElement()
+        .asString()
+        .contains("no IOMMU in use");
   }
 
   @Test
