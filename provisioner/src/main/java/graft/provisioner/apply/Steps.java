@@ -24,6 +24,7 @@ import graft.provisioner.step.guest.InstallBySsh;
 import graft.provisioner.step.guest.InstallIntoImage;
 import graft.provisioner.step.guest.MakeFolder;
 import graft.provisioner.step.guest.MakeRegion;
+import graft.provisioner.step.guest.MakeSshKeys;
 import graft.provisioner.step.guest.MakeToken;
 import graft.provisioner.step.guest.ShareTokens;
 import graft.provisioner.step.guest.StartGuest;
@@ -53,6 +54,7 @@ public final class Steps {
               StartNetwork.class,
               StartServer.class,
               MakeToken.class,
+              MakeSshKeys.class,
               GrantAccess.class,
               MakeRegion.class,
               MakeFolder.class,

@@ -53,10 +53,7 @@ final class InspectCommand implements Callable<Integer> {
   }
 
   private static String uri() {
-    List<String> uris =
-        HostObserver.isRoot()
-            ? List.of("qemu:///system", "qemu:///session")
-            : List.of("qemu:///session");
+    List<String> uris = HostObserver.daemons();
     try (Connections connections = new Connections()) {
       for (String uri : uris) {
         try {

@@ -1,6 +1,8 @@
 package graft.provisioner.cli;
 
 import graft.hypervisors.kvm.KvmHypervisor;
+import graft.hypervisors.libvirt.Hypervisor;
+import graft.hypervisors.xen.XenHypervisor;
 import graft.provisioner.apply.Steps;
 import graft.provisioner.descriptor.Descriptor;
 import graft.provisioner.descriptor.DescriptorFile;
@@ -89,7 +91,19 @@ final class Workspace implements AutoCloseable {
 
   private PlanInput input(JournalState journal, Snapshot snapshot) {
     Layout layout = Layout.of(state, snapshot.host().root());
-    return new PlanInput(file, snapshot, journal, layout, new KvmHypervisor());
+    return new PlanInput(file, snapshot, journal, layout, hypervisor(snapshot));
+  }
+
+  /** The one that is asked for, or whose guests the daemon runs. */
+  private Hypervisor hypervisor(Snapshot snapshot) {
+    boolean xen =
+        switch (file.descriptor().hypervisor()) {
+          case XEN -> true;
+          case AUTO ->
+              snapshot.libvirt().capabilities().filter(new XenHypervisor()::accepts).isPresent();
+          case KVM, QEMU -> false;
+        };
+    return xen ? new XenHypervisor() : new KvmHypervisor();
   }
 
   @Override

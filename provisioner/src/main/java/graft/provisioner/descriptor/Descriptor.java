@@ -29,7 +29,9 @@ public record Descriptor(
         int version,
     @Doc("What this set-up is called on the host. The file's name without its ending if absent.")
         Optional<Name> name,
-    @Default("auto") @Doc("Which hypervisor runs the guests. auto: KVM where it works, else QEMU.")
+    @Default("auto")
+        @Doc(
+            "Which hypervisor runs the guests. auto: KVM where it works, Xen in its dom0, else QEMU.")
         HypervisorChoice hypervisor,
     @Default("auto")
         @Doc("The libvirt connection. auto: the system's daemon if it answers, else the session's.")

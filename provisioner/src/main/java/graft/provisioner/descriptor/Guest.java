@@ -1,5 +1,6 @@
 package graft.provisioner.descriptor;
 
+import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.provisioner.bind.Default;
 import graft.provisioner.bind.Doc;
 import graft.provisioner.bind.Range;
@@ -27,7 +28,8 @@ public record Guest(
     @Doc("Devices of the host that it gets for itself.") List<Passthrough> passthrough,
     @Doc("Virtual functions that it gets for itself.") List<GuestVf> vfs,
     @Default("bios") @Doc("Its firmware. Large GPUs want uefi.") Firmware firmware,
-    @Default("hvm") @Doc("On Xen: how it is virtualized.") Virtualization virtualization,
+    @Doc("On Xen: how it is virtualized. The best that fits if absent.")
+        Optional<Virtualization> virtualization,
     @Default("false") @Doc("Whether the guest is kept from seeing that it is one.")
         boolean hideHypervisor,
     @Default("{}") @Doc("When it counts as ready.") Ready ready) {
@@ -67,12 +69,5 @@ public record Guest(
   public enum Firmware {
     BIOS,
     UEFI
-  }
-
-  /** Xen's kinds of guests. */
-  public enum Virtualization {
-    HVM,
-    PVH,
-    PV
   }
 }

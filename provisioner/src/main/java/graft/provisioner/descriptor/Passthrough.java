@@ -1,5 +1,6 @@
 package graft.provisioner.descriptor;
 
+import graft.provisioner.bind.Default;
 import graft.provisioner.bind.Doc;
 import graft.provisioner.values.Name;
 import graft.sriov.PciAddress;
@@ -17,4 +18,9 @@ public record Passthrough(
     @Doc(
             "The type of vGPU: such as nvidia-474 for a mediated device that is made; a number makes"
                 + " the virtual function of a GPU that 'pci' names a vGPU.")
-        Optional<String> type) {}
+        Optional<String> type,
+    @Default("false")
+        @Doc(
+            "On Xen: whether the guest may write all of the device's configuration space. Only for"
+                + " guests that are trusted.")
+        boolean permissive) {}

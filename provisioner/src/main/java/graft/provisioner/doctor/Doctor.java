@@ -50,10 +50,7 @@ public final class Doctor {
   }
 
   private void libvirt() {
-    List<String> uris =
-        HostObserver.isRoot()
-            ? List.of("qemu:///system", "qemu:///session")
-            : List.of("qemu:///session");
+    List<String> uris = HostObserver.daemons();
     List<String> errors = new ArrayList<>();
     for (String uri : uris) {
       try (Connections connections = new Connections()) {

@@ -3,6 +3,7 @@ package graft.provisioner.fabric;
 import graft.provisioner.descriptor.DescriptorFile;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.step.device.ApplyAtBoot;
+import graft.sriov.StubDriver;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -16,7 +17,7 @@ final class BootUnit {
   private BootUnit() {}
 
   /** The step that puts it in place; empty if it could not name the program. */
-  static Optional<ApplyAtBoot> step(DescriptorFile file, StateFolder state) {
+  static Optional<ApplyAtBoot> step(DescriptorFile file, StateFolder state, StubDriver stub) {
     Path program = Path.of(System.getProperty("graft.home", ""), "bin", "graft");
     if (!program.isAbsolute() || !Files.isExecutable(program)) {
       return Optional.empty();
@@ -24,11 +25,12 @@ final class BootUnit {
     String descriptor = file.path().toAbsolutePath().normalize().toString();
     return Optional.of(
         new ApplyAtBoot(
-            "graft-" + state.setup() + ".service", text(program.toString(), descriptor, state)));
+            "graft-" + state.setup() + ".service",
+            text(program.toString(), descriptor, state, stub)));
   }
 
   /** What is set in sysfs has to be there before the guests start: after libvirt, and once. */
-  static String text(String program, String descriptor, StateFolder state) {
+  static String text(String program, String descriptor, StateFolder state, StubDriver stub) {
     return """
         # Made by graft apply; graft destroy removes it.
         [Unit]
@@ -41,7 +43,7 @@ final class BootUnit {
         Type=oneshot
         RemainAfterExit=yes
         Environment=%s
-        ExecStartPre=-/sbin/modprobe vfio-pci
+        ExecStartPre=-/sbin/modprobe %s
         ExecStart=%s apply %s
         KillMode=process
         TimeoutStartSec=15min
@@ -53,6 +55,7 @@ final class BootUnit {
             state.setup(),
             quoted(descriptor),
             quoted("GRAFT_STATE_DIR=" + state.path().getParent()),
+            stub.module(),
             quoted(program).replace("$", "$$"),
             quoted(descriptor).replace("$", "$$"));
   }

@@ -15,6 +15,7 @@ import graft.provisioner.state.StateFolder;
 import graft.provisioner.step.Step;
 import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.Name;
+import graft.sriov.StubDriver;
 import graft.sriov.host.Bar;
 import graft.sriov.host.PciDevice;
 import graft.sriov.plan.Mlx4Options;
@@ -33,9 +34,20 @@ public final class DevicePlanner {
   private final Snapshot snapshot;
   private final JournalState journal;
   private final StateFolder state;
+  private final StubDriver stub;
 
+  /**
+   * A planner.
+   *
+   * @param stub the hypervisor's driver that keeps devices for guests
+   */
   public DevicePlanner(
-      DescriptorFile file, Snapshot snapshot, JournalState journal, StateFolder state) {
+      DescriptorFile file,
+      Snapshot snapshot,
+      JournalState journal,
+      StateFolder state,
+      StubDriver stub) {
+    this.stub = stub;
     this.file = file;
     this.snapshot = snapshot;
     this.journal = journal;
@@ -72,6 +84,7 @@ public final class DevicePlanner {
             facts,
             journal,
             DeviceClaims.folder(state.path().getParent()),
+            stub,
             adapters,
             problems);
     guests.plan();
@@ -116,7 +129,9 @@ public final class DevicePlanner {
       List<Step> take = planned.take(guest);
       List<String> names =
           take.stream().map(step -> step.name().substring("take-".length())).toList();
-      byName.put(guest.name(), new GuestDevices(take, names, place, window(guest, devices)));
+      byName.put(
+          guest.name(),
+          new GuestDevices(take, names, planned.permissive(guest), place, window(guest, devices)));
     }
     return byName;
   }
@@ -148,6 +163,7 @@ public final class DevicePlanner {
               + " has no systemd that could do it");
       return;
     }
-    BootUnit.step(file, state).ifPresentOrElse(steps::add, () -> warnings.add(BootUnit.NO_PROGRAM));
+    BootUnit.step(file, state, stub)
+        .ifPresentOrElse(steps::add, () -> warnings.add(BootUnit.NO_PROGRAM));
   }
 }

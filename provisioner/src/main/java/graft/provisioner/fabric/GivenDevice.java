@@ -95,7 +95,8 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
               Optional.empty(),
               uuid,
               Optional.empty(),
-              Optional.empty()));
+              Optional.empty(),
+              false));
     }
     return guest.withDevices(passthrough, vfs);
   }

@@ -4,19 +4,25 @@ import graft.provisioner.step.Step;
 import graft.provisioner.values.MemorySize;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What a guest gets of the host.
  *
  * @param take the steps that take its devices from the host
  * @param devices the devices that it is given then, by PCI address or UUID
+ * @param permissive those of them that are given with all of their configuration space
  * @param place where it lies
  * @param pciWindow the address space that its firmware has to keep for its devices; absent where
  *     the firmware's own choice is enough
  */
 public record GuestDevices(
-    List<Step> take, List<String> devices, Place place, Optional<MemorySize> pciWindow) {
+    List<Step> take,
+    List<String> devices,
+    Set<String> permissive,
+    Place place,
+    Optional<MemorySize> pciWindow) {
   /** Nothing. */
   public static final GuestDevices NONE =
-      new GuestDevices(List.of(), List.of(), Place.ANYWHERE, Optional.empty());
+      new GuestDevices(List.of(), List.of(), Set.of(), Place.ANYWHERE, Optional.empty());
 }

@@ -22,6 +22,7 @@ import graft.provisioner.step.device.TakeVgpu;
 import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
+import graft.sriov.StubDriver;
 import graft.sriov.host.PciDevice;
 import graft.sriov.plan.PassthroughPlan;
 import graft.sriov.plan.PassthroughPlanner;
@@ -43,6 +44,7 @@ final class GuestPlanner {
   private final DeviceFacts facts;
   private final JournalState journal;
   private final Path claims;
+  private final StubDriver stub;
   private final List<AdapterPlan> adapters;
   private final Problems problems;
   private final PassthroughPlanner passthrough;
@@ -57,6 +59,7 @@ final class GuestPlanner {
    * A planner.
    *
    * @param claims the folder of all claims
+   * @param stub the hypervisor's driver
    * @param adapters the adapters that are well
    */
   GuestPlanner(
@@ -64,6 +67,7 @@ final class GuestPlanner {
       DeviceFacts facts,
       JournalState journal,
       Path claims,
+      StubDriver stub,
       List<AdapterPlan> adapters,
       Problems problems) {
     this.descriptor = file.descriptor();
@@ -71,9 +75,10 @@ final class GuestPlanner {
     this.facts = facts;
     this.journal = journal;
     this.claims = claims;
+    this.stub = stub;
     this.adapters = adapters;
     this.problems = problems;
-    this.passthrough = new PassthroughPlanner(facts.host());
+    this.passthrough = new PassthroughPlanner(facts.host(), stub);
   }
 
   void plan() {
@@ -267,7 +272,7 @@ final class GuestPlanner {
     asked.put(at, position);
     if (plan.isMade()) {
       requests.add(new PassthroughRequest(at, own(guest)));
-    } else if (!facts.host().pci().hasIommu()) {
+    } else if (stub.hasGroups() && !facts.host().pci().hasIommu()) {
       noIommu(position, at);
     }
     devices
@@ -281,7 +286,8 @@ final class GuestPlanner {
                 at,
                 Optional.of(new TakeDevice.Function(plan.pf().address(), index)),
                 "virtual function " + index + " of '" + vf.adapter() + "', " + at + ",",
-                claims));
+                claims,
+                recorded()));
   }
 
   private void noIommu(Position position, PciAddress at) {
@@ -308,7 +314,8 @@ final class GuestPlanner {
                     function.address(),
                     Optional.empty(),
                     (function.address().equals(address) ? what : "") + function.address(),
-                    claims));
+                    claims,
+                    recorded()));
       }
     }
   }
@@ -320,11 +327,11 @@ final class GuestPlanner {
             .filter(TakeDevice.class::isInstance)
             .map(step -> asked.get(((TakeDevice) step).device()))
             .findFirst();
-    if (first.isPresent() && !facts.vfio()) {
+    if (first.isPresent() && !facts.stubs().contains(stub)) {
       problems.add(
           first.get(),
-          "vfio-pci is not loaded, so no device can be taken from the host",
-          "modprobe vfio-pci");
+          stub.driver() + " is not loaded, so no device can be taken from the host",
+          "modprobe " + stub.module());
     }
     try {
       PassthroughPlan plan = passthrough.plan(requests);
@@ -342,6 +349,29 @@ final class GuestPlanner {
         problems.add(at, problem.subject() + ": " + problem.what(), problem.next());
       }
     }
+  }
+
+  /** Journals that know of vfio-pci alone say nothing. */
+  private Optional<StubDriver> recorded() {
+    return Optional.of(stub).filter(one -> one != StubDriver.VFIO);
+  }
+
+  /** The devices that the descriptor gives with all of their configuration space. */
+  Set<String> permissive(Guest guest) {
+    Set<String> addresses = new HashSet<>();
+    for (Passthrough device : guest.passthrough()) {
+      if (device.permissive()) {
+        device
+            .pci()
+            .or(() -> device.gpu().flatMap(descriptor::gpu).map(gpu -> gpu.device().address()))
+            .ifPresent(
+                at ->
+                    passthrough
+                        .functions(at)
+                        .forEach(function -> addresses.add(function.address().toString())));
+      }
+    }
+    return addresses;
   }
 
   private Holder holder(Guest guest) {

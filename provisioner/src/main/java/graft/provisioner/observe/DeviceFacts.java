@@ -2,6 +2,7 @@ package graft.provisioner.observe;
 
 import graft.provisioner.state.DeviceClaims.Holder;
 import graft.sriov.PciAddress;
+import graft.sriov.StubDriver;
 import graft.sriov.host.BlockDevices;
 import graft.sriov.host.HostPci;
 import graft.sriov.host.HostProcesses;
@@ -20,7 +21,7 @@ import java.util.TreeMap;
  * @param looked whether anybody looked: a set-up without devices of the host does not need it
  * @param host the PCI and RDMA devices, with what the journal knows of them and who holds them
  * @param claims who was given which device by Graft, by PCI address or UUID
- * @param vfio whether devices can be bound to vfio-pci
+ * @param stubs the loaded drivers that keep devices for guests
  * @param mediated the UUIDs of the mediated devices that exist
  * @param vgpus those virtual functions of GPUs that can be a vGPU
  * @param nodes the NUMA nodes
@@ -30,7 +31,7 @@ public record DeviceFacts(
     boolean looked,
     HostState host,
     Map<String, Holder> claims,
-    boolean vfio,
+    Set<StubDriver> stubs,
     Set<String> mediated,
     Map<PciAddress, VgpuFacts> vgpus,
     List<NumaNode> nodes,
@@ -53,7 +54,7 @@ public record DeviceFacts(
               new TreeMap<>(),
               new TreeMap<>()),
           Map.of(),
-          false,
+          Set.of(),
           Set.of(),
           Map.of(),
           List.of(),

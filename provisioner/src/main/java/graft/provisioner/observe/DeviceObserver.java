@@ -6,6 +6,7 @@ import graft.provisioner.state.DeviceClaims;
 import graft.provisioner.state.DeviceClaims.Holder;
 import graft.provisioner.values.Name;
 import graft.sriov.PciAddress;
+import graft.sriov.StubDriver;
 import graft.sriov.VfSettings;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
@@ -15,9 +16,11 @@ import graft.sriov.plan.HostState;
 import graft.sriov.plan.Ledger;
 import graft.sriov.vf.HostAccess;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -70,11 +73,21 @@ public final class DeviceObserver {
         true,
         state,
         claimed,
-        files.exists(PciPaths.driver("vfio-pci", "bind")),
+        stubs(files),
         new TreeSet<>(files.list(MEDIATED)),
         vgpus(state),
         NumaNode.readAll(files),
         new BootFacts(boot, files.exists("/run/systemd/system"), unit(setup)));
+  }
+
+  private static Set<StubDriver> stubs(Sysfs files) {
+    Set<StubDriver> loaded = EnumSet.noneOf(StubDriver.class);
+    for (StubDriver stub : StubDriver.values()) {
+      if (files.exists(PciPaths.driver(stub.driver(), "bind"))) {
+        loaded.add(stub);
+      }
+    }
+    return loaded;
   }
 
   /** What Graft gave away, and what guests of others have. */

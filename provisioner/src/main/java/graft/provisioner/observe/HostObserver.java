@@ -12,6 +12,9 @@ public final class HostObserver {
   /** The state of a listening socket in /proc/net/tcp (include/net/tcp_states.h). */
   private static final String LISTEN = "0A";
 
+  /** libvirt's driver for Xen, which is root's alone. */
+  static final String XEN = "xen:///system";
+
   private static final Path VHOST_VSOCK = Path.of("/dev/vhost-vsock");
 
   private HostObserver() {}
@@ -19,6 +22,21 @@ public final class HostObserver {
   /** Whether this process is root's. */
   public static boolean isRoot() {
     return System.getProperty("user.name").equals("root");
+  }
+
+  /** Whether this is the domain of Xen that makes the others. */
+  public static boolean isXenHost() {
+    return lines(Path.of("/proc/xen/capabilities")).contains("control_d");
+  }
+
+  /** The libvirt daemons that may be here, the best first. */
+  public static List<String> daemons() {
+    return isXenHost() ? List.of(XEN) : daemonsOfQemu();
+  }
+
+  /** The system's daemon is root's; everybody has a session's. */
+  static List<String> daemonsOfQemu() {
+    return isRoot() ? List.of("qemu:///system", "qemu:///session") : List.of("qemu:///session");
   }
 
   /** The host now. */

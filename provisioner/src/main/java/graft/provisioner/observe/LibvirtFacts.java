@@ -10,6 +10,8 @@ import java.util.Optional;
  * @param uri the connection
  * @param error why it does not answer; empty if it does
  * @param capabilities absent if it does not answer
+ * @param guestMemory what new guests can get, in bytes; absent where that is what the host's own
+ *     processes can get
  * @param guests all that it knows
  * @param networks all that it knows
  */
@@ -17,12 +19,13 @@ public record LibvirtFacts(
     String uri,
     String error,
     Optional<HostCapabilities> capabilities,
+    Optional<Long> guestMemory,
     List<GuestFacts> guests,
     List<NetworkFacts> networks) {
 
   /** A daemon that does not answer. */
   public static LibvirtFacts unreachable(String uri, String error) {
-    return new LibvirtFacts(uri, error, Optional.empty(), List.of(), List.of());
+    return new LibvirtFacts(uri, error, Optional.empty(), Optional.empty(), List.of(), List.of());
   }
 
   public boolean answers() {

@@ -9,6 +9,7 @@ import graft.hypervisors.libvirt.domain.Xml;
 import graft.provisioner.descriptor.HypervisorChoice;
 import graft.provisioner.descriptor.LibvirtUri;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.w3c.dom.Element;
@@ -54,12 +55,11 @@ final class LibvirtObserver {
     if (!known.isEmpty()) {
       return List.of(known);
     }
-    if (hypervisor == HypervisorChoice.XEN) {
-      return List.of("xen:///system");
-    }
-    return HostObserver.isRoot()
-        ? List.of("qemu:///system", "qemu:///session")
-        : List.of("qemu:///session");
+    return switch (hypervisor) {
+      case XEN -> List.of(HostObserver.XEN);
+      case AUTO -> HostObserver.daemons();
+      case KVM, QEMU -> HostObserver.daemonsOfQemu();
+    };
   }
 
   private LibvirtFacts observe(String uri, Set<String> networks, boolean devices) {
@@ -70,12 +70,22 @@ final class LibvirtObserver {
       return new LibvirtFacts(
           uri,
           "",
-          java.util.Optional.of(host.capabilities()),
+          Optional.of(host.capabilities()),
+          guestMemory(host),
           host.guests().stream().map(found -> guest(found, devices)).toList(),
           seen);
     } catch (HypervisorException e) {
       return LibvirtFacts.unreachable(uri, e.getMessage());
     }
+  }
+
+  /**
+   * Xen has what it has not given to any domain; the host that is seen from here is one of them.
+   */
+  private static Optional<Long> guestMemory(LibvirtHost host) {
+    return host.uri().driver().equals("xen")
+        ? Optional.of(host.freeMemory().bytes())
+        : Optional.empty();
   }
 
   private static GuestFacts guest(ObservedGuest seen, boolean lookAtDevices) {

@@ -1,6 +1,7 @@
 package graft.provisioner.plan;
 
 import graft.hypervisors.libvirt.GuestFeature;
+import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.CpuSet;
@@ -14,9 +15,9 @@ import graft.hypervisors.libvirt.domain.MemoryBacking;
 import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.NumaTune;
 import graft.hypervisors.libvirt.domain.SerialSpec;
+import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.provisioner.descriptor.Disk;
 import graft.provisioner.descriptor.Guest;
-import graft.provisioner.descriptor.Kernel;
 import graft.provisioner.descriptor.Nic;
 import graft.provisioner.descriptor.Placement;
 import graft.provisioner.fabric.GuestDevices;
@@ -30,6 +31,7 @@ import java.util.TreeMap;
 /** Says a guest of the descriptor in the hypervisors' words. */
 final class GuestDomain {
   private static final String NO_TIMER_CHECK = "no_timer_check";
+  private static final String XEN_CONSOLE = "console=hvc0";
 
   /** How many devices a running guest can be given, beside those that it started with. */
   private static final int SPARE_SLOTS = 8;
@@ -45,14 +47,20 @@ final class GuestDomain {
             .uuid(Identities.uuid(setup, name))
             .cpus(guest.cpus())
             .memory(MemorySize.ofBytes(guest.memory().bytes()))
+            .virtualization(kind(input, guest))
             .hideHypervisor(guest.hideHypervisor())
-            .serial(new SerialSpec(input.layout().console(guest.name()).toString()))
-            .channel(ChannelSpec.GUEST_AGENT)
             .metadata(GuestMetadata.of(setup));
+    Set<GuestFeature> features = features(input, guest);
+    if (features.contains(GuestFeature.CONSOLE_LOG) && daemonsLog(input, guest).isEmpty()) {
+      spec.serial(new SerialSpec(input.layout().console(guest.name()).toString()));
+    }
+    if (features.contains(GuestFeature.GUEST_AGENT)) {
+      spec.channel(ChannelSpec.GUEST_AGENT);
+    }
     boot(input, guest, spec);
-    place(guest, devices.place(), spec);
+    place(guest, devices.place(), features, spec);
     spec.pciWindow(devices.pciWindow().map(w -> MemorySize.ofBytes(w.bytes())));
-    if (features(input).contains(GuestFeature.PCI_PASSTHROUGH)) {
+    if (features.contains(GuestFeature.PCI_PASSTHROUGH)) {
       spec.spareSlots(SPARE_SLOTS);
     }
     new GuestChannels(input, guest).addTo(spec);
@@ -63,18 +71,53 @@ final class GuestDomain {
     return spec.build();
   }
 
-  private static Set<GuestFeature> features(PlanInput input) {
-    return input.hypervisor().features(input.snapshot().libvirt().capabilities().orElseThrow());
+  /** What the hypervisor can do for this guest. */
+  static Set<GuestFeature> features(PlanInput input, Guest guest) {
+    return input.hypervisor().features(host(input), kind(input, guest));
   }
 
-  private static void place(Guest guest, Place place, DomainSpec.Builder spec) {
+  /** Whether the hypervisor has a line to an agent in the guest; yes as long as nobody answered. */
+  static boolean hasAgent(PlanInput input, Guest guest) {
+    return input.snapshot().libvirt().capabilities().isEmpty()
+        || features(input, guest).contains(GuestFeature.GUEST_AGENT);
+  }
+
+  /** How it is virtualized. */
+  static Virtualization kind(PlanInput input, Guest guest) {
+    return guest
+        .virtualization()
+        .orElseGet(
+            () ->
+                input
+                    .hypervisor()
+                    .kind(host(input), guest.kernel().isPresent(), guest.hasDevices()));
+  }
+
+  private static HostCapabilities host(PlanInput input) {
+    return input.snapshot().libvirt().capabilities().orElseThrow();
+  }
+
+  private static Optional<Path> daemonsLog(PlanInput input, Guest guest) {
+    return input.hypervisor().consoleLog(host(input), kind(input, guest), guest.name().text());
+  }
+
+  /** Where the log of its console is. */
+  static Path console(PlanInput input, Guest guest) {
+    return daemonsLog(input, guest).orElseGet(() -> input.layout().console(guest.name()));
+  }
+
+  private static void place(
+      Guest guest, Place place, Set<GuestFeature> features, DomainSpec.Builder spec) {
     Placement asked = guest.placement();
     if (asked.hugePages().isPresent() || asked.locked()) {
       Optional<MemorySize> pages = asked.hugePages().map(size -> MemorySize.ofBytes(size.bytes()));
       spec.memoryBacking(new MemoryBacking(pages, asked.locked(), false));
     }
     NumaTune.Mode mode = place.strict() ? NumaTune.Mode.STRICT : NumaTune.Mode.PREFERRED;
-    place.node().ifPresent(node -> spec.numaTune(new NumaTune(CpuSet.of(node), mode)));
+    // Where memory cannot be placed it still follows the pinned CPUs, unless it must.
+    if (features.contains(GuestFeature.NUMA_TUNING) || place.strict()) {
+      place.node().ifPresent(node -> spec.numaTune(new NumaTune(CpuSet.of(node), mode)));
+    }
     TreeMap<Integer, CpuSet> pins = new TreeMap<>();
     for (int cpu = 0; cpu < guest.cpus(); cpu++) {
       if (!place.pins().isEmpty()) {
@@ -101,7 +144,7 @@ final class GuestDomain {
                   .get()
                   .initramfs()
                   .map(i -> folder.resolve(GuestSteps.INITRAMFS).toString()),
-              arguments(input, guest.kernel().get())));
+              arguments(input, guest)));
     } else {
       boolean uefi = guest.firmware() == Guest.Firmware.UEFI;
       spec.boot(new Boot.FromDisk(uefi ? Boot.Firmware.UEFI : Boot.Firmware.BIOS));
@@ -121,15 +164,22 @@ final class GuestDomain {
    *
    * @see <a href="https://docs.kernel.org/admin-guide/kernel-parameters.html">no_timer_check</a>
    */
-  private static String arguments(PlanInput input, Kernel kernel) {
-    return isEmulated(input) && !kernel.arguments().contains(NO_TIMER_CHECK)
-        ? (kernel.arguments() + " " + NO_TIMER_CHECK).strip()
-        : kernel.arguments();
+  private static String arguments(PlanInput input, Guest guest) {
+    String arguments = guest.kernel().orElseThrow().arguments();
+    if (isEmulated(input, guest)) {
+      return with(arguments, NO_TIMER_CHECK);
+    }
+    // A PV or PVH guest has no serial port to print to.
+    return kind(input, guest) == Virtualization.HVM ? arguments : with(arguments, XEN_CONSOLE);
   }
 
-  /** Whether this host's guests run without the help of its processor. */
-  static boolean isEmulated(PlanInput input) {
-    return !features(input).contains(GuestFeature.HARDWARE_ACCELERATION);
+  private static String with(String arguments, String one) {
+    return arguments.contains(one) ? arguments : (arguments + " " + one).strip();
+  }
+
+  /** Whether it runs without the help of the host's processor. */
+  static boolean isEmulated(PlanInput input, Guest guest) {
+    return !features(input, guest).contains(GuestFeature.HARDWARE_ACCELERATION);
   }
 
   private static DiskSpec disk(Path file, boolean readOnly) {

@@ -1,5 +1,6 @@
 package graft.provisioner.plan;
 
+import graft.hypervisors.libvirt.GuestFeature;
 import graft.hypervisors.libvirt.UnsupportedFeatureException;
 import graft.provisioner.bind.Position;
 import graft.provisioner.bind.Positions;
@@ -9,6 +10,7 @@ import graft.provisioner.descriptor.Gpu;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Kernel;
 import graft.provisioner.descriptor.Nic;
+import graft.provisioner.descriptor.Passthrough;
 import graft.provisioner.descriptor.Setup;
 import graft.provisioner.descriptor.SetupFile;
 import graft.provisioner.fabric.GuestDevices;
@@ -18,6 +20,7 @@ import graft.provisioner.observe.GuestFacts;
 import graft.provisioner.values.Name;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.Set;
 
 /** Finds everything on the host that is in the way of a guest. */
 final class GuestPreflight {
@@ -43,7 +46,30 @@ final class GuestPreflight {
         }
       }
       new GuestChannels(input, guest).check(problems);
+      new GuestLogin(input, guest).check(positions.of(guest, "setup"), problems);
       features(guest);
+      devices(guest);
+    }
+  }
+
+  /** Devices are no part of the domain that the hypervisor checks: they are attached to it. */
+  private void devices(Guest guest) {
+    Set<GuestFeature> features = GuestDomain.features(input, guest);
+    var host = input.snapshot().libvirt().capabilities().orElseThrow();
+    String why =
+        input.hypervisor().why(GuestFeature.PCI_PASSTHROUGH, host, GuestDomain.kind(input, guest));
+    if (guest.hasDevices() && !features.contains(GuestFeature.PCI_PASSTHROUGH) && !why.isEmpty()) {
+      problems.add(
+          positions.of(guest),
+          "the guest '" + guest.name() + "' cannot have devices of the host: " + why);
+    }
+    for (Passthrough device : guest.passthrough()) {
+      if (device.permissive() && !features.contains(GuestFeature.FILTERED_DEVICES)) {
+        problems.add(
+            positions.of(device, "permissive"),
+            input.hypervisor().name() + " filters no device's configuration space",
+            "leave it out");
+      }
     }
   }
 

@@ -71,7 +71,8 @@ final class GuestSeed {
           String name = guest.name().text();
           String instance =
               Identities.uuid(input.descriptor().setupName().text(), name + content).toString();
-          return new BuildSeed(name, instance, payload, userData, file);
+          Optional<Path> key = new GuestLogin(input, guest).seedKey();
+          return new BuildSeed(name, instance, payload, userData, key, file);
         });
   }
 

@@ -14,7 +14,6 @@ import graft.provisioner.descriptor.VGpu;
 import graft.provisioner.fabric.GuestDevices;
 import graft.provisioner.observe.FileFacts;
 import graft.provisioner.observe.FileStamp;
-import graft.provisioner.reach.SshLogin;
 import graft.provisioner.setup.CloudInitSeed;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.state.Layout;
@@ -55,6 +54,7 @@ final class GuestSteps {
   private final GuestChannels channels;
   private final Setup.Way way;
   private final GuestSeed seed;
+  private final GuestLogin login;
   private final Path folder;
   private final String name;
   private final String uri;
@@ -68,6 +68,7 @@ final class GuestSteps {
     this.channels = new GuestChannels(input, guest);
     this.way = WayChoice.of(input, guest).way();
     this.seed = new GuestSeed(input, guest);
+    this.login = new GuestLogin(input, guest);
     this.folder = input.layout().guest(guest.name());
     this.name = guest.name().text();
     this.uri = input.snapshot().libvirt().uri();
@@ -104,7 +105,8 @@ final class GuestSteps {
       Optional<Path> source = disk.source().map(input.file()::resolve);
       steps.add(disk(disk.name().text(), source, disk.size(), folder.resolve(diskFile(disk))));
     }
-    Payload payload = new GuestBundles(input, servers, guest).payload();
+    steps.addAll(login.steps());
+    Payload payload = login.with(new GuestBundles(input, servers, guest).payload());
     kernel(steps);
     WayIn wayIn = wayIn();
     steps.addAll(wayIn.beforeStart(payload));
@@ -210,7 +212,7 @@ final class GuestSteps {
                   uri,
                   name,
                   uuid,
-                  ssh().orElseThrow(),
+                  login.ssh().orElseThrow(),
                   payload,
                   input.snapshot().bundles().playbooks(),
                   guest.ready().timeout()));
@@ -238,7 +240,7 @@ final class GuestSteps {
           ? List.of()
           : List.of(
               new InstallIntoImage(
-                  name, payload, folder.resolve(ROOT_DISK), GuestDomain.isEmulated(input)));
+                  name, payload, folder.resolve(ROOT_DISK), GuestDomain.isEmulated(input, guest)));
     }
   }
 
@@ -271,7 +273,7 @@ final class GuestSteps {
 
   private void domain(List<Step> steps) {
     HostCapabilities host = input.snapshot().libvirt().capabilities().orElseThrow();
-    Path console = input.layout().console(guest.name());
+    Path console = GuestDomain.console(input, guest);
     String xml =
         Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest, devices), host));
     String cpus = guest.cpus() == 1 ? "1 CPU" : guest.cpus() + " CPUs";
@@ -279,7 +281,9 @@ final class GuestSteps {
     String summary = cpus + ", " + guest.memory() + reach;
     steps.add(new DefineGuest(uri, name, uuid, summary, xml));
     for (String device : devices.devices()) {
-      steps.add(new AttachDevice(uri, name, uuid, device));
+      Optional<Boolean> permissive =
+          devices.permissive().contains(device) ? Optional.of(true) : Optional.empty();
+      steps.add(new AttachDevice(uri, name, uuid, device, permissive));
     }
     steps.add(new StartGuest(uri, name, uuid, console));
   }
@@ -289,7 +293,7 @@ final class GuestSteps {
     boolean agent = ready.when() == Ready.When.AGENT;
     boolean seeded = way == Setup.Way.SEED && agent;
     String marker = seeded ? CloudInitSeed.marker(seed.step(payload).instance()) : "";
-    Path console = input.layout().console(guest.name());
+    Path console = GuestDomain.console(input, guest);
     steps.add(
         new AwaitGuest(
             uri,
@@ -298,7 +302,7 @@ final class GuestSteps {
             ready.text().orElse(""),
             marker,
             seeded && byAgentToo(),
-            agent ? ssh() : Optional.empty(),
+            agent ? login.ssh() : Optional.empty(),
             ready.timeout(),
             console));
   }
@@ -309,7 +313,8 @@ final class GuestSteps {
     for (Gpu gpu : GuestBundles.owned(input, guest)) {
       Path tokens = input.layout().state().tokens(gpu.name());
       List<String> users = servers.users(gpu);
-      steps.add(new ShareTokens(uri, name, uuid, ssh(), gpu.name().text(), tokens, users, timeout));
+      steps.add(
+          new ShareTokens(uri, name, uuid, login.ssh(), gpu.name().text(), tokens, users, timeout));
     }
     if (!guest.ready().verify() || way == Setup.Way.NONE) {
       return;
@@ -318,26 +323,20 @@ final class GuestSteps {
         .checks()
         .forEach(
             (bundle, command) ->
-                steps.add(new CheckBundle(uri, name, uuid, ssh(), bundle, command, timeout)));
+                steps.add(new CheckBundle(uri, name, uuid, login.ssh(), bundle, command, timeout)));
     if (guest.vgpu().isPresent()) {
       boolean patient = servers.inGuest(guest.vgpu().get().gpu());
-      steps.add(new VerifyCuda(uri, name, uuid, ssh(), patient, timeout));
+      steps.add(new VerifyCuda(uri, name, uuid, login.ssh(), patient, timeout));
     }
-  }
-
-  /** How to log in, where SSH is the way in. */
-  private Optional<SshLogin> ssh() {
-    if (way != Setup.Way.SSH) {
-      return Optional.empty();
-    }
-    return Optional.of(new GuestPayload(input, guest).ssh("root"));
   }
 
   /**
    * Whether its agent brings what a guest does not take from its seed: where the choice is ours.
    */
   private boolean byAgentToo() {
-    return guest.setup().way() == Setup.Way.AUTO && guest.ready().when() == Ready.When.AGENT;
+    return guest.setup().way() == Setup.Way.AUTO
+        && guest.ready().when() == Ready.When.AGENT
+        && GuestDomain.hasAgent(input, guest);
   }
 
   private FileStamp stamp(String named) {

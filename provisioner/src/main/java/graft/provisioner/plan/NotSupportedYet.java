@@ -6,8 +6,6 @@ import graft.provisioner.bind.Problems;
 import graft.provisioner.descriptor.Descriptor;
 import graft.provisioner.descriptor.Gpu;
 import graft.provisioner.descriptor.GpuDevice;
-import graft.provisioner.descriptor.Guest;
-import graft.provisioner.descriptor.HypervisorChoice;
 import graft.provisioner.descriptor.Owner;
 import graft.provisioner.descriptor.VGpu;
 
@@ -29,23 +27,13 @@ final class NotSupportedYet {
   }
 
   void check() {
-    if (descriptor.hypervisor() == HypervisorChoice.XEN) {
-      refuse(positions.of(descriptor, "hypervisor"), "the Xen hypervisor");
-    }
     descriptor.gpus().forEach(this::gpu);
-    descriptor.guests().forEach(this::guest);
+    descriptor.guests().forEach(guest -> guest.vgpu().ifPresent(this::vgpu));
   }
 
   private void gpu(Gpu gpu) {
     if (gpu.device().kind() == GpuDevice.Kind.PCI && gpu.owner().kind() == Owner.Kind.HOST) {
       refuse(positions.of(gpu, "device"), "serving a GPU by its PCI address", "write gpu or gpu:N");
-    }
-  }
-
-  private void guest(Guest guest) {
-    guest.vgpu().ifPresent(this::vgpu);
-    if (guest.virtualization() != Guest.Virtualization.HVM) {
-      refuse(positions.of(guest, "virtualization"), "Xen's kinds of guests");
     }
   }
 

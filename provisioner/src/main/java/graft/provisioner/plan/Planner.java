@@ -8,6 +8,7 @@ import graft.provisioner.observe.HostFacts;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.guest.BringsPayload;
+import graft.sriov.StubDriver;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -28,7 +29,12 @@ public final class Planner {
     new NotSupportedYet(input, problems).check();
     new Preflight(input, problems).check();
     DevicePlan devices =
-        new DevicePlanner(input.file(), input.snapshot(), input.journal(), input.layout().state())
+        new DevicePlanner(
+                input.file(),
+                input.snapshot(),
+                input.journal(),
+                input.layout().state(),
+                StubDriver.of(input.hypervisor().deviceDriver()))
             .plan(problems);
     if (!problems.isEmpty()) {
       throw new UnfitHostException(problems.sorted());

@@ -1,6 +1,7 @@
 package graft.provisioner.plan;
 
 import graft.hypervisors.libvirt.GuestFeature;
+import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.provisioner.bind.Position;
 import graft.provisioner.bind.Positions;
 import graft.provisioner.bind.Problems;
@@ -63,7 +64,9 @@ final class Preflight {
       problems.add(
           positions.of(descriptor, "libvirt"),
           "only root can put guests' files where " + libvirt.uri() + " runs them",
-          "be root, or write libvirt: qemu:///session");
+          libvirt.uri().startsWith("xen")
+              ? "be root"
+              : "be root, or write libvirt: qemu:///session");
       return false;
     }
     Position at = positions.of(descriptor, "hypervisor");
@@ -74,7 +77,10 @@ final class Preflight {
       return false;
     }
     boolean fast =
-        input.hypervisor().features(capabilities).contains(GuestFeature.HARDWARE_ACCELERATION);
+        input
+            .hypervisor()
+            .features(capabilities, Virtualization.HVM)
+            .contains(GuestFeature.HARDWARE_ACCELERATION);
     if (descriptor.hypervisor() == HypervisorChoice.KVM && !fast) {
       problems.add(
           at,
@@ -104,7 +110,8 @@ final class Preflight {
 
   /** Guests that run already have their memory. */
   private void memory() {
-    long available = snapshot.host().availableMemory();
+    long all = snapshot.libvirt().guestMemory().orElse(snapshot.host().availableMemory());
+    long available = all;
     for (Guest guest : descriptor.guests()) {
       boolean runs =
           snapshot.libvirt().guest(guest.name().text()).map(g -> g.running()).orElse(false);
@@ -113,7 +120,6 @@ final class Preflight {
       }
       long wanted = guest.memory().bytes();
       if (wanted > available) {
-        long all = snapshot.host().availableMemory();
         boolean alone = wanted > all;
         problems.add(
             positions.of(guest, "memory"),

@@ -31,7 +31,7 @@ record WayChoice(Setup.Way way, String why) {
   }
 
   private static WayChoice ofKernel(PlanInput input, Guest guest) {
-    boolean agent = guest.ready().when() == Ready.When.AGENT;
+    boolean agent = asksAgent(input, guest);
     GuestBundles bundles = new GuestBundles(input, new ServerSteps(input), guest);
     if (guest.kernel().flatMap(Kernel::initramfs).isPresent()) {
       return agent && !bundles.areFilesAlone()
@@ -58,7 +58,7 @@ record WayChoice(Setup.Way way, String why) {
     if (guest.setup().ssh().isEmpty()) {
       return new WayChoice(
           Setup.Way.SEED,
-          guest.ready().when() == Ready.When.AGENT
+          asksAgent(input, guest)
               ? "it boots an image; where that has no cloud-init, its agent does"
               : "it boots an image");
     } else if (running.isEmpty()) {
@@ -70,6 +70,10 @@ record WayChoice(Setup.Way way, String why) {
       return new WayChoice(Setup.Way.AGENT, "its agent answers, and " + why);
     }
     return new WayChoice(Setup.Way.SSH, "a login is given");
+  }
+
+  private static boolean asksAgent(PlanInput input, Guest guest) {
+    return guest.ready().when() == Ready.When.AGENT && GuestDomain.hasAgent(input, guest);
   }
 
   /** Why SSH cannot be the way, the first reason first; empty if it can. */

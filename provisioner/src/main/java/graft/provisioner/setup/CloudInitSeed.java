@@ -14,10 +14,12 @@ import java.util.Optional;
  * @param instance changes whenever the guest is to be set up anew: cloud-init then runs the
  *     commands again, and keeps what else is on the disk
  * @param userData a cloud-config of the user's own, merged after ours
+ * @param key a public key that may log in as root
  * @see <a href="https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html">
  *     cloud-init: NoCloud</a>
  */
-public record CloudInitSeed(String instance, Payload payload, Optional<String> userData) {
+public record CloudInitSeed(
+    String instance, Payload payload, Optional<String> userData, Optional<String> key) {
   private static final String BOUNDARY = "graft-part";
   private static final String LABEL = "cidata";
   private static final String ARCHIVE = "setup.tar";
@@ -51,6 +53,12 @@ public record CloudInitSeed(String instance, Payload payload, Optional<String> u
   String cloudConfig() {
     StringBuilder text = new StringBuilder("#cloud-config\n");
     text.append("hostname: ").append(payload.hostName()).append('\n');
+    key.ifPresent(
+        line ->
+            text.append("disable_root: false\n")
+                .append("ssh_authorized_keys:\n  - ")
+                .append(line)
+                .append('\n'));
     text.append("runcmd:\n");
     String marker = marker(instance);
     if (payload.isEmpty()) {

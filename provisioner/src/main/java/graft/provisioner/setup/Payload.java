@@ -38,10 +38,6 @@ public record Payload(
     return files.stream().anyMatch(file -> file.path().startsWith(CLIENT_FOLDER + "/"));
   }
 
-  public boolean hasSecrets() {
-    return files.stream().anyMatch(file -> file.secret().isPresent());
-  }
-
   /** The files alone, with the guest's name, for a root file system that nothing runs in yet. */
   public List<GuestFile> read() {
     List<GuestFile> read = new ArrayList<>();
@@ -59,8 +55,11 @@ public record Payload(
     if (plain > 0) {
       parts.add(count(plain, "file"));
     }
-    if (hasSecrets()) {
+    if (files.stream().anyMatch(file -> file.path().equals(TOKEN))) {
       parts.add("its token");
+    }
+    if (files.stream().anyMatch(file -> file.secret().isPresent() && !file.path().equals(TOKEN))) {
+      parts.add("its SSH keys");
     }
     if (!packages.isEmpty()) {
       parts.add(count(packages.size(), "package"));

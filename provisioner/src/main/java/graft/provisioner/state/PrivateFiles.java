@@ -55,6 +55,12 @@ public final class PrivateFiles {
     Files.deleteIfExists(file.resolveSibling(file.getFileName() + UNFINISHED));
   }
 
+  /** Makes a folder for its owner alone. */
+  public static void makeFolder(Path folder) throws IOException {
+    Files.createDirectory(
+        folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+  }
+
   /** Removes a folder and all in it; nothing if there is none. */
   public static void deleteFolder(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {

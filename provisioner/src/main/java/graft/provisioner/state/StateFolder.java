@@ -96,6 +96,11 @@ public record StateFolder(Name setup, Path path) {
     return path.resolve("gpu-" + gpu + ".log");
   }
 
+  /** The keys by which SSH reaches a guest. */
+  public SshKeys sshKeys(Name guest) {
+    return new SshKeys(path.resolve("guest-" + guest + ".ssh"));
+  }
+
   /** A guest's own token. */
   public Path token(Name guest) {
     return path.resolve("guest-" + guest + ".token");

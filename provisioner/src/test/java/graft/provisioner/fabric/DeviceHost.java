@@ -108,7 +108,12 @@ final class DeviceHost {
     JournalState journal = journal(setup);
     LibvirtFacts libvirt =
         new LibvirtFacts(
-            "qemu:///system", "", Optional.of(capabilities()), List.copyOf(guests), List.of());
+            "qemu:///system",
+            "",
+            Optional.of(capabilities()),
+            Optional.empty(),
+            List.copyOf(guests),
+            List.of());
     DeviceFacts devices =
         new DeviceObserver(access, DeviceClaims.folder(state))
             .observe(setup, JournalKnowledge.of(journal), () -> libvirt);

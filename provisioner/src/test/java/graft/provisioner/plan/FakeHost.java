@@ -3,7 +3,9 @@ package graft.provisioner.plan;
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.GuestArchitecture;
 import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.Hypervisor;
 import graft.hypervisors.libvirt.Version;
+import graft.hypervisors.xen.XenHypervisor;
 import graft.provisioner.bundle.Bundles;
 import graft.provisioner.bundle.FoundBundle;
 import graft.provisioner.bundle.TreeFile;
@@ -23,6 +25,7 @@ import graft.provisioner.observe.ReachFacts;
 import graft.provisioner.observe.SetupFacts;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.state.Layout;
+import graft.provisioner.state.SshKeys;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.guest.BuildInitramfs;
@@ -33,6 +36,7 @@ import graft.provisioner.step.guest.DefineGuest;
 import graft.provisioner.step.guest.GrantAccess;
 import graft.provisioner.step.guest.MakeFolder;
 import graft.provisioner.step.guest.MakeRegion;
+import graft.provisioner.step.guest.MakeSshKeys;
 import graft.provisioner.step.guest.MakeToken;
 import graft.provisioner.step.guest.StartGuest;
 import graft.provisioner.step.host.DefineNetwork;
@@ -47,6 +51,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /** A host that exists only as what would be seen of it, and changes as a plan would change it. */
 final class FakeHost {
@@ -71,6 +76,8 @@ final class FakeHost {
   private String nvidia = "";
   private boolean root = true;
   private long run;
+  private Hypervisor hypervisor = new KvmHypervisor();
+  private Optional<Long> guestMemory = Optional.empty();
 
   /** 2 CPUs, 4 GiB, emulation only, a default network, the client built. */
   FakeHost() {
@@ -129,6 +136,19 @@ final class FakeHost {
 
   FakeHost network(String name, boolean active, String address) {
     networks.put(name, new NetworkFacts(name, active, address));
+    return this;
+  }
+
+  /**
+   * Under Xen, with 2 GiB left for guests.
+   *
+   * @param capabilities of xl info's virt_caps
+   */
+  FakeHost xen(String capabilities) {
+    hypervisor =
+        XenHypervisor.saying("xen_version : 4.17.5\nvirt_caps : " + capabilities + "\n", true);
+    uri = "xen:///system";
+    guestMemory = Optional.of(2L << 30);
     return this;
   }
 
@@ -194,7 +214,7 @@ final class FakeHost {
             snapshot(file),
             new JournalState(journal, run, "/d/lab.yaml", uri),
             Layout.of(state, root),
-            new KvmHypervisor()));
+            hypervisor));
   }
 
   private Snapshot snapshot(DescriptorFile file) {
@@ -204,6 +224,7 @@ final class FakeHost {
                 uri,
                 "",
                 Optional.of(capabilities()),
+                guestMemory,
                 List.copyOf(guests.values()),
                 List.copyOf(networks.values()))
             : LibvirtFacts.unreachable(uri, error);
@@ -240,10 +261,11 @@ final class FakeHost {
   }
 
   private HostCapabilities capabilities() {
+    boolean xen = uri.startsWith("xen");
     return new HostCapabilities(
         graft.hypervisors.libvirt.LibvirtUri.parse(uri),
         "host",
-        "QEMU",
+        xen ? "Xen" : "QEMU",
         Optional.of(new Version(7, 2, 0)),
         new Version(9, 0, 0),
         "x86_64",
@@ -251,13 +273,16 @@ final class FakeHost {
         graft.hypervisors.libvirt.domain.MemorySize.ofBytes(memory),
         List.of(),
         false,
-        List.of(
-            new GuestArchitecture(
-                "hvm",
-                "x86_64",
-                Optional.of("/usr/bin/qemu-system-x86_64"),
-                List.of("q35"),
-                Set.of("qemu"))));
+        Stream.of(xen ? new String[] {"xen", "hvm", "xenpvh"} : new String[] {"hvm"})
+            .map(
+                type ->
+                    new GuestArchitecture(
+                        type,
+                        "x86_64",
+                        Optional.of("/usr/bin/qemu-system-x86_64"),
+                        xen ? List.of() : List.of("q35"),
+                        Set.of(xen ? "xen" : "qemu")))
+            .toList());
   }
 
   /** Changes what is seen as the plan's steps would, and what the journal says. */
@@ -286,6 +311,8 @@ final class FakeHost {
       long bytes = region.size().bytes();
       files.put(region.file(), new FileFacts(bytes, 2000, true, false, true));
       sharedMemory -= bytes;
+    } else if (step instanceof MakeSshKeys keys) {
+      file(new SshKeys(keys.folder()).knownHosts().toString());
     } else if (step instanceof MakeFolder folder) {
       folders.add(folder.folder());
     } else if (step instanceof CopyFile copy) {

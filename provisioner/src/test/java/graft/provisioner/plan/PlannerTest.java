@@ -274,7 +274,6 @@ class PlannerTest {
                 """
                 graft: 1
                 name: lab
-                hypervisor: xen
                 gpus:
                   - {name: given, device: "0000:3b:00.0"}
                 guests:
@@ -282,9 +281,77 @@ class PlannerTest {
                     image: debian.qcow2
                 """))
         .containsExactly(
-            "/d/lab.yaml:3:13: not supported yet on this host: the Xen hypervisor",
-            "/d/lab.yaml:5:27: not supported yet on this host: serving a GPU by its PCI address"
+            "/d/lab.yaml:4:27: not supported yet on this host: serving a GPU by its PCI address"
                 + " (write gpu or gpu:N)");
+  }
+
+  private static final String ON_A_NETWORK =
+      SMALL.replace("memory: 256MiB", "memory: 256MiB\n    networks: [default]");
+
+  private static final String XEN = "pv hvm hvm_directio pv_directio hap shadow";
+
+  @Test
+  void aGuestOfXenIsReachedBySshWithKeysOfItsOwn() throws Exception {
+    assertThat(withoutWarnings(host.xen(XEN).plan(ON_A_NETWORK))).isEqualTo(golden("xen.txt"));
+    host.carryOut(host.plan(ON_A_NETWORK));
+    assertThat(host.plan(ON_A_NETWORK).actions()).isEmpty();
+  }
+
+  @Test
+  void theSeedOfAnImageLetsTheKeysIn() throws Exception {
+    Plan plan =
+        host.xen(XEN)
+            .plan(
+                ON_A_NETWORK.replace(
+                    "kernel: {image: vmlinuz, initramfs: initramfs.cpio}", "image: debian.qcow2"));
+    assertThat(plan.actions())
+        .extracting(action -> action.step().id())
+        .containsSubsequence(
+            "guest/alice/ssh-keys", "guest/alice/seed", "guest/alice/ready", "guest/alice/verify");
+    assertThat(String.valueOf(plan.toTree()))
+        .contains("/var/lib/graft/lab/guest-alice.ssh/key.pub");
+  }
+
+  @Test
+  void whatXenCannotGiveIsSaidAtOnceAndWithTheReason() {
+    assertThat(
+            problems(
+                host.xen(XEN),
+                """
+                graft: 1
+                name: lab
+                hypervisor: xen
+                gpus: [{name: gpu0, device: software}]
+                guests:
+                  - name: bob
+                    kernel: {image: vmlinuz}
+                    networks: [default]
+                    setup: none
+                  - name: alice
+                    kernel: {image: vmlinuz, initramfs: initramfs.cpio}
+                    memory: 3GiB
+                    placement: {locked: true}
+                    vgpu: {gpu: gpu0, channel: ivshmem}
+                """))
+        .anyMatch(
+            p ->
+                p.contains(
+                    "xen cannot give locked memory, user-mode network (write networks: [default]"))
+        .anyMatch(p -> p.contains("only guests of QEMU on this host share memory with its server"))
+        .anyMatch(p -> p.contains("needs 3GiB of memory; the host has 2GiB free"))
+        .anyMatch(
+            p ->
+                p.contains(
+                    "nobody can ask the guest whether it is ready: guests of xen have no agent"))
+        .hasSize(4);
+  }
+
+  @Test
+  void onlyXenHasItsKindsOfGuests() {
+    assertThat(problems(host, ON_A_NETWORK + "    virtualization: pv\n"))
+        .singleElement()
+        .asString()
+        .contains("kvm cannot give PV guests");
   }
 
   private static final String AWAY =

@@ -31,7 +31,7 @@ class CloudInitSeedTest {
 
   @Test
   void theCloudConfigRunsTheScriptOfTheSeedItself() {
-    CloudInitSeed seed = new CloudInitSeed("id-1", payload, Optional.empty());
+    CloudInitSeed seed = new CloudInitSeed("id-1", payload, Optional.empty(), Optional.empty());
     Map<String, Object> config = new Yaml().load(seed.cloudConfig());
     assertThat(config).containsEntry("hostname", "alice");
     assertThat(config.get("runcmd").toString())
@@ -40,7 +40,8 @@ class CloudInitSeedTest {
 
   @Test
   void withoutAPayloadItOnlyLeavesItsMark() {
-    CloudInitSeed seed = new CloudInitSeed("id-1", Payload.empty("alice"), Optional.empty());
+    CloudInitSeed seed =
+        new CloudInitSeed("id-1", Payload.empty("alice"), Optional.empty(), Optional.empty());
     assertThat(seed.cloudConfig())
         .contains(CloudInitSeed.marker("id-1"))
         .doesNotContain("setup.tar");
@@ -51,7 +52,8 @@ class CloudInitSeedTest {
   void theImageHoldsTheFilesUnderTheirJolietNames() throws Exception {
     Path image = folder.resolve("seed.iso");
     try (OutputStream out = Files.newOutputStream(image)) {
-      new CloudInitSeed("id-1", payload, Optional.of("#cloud-config\n")).writeTo(out);
+      new CloudInitSeed("id-1", payload, Optional.of("#cloud-config\n"), Optional.empty())
+          .writeTo(out);
     }
     String file =
         "stdio:" + image; // the folder may be in /dev/shm, and xorriso takes /dev for drives

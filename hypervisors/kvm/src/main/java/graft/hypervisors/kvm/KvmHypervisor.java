@@ -3,12 +3,12 @@ package graft.hypervisors.kvm;
 import graft.hypervisors.libvirt.GuestFeature;
 import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.Hypervisor;
-import graft.hypervisors.libvirt.UnsupportedFeatureException;
 import graft.hypervisors.libvirt.domain.CpuTuneElement;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.LifecycleElements;
 import graft.hypervisors.libvirt.domain.MemoryElements;
+import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -74,9 +74,10 @@ public final class KvmHypervisor implements Hypervisor {
   }
 
   @Override
-  public Set<GuestFeature> features(HostCapabilities host) {
+  public Set<GuestFeature> features(HostCapabilities host, Virtualization kind) {
     Set<GuestFeature> features =
-        EnumSet.complementOf(EnumSet.of(GuestFeature.PVH, GuestFeature.PV));
+        EnumSet.complementOf(
+            EnumSet.of(GuestFeature.PVH, GuestFeature.PV, GuestFeature.FILTERED_DEVICES));
     if (acceleration(host) != Acceleration.KVM) {
       features.remove(GuestFeature.HARDWARE_ACCELERATION);
     }
@@ -100,15 +101,6 @@ public final class KvmHypervisor implements Hypervisor {
     return obstacle(host)
         .map(reason -> List.of("guests are emulated, some ten times slower: " + reason))
         .orElse(List.of());
-  }
-
-  @Override
-  public void check(DomainSpec spec, HostCapabilities host) {
-    Set<GuestFeature> missing = GuestFeature.requiredBy(spec);
-    missing.removeAll(features(host));
-    if (!missing.isEmpty()) {
-      throw new UnsupportedFeatureException(spec.name(), name(), host.uri(), missing);
-    }
   }
 
   @Override

@@ -24,6 +24,7 @@ import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.PciAddress;
+import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
@@ -268,7 +269,7 @@ class KvmHostIntegrationTest {
     pool.create(VolumeSpec.raw("seed.iso", MemorySize.ofMib(1)));
     KvmHypervisor kvm = new KvmHypervisor();
     Boot.Firmware[] firmwares =
-        kvm.features(host.capabilities()).contains(GuestFeature.UEFI)
+        kvm.features(host.capabilities(), Virtualization.HVM).contains(GuestFeature.UEFI)
             ? Boot.Firmware.values()
             : new Boot.Firmware[] {Boot.Firmware.BIOS};
     for (Boot.Firmware firmware : firmwares) {

@@ -10,6 +10,7 @@ import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.HostdevSpec;
 import graft.hypervisors.libvirt.domain.PciAddress;
+import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.hypervisors.libvirt.domain.VsockSpec;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.nio.file.Path;
@@ -25,7 +26,8 @@ class KvmHypervisorTest {
 
   /** Whole machines are all that KVM knows. */
   private static final Set<GuestFeature> EVERYTHING =
-      EnumSet.complementOf(EnumSet.of(GuestFeature.PVH, GuestFeature.PV));
+      EnumSet.complementOf(
+          EnumSet.of(GuestFeature.PVH, GuestFeature.PV, GuestFeature.FILTERED_DEVICES));
 
   @TempDir Path root;
 
@@ -41,7 +43,8 @@ class KvmHypervisorTest {
   void emulatesWhereKvmDoesNotWorkAndSaysWhy() {
     KvmHypervisor kvm = new KvmHypervisor(Hosts.withoutKvm(root));
     assertThat(kvm.acceleration(HOST)).isEqualTo(Acceleration.EMULATION);
-    assertThat(kvm.features(HOST)).doesNotContain(GuestFeature.HARDWARE_ACCELERATION);
+    assertThat(kvm.features(HOST, Virtualization.HVM))
+        .doesNotContain(GuestFeature.HARDWARE_ACCELERATION);
     assertThat(kvm.warnings(HOST))
         .singleElement()
         .asString()
@@ -62,14 +65,14 @@ class KvmHypervisorTest {
     KvmHypervisor kvm = new KvmHypervisor(Hosts.withoutKvm(root));
     HostCapabilities remote = Hosts.qemu("qemu+ssh://root@node1/system");
     assertThat(kvm.acceleration(remote)).isEqualTo(Acceleration.KVM);
-    assertThat(kvm.features(remote)).isEqualTo(EVERYTHING);
+    assertThat(kvm.features(remote, Virtualization.HVM)).isEqualTo(EVERYTHING);
     assertThat(kvm.warnings(remote)).isEmpty();
   }
 
   @Test
   void aHostWithEverythingCanDoEverything() {
     KvmHypervisor kvm = new KvmHypervisor(Hosts.withKvm(root));
-    assertThat(kvm.features(HOST)).isEqualTo(EVERYTHING);
+    assertThat(kvm.features(HOST, Virtualization.HVM)).isEqualTo(EVERYTHING);
     assertThat(kvm.warnings(HOST)).isEmpty();
   }
 
@@ -77,10 +80,11 @@ class KvmHypervisorTest {
   void whatTheHostLacksItsGuestsLack() {
     KvmHypervisor kvm = new KvmHypervisor(Hosts.withoutKvm(root));
     HostCapabilities host = Hosts.qemu("qemu:///system", Set.of("qemu"), false);
-    assertThat(EnumSet.complementOf(EnumSet.copyOf(kvm.features(host))))
+    assertThat(EnumSet.complementOf(EnumSet.copyOf(kvm.features(host, Virtualization.HVM))))
         .containsExactlyInAnyOrder(
             GuestFeature.HARDWARE_ACCELERATION,
             GuestFeature.PCI_PASSTHROUGH,
+            GuestFeature.FILTERED_DEVICES,
             GuestFeature.VSOCK,
             GuestFeature.UEFI,
             GuestFeature.PVH,
@@ -91,7 +95,7 @@ class KvmHypervisorTest {
   void aUsersOwnDaemonCannotDoWhatNeedsRoot() {
     // The test's root has no /proc/self, so this is not root.
     KvmHypervisor kvm = new KvmHypervisor(Hosts.withKvm(root));
-    assertThat(kvm.features(Hosts.qemu("qemu:///session")))
+    assertThat(kvm.features(Hosts.qemu("qemu:///session"), Virtualization.HVM))
         .contains(GuestFeature.USER_NETWORK, GuestFeature.HARDWARE_ACCELERATION)
         .doesNotContain(
             GuestFeature.PCI_PASSTHROUGH,

@@ -17,6 +17,8 @@ public enum GuestFeature {
   SHARED_MEMORY("memory shared with the host"),
   VSOCK("vsock"),
   PCI_PASSTHROUGH("PCI passthrough"),
+  /** The hypervisor lets guests write only parts of a device's configuration space. */
+  FILTERED_DEVICES("filtering of devices' configuration space"),
   HUGE_PAGES("huge pages"),
   LOCKED_MEMORY("locked memory"),
   NUMA_TUNING("memory from chosen NUMA nodes"),

@@ -2,6 +2,7 @@ package graft.hypervisors.libvirt;
 
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** A guest needs what its hypervisor cannot do on this host; planning should have found it. */
@@ -11,17 +12,32 @@ public final class UnsupportedFeatureException extends HypervisorException {
 
   private final transient Set<GuestFeature> missing;
 
+  /**
+   * An error.
+   *
+   * @param why says of a missing feature why it is; empty where nobody knows
+   */
   public UnsupportedFeatureException(
-      String guest, String hypervisor, LibvirtUri uri, Set<GuestFeature> missing) {
+      String guest,
+      String hypervisor,
+      LibvirtUri uri,
+      Set<GuestFeature> missing,
+      Function<GuestFeature, String> why) {
     super(
         "make a domain for",
         "guest '" + guest + "' at " + uri,
         hypervisor
             + " cannot give "
             + new TreeSet<>(missing)
-                .stream().map(GuestFeature::words).collect(Collectors.joining(", ")),
+                .stream()
+                    .map(feature -> feature.words() + reason(why.apply(feature)))
+                    .collect(Collectors.joining(", ")),
         "leave it out of the guest, or use another host");
     this.missing = Set.copyOf(missing);
+  }
+
+  private static String reason(String why) {
+    return why.isEmpty() ? "" : " (" + why + ")";
   }
 
   public Set<GuestFeature> missing() {

@@ -3,15 +3,16 @@ package graft.hypervisors.xen;
 import graft.hypervisors.libvirt.GuestFeature;
 import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.Hypervisor;
-import graft.hypervisors.libvirt.UnsupportedFeatureException;
 import graft.hypervisors.libvirt.domain.CpuTuneElement;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.LifecycleElements;
 import graft.hypervisors.libvirt.domain.MemoryElements;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.hypervisors.libvirt.domain.Xml;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import org.w3c.dom.Document;
@@ -37,14 +38,37 @@ public final class XenHypervisor implements Hypervisor {
           GuestFeature.HOST_BRIDGE,
           GuestFeature.CONSOLE_LOG);
 
-  private final Function<HostCapabilities, XenCapabilities> running;
+  /** The toolstack's daemon for consoles, with {@code --log=guest}. */
+  private static final Path CONSOLES = Path.of("/var/log/xen/console");
+
+  private final Function<HostCapabilities, RunningXen> look;
+  private RunningXen running;
 
   public XenHypervisor() {
-    this(XenCapabilities::of);
+    this(RunningXen::of);
   }
 
-  XenHypervisor(Function<HostCapabilities, XenCapabilities> running) {
-    this.running = running;
+  XenHypervisor(Function<HostCapabilities, RunningXen> look) {
+    this.look = look;
+  }
+
+  /**
+   * For a Xen that is not asked, because what it says is known.
+   *
+   * @param info what its {@code xl info} prints
+   * @param logsConsoles whether its xenconsoled writes what guests print into files
+   */
+  public static XenHypervisor saying(String info, boolean logsConsoles) {
+    RunningXen said = RunningXen.parse(info, logsConsoles);
+    return new XenHypervisor(host -> said);
+  }
+
+  /** Asked once: it is one program more to run. */
+  private synchronized RunningXen running(HostCapabilities host) {
+    if (running == null) {
+      running = look.apply(host);
+    }
+    return running;
   }
 
   @Override
@@ -57,46 +81,70 @@ public final class XenHypervisor implements Hypervisor {
     return host.hypervisor().equals("Xen") && host.offersDomainType(DOMAIN_TYPE);
   }
 
-  /** What at least one kind of guest can have. */
   @Override
-  public Set<GuestFeature> features(HostCapabilities host) {
-    Set<GuestFeature> features = EnumSet.noneOf(GuestFeature.class);
-    XenCapabilities xen = running.apply(host);
-    for (Virtualization kind : Virtualization.values()) {
-      if (host.nativeGuest(OsElement.osType(kind)).isPresent()) {
-        features.addAll(features(host, xen, kind));
-      }
-    }
-    return features;
-  }
-
-  private static Set<GuestFeature> features(
-      HostCapabilities host, XenCapabilities xen, Virtualization kind) {
+  public Set<GuestFeature> features(HostCapabilities host, Virtualization kind) {
     Set<GuestFeature> features = EnumSet.copyOf(DRIVER);
-    if (host.nativeGuest(OsElement.osType(kind)).isPresent()) {
+    RunningXen xen = running(host);
+    if (offers(host, kind)) {
       features.add(GuestFeature.valueOf(kind.name()));
     }
     if (xen.passesDevicesTo(kind)) {
       features.add(GuestFeature.PCI_PASSTHROUGH);
+      features.add(GuestFeature.FILTERED_DEVICES);
     }
-    if (kind != Virtualization.HVM) {
-      features.remove(GuestFeature.CONSOLE_LOG); // theirs is a pty: xenconsoled may log it
+    if (kind != Virtualization.HVM && !xen.logsConsoles()) {
+      features.remove(GuestFeature.CONSOLE_LOG);
     }
     return features;
   }
 
-  @Override
-  public List<String> warnings(HostCapabilities host) {
-    return List.of();
+  private static boolean offers(HostCapabilities host, Virtualization kind) {
+    return host.nativeGuest(OsElement.osType(kind)).isPresent();
   }
 
   @Override
-  public void check(DomainSpec spec, HostCapabilities host) {
-    Set<GuestFeature> missing = GuestFeature.requiredBy(spec);
-    missing.removeAll(features(host, running.apply(host), spec.virtualization()));
-    if (!missing.isEmpty()) {
-      throw new UnsupportedFeatureException(spec.name(), name(), host.uri(), missing);
+  public String why(GuestFeature missing, HostCapabilities host, Virtualization kind) {
+    return switch (missing) {
+      case PCI_PASSTHROUGH -> running(host).obstacle(kind);
+      case CONSOLE_LOG -> "xenconsoled runs without --log=guest";
+      case USER_NETWORK -> "write networks: [default], or another network of libvirt's";
+      case GUEST_AGENT -> "libvirt's driver for Xen knows none; SSH does what it would";
+      case NUMA_TUNING -> "libvirt's driver for Xen knows only pinned CPUs";
+      default -> "";
+    };
+  }
+
+  /**
+   * A kernel needs no machine around it, and PVH is what Xen advises for one; but no PVH guest can
+   * have devices.
+   */
+  @Override
+  public Virtualization kind(HostCapabilities host, boolean kernel, boolean devices) {
+    if (!kernel && offers(host, Virtualization.HVM)) {
+      return Virtualization.HVM;
     }
+    return !devices && offers(host, Virtualization.PVH) ? Virtualization.PVH : Virtualization.PV;
+  }
+
+  @Override
+  public List<String> warnings(HostCapabilities host) {
+    return running(host).logsConsoles()
+        ? List.of()
+        : List.of(
+            "the consoles of PV and PVH guests are kept nowhere: xenconsoled runs without"
+                + " --log=guest");
+  }
+
+  @Override
+  public String deviceDriver() {
+    return "pciback";
+  }
+
+  @Override
+  public Optional<Path> consoleLog(HostCapabilities host, Virtualization kind, String guest) {
+    return kind != Virtualization.HVM && running(host).logsConsoles()
+        ? Optional.of(CONSOLES.resolve("guest-" + guest + ".log"))
+        : Optional.empty();
   }
 
   @Override
@@ -114,11 +162,7 @@ public final class XenHypervisor implements Hypervisor {
     Xml.add(domain, "vcpu", Integer.toString(spec.cpus()));
     spec.cpuTune().ifPresent(tune -> CpuTuneElement.append(domain, tune));
     OsElement.append(domain, spec, host.arch());
-    if (spec.virtualization() == Virtualization.HVM) {
-      Element features = Xml.add(domain, "features");
-      Xml.add(features, "acpi");
-      Xml.add(features, "apic");
-    }
+    FeaturesElement.append(domain, spec);
     LifecycleElements.append(domain, spec.onReboot());
     DevicesElement.append(domain, spec);
     return document;

@@ -35,13 +35,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class XenHypervisorTest {
 
   private static final HostCapabilities HOST = host(List.of("xen", "hvm", "xenpvh"));
   private static final XenHypervisor XEN =
       new XenHypervisor(
-          host -> XenCapabilities.parse("virt_caps : pv hvm hvm_directio pv_directio"));
+          host -> RunningXen.parse("virt_caps : pv hvm hvm_directio pv_directio", true));
 
   @Test
   void acceptsHostsOfXenOnly() {
@@ -52,7 +53,7 @@ class XenHypervisorTest {
 
   @Test
   void paravirtualizedGuestFromAKernel() {
-    golden("pv-kernel.xml", kernel(Virtualization.PV).hostdev(vf()).build());
+    golden("pv-kernel.xml", kernel(Virtualization.PV).spareSlots(8).hostdev(vf()).build());
   }
 
   @Test
@@ -91,21 +92,24 @@ class XenHypervisorTest {
             .networkInterface(
                 InterfaceSpec.network("default").withMac(new MacAddress("00:16:3e:11:22:33")))
             .serial(new SerialSpec("/var/log/graft/owner.log"))
+            .spareSlots(8)
             .hostdev(vf())
             .build());
   }
 
   @Test
   void noKindOfGuestHasWhatOnlyQemuGuestsHave() {
-    assertThat(XEN.features(HOST))
-        .contains(GuestFeature.PV, GuestFeature.PVH, GuestFeature.HVM, GuestFeature.PCI_PASSTHROUGH)
-        .doesNotContain(
-            GuestFeature.GUEST_AGENT,
-            GuestFeature.USER_NETWORK,
-            GuestFeature.SHARED_MEMORY,
-            GuestFeature.VSOCK,
-            GuestFeature.HUGE_PAGES,
-            GuestFeature.NUMA_TUNING);
+    for (Virtualization kind : Virtualization.values()) {
+      assertThat(XEN.features(HOST, kind))
+          .contains(GuestFeature.valueOf(kind.name()), GuestFeature.CPU_PINNING)
+          .doesNotContain(
+              GuestFeature.GUEST_AGENT,
+              GuestFeature.USER_NETWORK,
+              GuestFeature.SHARED_MEMORY,
+              GuestFeature.VSOCK,
+              GuestFeature.HUGE_PAGES,
+              GuestFeature.NUMA_TUNING);
+    }
   }
 
   @Test
@@ -125,13 +129,51 @@ class XenHypervisorTest {
     DomainSpec spec = kernel(Virtualization.PVH).hostdev(vf()).build();
     assertThatExceptionOfType(UnsupportedFeatureException.class)
         .isThrownBy(() -> XEN.domainXml(spec, HOST))
+        .withMessageContaining("no PVH guest of Xen")
         .satisfies(e -> assertThat(e.missing()).containsExactly(GuestFeature.PCI_PASSTHROUGH));
+  }
+
+  @Test
+  void theKindFitsWhatTheGuestIs() {
+    assertThat(XEN.kind(HOST, true, false)).isEqualTo(Virtualization.PVH);
+    assertThat(XEN.kind(HOST, true, true)).isEqualTo(Virtualization.PV);
+    assertThat(XEN.kind(HOST, false, true)).isEqualTo(Virtualization.HVM);
+    assertThat(XEN.kind(host(List.of("xen")), false, false)).isEqualTo(Virtualization.PV);
+  }
+
+  @Test
+  void whyNoDeviceCanBePassed() {
+    String caps = "virt_caps : pv hvm\nxen_version : 4.17.5\n";
+    assertThat(why(caps + "xen_commandline : dom0_mem=4G iommu=verbose,off"))
+        .contains("turned off on Xen's command line", "iommu=verbose,off");
+    assertThat(why(caps + "xen_commandline : dom0_mem=4G iommu=verbose"))
+        .contains("Xen 4.17.5 uses no IOMMU", "BIOS");
+    assertThat(why("virt_caps : pv hvm pv_directio")).isEmpty();
+  }
+
+  private static String why(String info) {
+    return RunningXen.parse(info, true).obstacle(Virtualization.PV);
+  }
+
+  @Test
+  void consolesAreLoggedIfXenconsoledWasToldTo(@TempDir Path proc) throws IOException {
+    Path daemon = Files.createDirectories(proc.resolve("407"));
+    Files.writeString(daemon.resolve("cmdline"), "/usr/lib/xen/bin/xenconsoled\0--pid-file=x\0");
+    assertThat(RunningXen.logsConsoles(proc)).isFalse();
+    Files.writeString(daemon.resolve("cmdline"), "/usr/lib/xen/bin/xenconsoled\0--log=guest\0");
+    assertThat(RunningXen.logsConsoles(proc)).isTrue();
+    XenHypervisor silent = new XenHypervisor(host -> RunningXen.parse("", false));
+    assertThat(XEN.consoleLog(HOST, Virtualization.PV, "a"))
+        .contains(Path.of("/var/log/xen/console/guest-a.log"));
+    assertThat(XEN.consoleLog(HOST, Virtualization.HVM, "a")).isEmpty();
+    assertThat(silent.consoleLog(HOST, Virtualization.PV, "a")).isEmpty();
+    assertThat(silent.warnings(HOST)).singleElement().asString().contains("--log=guest");
   }
 
   @Test
   void withoutAnIommuOnlyParavirtualizedGuestsHaveDevices() {
     XenHypervisor xen =
-        new XenHypervisor(host -> XenCapabilities.parse("virt_caps : pv hvm pv_directio"));
+        new XenHypervisor(host -> RunningXen.parse("virt_caps : pv hvm pv_directio", true));
     assertThat(xen.domainXml(kernel(Virtualization.PV).hostdev(vf()).build(), HOST)).isNotNull();
     DomainSpec hvm = kernel(Virtualization.HVM).hostdev(vf()).build();
     assertThatExceptionOfType(UnsupportedFeatureException.class)
@@ -145,7 +187,7 @@ class XenHypervisorTest {
     assertThatExceptionOfType(UnsupportedFeatureException.class)
         .isThrownBy(() -> XEN.domainXml(spec, pvOnly))
         .withMessageContaining("HVM guests");
-    assertThat(XEN.features(pvOnly)).doesNotContain(GuestFeature.HVM, GuestFeature.CONSOLE_LOG);
+    assertThat(XEN.features(pvOnly, Virtualization.HVM)).doesNotContain(GuestFeature.HVM);
   }
 
   @Test
@@ -156,8 +198,10 @@ class XenHypervisorTest {
         virt_caps              : pv hvm hvm_directio pv_directio hap shadow iommu_hap_pt_share
         total_memory           : 2799
         """;
-    assertThat(XenCapabilities.parse(info).words()).contains("hvm_directio", "hap").hasSize(7);
-    assertThat(XenCapabilities.parse("").words()).isEmpty();
+    assertThat(RunningXen.parse(info, true).capabilities())
+        .contains("hvm_directio", "hap")
+        .hasSize(7);
+    assertThat(RunningXen.parse("", true).capabilities()).isEmpty();
   }
 
   private static DomainSpec.Builder kernel(Virtualization kind) {

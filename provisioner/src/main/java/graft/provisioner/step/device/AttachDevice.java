@@ -15,13 +15,17 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.w3c.dom.Element;
 
 /**
  * Gives a guest a device that was taken from the host: in its definition, and at once if it runs.
  *
  * @param device its PCI address, or the UUID of a mediated device
+ * @param permissive whether the guest may write all of its configuration space, on Xen
  */
-public record AttachDevice(String uri, String guest, String uuid, String device) implements Step {
+public record AttachDevice(
+    String uri, String guest, String uuid, String device, Optional<Boolean> permissive)
+    implements Step {
   private static final Await GONE = new Await(Duration.ofSeconds(30), Duration.ofMillis(100));
 
   @Override
@@ -36,7 +40,7 @@ public record AttachDevice(String uri, String guest, String uuid, String device)
 
   @Override
   public String describe() {
-    return "attach " + device;
+    return "attach " + device + (permissive.orElse(false) ? ", permissive" : "");
   }
 
   @Override
@@ -64,10 +68,10 @@ public record AttachDevice(String uri, String guest, String uuid, String device)
   public Map<String, Object> apply(StepContext context) {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
     if (!domain.definedHostDevices().contains(spec())) {
-      domain.attach(HostdevElement.create(spec()), Set.of(DeviceScope.CONFIG));
+      domain.attach(element(), Set.of(DeviceScope.CONFIG));
     }
     if (domain.state().isActive() && !domain.hostDevices().contains(spec())) {
-      domain.attach(HostdevElement.create(spec()), Set.of(DeviceScope.LIVE));
+      domain.attach(element(), Set.of(DeviceScope.LIVE));
     }
     return Map.of();
   }
@@ -102,6 +106,11 @@ public record AttachDevice(String uri, String guest, String uuid, String device)
           "the guest '" + guest + "' does not let go of " + device,
           "stop what uses it there, or shut the guest down, then try again");
     }
+  }
+
+  private Element element() {
+    Element element = HostdevElement.create(spec());
+    return permissive.orElse(false) ? HostdevElement.permissive(element) : element;
   }
 
   private HostdevSpec spec() {

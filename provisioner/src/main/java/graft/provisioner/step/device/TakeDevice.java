@@ -9,6 +9,7 @@ import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
 import graft.sriov.PciAddress;
+import graft.sriov.StubDriver;
 import graft.sriov.files.PciPaths;
 import graft.sriov.host.PciDevice;
 import graft.sriov.operation.BindDriver;
@@ -21,12 +22,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Takes a PCI function from the host for a guest: claims it, and binds it to vfio-pci.
+ * Takes a PCI function from the host for a guest: claims it, and binds it to the hypervisor's
+ * driver.
  *
  * @param setup the set-up that the guest belongs to
  * @param function the virtual function that it is; absent for other devices
  * @param what it is, for people
  * @param claims the folder of all claims
+ * @param stub the hypervisor's driver; vfio-pci if absent
  */
 public record TakeDevice(
     String guest,
@@ -34,7 +37,8 @@ public record TakeDevice(
     PciAddress device,
     Optional<Function> function,
     String what,
-    Path claims)
+    Path claims,
+    Optional<StubDriver> stub)
     implements Step {
 
   /**
@@ -57,14 +61,14 @@ public record TakeDevice(
 
   @Override
   public String describe() {
-    return "take " + what + " from the host (vfio-pci)";
+    return "take " + what + " from the host (" + driver().driver() + ")";
   }
 
   @Override
   public boolean isDone(Snapshot snapshot) {
     DeviceFacts devices = snapshot.devices();
     Optional<PciDevice> there = devices.host().pci().device(device);
-    BindDriver bind = BindDriver.toVfio(device);
+    BindDriver bind = BindDriver.toStub(device, driver());
     return there.isPresent()
         && there.get().driver().equals(bind.driver())
         && there.get().driverOverride().equals(bind.override())
@@ -84,7 +88,7 @@ public record TakeDevice(
 
   @Override
   public Map<String, Object> before(StepContext context) {
-    return Recorded.write(BindDriver.toVfio(device).before(context.host()));
+    return Recorded.write(BindDriver.toStub(device, driver()).before(context.host()));
   }
 
   @Override
@@ -92,8 +96,8 @@ public record TakeDevice(
     HostAccess host = context.host();
     function.ifPresent(vf -> checkPlace(host, vf));
     new DeviceClaims(claims).claim(device.toString(), holder());
-    BindDriver.toVfio(device).apply(host);
-    if (function.isPresent()) {
+    BindDriver.toStub(device, driver()).apply(host);
+    if (function.isPresent() && driver().hasGroups()) {
       GroupCheck.check(host.files(), device); // which nobody could know before it was made
     }
     return Map.of();
@@ -124,6 +128,10 @@ public record TakeDevice(
       Recorded.read(before).ifPresent(b -> Undo.run(context.host(), b));
       new DeviceClaims(claims).release(device.toString(), holder());
     }
+  }
+
+  private StubDriver driver() {
+    return stub.orElse(StubDriver.VFIO);
   }
 
   private Holder holder() {

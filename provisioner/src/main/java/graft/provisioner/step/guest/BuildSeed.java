@@ -13,9 +13,18 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 
-/** Makes the seed that cloud-init reads when a guest's image boots for the first time. */
+/**
+ * Makes the seed that cloud-init reads when a guest's image boots for the first time.
+ *
+ * @param key the public key that may log in as root; absent where nobody needs to
+ */
 public record BuildSeed(
-    String guest, String instance, Payload payload, Optional<FileStamp> userData, Path target)
+    String guest,
+    String instance,
+    Payload payload,
+    Optional<FileStamp> userData,
+    Optional<Path> key,
+    Path target)
     implements PayloadStep {
   @Override
   public Lane lane() {
@@ -49,7 +58,9 @@ public record BuildSeed(
         userData.isPresent()
             ? Optional.of(Files.readString(userData.get().path()))
             : Optional.empty();
-    PrivateFiles.write(target, new CloudInitSeed(instance, payload, theirs)::writeTo);
+    Optional<String> ours =
+        key.isPresent() ? Optional.of(Files.readString(key.get()).strip()) : Optional.empty();
+    PrivateFiles.write(target, new CloudInitSeed(instance, payload, theirs, ours)::writeTo);
   }
 
   @Override

@@ -6,6 +6,7 @@ import graft.provisioner.observe.Snapshot;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -56,7 +57,8 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
   }
 
   @Override
-  public void undo(StepContext context) {
+  public void undo(StepContext context) throws IOException {
     Domains.find(context.libvirt(uri), guest, uuid).ifPresent(Guest::destroy);
+    Files.deleteIfExists(console); // which may be in a folder of the hypervisor's
   }
 }

@@ -30,6 +30,16 @@ public final class HostdevElement {
   }
 
   /**
+   * Lets the guest write all of the device's configuration space, which Xen filters otherwise.
+   *
+   * @see <a href="https://libvirt.org/formatdomain.html#usb-pci-scsi-devices">writeFiltering</a>
+   */
+  public static Element permissive(Element hostdev) {
+    Xml.children(hostdev, "source").get(0).setAttribute("writeFiltering", "no");
+    return hostdev;
+  }
+
+  /**
    * The devices of the host that a guest has, also those that are its network interfaces.
    *
    * @param domain the root of a domain XML
