@@ -11,7 +11,7 @@ virtualization. It needs no KVM. Its disk is a snapshot: what is changed in it i
   up [--xen]               start it under KVM, or under Xen
   status                   whether it is built and runs
   ssh [COMMAND...]         a shell in it, or a command
-  test [ROUNDS]            Graft's own tests in it; starts it, and ends it if it did not run
+  test [--xen] [ROUNDS]    Graft's own tests in it; starts it, and ends it if it did not run
   down                     end it
 
   --yes                    install packages that are missing without asking
@@ -19,6 +19,7 @@ virtualization. It needs no KVM. Its disk is a snapshot: what is changed in it i
 Examples:
   ./graft lab up && ./graft lab ssh lspci
   ./graft lab test 20
+  ./graft lab test --xen
 
 Exit codes: 0 done, 1 failed, 2 the command line is wrong, 4 this machine lacks something.
 Where it is kept, its memory and port: see lab/up.
@@ -67,11 +68,15 @@ run_lab() {
 # The lab's tests with this checkout's build: lab/test's arguments.
 test_in_lab() {
   "$root/lab/build" >&2 || return
-  local code=0 started=false
+  local code=0 started=false under=() option
+  for option; do
+    [ "$option" != --xen ] || under=(--xen)
+  done
+  # One that runs under the other hypervisor is refused there.
   if ! "$root/lab/status" --quiet; then
     started=true
-    "$root/lab/up" >&2 || return
   fi
+  "$root/lab/up" "${under[@]}" >&2 || return
   run_to_end "$root/lab/test" "$@" || code=$?
   [ "$started" = false ] || "$root/lab/down" >&2
   return "$code"

@@ -16,7 +16,9 @@
 #     that brings /usr/lib/graft/libcuda.so.1 is done.
 #   - /etc/hostname, when there, names the guest. /etc/graft/boot.d/* are run, in order, before the
 #     guest says that it is ready.
-#   - "GRAFT-READY" on the console: network (DHCP) and guest agent are up.
+#   - With a key for it, /etc/graft/ssh-host-key (OpenSSH's form), an SSH server runs. It lets in who has one of the
+#     keys in /root/.ssh/authorized_keys, and nobody by a password.
+#   - "GRAFT-READY" on the console: network (DHCP), guest agent and SSH server are up.
 set -euo pipefail
 export LC_ALL=C
 
@@ -69,17 +71,21 @@ ln -s ../run var/run
 cp "$root/bin/busybox" bin/busybox
 "$root/bin/busybox" --list | grep -vx -e busybox -e shutdown | while read -r name; do ln -s busybox "bin/$name"; done
 
-# The guest agent, the loader, and the libraries: those of programs by nvcc by name, the agent's by asking the loader.
-cp "$root/usr/sbin/qemu-ga" usr/sbin/
+# The guest agent, the SSH server, the loader, and the libraries: those of programs by nvcc by name, those of the
+# two by asking the loader.
+cp "$root/usr/sbin/qemu-ga" "$root/usr/sbin/dropbear" usr/sbin/
+cp "$root/usr/lib/dropbear/dropbearconvert" usr/sbin/
 cp -L "$root/lib64/ld-linux-x86-64.so.2" lib64/ 2>/dev/null || cp -L "$root/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" lib64/
 folders=$root/lib/x86_64-linux-gnu:$root/usr/lib/x86_64-linux-gnu
-agent=$(lib64/ld-linux-x86-64.so.2 --library-path "$folders" --list usr/sbin/qemu-ga)
-if grep 'not found' <<<"$agent"; then
-  say "the guest agent needs the libraries above: add their packages to $here/packages"
+needed=$(for program in usr/sbin/*; do
+  [ -L "$program" ] || lib64/ld-linux-x86-64.so.2 --library-path "$folders" --list "$program"
+done)
+if grep 'not found' <<<"$needed"; then
+  say "the programs need the libraries above: add their packages to $here/packages"
   exit 1
 fi
 {
-  awk '$3 ~ /^\// {print $3}' <<<"$agent"
+  awk '$3 ~ /^\// {print $3}' <<<"$needed"
   for name in libc.so.6 libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1 libgcc_s.so.1 libstdc++.so.6; do
     ls "$root"/{,usr/}lib/x86_64-linux-gnu/$name 2>/dev/null || true
   done
