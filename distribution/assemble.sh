@@ -42,7 +42,7 @@ copy "$root/playbooks" "$home/playbooks"
 install -m 644 "$root/LICENSE" "$root/README.md" "$home/"
 
 # The client, and the programs of the examples: gcc and make suffice.
-for library in "$root"/remoting-bridge/client/target/lib/lib*.so*; do
+for library in "$root"/remoting-bridge/client/target/lib/lib{cuda,nvidia-ml}.so*; do
   [ ! -e "$library" ] || cp -a "$library" "$home/lib/client/"
 done
 # It goes into guests, through agents too that take it in small pieces: a third of its size with its debug information.

@@ -22,6 +22,7 @@ need_packages() {
     need gcc gcc "builds the client and the example programs"
     need /usr/include/stdio.h libc6-dev "the same"
     need make make "the same"
+    need /usr/include/ucp/api/ucp.h libucx-dev "builds the client's channel rdma"
   fi
   if takes guests; then
     need qemu-system-x86_64 qemu-system-x86 "runs the guests"

@@ -12,19 +12,19 @@ static bool next(const char **list, char *address, size_t size) {
   return length;
 }
 
-int graft_connect_best(struct graft_config *config, struct graft_session_key *key, char *reason, size_t size) {
+bool graft_connect_best(struct graft_config *config, struct graft_session_key *key, struct graft_wire *wire, char *reason,
+                        size_t size) {
   char failed[600] = "";
   size_t used = 0;
   const char *list = config->servers;
   while (next(&list, config->server, sizeof config->server)) {
-    int fd = graft_connect_session(config, key, reason, size);
-    if (fd >= 0) {
+    if (graft_connect_session(config, key, wire, reason, size)) {
       if (used) graft_say("uses %s, since %s", config->server, failed);
-      return fd;
+      return true;
     }
     int n = snprintf(failed + used, sizeof failed - used, "%s%s", used ? "; " : "", reason);
     used = used + (size_t)n < sizeof failed ? used + (size_t)n : sizeof failed - 1;
   }
   snprintf(reason, size, "%s", failed);
-  return -1;
+  return false;
 }

@@ -16,9 +16,9 @@
 
 #include "graft.h"
 #include "region.h"
+#include "ucx.h"
 
 #define MAGIC 0x54465247u
-#define HANDSHAKE_MILLISECONDS 10000
 
 static int connect_unix(const char *path, char *reason, size_t size) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -45,7 +45,7 @@ static int connect_within(int fd, const struct sockaddr *address, socklen_t byte
     struct pollfd p = {.fd = fd, .events = POLLOUT};
     int error = ETIMEDOUT;
     socklen_t length = sizeof error;
-    if (poll(&p, 1, HANDSHAKE_MILLISECONDS) == 1) getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    if (poll(&p, 1, GRAFT_HANDSHAKE_MILLISECONDS) == 1) getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
     errno = error;
     r = error ? -1 : 0;
   }
@@ -114,42 +114,12 @@ static int connect_vsock(const char *text, char *reason, size_t size) {
   return fd;
 }
 
-bool graft_exchange(int fd, const void *out, size_t out_bytes, void *in, size_t in_bytes) {
-  const char *p = out;
-  while (out_bytes) {
-    ssize_t n = send(fd, p, out_bytes, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    p += n;
-    out_bytes -= (size_t)n;
-  }
-  char *q = in;
-  while (in_bytes) {
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    int ready = poll(&wait, 1, HANDSHAKE_MILLISECONDS);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) {
-      errno = ETIMEDOUT;
-      return false;
-    }
-    ssize_t n = recv(fd, q, in_bytes, 0);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      if (!n) errno = ECONNRESET;
-      return false;
-    }
-    q += n;
-    in_bytes -= (size_t)n;
-  }
-  return true;
-}
-
 struct hello {
   uint32_t magic, version;
   uint64_t hash;
   uint8_t nonce[32];
   char name[64];
-  uint32_t kind, channel; /* channel 1: shared memory, its descriptor follows the welcome; 2: the guest's own */
+  uint32_t kind, channel; /* channel 1: shared memory, its descriptor follows the welcome; 2: the guest's own; 3: UCX */
   uint64_t session;
 };
 struct challenge {
@@ -235,45 +205,65 @@ static bool authenticate(int fd, const struct graft_config *config, uint32_t cha
 static const struct scheme {
   const char *prefix;
   int (*open)(const char *rest, char *reason, size_t size);
-  enum { OVER_SOCKET, OVER_SHARED_MEMORY, OVER_GUEST_MEMORY } channel;
+  enum { OVER_SOCKET, OVER_SHARED_MEMORY, OVER_GUEST_MEMORY, OVER_UCX } channel;
 } schemes[] = {
     {"tcp://", connect_tcp, OVER_SOCKET},         {"unix://", connect_unix, OVER_SOCKET},
     {"vsock://", connect_vsock, OVER_SOCKET},     {"shm://", connect_unix, OVER_SHARED_MEMORY},
-    {"ivshmem://", connect_tcp, OVER_GUEST_MEMORY},
+    {"ivshmem://", connect_tcp, OVER_GUEST_MEMORY}, {"ivshmem+vsock://", connect_vsock, OVER_GUEST_MEMORY},
+    {"rdma://", connect_tcp, OVER_UCX},
 };
 
 static const struct scheme *scheme_of(const char *address, char *reason, size_t size) {
   for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
     if (!strncmp(address, schemes[i].prefix, strlen(schemes[i].prefix))) return &schemes[i];
   }
-  snprintf(reason, size, "server address must start with tcp://, unix://, vsock://, shm:// or ivshmem://, not %s", address);
+  snprintf(reason, size, "server address must start with tcp://, unix://, vsock://, shm://, ivshmem://, ivshmem+vsock:// or rdma://, not %s", address);
   return NULL;
 }
 
-int graft_connect_session(const struct graft_config *config, struct graft_session_key *key, char *reason, size_t size) {
-  const struct scheme *scheme = scheme_of(config->server, reason, size);
-  if (!scheme) return -1;
-  /* A session that could not be used would cost the server a worker. */
-  if (scheme->channel == OVER_GUEST_MEMORY && !graft_region_present(config->pci_devices, reason, size)) return -1;
-  int fd = scheme->open(config->server + strlen(scheme->prefix), reason, size);
-  if (fd < 0) return -1;
-  key->session = 0;
-  bool ready = authenticate(fd, config, scheme->channel, key, reason, size);
-  if (ready && scheme->channel == OVER_SHARED_MEMORY) ready = graft_region_share(fd, reason, size);
-  if (ready && scheme->channel == OVER_GUEST_MEMORY) ready = graft_region_join(fd, config->pci_devices, reason, size);
-  if (ready) return fd;
-  close(fd);
-  return -1;
+/* A session that could not be used would cost the server a worker. */
+static bool usable(const struct scheme *scheme, const struct graft_config *config, char *reason, size_t size) {
+  if (scheme->channel == OVER_GUEST_MEMORY) return graft_region_present(config->pci_devices, reason, size);
+  return scheme->channel != OVER_UCX || graft_ucx_present(reason, size);
 }
 
-int graft_connect_lane(const struct graft_config *config, const struct graft_session_key *key, enum graft_lane lane,
-                       char *reason, size_t size) {
+/* What follows the welcome. */
+static bool settle(const struct scheme *scheme, const struct graft_config *config, struct graft_wire *wire, char *reason, size_t size) {
+  switch (scheme->channel) {
+    case OVER_SHARED_MEMORY:
+      return graft_region_share(wire->fd, reason, size);
+    case OVER_GUEST_MEMORY:
+      return graft_region_join(wire->fd, config->pci_devices, reason, size);
+    case OVER_UCX:
+      wire->ucx = graft_ucx_open(wire->fd, reason, size);
+      return wire->ucx;
+    default:
+      return true;
+  }
+}
+
+bool graft_connect_session(const struct graft_config *config, struct graft_session_key *key, struct graft_wire *wire, char *reason,
+                           size_t size) {
+  const struct scheme *scheme = scheme_of(config->server, reason, size);
+  *wire = (struct graft_wire){.fd = -1};
+  if (!scheme || !usable(scheme, config, reason, size)) return false;
+  wire->fd = scheme->open(config->server + strlen(scheme->prefix), reason, size);
+  if (wire->fd < 0) return false;
+  key->session = 0;
+  bool ready = authenticate(wire->fd, config, scheme->channel, key, reason, size) && settle(scheme, config, wire, reason, size);
+  if (!ready) graft_wire_close(wire);
+  return ready;
+}
+
+bool graft_connect_lane(const struct graft_config *config, const struct graft_session_key *key, enum graft_lane lane,
+                        struct graft_wire *wire, char *reason, size_t size) {
   struct graft_session_key session = *key;
   const struct scheme *scheme = scheme_of(config->server, reason, size);
-  int fd = scheme ? scheme->open(config->server + strlen(scheme->prefix), reason, size) : -1;
-  if (fd >= 0 && !authenticate(fd, config, lane, &session, reason, size)) {
-    close(fd);
-    return -1;
-  }
-  return fd;
+  *wire = (struct graft_wire){.fd = scheme ? scheme->open(config->server + strlen(scheme->prefix), reason, size) : -1};
+  if (wire->fd < 0) return false;
+  bool like_session = scheme->channel == OVER_UCX && lane == GRAFT_LANE_BULK;
+  bool ready = authenticate(wire->fd, config, lane, &session, reason, size) &&
+               (!like_session || settle(scheme, config, wire, reason, size));
+  if (!ready) graft_wire_close(wire);
+  return ready;
 }

@@ -7,8 +7,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "exchange.h"
 #include "graft_rpc.h"
 #include "rpc.h"
+#include "wire.h"
 
 #define GRAFT_CUDA_VERSION 13000
 #define GRAFT_MAX_DEVICES 32
@@ -48,14 +50,14 @@ struct graft_session_key {
 /* What a connection is for, as the server is told. */
 enum graft_lane { GRAFT_LANE_CALLBACKS, GRAFT_LANE_BULK, GRAFT_LANE_TWINS };
 /* A new session, whose key it sets. */
-int graft_connect_session(const struct graft_config *config, struct graft_session_key *key, char *reason, size_t size);
+bool graft_connect_session(const struct graft_config *config, struct graft_session_key *key, struct graft_wire *wire, char *reason,
+                           size_t size);
 /* The same with the first of the configured servers that can be had; says on stderr why one before it cannot. */
-int graft_connect_best(struct graft_config *config, struct graft_session_key *key, char *reason, size_t size);
-/* One more connection of that session. */
-int graft_connect_lane(const struct graft_config *config, const struct graft_session_key *key, enum graft_lane lane,
-                       char *reason, size_t size);
-/* Sends a message and receives the answer, in limited time. */
-bool graft_exchange(int fd, const void *out, size_t out_bytes, void *in, size_t in_bytes);
+bool graft_connect_best(struct graft_config *config, struct graft_session_key *key, struct graft_wire *wire, char *reason,
+                        size_t size);
+/* One more connection of that session; for bulk data, over what carries the session. */
+bool graft_connect_lane(const struct graft_config *config, const struct graft_session_key *key, enum graft_lane lane,
+                        struct graft_wire *wire, char *reason, size_t size);
 
 struct graft_transfer;
 

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "graft.h"
 
@@ -35,26 +33,14 @@ static struct {
   bool tried;
   int count;
   uint64_t spin_nanoseconds;
-  int fds[MOST_LANES];
+  struct graft_wire wires[MOST_LANES];
   struct graft_transfer *first, **end; /* those of which not all is claimed, oldest first */
 } l = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 /* ---- Sending ---- */
 
-static bool send_all(int fd, const void *data, size_t bytes, int flags) {
-  const uint8_t *at = data;
-  while (bytes) {
-    ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL | flags);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n;
-    bytes -= (size_t)n;
-  }
-  return true;
-}
-
 static void *sender(void *lane) {
-  int fd = *(int *)lane;
+  const struct graft_wire *wire = lane;
   pthread_mutex_lock(&l.lock);
   for (;;) {
     while (!l.first) pthread_cond_wait(&l.work, &l.lock);
@@ -67,7 +53,7 @@ static void *sender(void *lane) {
     }
     pthread_mutex_unlock(&l.lock);
     struct head head = {t->number, at, take};
-    if (!graft_dead() && !(send_all(fd, &head, sizeof head, MSG_MORE) && send_all(fd, t->data + at, take, 0))) {
+    if (!graft_dead() && !(graft_wire_send_all(wire, &head, sizeof head, true) && graft_wire_send_all(wire, t->data + at, take, false))) {
       graft_die("sending bulk data failed", errno);
     }
     pthread_mutex_lock(&l.lock);
@@ -109,41 +95,31 @@ void graft_lanes_wait(struct graft_transfer *t) {
 
 /* ---- Receiving ---- */
 
-static bool receive_all(int fd, void *to, size_t bytes) {
-  uint8_t *at = to;
-  while (bytes) {
-    ssize_t n = recv(fd, at, bytes, MSG_WAITALL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      if (!n) errno = 0;
-      return false;
-    }
-    graft_stats_received((size_t)n);
-    at += n;
-    bytes -= (size_t)n;
-  }
-  return true;
+static bool receive_all(const struct graft_wire *wire, void *to, size_t bytes) {
+  bool all = graft_wire_receive_all(wire, to, bytes);
+  if (all) graft_stats_received(bytes);
+  return all;
 }
 
 /* Awake for a moment: behind a piece the next is not far. */
-static bool receive_head(int fd, struct head *head, bool soon) {
+static bool receive_head(const struct graft_wire *wire, struct head *head, bool soon) {
   uint64_t limit = soon ? graft_now() + l.spin_nanoseconds : 0;
   ssize_t n = -1;
-  while (soon && (n = recv(fd, head, sizeof *head, MSG_DONTWAIT)) < 0 && errno == EAGAIN && graft_now() < limit) sched_yield();
+  while (soon && (n = graft_wire_try(wire, head, sizeof *head)) < 0 && errno == EAGAIN && graft_now() < limit) sched_yield();
   size_t have = n > 0 ? (size_t)n : 0;
-  return n != 0 && receive_all(fd, (uint8_t *)head + have, sizeof *head - have);
+  return n != 0 && receive_all(wire, (uint8_t *)head + have, sizeof *head - have);
 }
 
 static void *receiver(void *lane) {
-  int fd = *(int *)lane;
+  const struct graft_wire *wire = lane;
   struct head head;
-  for (bool soon = false; receive_head(fd, &head, soon); soon = true) {
+  for (bool soon = false; receive_head(wire, &head, soon); soon = true) {
     uint8_t *to = graft_read_place(head.identity, head.offset, head.bytes, true);
     if (!to) {
       graft_die("data that nobody asked for", 0);
       return NULL;
     }
-    bool whole = receive_all(fd, to, head.bytes);
+    bool whole = receive_all(wire, to, head.bytes);
     int error = errno;
     graft_read_arrived(head.identity, head.bytes);
     if (!whole) {
@@ -163,24 +139,23 @@ static void open_lanes(const struct graft_config *config, const struct graft_ses
   l.spin_nanoseconds = (uint64_t)config->spin_microseconds * 1000;
   for (int i = 0; i < config->lanes && i < MOST_LANES; i++) {
     char reason[400];
-    int *fd = &l.fds[l.count];
-    *fd = graft_connect_lane(config, key, GRAFT_LANE_BULK, reason, sizeof reason);
-    if (*fd < 0) {
+    struct graft_wire *wire = &l.wires[l.count];
+    if (!graft_connect_lane(config, key, GRAFT_LANE_BULK, wire, reason, sizeof reason)) {
       if (graft_debug()) graft_say("no connection for bulk data: %s", reason);
       return;
     }
-    if (!graft_start_thread(sender, fd)) {
-      close(*fd);
+    if (!graft_start_thread(sender, wire)) {
+      graft_wire_close(wire);
       return;
     }
     __atomic_store_n(&l.count, l.count + 1, __ATOMIC_RELEASE);
-    if (!graft_start_thread(receiver, fd)) graft_die("no thread for a connection", 0);
+    if (!graft_start_thread(receiver, wire)) graft_die("no thread for a connection", 0);
   }
 }
 
 void graft_lanes_shutdown(void) {
   int count = __atomic_load_n(&l.count, __ATOMIC_ACQUIRE);
-  for (int i = 0; i < count; i++) shutdown(l.fds[i], SHUT_RDWR);
+  for (int i = 0; i < count; i++) graft_wire_shutdown(&l.wires[i]);
 }
 
 bool graft_lanes_ready(const struct graft_config *config, const struct graft_session_key *key) {

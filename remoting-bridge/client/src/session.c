@@ -6,7 +6,6 @@
  * Receiving: of the threads that wait, one reads the socket for all; the others sleep until their reply is there.
  */
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,6 +20,7 @@
 #include "mirror.h"
 #include "region.h"
 #include "ring.h"
+#include "ucx.h"
 
 #define MAX_RECORD (1u << 20)
 #define BUFFER (2u << 20)
@@ -69,7 +69,7 @@ static struct {
   pthread_mutex_t open_lock;
   bool opened;
   int open_result;
-  int fd;
+  struct graft_wire wire;
   struct graft_session_key key;
   int lane;    /* for callbacks, -1 without */
   bool bell_is_far; /* the doorbell goes through the guest's network: look at the ring for a while before waiting for it */
@@ -103,7 +103,7 @@ static struct {
        .receive_lock = PTHREAD_MUTEX_INITIALIZER,
        .listener_wake = PTHREAD_COND_INITIALIZER,
        .arrival = PTHREAD_COND_INITIALIZER,
-       .fd = -1,
+       .wire = {.fd = -1},
        .lane = -1};
 
 uint64_t graft_now(void) {
@@ -133,7 +133,7 @@ void graft_die(const char *what, int error) {
   if (__atomic_compare_exchange_n(&s.dead, &expected, GRAFT_DEVICE_UNAVAILABLE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     graft_say("session with %s ended: %s%s%s; the GPU is not available to this process any more", s.config.server, what,
               error ? ": " : "", error ? strerror(error) : "");
-    if (s.fd >= 0) shutdown(s.fd, SHUT_RDWR);
+    graft_wire_shutdown(&s.wire);
     graft_lanes_shutdown();
   }
 }
@@ -149,7 +149,7 @@ static bool drain(uint64_t end) {
   ssize_t have;
   while (s.pump.position < end && (have = graft_ring_peek(&s.pump, &data)) > 0) {
     any = true;
-    ssize_t n = graft_dead() ? have : send(s.fd, data, (size_t)have, MSG_NOSIGNAL);
+    ssize_t n = graft_dead() ? have : graft_wire_send(&s.wire, data, (size_t)have, false);
     if (n > 0) {
       graft_ring_take(&s.pump, (size_t)n);
     } else if (errno != EINTR) {
@@ -171,6 +171,7 @@ static void *pump(void *unused) {
     } else if (graft_ring_doze(&s.pump)) {
       pthread_mutex_unlock(&s.pump_lock);
       char bells[64];
+      graft_wire_before_sleep(&s.wire, s.pump_bell);
       if (recv(s.pump_bell, bells, sizeof bells, 0) < 0 && errno != EINTR) graft_die("the sending thread cannot wait", errno);
       pthread_mutex_lock(&s.pump_lock);
       idle_since = graft_now();
@@ -181,7 +182,10 @@ static void *pump(void *unused) {
 
 /* Sees to it that what is in the ring up to here is sent now. */
 static void push(uint64_t end) {
-  if (!pthread_mutex_trylock(&s.pump_lock)) {
+  /* UCX may keep the sender of much until the server takes it, which may wait for us to receive: that is for the pump. */
+  uint64_t sent = __atomic_load_n(&s.requests.control->tail, __ATOMIC_RELAXED);
+  bool may_send = !s.wire.ucx || end - sent <= GRAFT_UCX_SURELY_EAGER;
+  if (may_send && !pthread_mutex_trylock(&s.pump_lock)) {
     drain(end);
     pthread_mutex_unlock(&s.pump_lock);
   } else if (__atomic_load_n(&s.requests.control->asleep, __ATOMIC_SEQ_CST)) {
@@ -344,21 +348,18 @@ static bool receive(void *to, size_t bytes) {
         graft_ring_nap(now - deadline);
         continue;
       }
-      if (now > deadline && !graft_ring_sleep(&s.answers, s.fd)) {
+      if (now > deadline && !graft_ring_sleep(&s.answers, s.wire.fd)) {
         n = -1;
         errno = ECONNRESET;
         break;
       }
     }
     while (!s.shared) {
-      n = recv(s.fd, direct ? at : s.input, direct ? bytes : BUFFER, MSG_DONTWAIT);
+      n = graft_wire_try(&s.wire, direct ? at : s.input, direct ? bytes : BUFFER);
       if (n >= 0 || (errno != EAGAIN && errno != EINTR)) break;
       uint64_t now = graft_now();
       if (!deadline) deadline = now + (uint64_t)s.config.spin_microseconds * 1000;
-      if (now > deadline) {
-        struct pollfd wait = {.fd = s.fd, .events = POLLIN};
-        poll(&wait, 1, -1);
-      }
+      if (now > deadline) graft_wire_wait(&s.wire);
     }
     if (n <= 0) {
       graft_die(n ? "receiving failed" : "the server closed the connection", n ? errno : 0);
@@ -743,9 +744,10 @@ void graft_read_forget(uint64_t identity) {
 
 int graft_session_connect(enum graft_lane lane) {
   char reason[400];
-  int fd = graft_connect_lane(&s.config, &s.key, lane, reason, sizeof reason);
-  if (fd < 0 && graft_debug()) graft_say("no further connection: %s", reason);
-  return fd;
+  struct graft_wire wire;
+  bool open = graft_connect_lane(&s.config, &s.key, lane, &wire, reason, sizeof reason);
+  if (!open && graft_debug()) graft_say("no further connection: %s", reason);
+  return wire.fd;
 }
 
 bool graft_lane_open(void) {
@@ -777,8 +779,7 @@ static int open_now(void) {
   s.buffer = malloc(BUFFER);
   s.input = malloc(BUFFER);
   if (!s.buffer || !s.input) return GRAFT_OUT_OF_MEMORY;
-  s.fd = graft_connect_best(&s.config, &s.key, reason, sizeof reason);
-  if (s.fd < 0) {
+  if (!graft_connect_best(&s.config, &s.key, &s.wire, reason, sizeof reason)) {
     graft_say("%s", reason);
     return GRAFT_NO_DEVICE;
   }
@@ -788,7 +789,7 @@ static int open_now(void) {
   if (region) {
     graft_ring_open(&s.requests, region, GRAFT_REQUESTS, GRAFT_REQUESTS_DATA);
     graft_ring_open(&s.answers, region, GRAFT_ANSWERS, GRAFT_ANSWERS_DATA);
-    s.bell = s.fd;
+    s.bell = s.wire.fd;
     s.shared = true;
     s.bell_is_far = graft_region_is_guests();
   } else if (!start_pump()) {

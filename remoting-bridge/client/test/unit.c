@@ -195,16 +195,17 @@ static void guest_memory(void) {
 static void ways(void) {
   struct graft_config config;
   struct graft_session_key session;
+  struct graft_wire wire;
   char reason[600] = "";
   unsetenv("GRAFT_SERVER");
   CHECK(config_from("pci-devices = /nonexistent\nserver = ivshmem://127.0.0.1:1, tcp://127.0.0.1:1 unix:///nonexistent\n", &config,
                     reason));
-  CHECK(graft_connect_best(&config, &session, reason, sizeof reason) < 0);
+  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason));
   CHECK(strstr(reason, "no PCI device") && strstr(reason, "tcp://127.0.0.1:1") && strstr(reason, "unix:///nonexistent"));
   CHECK(config_from("server = carrier-pigeon://roof\n", &config, reason));
-  CHECK(graft_connect_best(&config, &session, reason, sizeof reason) < 0 && strstr(reason, "must start with"));
+  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "must start with"));
   CHECK(config_from("server = vsock://two:7\n", &config, reason));
-  CHECK(graft_connect_best(&config, &session, reason, sizeof reason) < 0 && strstr(reason, "vsock://CID:PORT"));
+  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "vsock://CID:PORT"));
 }
 
 /* Names and versions as CUDA's own typedefs have them. */

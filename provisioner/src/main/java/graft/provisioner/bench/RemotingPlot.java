@@ -26,6 +26,8 @@ public final class RemotingPlot {
           "#c77700",
           "tcp",
           "#1f5fbf",
+          "rdma",
+          "#8e3b9e",
           RemotingResults.PLAIN,
           "#9a9a9a");
   private static final int PANEL_WIDTH = 420;

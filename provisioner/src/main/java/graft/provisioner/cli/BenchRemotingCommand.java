@@ -60,7 +60,7 @@ final class BenchRemotingCommand implements Callable<Integer> {
       paramLabel = "CHANNEL",
       split = ",",
       defaultValue = "shm,unix,tcp",
-      description = "shm, unix or tcp; several between commas (default: ${DEFAULT-VALUE}).")
+      description = "shm, unix, tcp or rdma; several between commas (default: ${DEFAULT-VALUE}).")
   List<String> channels;
 
   @Option(names = "--native", description = "Measure this machine's own driver as well.")
@@ -91,11 +91,7 @@ final class BenchRemotingCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    for (String channel : channels) {
-      if (!List.of("shm", "unix", "tcp").contains(channel)) {
-        throw new GraftException("'" + channel + "' is no channel", "choose from shm, unix, tcp");
-      }
-    }
+    channels.forEach(PrivateServer::checkChannel);
     if (lanes < 1 || lanes > 16) {
       throw new GraftException("--lanes must be from 1 to 16", "");
     }

@@ -48,7 +48,7 @@ final class ChannelProbe {
   private Map<String, Object> row(String address) {
     String program = CudaCheck.PROGRAM;
     Map<String, Object> row = new LinkedHashMap<>();
-    row.put("channel", address.replaceFirst("://.*", ""));
+    row.put("channel", address.replaceFirst("(\\+vsock)?://.*", ""));
     row.put("path", address);
     StringBuilder said = new StringBuilder();
     guest

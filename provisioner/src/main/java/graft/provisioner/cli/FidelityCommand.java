@@ -1,6 +1,5 @@
 package graft.provisioner.cli;
 
-import graft.provisioner.GraftException;
 import graft.provisioner.bench.Fidelity;
 import graft.provisioner.bench.Way;
 import graft.provisioner.json.Json;
@@ -63,7 +62,7 @@ final class FidelityCommand implements Callable<Integer> {
       names = "--channel",
       paramLabel = "CHANNEL",
       defaultValue = "shm",
-      description = "shm, unix or tcp, with --device (default: ${DEFAULT-VALUE}).")
+      description = "shm, unix, tcp or rdma, with --device (default: ${DEFAULT-VALUE}).")
   String channel;
 
   @Option(
@@ -103,9 +102,7 @@ final class FidelityCommand implements Callable<Integer> {
       Path token = tokenFile == null ? null : tokenFile.toAbsolutePath();
       return run(programs, Way.remote("server", client, where.server, name, token));
     }
-    if (!List.of("shm", "unix", "tcp").contains(channel)) {
-      throw new GraftException("'" + channel + "' is no channel", "choose from shm, unix, tcp");
-    }
+    PrivateServer.checkChannel(channel);
     try (PrivateServer server = PrivateServer.start(where.device, null, true)) {
       return run(
           programs,

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * A server in this process for programs of this one: on a Unix socket in a folder that nobody else
@@ -21,6 +22,17 @@ import java.nio.file.Path;
  */
 final class PrivateServer implements AutoCloseable {
   static final String NAME = "local";
+
+  /** What {@link #url} knows. */
+  static final List<String> CHANNELS = List.of("shm", "unix", "tcp", "rdma");
+
+  /** Refuses what is none of {@link #CHANNELS}. */
+  static void checkChannel(String channel) {
+    if (!CHANNELS.contains(channel)) {
+      throw new GraftException(
+          "'" + channel + "' is no channel", "choose from " + String.join(", ", CHANNELS));
+    }
+  }
 
   private final Path folder;
   private final GraftServer server;
@@ -74,10 +86,11 @@ final class PrivateServer implements AutoCloseable {
     return Endpoint.parse(server.addresses().get(last).toString());
   }
 
-  /** Its address as the client reads it for a channel: {@code unix}, {@code shm}, {@code tcp}. */
+  /** Its address as the client reads it for a channel: one of {@link #CHANNELS}. */
   String url(String channel) {
     return switch (channel) {
       case "unix", "shm" -> channel + "://" + folder.resolve("socket");
+      case "rdma" -> url("tcp").replaceFirst("^tcp", channel);
       default ->
           server.addresses().stream()
               .map(ListenAddress::toString)

@@ -6,6 +6,11 @@ public enum Channel {
   AUTO,
   /** Memory shared with the host, as a PCI device; needs the server on the same host. */
   IVSHMEM,
+  /**
+   * InfiniBand or RoCE, through a virtual function of the guest's; over TCP where UCX finds nothing
+   * better.
+   */
+  RDMA,
   /** Sockets between guest and host without a network. */
   VSOCK,
   /** The guest's network. */

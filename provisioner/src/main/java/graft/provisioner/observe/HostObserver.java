@@ -5,7 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Looks at the host itself: {@code /proc} and {@code /sys}. */
 public final class HostObserver {
@@ -16,6 +18,10 @@ public final class HostObserver {
   static final String XEN = "xen:///system";
 
   private static final Path VHOST_VSOCK = Path.of("/dev/vhost-vsock");
+
+  /** Where the loader looks on Debian, Red Hat's and SUSE's systems. */
+  private static final List<String> LIBRARIES =
+      List.of("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib");
 
   private HostObserver() {}
 
@@ -57,8 +63,16 @@ public final class HostObserver {
         available,
         sharedMemory(),
         Files.isReadable(VHOST_VSOCK) && Files.isWritable(VHOST_VSOCK),
+        ucx(),
         isRoot(),
         driver.isEmpty() ? "" : driver.get(0).strip());
+  }
+
+  private static boolean ucx() {
+    String more = Objects.requireNonNullElse(System.getenv("LD_LIBRARY_PATH"), "");
+    return Stream.concat(
+            LIBRARIES.stream(), Stream.of(more.split(":")).filter(folder -> !folder.isEmpty()))
+        .anyMatch(folder -> Files.exists(Path.of(folder, "libucp.so.0")));
   }
 
   private static long sharedMemory() {

@@ -58,7 +58,7 @@ final class GuestBundles {
     for (Use use : uses()) {
       payload.add(input.snapshot().bundles().found().get(use.name()), use.variables());
     }
-    if (guest.vgpu().isPresent() && addresses().contains("ivshmem:")) {
+    if (guest.vgpu().isPresent() && addresses().contains("ivshmem")) {
       RegionRights.files().forEach(payload::add);
     }
     for (SetupFile given : guest.setup().files()) {

@@ -19,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The channels of a guest with a vGPU, and why it has no others. */
 final class GuestChannels {
@@ -26,7 +27,8 @@ final class GuestChannels {
   static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
   /** The best first. */
-  private static final List<Channel> ALL = List.of(Channel.IVSHMEM, Channel.VSOCK, Channel.TCP);
+  private static final List<Channel> ALL =
+      List.of(Channel.IVSHMEM, Channel.RDMA, Channel.VSOCK, Channel.TCP);
 
   private final PlanInput input;
   private final Guest guest;
@@ -37,6 +39,7 @@ final class GuestChannels {
     this.guest = guest;
     noVsock().ifPresent(why -> obstacles.put(Channel.VSOCK, why));
     noSharedMemory().ifPresent(why -> obstacles.put(Channel.IVSHMEM, why));
+    noRdma().ifPresent(why -> obstacles.put(Channel.RDMA, why));
   }
 
   private Channel wanted() {
@@ -65,6 +68,18 @@ final class GuestChannels {
     return input.snapshot().host().vsock()
         ? Optional.empty()
         : Optional.of("/dev/vhost-vsock is not there or may not be used (modprobe vhost_vsock)");
+  }
+
+  private Optional<String> noRdma() {
+    return serverIsAway().isPresent() || input.snapshot().host().ucx()
+        ? Optional.empty()
+        : Optional.of("this host has no UCX for the server (Debian: libucx0)");
+  }
+
+  /** What auto means: rdma without an adapter is UCX over TCP, which is no faster than tcp. */
+  private boolean isWanted(Channel channel) {
+    return wanted() == channel
+        || (wanted() == Channel.AUTO && (channel != Channel.RDMA || !guest.vfs().isEmpty()));
   }
 
   private Optional<String> noSharedMemory() {
@@ -107,7 +122,7 @@ final class GuestChannels {
       return List.of();
     }
     return ALL.stream()
-        .filter(channel -> wanted() == Channel.AUTO || wanted() == channel)
+        .filter(this::isWanted)
         .filter(channel -> !obstacles.containsKey(channel))
         .toList();
   }
@@ -129,7 +144,11 @@ final class GuestChannels {
             "the guest '"
                 + guest.name()
                 + "' reaches its GPU over the network: "
-                + obstacles.values().stream().distinct().collect(Collectors.joining("; ")))
+                + ALL.stream()
+                    .filter(channel -> isWanted(channel) && obstacles.containsKey(channel))
+                    .map(obstacles::get)
+                    .distinct()
+                    .collect(Collectors.joining("; ")))
         : Optional.empty();
   }
 
@@ -151,14 +170,20 @@ final class GuestChannels {
    */
   String addresses(Endpoint server) {
     return usable().stream()
-        .map(channel -> address(channel, server))
+        .flatMap(channel -> addresses(channel, server))
         .collect(Collectors.joining(", "));
   }
 
-  private static String address(Channel channel, Endpoint server) {
-    return channel == Channel.VSOCK
-        ? Endpoint.vsock(Endpoint.HOST, server.port()).toString()
-        : word(channel) + "://" + server.host() + ":" + server.port();
+  private Stream<String> addresses(Channel channel, Endpoint server) {
+    String network = word(channel) + "://" + server.host() + ":" + server.port();
+    String vsock = Endpoint.vsock(Endpoint.HOST, server.port()).toString();
+    if (channel == Channel.VSOCK) {
+      return Stream.of(vsock);
+    }
+    // The first contact and the doorbell need no network either.
+    return channel == Channel.IVSHMEM && usesVsock()
+        ? Stream.of(word(channel) + "+" + vsock, network)
+        : Stream.of(network);
   }
 
   private MemorySize region() {
@@ -169,8 +194,10 @@ final class GuestChannels {
     return usable().contains(Channel.IVSHMEM);
   }
 
+  /** For itself, or for the first contact of ivshmem. */
   boolean usesVsock() {
-    return usable().contains(Channel.VSOCK);
+    return usable().contains(Channel.VSOCK)
+        || (sharesMemory() && !obstacles.containsKey(Channel.VSOCK));
   }
 
   private long cid() {

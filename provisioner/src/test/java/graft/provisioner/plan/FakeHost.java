@@ -43,6 +43,8 @@ import graft.provisioner.step.host.DefineNetwork;
 import graft.provisioner.step.host.StartNetwork;
 import graft.provisioner.step.host.StartServer;
 import graft.provisioner.values.Name;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -73,6 +75,7 @@ final class FakeHost {
   private long memory = 4L << 30;
   private long sharedMemory = 1L << 30;
   private boolean vsock;
+  private boolean ucx;
   private String nvidia = "";
   private boolean root = true;
   private long run;
@@ -103,9 +106,21 @@ final class FakeHost {
     return this;
   }
 
+  FakeHost ucx() {
+    ucx = true;
+    return this;
+  }
+
   FakeHost vsock() {
     vsock = true;
     return this;
+  }
+
+  /** The hypervisor looks at the device too, under the folder. */
+  FakeHost vsock(Path folder) throws IOException {
+    Files.createFile(Files.createDirectories(folder.resolve("dev")).resolve("vhost-vsock"));
+    hypervisor = KvmHypervisor.under(folder);
+    return vsock();
   }
 
   FakeHost program(String name) {
@@ -229,7 +244,7 @@ final class FakeHost {
                 List.copyOf(networks.values()))
             : LibvirtFacts.unreachable(uri, error);
     return new Snapshot(
-        new HostFacts(2, memory, memory, sharedMemory, vsock, root, nvidia),
+        new HostFacts(2, memory, memory, sharedMemory, vsock, ucx, root, nvidia),
         libvirt,
         files,
         folders,

@@ -10,8 +10,10 @@ import graft.provisioner.step.guest.BuildSeed;
 import graft.provisioner.step.guest.InstallByAgent;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What a descriptor comes to on a host, down to the words. Golden files in resources/plans. */
 class PlannerTest {
@@ -145,6 +147,26 @@ class PlannerTest {
     assertThatThrownBy(() -> host.sharedMemory(64 << 20).plan(insists))
         .isInstanceOf(UnfitHostException.class)
         .hasMessageContaining("the guest cannot use ivshmem: /dev/shm has 64MiB free");
+  }
+
+  @Test
+  void rdmaNeedsUcxBesideTheServer() throws Exception {
+    String wants = SMALL.replace("memory: 1GiB", "memory: 1GiB, channel: rdma");
+    assertThatThrownBy(() -> host.plan(wants))
+        .isInstanceOf(UnfitHostException.class)
+        .hasMessageContaining("the guest cannot use rdma: this host has no UCX");
+    assertThat(host.ucx().plan(wants).toText()).contains("channels rdma)");
+    assertThat(host.plan(SMALL).toText())
+        .as("auto takes it for guests with an adapter")
+        .contains("channels ivshmem (128MiB), tcp)");
+  }
+
+  @Test
+  void sharedMemoryNeedsNoNetworkWhereTheHostHasVsock(@TempDir Path folder) throws Exception {
+    String only = SMALL.replace("memory: 1GiB", "memory: 1GiB, channel: ivshmem");
+    assertThat(String.valueOf(host.vsock(folder).plan(only).toTree()))
+        .contains("ivshmem+vsock://2:8692, ivshmem://10.0.2.2:8692")
+        .contains("cid=");
   }
 
   @Test

@@ -38,6 +38,11 @@ public final class KvmHypervisor implements Hypervisor {
     this(new LocalHost(Path.of("/")));
   }
 
+  /** For a host whose {@code /dev}, {@code /proc} and {@code /usr} are under a folder. */
+  public static KvmHypervisor under(Path root) {
+    return new KvmHypervisor(new LocalHost(root));
+  }
+
   KvmHypervisor(LocalHost local) {
     this.local = local;
   }

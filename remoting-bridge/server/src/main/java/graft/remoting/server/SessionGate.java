@@ -106,7 +106,7 @@ final class SessionGate {
   private static void checkChannel(int channel, NativeSocket socket, Grant grant)
       throws IOException, HandshakeException {
     switch (channel) {
-      case HandshakeMessages.CHANNEL_SOCKET -> {}
+      case HandshakeMessages.CHANNEL_SOCKET, HandshakeMessages.CHANNEL_RDMA -> {}
       case HandshakeMessages.CHANNEL_SHARED_MEMORY -> {
         if (!socket.isLocal()) {
           throw noChannel("shm needs the server's Unix socket");

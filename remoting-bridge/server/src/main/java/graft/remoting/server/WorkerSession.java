@@ -89,6 +89,7 @@ final class WorkerSession {
       case HandshakeMessages.CHANNEL_GUEST_MEMORY ->
           new RingTransport(
               client, RegionHandshake.agree(client, Path.of(start.region()), SHARE_LIMIT));
+      case HandshakeMessages.CHANNEL_RDMA -> UcxTransport.open(client);
       default -> client;
     };
   }
@@ -144,6 +145,16 @@ final class WorkerSession {
     }
   }
 
+  /** The client may take its time to agree: nobody else waits for that. */
+  private void addRdma(NativeSocket connection) {
+    try {
+      channel.lanes().add(UcxTransport.open(connection));
+    } catch (IOException e) {
+      LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());
+      connection.close();
+    }
+  }
+
   private void hear() throws IOException {
     ControlSocket.Received received = control.receive();
     if (received == null) {
@@ -157,7 +168,10 @@ final class WorkerSession {
       NativeSocket connection = new NativeSocket(received.fd(), start.name());
       try {
         welcome(connection, lane.welcome());
-        if (lane.lane() == HandshakeMessages.LANE_BULK) {
+        if (lane.lane() == HandshakeMessages.LANE_BULK
+            && start.channel() == HandshakeMessages.CHANNEL_RDMA) {
+          new Thread(null, () -> addRdma(connection), "graft-rdma", 256 * 1024).start();
+        } else if (lane.lane() == HandshakeMessages.LANE_BULK) {
           channel.lanes().add(connection);
         } else {
           handler.addLane(lane.lane(), new StreamChannel(connection, spinMicros));

@@ -1,0 +1,35 @@
+#include "exchange.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+bool graft_exchange(int fd, const void *out, size_t out_bytes, void *in, size_t in_bytes) {
+  const char *p = out;
+  while (out_bytes) {
+    ssize_t n = send(fd, p, out_bytes, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    p += n;
+    out_bytes -= (size_t)n;
+  }
+  char *q = in;
+  while (in_bytes) {
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int ready = poll(&wait, 1, GRAFT_HANDSHAKE_MILLISECONDS);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
+      errno = ETIMEDOUT;
+      return false;
+    }
+    ssize_t n = recv(fd, q, in_bytes, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      if (!n) errno = ECONNRESET;
+      return false;
+    }
+    q += n;
+    in_bytes -= (size_t)n;
+  }
+  return true;
+}

@@ -1,0 +1,430 @@
+#include "ucx.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ucp/api/ucp.h>
+
+#include "exchange.h"
+
+#define MAGIC 0x58555247u /* "GRUX" */
+#define VERSION 1
+#define MOST (1u << 20)         /* bytes of a message */
+#define MOST_ADDRESS (16u << 10) /* of a worker's address: each device adds to it */
+#define LOOKS_NANOSECONDS 50000u /* how long a transfer is looked at before it is waited for */
+#define WAIT_MILLISECONDS 1000
+#define CLOSE_NANOSECONDS 1000000000u
+#define LEFT_NANOSECONDS 10000000000u
+#define LEFT_MILLISECONDS 5
+
+/* ---- libucp ---- */
+
+#define FUNCTIONS(F)                                                                                                             \
+  F(ucp_get_version)                                                                                                             \
+  F(ucp_config_read)                                                                                                             \
+  F(ucp_config_modify)                                                                                                           \
+  F(ucp_config_release)                                                                                                          \
+  F(ucp_init_version)                                                                                                            \
+  F(ucp_worker_create)                                                                                                           \
+  F(ucp_worker_destroy)                                                                                                          \
+  F(ucp_worker_get_address)                                                                                                      \
+  F(ucp_worker_release_address)                                                                                                  \
+  F(ucp_worker_get_efd)                                                                                                          \
+  F(ucp_worker_arm)                                                                                                              \
+  F(ucp_worker_progress)                                                                                                         \
+  F(ucp_ep_create)                                                                                                               \
+  F(ucp_ep_close_nbx)                                                                                                            \
+  F(ucp_tag_send_nbx)                                                                                                            \
+  F(ucp_tag_probe_nb)                                                                                                            \
+  F(ucp_tag_msg_recv_nbx)                                                                                                        \
+  F(ucp_request_check_status)                                                                                                    \
+  F(ucp_request_cancel)                                                                                                          \
+  F(ucp_request_free)
+
+static struct {
+  pthread_mutex_t lock;
+  ucp_context_h context;
+  unsigned major, minor;
+  const char *(*status_string)(ucs_status_t);
+#define POINTER(name) __typeof__(name) *name;
+  FUNCTIONS(POINTER)
+} u = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool failed(ucs_status_t status, const char *what, char *reason, size_t size) {
+  if (status == UCS_OK) return false;
+  snprintf(reason, size, "UCX cannot %s: %s", what, u.status_string(status));
+  return true;
+}
+
+/* UCX reads its settings as it is loaded. It would take the signals that Java works with, and programs too, and write to the
+ * program's output what comes here as an error. */
+static void *open_library(void) {
+  static const char *const settings[][2] = {{"UCX_ERROR_SIGNALS", ""}, {"UCX_LOG_LEVEL", "fatal"}};
+  bool ours[2];
+  for (int i = 0; i < 2; i++) ours[i] = !getenv(settings[i][0]) && !setenv(settings[i][0], settings[i][1], 0);
+  void *library = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL);
+  for (int i = 0; i < 2; i++) {
+    if (ours[i]) unsetenv(settings[i][0]);
+  }
+  return library;
+}
+
+static bool load(char *reason, size_t size) {
+  void *library = open_library();
+  if (!library) {
+    snprintf(reason, size, "rdma needs UCX's library (Debian: libucx0): %s", dlerror());
+    return false;
+  }
+  const char *missing = NULL;
+#define FIND(name)                                            \
+  if (!(u.name = (__typeof__(name) *)dlsym(library, #name))) { \
+    missing = #name;                                          \
+  }
+  FUNCTIONS(FIND)
+  u.status_string = (const char *(*)(ucs_status_t))dlsym(library, "ucs_status_string");
+  if (!missing && u.status_string) return true;
+  snprintf(reason, size, "rdma needs UCX 1.10 or later: its library here has no %s", missing ? missing : "ucs_status_string");
+  dlclose(library);
+  return false;
+}
+
+static bool start(char *reason, size_t size) {
+  unsigned release;
+  ucp_config_t *config;
+  ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+                         .features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP,
+                         .mt_workers_shared = 1};
+  u.ucp_get_version(&u.major, &u.minor, &release);
+  if (failed(u.ucp_config_read(NULL, NULL, &config), "read its settings", reason, size)) return false;
+  /* What asks CUDA about memory would ask us. */
+  if (!getenv("UCX_TLS")) u.ucp_config_modify(config, "TLS", "^cuda,rocm");
+  ucs_status_t status = u.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &u.context);
+  u.ucp_config_release(config);
+  return !failed(status, "start", reason, size);
+}
+
+bool graft_ucx_present(char *reason, size_t size) {
+  pthread_mutex_lock(&u.lock);
+  bool present = u.context || (load(reason, size) && start(reason, size));
+  pthread_mutex_unlock(&u.lock);
+  return present;
+}
+
+/* ---- Connections ---- */
+
+/* What one direction needs: a worker that no other thread uses. */
+struct side {
+  ucp_worker_h worker;
+  int events;
+};
+
+struct graft_ucx {
+  int socket;
+  struct side out, in;
+  pthread_mutex_t sending; /* what uses out.worker */
+  uint64_t left_until;     /* until then UCX may have something left of what it said to have sent */
+  ucp_ep_h peer;
+  uint64_t tag_out, tag_in;
+  ucs_status_t broken; /* what UCX said when it lost the peer */
+  bool gone;           /* the socket says so; what had been sent before still counts */
+  uint8_t *rest;       /* a message longer than what was asked for */
+  size_t rest_at, rest_end;
+};
+
+/* ---- Waiting ---- */
+
+static uint64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* UCX's TCP keeps what its socket does not take at once, and sends it only while it is called; a flush would need the other
+ * end's help. So whoever sleeps here wakes now and then, as long as that may be. */
+static bool send_left(struct graft_ucx *c) {
+  uint64_t until = __atomic_load_n(&c->left_until, __ATOMIC_RELAXED);
+  if (!until || now() > until) return false;
+  if (!pthread_mutex_trylock(&c->sending)) {
+    u.ucp_worker_progress(c->out.worker);
+    pthread_mutex_unlock(&c->sending);
+  }
+  return true;
+}
+
+/* Sleeps until a device has something to say. False if the peer has gone, which its socket says. */
+static bool sleep_on(struct graft_ucx *c, const struct side *side) {
+  bool left = side == &c->in && send_left(c);
+  if (u.ucp_worker_arm(side->worker) != UCS_OK) return true; /* something has come */
+  struct pollfd fds[] = {{.fd = side->events, .events = POLLIN}, {.fd = c->socket, .events = POLLRDHUP}};
+  return poll(fds, 2, left ? LEFT_MILLISECONDS : WAIT_MILLISECONDS) < 0 || !fds[1].revents;
+}
+
+/* Waits until UCX has done what it was asked for. */
+static bool finish(struct graft_ucx *c, struct side *side, ucs_status_ptr_t request) {
+  if (!request) return true;
+  if (UCS_PTR_IS_ERR(request)) {
+    c->broken = UCS_PTR_STATUS(request);
+    return false;
+  }
+  ucs_status_t status;
+  uint64_t since = now();
+  while ((status = u.ucp_request_check_status(request)) == UCS_INPROGRESS) {
+    if (u.ucp_worker_progress(side->worker)) {
+      since = now();
+    } else if (c->broken || (now() - since > LOOKS_NANOSECONDS && !sleep_on(c, side))) {
+      u.ucp_request_cancel(side->worker, request);
+      while (u.ucp_worker_progress(side->worker)) continue;
+      status = u.ucp_request_check_status(request);
+      if (status == UCS_INPROGRESS) status = UCS_ERR_CONNECTION_RESET;
+      break;
+    }
+  }
+  u.ucp_request_free(request);
+  if (status != UCS_OK) c->broken = status;
+  return status == UCS_OK;
+}
+
+static const ucp_request_param_t host_memory = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE, .memory_type = UCS_MEMORY_TYPE_HOST};
+
+/* ---- Coming together ---- */
+
+struct greeting {
+  uint32_t magic, version;
+  uint32_t status, bytes; /* of the address that follows */
+  uint32_t major, minor;  /* of UCX */
+  uint64_t tag;
+  char message[224];
+};
+_Static_assert(sizeof(struct greeting) == 256, "the greeting has a fixed size");
+
+static bool open_side(struct side *side, char *reason, size_t size) {
+  ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+  return !failed(u.ucp_worker_create(u.context, &params, &side->worker), "open a device", reason, size) &&
+         !failed(u.ucp_worker_get_efd(side->worker, &side->events), "wait for events of its devices", reason, size);
+}
+
+static void lost(void *connection, ucp_ep_h peer, ucs_status_t status) {
+  (void)peer;
+  ((struct graft_ucx *)connection)->broken = status;
+}
+
+static bool connect_to(struct graft_ucx *c, const void *address, char *reason, size_t size) {
+  ucp_ep_params_t params = {
+      .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
+      .address = address,
+      .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+      .err_handler = {.cb = lost, .arg = c}};
+  ucs_status_t status = u.ucp_ep_create(c->out.worker, &params, &c->peer);
+  if (status == UCS_ERR_UNREACHABLE) { /* shared memory alone has no errors to handle */
+    params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+    status = u.ucp_ep_create(c->out.worker, &params, &c->peer);
+  }
+  return !failed(status, "reach the other end's devices", reason, size);
+}
+
+/* Each end's first message makes UCX's connections, for which both workers of both ends have to run: from then on a thread
+ * that sends needs nobody's help. Then the ends tell each other by a byte on the socket that this has come about. */
+static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
+  char mark = 0, said;
+  bool told = false, heard = false, arrived = false;
+  ucp_tag_recv_info_t info;
+  ucs_status_ptr_t sent = u.ucp_tag_send_nbx(c->peer, &mark, sizeof mark, c->tag_out, &host_memory);
+  if (UCS_PTR_IS_ERR(sent)) c->broken = UCS_PTR_STATUS(sent);
+  uint64_t since = now();
+  while (!(told && heard) && !c->broken && now() - since < GRAFT_HANDSHAKE_MILLISECONDS * 1000000ull) {
+    u.ucp_worker_progress(c->out.worker);
+    u.ucp_worker_progress(c->in.worker);
+    ucp_tag_message_h message = arrived ? NULL : u.ucp_tag_probe_nb(c->in.worker, c->tag_in, UINT64_MAX, 1, &info);
+    if (message) arrived = info.length == 1 && finish(c, &c->in, u.ucp_tag_msg_recv_nbx(c->in.worker, &said, 1, message, &host_memory));
+    bool done = arrived && (!sent || u.ucp_request_check_status(sent) == UCS_OK);
+    if (done && !told) told = send(c->socket, &mark, 1, MSG_NOSIGNAL) == 1;
+    struct pollfd p = {.fd = c->socket, .events = POLLIN};
+    if (!heard && poll(&p, 1, 0) == 1) {
+      heard = recv(c->socket, &said, 1, 0) == 1;
+      if (!heard) c->broken = UCS_ERR_CONNECTION_RESET;
+    }
+  }
+  if (UCS_PTR_IS_PTR(sent)) u.ucp_request_free(sent);
+  return (told && heard) || !failed(c->broken ? c->broken : UCS_ERR_TIMED_OUT, "reach the other end", reason, size);
+}
+
+/* Tells the peer why it is not to be, and hears its word. */
+static void refuse(int socket, const char *reason) {
+  struct greeting ours = {.magic = MAGIC, .version = VERSION, .status = 1};
+  snprintf(ours.message, sizeof ours.message, "%s", reason);
+  graft_exchange(socket, &ours, sizeof ours, NULL, 0);
+}
+
+static bool check(struct greeting *theirs, char *reason, size_t size) {
+  if (theirs->magic != MAGIC || theirs->version != VERSION) {
+    snprintf(reason, size, "the other end does not speak rdma");
+  } else if (theirs->status) {
+    theirs->message[sizeof theirs->message - 1] = 0;
+    for (char *p = theirs->message; *p; p++) {
+      if ((unsigned char)*p < 32) *p = ' ';
+    }
+    snprintf(reason, size, "the other end refuses rdma: %s", theirs->message);
+  } else if (theirs->major != u.major || theirs->minor != u.minor) {
+    /* UCX promises no common wire format between its versions. */
+    snprintf(reason, size, "UCX is version %u.%u here and %u.%u at the other end: rdma needs the same", u.major, u.minor,
+             theirs->major, theirs->minor);
+  } else if (!theirs->bytes || theirs->bytes > MOST_ADDRESS) {
+    snprintf(reason, size, "the other end has an rdma address of %u bytes, which cannot be", theirs->bytes);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+static bool agree(struct graft_ucx *c, const void *address, size_t bytes, char *reason, size_t size) {
+  struct greeting theirs,
+      ours = {.magic = MAGIC, .version = VERSION, .bytes = (uint32_t)bytes, .major = u.major, .minor = u.minor, .tag = c->tag_in};
+  bool told = graft_exchange(c->socket, &ours, sizeof ours, NULL, 0) && graft_exchange(c->socket, address, bytes, NULL, 0);
+  if (!told || !graft_exchange(c->socket, NULL, 0, &theirs, sizeof theirs)) {
+    snprintf(reason, size, "the other end does not agree on rdma: %s", strerror(errno));
+    return false;
+  }
+  if (!check(&theirs, reason, size)) return false;
+  c->tag_out = theirs.tag;
+  char *there = malloc(theirs.bytes);
+  bool got = there && graft_exchange(c->socket, NULL, 0, there, theirs.bytes);
+  if (!got) snprintf(reason, size, "the other end's rdma address does not come: %s", strerror(errno));
+  bool connected = got && connect_to(c, there, reason, size);
+  free(there);
+  return connected && try_out(c, reason, size);
+}
+
+static bool set_up(struct graft_ucx *c, char *reason, size_t size) {
+  ucp_address_t *address;
+  size_t bytes;
+  c->rest = malloc(MOST);
+  if (!c->rest || getrandom(&c->tag_in, sizeof c->tag_in, 0) != (ssize_t)sizeof c->tag_in) {
+    snprintf(reason, size, "no memory or no random numbers for rdma");
+    return false;
+  }
+  if (!open_side(&c->out, reason, size) || !open_side(&c->in, reason, size) ||
+      failed(u.ucp_worker_get_address(c->in.worker, &address, &bytes), "say where its devices are", reason, size)) {
+    refuse(c->socket, reason);
+    return false;
+  }
+  bool agreed = agree(c, address, bytes, reason, size);
+  u.ucp_worker_release_address(c->in.worker, address);
+  return agreed;
+}
+
+struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size) {
+  if (!graft_ucx_present(reason, size)) {
+    refuse(socket, reason);
+    return NULL;
+  }
+  struct graft_ucx *c = calloc(1, sizeof *c);
+  if (!c) {
+    snprintf(reason, size, "no memory for rdma");
+    return NULL;
+  }
+  c->socket = socket;
+  pthread_mutex_init(&c->sending, NULL);
+  if (set_up(c, reason, size)) return c;
+  graft_ucx_close(c);
+  return NULL;
+}
+
+/* ---- Sending ---- */
+
+bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes) {
+  const uint8_t *at = data;
+  pthread_mutex_lock(&c->sending);
+  if (bytes > GRAFT_UCX_SURELY_EAGER) __atomic_store_n(&c->left_until, now() + LEFT_NANOSECONDS, __ATOMIC_RELAXED);
+  while (bytes && !c->broken) {
+    size_t take = bytes < MOST ? bytes : MOST;
+    if (!finish(c, &c->out, u.ucp_tag_send_nbx(c->peer, at, take, c->tag_out, &host_memory))) break;
+    at += take;
+    bytes -= take;
+  }
+  pthread_mutex_unlock(&c->sending);
+  if (!c->broken) return true;
+  errno = ECONNRESET;
+  return false;
+}
+
+void graft_ucx_send_left(struct graft_ucx *c, int bell) {
+  struct pollfd p = {.fd = bell, .events = POLLIN};
+  while (send_left(c) && poll(&p, 1, LEFT_MILLISECONDS) <= 0) continue;
+}
+
+/* ---- Receiving ---- */
+
+static ssize_t take_rest(struct graft_ucx *c, void *to, size_t bytes) {
+  size_t have = c->rest_end - c->rest_at;
+  size_t take = bytes < have ? bytes : have;
+  memcpy(to, c->rest + c->rest_at, take);
+  c->rest_at += take;
+  return (ssize_t)take;
+}
+
+ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes) {
+  if (c->rest_at < c->rest_end) return take_rest(c, to, bytes);
+  ucp_tag_recv_info_t info;
+  u.ucp_worker_progress(c->in.worker);
+  ucp_tag_message_h message = u.ucp_tag_probe_nb(c->in.worker, c->tag_in, UINT64_MAX, 1, &info);
+  if (!message) {
+    errno = EAGAIN;
+    return c->gone ? 0 : -1;
+  }
+  if (info.length > MOST || !info.length) {
+    errno = EPROTO;
+    return -1;
+  }
+  bool direct = info.length <= bytes;
+  void *target = direct ? to : c->rest;
+  if (!finish(c, &c->in, u.ucp_tag_msg_recv_nbx(c->in.worker, target, info.length, message, &host_memory))) {
+    errno = ECONNRESET;
+    return -1;
+  }
+  if (direct) return (ssize_t)info.length;
+  c->rest_at = 0;
+  c->rest_end = info.length;
+  return take_rest(c, to, bytes);
+}
+
+void graft_ucx_wait(struct graft_ucx *c) {
+  ucp_tag_recv_info_t info;
+  while (u.ucp_worker_progress(c->in.worker)) continue;
+  if (u.ucp_tag_probe_nb(c->in.worker, c->tag_in, UINT64_MAX, 0, &info)) return;
+  c->gone = !sleep_on(c, &c->in);
+  while (c->gone && u.ucp_worker_progress(c->in.worker)) continue;
+}
+
+ssize_t graft_ucx_receive(struct graft_ucx *c, void *to, size_t bytes) {
+  uint64_t since = now();
+  for (;;) {
+    ssize_t n = graft_ucx_try(c, to, bytes);
+    if (n >= 0 || errno != EAGAIN) return n;
+    if (now() - since > LOOKS_NANOSECONDS) graft_ucx_wait(c);
+  }
+}
+
+void graft_ucx_close(struct graft_ucx *c) {
+  if (c->peer) {
+    ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    ucs_status_ptr_t request = u.ucp_ep_close_nbx(c->peer, &force);
+    uint64_t since = now();
+    while (UCS_PTR_IS_PTR(request) && u.ucp_request_check_status(request) == UCS_INPROGRESS && now() - since < CLOSE_NANOSECONDS) {
+      u.ucp_worker_progress(c->out.worker);
+    }
+    if (UCS_PTR_IS_PTR(request)) u.ucp_request_free(request);
+  }
+  if (c->out.worker) u.ucp_worker_destroy(c->out.worker);
+  if (c->in.worker) u.ucp_worker_destroy(c->in.worker);
+  free(c->rest);
+  free(c);
+}

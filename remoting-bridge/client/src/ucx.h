@@ -1,0 +1,44 @@
+/* A stream of bytes each way over UCX (InfiniBand, RoCE, or what else UCX finds), beside an authenticated socket that says
+ * when the peer has gone. Both ends of the channel "rdma" use this: the client, and the server as libgraft-ucx.so. libucp is
+ * opened when it is first needed; a machine without it has an error that says so.
+ *
+ * After WELCOME each end sends a greeting and its UCX worker's address over the socket. Messages are tagged with a number
+ * that the receiver chose and told over the socket alone: what a stranger sends to the worker matches none. A small message
+ * is copied by UCX (eager); a large one goes from the sender's memory to where the receiver wants it (rendezvous).
+ *
+ * One thread at a time may send, one receive.
+ */
+#ifndef GRAFT_UCX_H
+#define GRAFT_UCX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define GRAFT_UCX_API __attribute__((visibility("default")))
+
+/* Up to so many bytes UCX copies on every transport that it has; more may wait until the receiver takes them. */
+#define GRAFT_UCX_SURELY_EAGER 1024
+
+struct graft_ucx;
+
+/* Whether this machine has a libucp that can be used. */
+GRAFT_UCX_API bool graft_ucx_present(char *reason, size_t size);
+/* Connects with whoever does the same at the other end of the socket, which stays the caller's. NULL with a reason. */
+GRAFT_UCX_API struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size);
+/* Sends all of it. False if that cannot be any more. */
+GRAFT_UCX_API bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes);
+/* Until the bell can be read, but at most as long as UCX may have something left to send: for a thread that sends and is
+ * about to sleep, as whoever receives does the same. */
+GRAFT_UCX_API void graft_ucx_send_left(struct graft_ucx *c, int bell);
+/* Up to this many bytes; 0 if the peer is gone, -1 with EAGAIN if there are none now, -1 with another error if it failed. */
+GRAFT_UCX_API ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes);
+/* Sleeps until there may be something to receive, or the peer is gone. */
+GRAFT_UCX_API void graft_ucx_wait(struct graft_ucx *c);
+/* Both: never -1 with EAGAIN. */
+GRAFT_UCX_API ssize_t graft_ucx_receive(struct graft_ucx *c, void *to, size_t bytes);
+/* Nobody may be in any of the others. */
+GRAFT_UCX_API void graft_ucx_close(struct graft_ucx *c);
+
+#endif

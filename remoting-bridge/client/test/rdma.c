@@ -1,0 +1,183 @@
+/* The channel "rdma" between two processes, over whatever transport UCX finds here: data, and an end that is hostile, of
+ * another version, or killed. Prints "N passed, N failed". */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "graft.h"
+#include "ucx.h"
+
+static int passed, failed;
+
+#define CHECK(condition)                                             \
+  do {                                                               \
+    if (condition) {                                                 \
+      passed++;                                                      \
+    } else {                                                         \
+      failed++;                                                      \
+      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+    }                                                                \
+  } while (0)
+
+#define LARGEST (3u << 20)
+
+struct end {
+  int socket;
+  pid_t peer;
+};
+
+/* Another process, which does what is named with its end of a socket: this program anew, since a fork of one that has used
+ * UCX cannot. */
+static struct end other(const char *what) {
+  int ends[2];
+  char socket[12];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
+  snprintf(socket, sizeof socket, "%d", ends[1]);
+  pid_t peer = fork();
+  if (peer < 0) abort();
+  if (!peer) {
+    close(ends[0]);
+    alarm(60);
+    execl("/proc/self/exe", "rdma", what, socket, NULL);
+    _exit(127);
+  }
+  close(ends[1]);
+  return (struct end){ends[0], peer};
+}
+
+static int leave(struct end end) {
+  int status = -1;
+  close(end.socket);
+  waitpid(end.peer, &status, 0);
+  return status;
+}
+
+static struct graft_wire over_ucx(int socket) {
+  char reason[400] = "";
+  struct graft_wire wire = {.fd = socket, .ucx = graft_ucx_open(socket, reason, sizeof reason)};
+  if (!wire.ucx) printf("%s\n", reason);
+  return wire;
+}
+
+static uint8_t pattern(size_t i, size_t bytes) { return (uint8_t)(i * 31 + (i >> 8) + bytes); }
+
+/* Answers each message with itself, behind its length, until the peer has gone. */
+static void echo(int socket) {
+  struct graft_wire wire = over_ucx(socket);
+  uint8_t *data = malloc(LARGEST);
+  uint32_t bytes;
+  while (wire.ucx && graft_wire_receive_all(&wire, &bytes, sizeof bytes)) {
+    if (bytes > LARGEST || !graft_wire_receive_all(&wire, data, bytes)) _exit(1);
+    graft_wire_send_all(&wire, &bytes, sizeof bytes, true);
+    graft_wire_send_all(&wire, data, bytes, false);
+  }
+  graft_wire_close(&wire);
+  free(data);
+}
+
+static void data(void) {
+  struct end end = other("echo");
+  struct graft_wire wire = over_ucx(end.socket);
+  uint8_t *out = malloc(LARGEST), *in = malloc(LARGEST);
+  CHECK(wire.ucx);
+  uint32_t sizes[] = {1, 7, 1024, 1025, 65536, 1u << 20, (1u << 20) + 1, LARGEST};
+  for (size_t s = 0; wire.ucx && s < sizeof sizes / sizeof *sizes; s++) {
+    uint32_t bytes = sizes[s], back = 0;
+    for (size_t i = 0; i < bytes; i++) out[i] = pattern(i, bytes);
+    memset(in, 0, bytes);
+    CHECK(graft_wire_send_all(&wire, &bytes, sizeof bytes, true) && graft_wire_send_all(&wire, out, bytes, false));
+    /* In parts that are none of the sender's. */
+    CHECK(graft_wire_receive_all(&wire, &back, 3) && graft_wire_receive_all(&wire, (uint8_t *)&back + 3, 1) && back == bytes);
+    CHECK(graft_wire_receive_all(&wire, in, bytes / 3) && graft_wire_receive_all(&wire, in + bytes / 3, bytes - bytes / 3));
+    CHECK(!memcmp(in, out, bytes));
+  }
+  uint8_t none;
+  CHECK(wire.ucx && graft_wire_try(&wire, &none, 1) < 0);
+  if (wire.ucx) graft_ucx_close(wire.ucx);
+  CHECK(leave(end) == 0);
+  free(out);
+  free(in);
+}
+
+/* Takes some of a message and is killed. */
+static void dies(int socket) {
+  struct graft_wire wire = over_ucx(socket);
+  uint8_t some[64];
+  if (wire.ucx) graft_wire_receive_all(&wire, some, sizeof some);
+  raise(SIGKILL);
+}
+
+static void killed(void) {
+  uint8_t *much = calloc(1, LARGEST), one;
+  for (int sends = 0; sends < 2; sends++) {
+    struct end end = other("dies");
+    struct graft_wire wire = over_ucx(end.socket);
+    uint64_t start = graft_now();
+    if (wire.ucx && sends) {
+      bool all = true;
+      for (int i = 0; all && i < 1000; i++) all = graft_wire_send_all(&wire, much, LARGEST, false);
+      CHECK(!all);
+    } else if (wire.ucx) {
+      graft_wire_send_all(&wire, much, 64, false);
+      CHECK(!graft_wire_receive_all(&wire, &one, 1));
+    }
+    CHECK(wire.ucx && graft_now() - start < 10000000000u);
+    if (wire.ucx) graft_ucx_close(wire.ucx);
+    CHECK(WIFSIGNALED(leave(end)));
+  }
+  free(much);
+}
+
+/* An end that says this, see struct greeting. */
+static struct end says(const uint32_t greeting[64]) {
+  int ends[2];
+  char more[64] = {0};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) abort();
+  bool said = graft_exchange(ends[1], greeting, 256, NULL, 0) && graft_exchange(ends[1], more, sizeof more, NULL, 0);
+  if (!said || shutdown(ends[1], SHUT_WR)) abort();
+  return (struct end){ends[0], ends[1]};
+}
+
+static void refused(uint32_t magic, uint32_t version, uint32_t status, uint32_t bytes, uint32_t major, uint32_t minor,
+                    const char *message, const char *expected) {
+  char reason[400] = "";
+  uint32_t greeting[64] = {magic, version, status, bytes, major, minor};
+  memcpy(&greeting[8], message, strlen(message));
+  struct end end = says(greeting);
+  CHECK(!graft_ucx_open(end.socket, reason, sizeof reason));
+  CHECK(strstr(reason, expected));
+  close(end.socket);
+  close(end.peer);
+}
+
+static void hostile(void) {
+  uint32_t magic = 0x58555247u;
+  refused(0x12345678u, 1, 0, 64, 1, 0, "", "does not speak rdma");
+  refused(magic, 2, 0, 64, 1, 0, "", "does not speak rdma");
+  refused(magic, 1, 1, 0, 1, 0, "no\x1b[2Jdevice", "refuses rdma: no [2Jdevice");
+  refused(magic, 1, 0, 64, 99, 0, "", "99.0 at the other end: rdma needs the same");
+}
+
+static void too_long(void) {
+  struct end end = other("echo");
+  /* The version that a real end tells is the right one. */
+  uint32_t greeting[64], lengths[] = {0, (16u << 10) + 1, UINT32_MAX};
+  CHECK(graft_exchange(end.socket, NULL, 0, greeting, sizeof greeting));
+  leave(end);
+  for (int i = 0; i < 3; i++) refused(greeting[0], greeting[1], 0, lengths[i], greeting[4], greeting[5], "", "which cannot be");
+}
+
+int main(int count, char **arguments) {
+  if (count == 3) {
+    (strcmp(arguments[1], "echo") ? dies : echo)(atoi(arguments[2]));
+    return 0;
+  }
+  data();
+  killed();
+  hostile();
+  too_long();
+  printf("client-rdma: %d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}

@@ -1,0 +1,69 @@
+package graft.remoting.server;
+
+import com.sun.jna.Native;
+import java.io.IOException;
+
+/**
+ * A client over UCX: InfiniBand, RoCE, or what else UCX finds. Its socket, which authenticated it,
+ * says when it has gone.
+ */
+final class UcxTransport implements Transport {
+  private static final int REASON = 512;
+
+  private final NativeSocket socket;
+  private final long connection;
+
+  private UcxTransport(NativeSocket socket, long connection) {
+    this.socket = socket;
+    this.connection = connection;
+  }
+
+  /**
+   * Agrees with the client at the other end of {@code socket}, which is the transport's from then
+   * on.
+   *
+   * @throws IOException with the reason, which the client has been told
+   */
+  static UcxTransport open(NativeSocket socket) throws IOException {
+    try (Scratch reason = new Scratch(REASON)) {
+      long connection = Ucx.graft_ucx_open(socket.fd(), reason.address(), REASON);
+      if (connection == 0) {
+        throw new IOException(HandshakeMessages.text(reason.bytes(0, REASON)));
+      }
+      return new UcxTransport(socket, connection);
+    }
+  }
+
+  @Override
+  public long tryReceive(long address, long length) throws IOException {
+    return checked(Ucx.graft_ucx_try(connection, address, length));
+  }
+
+  @Override
+  public long receive(long address, long length) throws IOException {
+    return checked(Ucx.graft_ucx_receive(connection, address, length));
+  }
+
+  private long checked(long count) throws IOException {
+    if (count >= 0) {
+      return count;
+    }
+    if (Native.getLastError() == Libc.EAGAIN) {
+      return NOTHING;
+    }
+    throw Libc.failure("receive by rdma from " + socket.peer());
+  }
+
+  @Override
+  public void sendAll(long address, long length, boolean more) throws IOException {
+    if (Ucx.graft_ucx_send(connection, address, length) == 0) {
+      throw Libc.failure("send by rdma to " + socket.peer());
+    }
+  }
+
+  @Override
+  public void close() {
+    Ucx.graft_ucx_close(connection);
+    socket.close();
+  }
+}
