@@ -4,8 +4,11 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.ForwardingDevice;
 import graft.remoting.device.Memory;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -26,6 +29,12 @@ final class AccountedDevice extends ForwardingDevice {
 
   /** What is open, and how many times: the driver maps it once. */
   private final Map<Long, Integer> opened = new HashMap<>();
+
+  /** How many handles and mappings keep physical memory: the driver frees it after the last one. */
+  private final Map<Long, Integer> holds = new HashMap<>();
+
+  /** Where physical memory is mapped. */
+  private final NavigableMap<Long, Long> mapped = new TreeMap<>(Long::compareUnsigned);
 
   private record Allocation(long bytes, long context) {}
 
@@ -182,12 +191,64 @@ final class AccountedDevice extends ForwardingDevice {
 
   @Override
   public int cuMemCreate(long handle, long size, long prop, long flags) {
-    return allocate(physical, size, handle, () -> next.cuMemCreate(handle, size, prop, flags));
+    return physical(size, handle, () -> next.cuMemCreate(handle, size, prop, flags));
+  }
+
+  private synchronized int physical(long bytes, long handle, Allocator allocator) {
+    int code = allocate(physical, bytes, handle, allocator);
+    if (code == CudaResult.SUCCESS && handle != 0) {
+      hold(Memory.getLong(handle));
+    }
+    return code;
+  }
+
+  private void hold(long handle) {
+    holds.merge(handle, 1, Integer::sum);
+  }
+
+  private void drop(long handle) {
+    if (holds.computeIfPresent(handle, (key, count) -> count == 1 ? null : count - 1) == null) {
+      free(physical, handle, CudaResult.SUCCESS);
+    }
   }
 
   @Override
-  public int cuMemRelease(long handle) {
-    return free(physical, handle, next.cuMemRelease(handle));
+  public synchronized int cuMemRelease(long handle) {
+    int code = next.cuMemRelease(handle);
+    if (code == CudaResult.SUCCESS) {
+      drop(handle);
+    }
+    return code;
+  }
+
+  @Override
+  public synchronized int cuMemRetainAllocationHandle(long handle, long addr) {
+    int code = next.cuMemRetainAllocationHandle(handle, addr);
+    if (code == CudaResult.SUCCESS && handle != 0) {
+      hold(Memory.getLong(handle));
+    }
+    return code;
+  }
+
+  @Override
+  public synchronized int cuMemMap(long ptr, long size, long offset, long handle, long flags) {
+    int code = next.cuMemMap(ptr, size, offset, handle, flags);
+    if (code == CudaResult.SUCCESS) {
+      mapped.put(ptr, handle);
+      hold(handle);
+    }
+    return code;
+  }
+
+  @Override
+  public synchronized int cuMemUnmap(long ptr, long size) {
+    int code = next.cuMemUnmap(ptr, size);
+    if (code == CudaResult.SUCCESS) {
+      Collection<Long> gone = mapped.subMap(ptr, ptr + size).values();
+      gone.forEach(this::drop);
+      gone.clear();
+    }
+    return code;
   }
 
   /** The size of memory that {@link #cuMemCreate} made, 0 if it made none such. */
@@ -221,8 +282,7 @@ final class AccountedDevice extends ForwardingDevice {
 
   /** The same for physical memory behind a descriptor. */
   int importShared(long handle, int fd, int type, long bytes) {
-    return allocate(
-        physical, bytes, handle, () -> next.cuMemImportFromShareableHandle(handle, fd, type));
+    return physical(bytes, handle, () -> next.cuMemImportFromShareableHandle(handle, fd, type));
   }
 
   @Override
