@@ -244,7 +244,9 @@ final class AccountedDevice extends ForwardingDevice {
   public synchronized int cuMemUnmap(long ptr, long size) {
     int code = next.cuMemUnmap(ptr, size);
     if (code == CudaResult.SUCCESS) {
-      Collection<Long> gone = mapped.subMap(ptr, ptr + size).values();
+      long end = ptr + size;
+      boolean wraps = Long.compareUnsigned(end, ptr) < 0; // only a device that looks at nothing
+      Collection<Long> gone = (wraps ? mapped.tailMap(ptr) : mapped.subMap(ptr, end)).values();
       gone.forEach(this::drop);
       gone.clear();
     }

@@ -88,6 +88,15 @@ class AccountedDeviceTest {
   }
 
   @Test
+  void takesAnySize() {
+    long handle = create(MIB);
+    device.cuMemMap(ADDRESS, MIB, 0, handle, 0);
+    device.cuMemRelease(handle);
+    assertThat(device.cuMemUnmap(ADDRESS, -1)).isZero();
+    assertThat(device.used()).isZero();
+  }
+
+  @Test
   void aRetainedHandleKeepsIt() {
     long handle = create(MIB);
     device.cuMemMap(ADDRESS, MIB, 0, handle, 0);
