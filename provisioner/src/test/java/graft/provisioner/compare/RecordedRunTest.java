@@ -58,4 +58,16 @@ class RecordedRunTest {
         .doesNotContain("software-device figures");
     assertThat(Files.readAllLines(folder.resolve("results.csv"))).hasSizeGreaterThan(300);
   }
+
+  /** The lab's stand-in for a GPU is passed through to a guest of its host. */
+  @Test
+  void reportsAGuestWithAStandIn() throws Exception {
+    assertThat(html("lab"))
+        .contains("software-device figures")
+        .contains("there is no CUDA driver: libcuda.so.1")
+        .contains("the software device has no driver of its own");
+    assertThat(Files.readString(folder.resolve("results.csv")))
+        .contains("vm-passthrough,stand-in,stand-in,run-time")
+        .contains("vm-local,launch,launch,launch-and-wait");
+  }
 }
