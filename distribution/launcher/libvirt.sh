@@ -35,6 +35,7 @@ start_by_systemd() {
 start_daemons() {
   : >"$run/libvirt.started"
   restore_settings # of a run that was killed
+  restore_kvm
   relax_settings
   local daemon
   for daemon in virtlogd libvirtd; do
@@ -61,14 +62,18 @@ settings=/etc/libvirt/qemu.conf
 
 relax_settings() {
   [ "$uri" = qemu:///system ] || return 0
-  local lines='' group
+  local lines='' group mode
   # libvirt gives each guest mounts of its own and notes files' owners in attributes. A plain chroot refuses the
   # first, a container without CAP_SYS_ADMIN both.
   unshare --mount true 2>/dev/null || lines=$'namespaces = []\nremember_owner = 0\n'
-  # Where /dev/kvm is of a group that is not this system's kvm, root may use it and QEMU may not, and libvirt
-  # then examines QEMU anew at every question: half a minute for two guests.
+  # Where /dev/kvm is of a group that is not this system's kvm, or of no group as where no udev is, root may use it
+  # and QEMU may not, and libvirt then examines QEMU anew at every question: half a minute for two guests.
   if group=$(stat -c %g /dev/kvm 2>/dev/null) && ! id -G libvirt-qemu | grep -qw "$group"; then
     lines+="group = \"+$group\""$'\n'
+  fi
+  if mode=$(stat -c %a /dev/kvm 2>/dev/null) && [ $((8#$mode & 8#60)) != $((8#60)) ]; then
+    echo "$mode" >"$run/kvm.mode"
+    chmod g+rw /dev/kvm || rm "$run/kvm.mode"
   fi
   [ -n "$lines" ] || return 0
   cp -p "$settings" "$run/qemu.conf"
@@ -79,6 +84,12 @@ restore_settings() {
   [ -f "$run/qemu.conf" ] || return 0
   cat "$run/qemu.conf" >"$settings"
   rm "$run/qemu.conf"
+}
+
+restore_kvm() {
+  [ -f "$run/kvm.mode" ] || return 0
+  chmod "$(cat "$run/kvm.mode")" /dev/kvm
+  rm "$run/kvm.mode"
 }
 
 release_libvirt() {
@@ -98,6 +109,7 @@ release_libvirt() {
       stop_daemon "$run/$daemon.pid"
     fi
   done
+  restore_kvm
   rm -f "$run/libvirt.started" "$run"/*.err
 }
 
