@@ -1,5 +1,6 @@
 package graft.sriov;
 
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The kernel's drivers that keep a device for a guest, one for each hypervisor. */
@@ -37,11 +38,7 @@ public enum StubDriver {
 
   /** The module that a driver is in, for modprobe: mostly its own name. */
   public static String moduleOf(String driver) {
-    return Stream.of(values())
-        .filter(stub -> stub.driver.equals(driver))
-        .findFirst()
-        .map(StubDriver::module)
-        .orElse(driver);
+    return named(driver).map(StubDriver::module).orElse(driver);
   }
 
   /**
@@ -50,9 +47,11 @@ public enum StubDriver {
    * @throws IllegalArgumentException when there is none
    */
   public static StubDriver of(String driver) {
-    return Stream.of(values())
-        .filter(stub -> stub.driver.equals(driver))
-        .findFirst()
+    return named(driver)
         .orElseThrow(() -> new IllegalArgumentException("no stub driver " + driver));
+  }
+
+  private static Optional<StubDriver> named(String driver) {
+    return Stream.of(values()).filter(stub -> stub.driver.equals(driver)).findFirst();
   }
 }

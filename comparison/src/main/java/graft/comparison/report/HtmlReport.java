@@ -2,6 +2,7 @@ package graft.comparison.report;
 
 import graft.comparison.run.Case;
 import graft.comparison.run.Entry;
+import graft.comparison.run.Noise;
 import graft.comparison.run.Result;
 import graft.comparison.run.Setting;
 import graft.comparison.statistics.Interval;
@@ -13,10 +14,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /** The report for people: one HTML file that needs nothing else. */
@@ -397,33 +400,33 @@ final class HtmlReport {
     if (runs.isEmpty()) {
       return;
     }
-    double steal = runs.stream().mapToDouble(r -> r.noise().stealPercent()).max().orElse(0);
-    double load = runs.stream().mapToDouble(r -> r.noise().load()).max().orElse(0);
-    double slow = runs.stream().mapToDouble(r -> r.noise().megahertz()).min().orElse(0);
-    double fast = runs.stream().mapToDouble(r -> r.noise().megahertz()).max().orElse(0);
-    double gpuSlow = runs.stream().mapToDouble(r -> r.noise().gpuMegahertz()).min().orElse(0);
-    double gpuFast = runs.stream().mapToDouble(r -> r.noise().gpuMegahertz()).max().orElse(0);
-    double gpuWarm = runs.stream().mapToDouble(r -> r.noise().gpuCelsius()).max().orElse(0);
-    double warm = runs.stream().mapToDouble(r -> r.noise().celsius()).max().orElse(0);
+    DoubleSummaryStatistics clock = over(runs, Noise::megahertz);
+    DoubleSummaryStatistics gpuClock = over(runs, Noise::gpuMegahertz);
+    double warm = over(runs, Noise::celsius).getMax();
     String text =
         "processor time stolen by the hypervisor below: at most "
-            + Numbers.plain(steal)
+            + Numbers.plain(over(runs, Noise::stealPercent).getMax())
             + "%; load at most "
-            + Numbers.plain(load)
-            + (fast > 0
-                ? "; clock " + Numbers.plain(slow) + " to " + Numbers.plain(fast) + " MHz"
-                : "")
+            + Numbers.plain(over(runs, Noise::load).getMax())
+            + (clock.getMax() > 0 ? "; clock " + range(clock) + " MHz" : "")
             + (warm > 0 ? "; warmest sensor " + Numbers.plain(warm) + " °C" : "; no sensor of heat")
-            + (gpuFast > 0
+            + (gpuClock.getMax() > 0
                 ? "; after the runs the GPU's clock was "
-                    + Numbers.plain(gpuSlow)
-                    + " to "
-                    + Numbers.plain(gpuFast)
+                    + range(gpuClock)
                     + " MHz, its temperature at most "
-                    + Numbers.plain(gpuWarm)
+                    + Numbers.plain(over(runs, Noise::gpuCelsius).getMax())
                     + " °C"
                 : "");
     html.open("tr").element("th", "noise").element("td", text).close();
+  }
+
+  private static DoubleSummaryStatistics over(
+      List<Entry.Run> runs, ToDoubleFunction<Noise> figure) {
+    return runs.stream().map(Entry.Run::noise).mapToDouble(figure).summaryStatistics();
+  }
+
+  private static String range(DoubleSummaryStatistics figure) {
+    return Numbers.plain(figure.getMin()) + " to " + Numbers.plain(figure.getMax());
   }
 
   private void readiness() {

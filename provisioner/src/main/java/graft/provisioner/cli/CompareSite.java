@@ -24,6 +24,7 @@ import graft.provisioner.descriptor.HypervisorChoice;
 import graft.provisioner.observe.ClientFolder;
 import graft.provisioner.observe.Connections;
 import graft.provisioner.state.StateFolder;
+import graft.provisioner.step.Await;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,7 +42,7 @@ final class CompareSite implements Site {
 
   private static final String LIBVIRT = "qemu:///system";
   private static final Duration SHUT_DOWN = Duration.ofMinutes(2);
-  private static final long LOOK_MILLIS = 200;
+  private static final Duration LOOK = Duration.ofMillis(200);
 
   private static final Path NVIDIA = Path.of("/dev/nvidiactl");
 
@@ -230,14 +231,16 @@ final class CompareSite implements Site {
       Guest other = other(connections, guest);
       other.definitionXml(); // fails for one without a definition, which could not be started again
       other.shutdown();
-      long deadline = System.nanoTime() + SHUT_DOWN.toNanos();
-      while (other.state().isActive()) {
-        if (System.nanoTime() > deadline || stop.isAsked()) {
-          throw new GraftException(
-              "guest '" + guest + "' was asked to shut down, and runs on",
-              "shut it down by hand, or write other-guests: note");
-        }
-        Thread.sleep(LOOK_MILLIS);
+      Await.Outcome outcome =
+          new Await(SHUT_DOWN, LOOK)
+              .until(
+                  () -> other.state().isActive() ? Await.Answer.NOT_YET : Await.Answer.YES,
+                  seconds -> {},
+                  stop::isAsked);
+      if (outcome != Await.Outcome.READY) {
+        throw new GraftException(
+            "guest '" + guest + "' was asked to shut down, and runs on",
+            "shut it down by hand, or write other-guests: note");
       }
     }
   }

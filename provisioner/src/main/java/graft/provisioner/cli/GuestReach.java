@@ -73,11 +73,7 @@ final class GuestReach {
 
   /** A step of the guest's by its name, if it was begun. */
   <T extends Step> Optional<T> step(Class<T> type, String name) {
-    return journal
-        .entry("guest/" + name() + "/" + name)
-        .map(Entry::step)
-        .filter(type::isInstance)
-        .map(type::cast);
+    return journal.step("guest/" + name() + "/" + name, type);
   }
 
   /** Its domain. */

@@ -30,6 +30,11 @@ public record JournalState(
     return Optional.ofNullable(entries.get(id));
   }
 
+  /** A step by its id, if it was begun and is of that kind. */
+  public <T extends Step> Optional<T> step(String id, Class<T> type) {
+    return entry(id).map(Entry::step).filter(type::isInstance).map(type::cast);
+  }
+
   public boolean isEmpty() {
     return entries.isEmpty();
   }

@@ -2,7 +2,6 @@ package graft.provisioner.plan;
 
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Setup;
-import graft.provisioner.journal.Entry;
 import graft.provisioner.observe.FileStamp;
 import graft.provisioner.observe.ReachFacts;
 import graft.provisioner.setup.CloudInitSeed;
@@ -32,21 +31,11 @@ final class GuestSeed {
 
   /** The seed of an earlier apply. */
   private Optional<BuildSeed> recorded() {
-    return input
-        .journal()
-        .entry("guest/" + guest.name() + "/seed")
-        .map(Entry::step)
-        .filter(BuildSeed.class::isInstance)
-        .map(BuildSeed.class::cast);
+    return input.journal().step("guest/" + guest.name() + "/seed", BuildSeed.class);
   }
 
   private Optional<InstallByAgent> recordedInstall() {
-    return input
-        .journal()
-        .entry("guest/" + guest.name() + "/install")
-        .map(Entry::step)
-        .filter(InstallByAgent.class::isInstance)
-        .map(InstallByAgent.class::cast);
+    return input.journal().step("guest/" + guest.name() + "/install", InstallByAgent.class);
   }
 
   /** Whether the guest was set up by a seed. */

@@ -139,12 +139,12 @@ record RunningXen(
               .redirectError(ProcessBuilder.Redirect.DISCARD)
               .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
               .start();
-      String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      // What it prints fits into the pipe.
       if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
         process.destroyForcibly();
         throw failure("it failed", null);
       }
-      return printed;
+      return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw failure(e.getMessage(), e);
     } catch (InterruptedException e) {

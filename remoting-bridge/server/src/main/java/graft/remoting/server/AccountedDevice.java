@@ -207,9 +207,14 @@ final class AccountedDevice extends ForwardingDevice {
   }
 
   private void drop(long handle) {
-    if (holds.computeIfPresent(handle, (key, count) -> count == 1 ? null : count - 1) == null) {
+    if (isLast(holds, handle)) {
       free(physical, handle, CudaResult.SUCCESS);
     }
+  }
+
+  /** Counts one down, and says whether none is left. */
+  private static boolean isLast(Map<Long, Integer> counts, long handle) {
+    return counts.computeIfPresent(handle, (key, count) -> count == 1 ? null : count - 1) == null;
   }
 
   @Override
@@ -275,14 +280,11 @@ final class AccountedDevice extends ForwardingDevice {
   @Override
   public int cuIpcCloseMemHandle(long address) {
     int code = next.cuIpcCloseMemHandle(address);
-    boolean last =
-        code == CudaResult.SUCCESS
-            && opened.computeIfPresent(address, (key, times) -> times == 1 ? null : times - 1)
-                == null;
+    boolean last = code == CudaResult.SUCCESS && isLast(opened, address);
     return last ? free(memory, address, code) : code;
   }
 
-  /** The same for physical memory behind a descriptor. */
+  /** Opens physical memory that another session gave; it counts in each that has it. */
   int importShared(long handle, int fd, int type, long bytes) {
     return physical(bytes, handle, () -> next.cuMemImportFromShareableHandle(handle, fd, type));
   }

@@ -6,6 +6,8 @@ import java.util.Arrays;
  * Bytes as a value: equal by content, and shown by their number alone, since they may be a secret.
  */
 final class Bytes {
+  static final Bytes NONE = new Bytes(new byte[0]);
+
   private final byte[] bytes;
 
   private Bytes(byte[] bytes) {

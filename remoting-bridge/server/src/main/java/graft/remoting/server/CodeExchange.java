@@ -16,7 +16,7 @@ interface CodeExchange {
       new CodeExchange() {
         @Override
         public Bytes known() {
-          return Bytes.of(new byte[0]);
+          return Bytes.NONE;
         }
 
         @Override

@@ -78,7 +78,7 @@ final class SharingCalls {
           exchange.give(
               token,
               new SharedHandle(
-                  SharedHandle.Kind.PHYSICAL, device.physicalBytes(memory), Bytes.of(new byte[0])),
+                  SharedHandle.Kind.PHYSICAL, device.physicalBytes(memory), Bytes.NONE),
               fd);
       Libc.close(fd);
       return taken ? write(token, handle) : CudaResult.OUT_OF_MEMORY;

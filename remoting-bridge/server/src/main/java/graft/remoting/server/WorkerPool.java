@@ -21,7 +21,6 @@ import org.slf4j.LoggerFactory;
  */
 final class WorkerPool implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
-  private static final Bytes NOTHING = Bytes.of(new byte[0]);
   private static final int CHECK_MILLIS = 1_000;
   private static final Duration START_LIMIT = Duration.ofSeconds(60);
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
@@ -320,21 +319,21 @@ final class WorkerPool implements AutoCloseable {
 
   /** Answers a question about what the sessions of a name share; false when the worker has gone. */
   private boolean answer(Worker worker, ServedSession session, ControlSocket.Received question) {
-    Bytes bytes = NOTHING;
+    Bytes bytes = Bytes.NONE;
     int fd = -1;
     boolean taken = false;
     if (question.message() instanceof ControlMessage.Give give) {
       taken = shared.put(session, give.token(), give.handle(), question.fd());
-      bytes = taken ? give.handle() : NOTHING;
+      bytes = taken ? give.handle() : Bytes.NONE;
     } else if (question.message() instanceof ControlMessage.Find find) {
       SharedHandles.Given given = shared.find(session, find.token());
-      bytes = given == null ? NOTHING : given.handle();
+      bytes = given == null ? Bytes.NONE : given.handle();
       fd = given == null ? -1 : given.fd();
     } else if (question.message() instanceof ControlMessage.KnownCode) {
       bytes = code.known(session);
     } else if (question.message() instanceof ControlMessage.KeepCode keep) {
       taken = code.put(session, keep.hash(), question.fd());
-      bytes = taken ? keep.hash() : NOTHING;
+      bytes = taken ? keep.hash() : Bytes.NONE;
     } else if (question.message() instanceof ControlMessage.FindCode find) {
       fd = code.find(session, find.hash());
     } else {

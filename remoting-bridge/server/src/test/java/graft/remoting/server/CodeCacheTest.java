@@ -64,7 +64,7 @@ final class CodeCacheTest {
     cache.known(session);
     put(session, HASH, 1000);
     ServedSession other = session(2, "bob");
-    assertThat(cache.known(other)).isEqualTo(Bytes.of(new byte[0]));
+    assertThat(cache.known(other)).isEqualTo(Bytes.NONE);
     assertThat(cache.find(other, HASH)).isNegative();
   }
 
@@ -106,6 +106,6 @@ final class CodeCacheTest {
     assertThat(cache.known(next)).isEqualTo(HASH);
     cache.drop(session);
     cache.drop(next);
-    assertThat(cache.known(session(3, "alice"))).isEqualTo(Bytes.of(new byte[0]));
+    assertThat(cache.known(session(3, "alice"))).isEqualTo(Bytes.NONE);
   }
 }
