@@ -33,7 +33,12 @@ public record StartServer(
     Path pidFile,
     Path log)
     implements Step {
-  private static final Await READY = new Await(Duration.ofSeconds(60), Duration.ofMillis(50));
+  /**
+   * A server that cannot serve ends and says why, so this is for one that hangs. A minute was too
+   * short for a server that was well, on an emulated host with others' work on its cores.
+   */
+  private static final Await READY = new Await(Duration.ofMinutes(10), Duration.ofMillis(50));
+
   private static final int LOG_LINES = 20;
 
   @Override
@@ -73,8 +78,14 @@ public record StartServer(
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
             .redirectErrorStream(true)
             .start();
+    awaitListening(process, READY, context);
+    return Map.of("pid", process.pid());
+  }
+
+  /** Waits until the process that was started serves; fails as soon as it cannot any more. */
+  void awaitListening(Process process, Await ready, StepContext context) throws Exception {
     Await.Outcome outcome =
-        READY.until(
+        ready.until(
             () -> {
               if (!process.isAlive()) {
                 return Await.Answer.NEVER;
@@ -88,12 +99,13 @@ public record StartServer(
           "the server of '"
               + gpu
               + "' "
-              + (outcome == Await.Outcome.FAILED ? "ended at once" : "does not listen")
+              + (outcome == Await.Outcome.FAILED
+                  ? "ended before it listened"
+                  : "runs, but does not listen after " + ready.timeout().toSeconds() + " s")
               + "; the end of its log:\n"
               + tail(),
           "mend what it says, then apply again");
     }
-    return Map.of("pid", process.pid());
   }
 
   /** The server's program, and what it may see of CUDA. */
