@@ -50,7 +50,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   /* More connections than cores to serve them only get in each other's way. */
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   config->lanes = processors >= 16 ? 6 : processors >= 8 ? 4 : processors >= 4 ? 2 : 1;
-  char token_file[512] = "";
+  char token_file[512] = "", managed[16] = "shared";
   const char *path = getenv("GRAFT_CONFIG");
   FILE *file = fopen(path ? path : "/etc/graft/client.conf", "re");
   if (!file && path) {
@@ -70,6 +70,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
       if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
       if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
       if (!strcmp(key, "lanes")) config->lanes = atoi(value);
+      if (!strcmp(key, "managed")) copy(managed, sizeof managed, value);
     }
     fclose(file);
   }
@@ -80,6 +81,12 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   if ((value = getenv("GRAFT_SPIN_MICROSECONDS"))) config->spin_microseconds = atoi(value);
   if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
   if ((value = getenv("GRAFT_LANES"))) config->lanes = atoi(value);
+  if ((value = getenv("GRAFT_MANAGED"))) copy(managed, sizeof managed, value);
+  config->managed_exclusive = !strcmp(managed, "exclusive");
+  if (!config->managed_exclusive && strcmp(managed, "shared")) {
+    snprintf(reason, size, "'managed' or GRAFT_MANAGED is '%s': it can be shared or exclusive", managed);
+    return false;
+  }
   config->stats = (value = getenv("GRAFT_STATS")) && strcmp(value, "0");
   config->debug = (value = getenv("GRAFT_DEBUG")) ? atoi(value) : 0;
   if (!config->servers[strspn(config->servers, GRAFT_BETWEEN_SERVERS)]) {

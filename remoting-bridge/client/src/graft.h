@@ -28,6 +28,7 @@ struct graft_config {
   bool has_token;
   int spin_microseconds;
   int lanes; /* connections for bulk data */
+  bool managed_exclusive; /* managed memory is the program's or the device's at a time */
   bool stats;
   int debug;
 };
@@ -65,6 +66,8 @@ struct graft_transfer;
 /* Connects once for the process. 0, or the CUDA error that every call returns from now on. */
 int graft_session_open(void);
 bool graft_session_is_open(void);
+/* Whether managed memory is to be the program's or the device's at a time (GRAFT_MANAGED). */
+bool graft_managed_is_exclusive(void);
 const char *graftChannel(void);
 
 /* The version of Graft that this client came with. */
@@ -294,5 +297,7 @@ void graft_profile_transfer_end(uint64_t start, bool to_device, const void *host
 uint64_t graft_now(void);
 /* A thread of our own: detached, small, and deaf to the program's signals. */
 bool graft_start_thread(void *(*run)(void *), void *argument);
+/* Whether it is one of them, or a thread of the program's within a call that others wait for. */
+bool graft_thread_is_ours(pid_t thread);
 
 #endif

@@ -67,14 +67,14 @@ static void *listener(void *unused) {
       continue;
     }
     bool mirrored = graft_mirrors && callback->context && !cuCtxSetCurrent(callback->context);
-    if (mirrored) graft_mirrors_fetch();
+    if (mirrored) graft_mirrors_before_host_function();
     if (callback->function) {
       callback->function(callback->data);
     } else {
       callback->stream_callback(callback->stream, GRAFT_OK, callback->data);
     }
     if (mirrored) {
-      graft_mirrors_bring();
+      graft_mirrors_after_host_function();
       cuCtxSetCurrent(NULL);
     }
     if (!graft_lane_done(callback->identity)) {

@@ -1,7 +1,8 @@
 /* Managed memory: at one address for program and device. Where the channel shares memory it is that, pinned at the server,
  * and both see each other's writes at once. Elsewhere it is a mirror (mirror.h): equal when the program has waited, which is
  * what CUDA promises of devices without CONCURRENT_MANAGED_ACCESS. It never moves to the device, so that hints change
- * nothing but what is told about them. */
+ * nothing but what is told about them. A program that touches it while kernels run all the same can have it exclusively
+ * (GRAFT_MANAGED): then it waits for them. */
 #include <stdlib.h>
 
 #include "graft.h"
@@ -15,7 +16,9 @@ GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int fla
   int r = graft_context_need(&context);
   if (r) return r;
   if (!pointer || !bytes || (flags != 1 && flags != 2)) return GRAFT_INVALID_VALUE; /* CU_MEM_ATTACH_GLOBAL, _HOST */
-  void *memory = graft_mirror_allocate(bytes, GRAFT_MIRROR_MANAGED);
+  bool exclusive = graft_managed_is_exclusive();
+  if (exclusive && !graft_mirror_exclusive()) return GRAFT_NOT_SUPPORTED;
+  void *memory = exclusive ? graft_mirror_allocate_exclusive(bytes) : graft_mirror_allocate(bytes, GRAFT_MIRROR_MANAGED);
   if (!memory) return GRAFT_OUT_OF_MEMORY;
   graft_range_add(&(struct graft_range){.base = (uintptr_t)memory,
                                         .bytes = bytes,

@@ -283,6 +283,19 @@ bool graft_only_here(uint64_t pointer) {
   return range.memory == GRAFT_MEMORY_REGISTERED || !(range.flags & MAPPED); /* mapped: mirror.c */
 }
 
+static bool is_managed(uint64_t pointer) {
+  struct graft_range range;
+  return graft_range_find(pointer, &range) && range.memory == GRAFT_MEMORY_MANAGED;
+}
+
+/* Host memory that a copy had better leave to the server, so that nothing here touches it while work is under way. */
+static bool is_for_the_device(const void *host) { return graft_managed_is_exclusive() && is_managed((uintptr_t)host); }
+
+static int copy_there(uint64_t to, uint64_t from, size_t bytes, void *stream, bool wait) {
+  int r = cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
+  return r || !wait ? r : cuStreamSynchronize(stream);
+}
+
 /* Keeps its place in the stream: what was queued before has to be over. */
 static int host_to_host(void *to, const void *from, size_t bytes, void *stream) {
   int r = cuStreamSynchronize(stream);
@@ -302,6 +315,7 @@ static int send_to_device(uint64_t to, const void *from, size_t bytes, void *str
   if (r || !bytes) return r;
   if (!from) return GRAFT_INVALID_VALUE;
   if (graft_only_here(to)) return host_to_host((void *)(uintptr_t)to, from, bytes, stream);
+  if (is_for_the_device(from)) return copy_there(to, (uintptr_t)from, bytes, stream, wait);
   uint64_t seen = wait ? 0 : seen_by_graph(from, bytes, stream);
   if (seen) return rpc_cuMemcpyDtoDAsync_v2(to, seen, bytes, stream);
   if (graft_region_holds(from, bytes)) {
@@ -331,6 +345,7 @@ static int fetch_from_device(void *to, uint64_t from, size_t bytes, void *stream
   if (r || !bytes) return r;
   if (!to) return GRAFT_INVALID_VALUE;
   if (graft_only_here(from)) return host_to_host(to, (const void *)(uintptr_t)from, bytes, stream);
+  if (is_for_the_device(to)) return copy_there((uintptr_t)to, from, bytes, stream, wait);
   uint64_t seen = wait ? 0 : seen_by_graph(to, bytes, stream);
   if (seen) return rpc_cuMemcpyDtoDAsync_v2(seen, from, bytes, stream);
   if (graft_region_holds(to, bytes)) {
@@ -376,11 +391,6 @@ static bool on_device(uint64_t pointer) {
   return graft_range_find(pointer, &range) && (range.memory == GRAFT_MEMORY_DEVICE || range.memory == GRAFT_MEMORY_MANAGED);
 }
 
-static bool is_managed(uint64_t pointer) {
-  struct graft_range range;
-  return graft_range_find(pointer, &range) && range.memory == GRAFT_MEMORY_MANAGED;
-}
-
 /* The direction follows from what the pointers are (unified addressing). */
 static int copy(uint64_t to, uint64_t from, size_t bytes, void *stream, bool wait) {
   struct graft_object *context;
@@ -388,9 +398,8 @@ static int copy(uint64_t to, uint64_t from, size_t bytes, void *stream, bool wai
   if (r || !bytes) return r;
   bool to_device = on_device(to), from_device = on_device(from);
   if (to_device && from_device) {
-    r = cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
     /* The program may look at managed memory as soon as a copy to it that it waits for has returned. */
-    return r || !wait || !is_managed(to) ? r : cuStreamSynchronize(stream);
+    return copy_there(to, from, bytes, stream, wait && is_managed(to));
   }
   if (to_device) return host_to_device(to, (const void *)(uintptr_t)from, bytes, stream, wait);
   if (from_device) return device_to_host((void *)(uintptr_t)to, from, bytes, stream, wait);

@@ -1,11 +1,14 @@
 #include "mirror.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "graft.h"
+#include "paging.h"
 #include "region.h"
 #include "twin.h"
 
@@ -21,6 +24,17 @@ struct mirror {
   bool shared;     /* the device's is memory of this process too */
   bool allocated;  /* device is from graft_twin_allocate */
   uint8_t *shadow; /* what both were when they were last equal */
+  uint8_t *pieces; /* of exclusive memory: where each piece is; NULL for other memory */
+  uint8_t *dirty;  /* of exclusive memory: pages that are to be sent */
+  bool watched;    /* exclusive memory that was away once; until then its first pages come from the kernel */
+};
+
+/* Exclusive memory is the program's or the device's: its pages are taken away before work is sent, and a thread that touches
+ * one waits until no work is under way. */
+enum piece {
+  HERE,
+  AWAY,
+  EARLY /* here again, while work may be under way */
 };
 
 bool graft_mirrors;
@@ -28,7 +42,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mirror *mirrors;
 static bool looked;  /* nothing can have changed here since the last look */
 static bool working; /* work was sent that may have written at the device */
+static int leaving;  /* calls whose memory was brought, and which are not sent yet */
 static _Thread_local bool inside;
+
+/* Pieces, shadows of exclusive memory, and the list: never held while anything is waited for. */
+static pthread_mutex_t pages = PTHREAD_MUTEX_INITIALIZER;
+
+/* Where work was sent since exclusive memory was there last. */
+#define CONTEXTS 64
+static struct graft_object *contexts[CONTEXTS];
 
 /* A stream of our own per context, so that bringing and fetching wait for nothing else. */
 static _Thread_local struct {
@@ -113,11 +135,49 @@ static bool bring(struct mirror *m) {
   return queued;
 }
 
+static size_t whole_pages(const struct mirror *m) { return (m->bytes + PAGE - 1) / PAGE * PAGE; }
+
+/* Takes exclusive memory from the program. What differs goes to the shadow and is marked, so that nobody has to wait for its
+ * sending who wants only the shadow. */
+static void take(struct mirror *m) {
+  bool any = false;
+  pthread_mutex_lock(&pages);
+  for (size_t i = 0; i * PIECE < m->bytes; i++) any |= m->pieces[i] != AWAY;
+  if (any && !m->watched) m->watched = graft_paging_watch(m->host, whole_pages(m));
+  uint8_t *taken = any && m->watched ? graft_paging_take(m->host, whole_pages(m)) : NULL;
+  if (any && !taken) graft_die("cannot take the pages of managed memory", errno);
+  for (size_t at = 0; taken && at < m->bytes; at += PAGE) {
+    size_t bytes = m->bytes - at < PAGE ? m->bytes - at : PAGE;
+    if (m->pieces[at / PIECE] == AWAY || !memcmp(taken + at, m->shadow + at, bytes)) continue;
+    memcpy(m->shadow + at, taken + at, bytes);
+    m->dirty[at / PAGE] = true;
+  }
+  if (taken) memset(m->pieces, AWAY, (m->bytes + PIECE - 1) / PIECE);
+  pthread_mutex_unlock(&pages);
+  if (taken) munmap(taken, whole_pages(m));
+}
+
+/* The same as bring for exclusive memory. */
+static bool bring_exclusive(struct mirror *m) {
+  bool queued = false;
+  take(m);
+  for (size_t at = 0, end; at < m->bytes; at = end) {
+    for (end = at; end < m->bytes && end - at < PIECE && m->dirty[end / PAGE]; end += PAGE) m->dirty[end / PAGE] = false;
+    if (end == at) {
+      end += PAGE;
+    } else {
+      queued |= to_device(m, at, (end < m->bytes ? end : m->bytes) - at);
+    }
+  }
+  return queued;
+}
+
 /* Takes what the device has changed; a page that the program has changed meanwhile stays as it is. */
 static void fetch(struct mirror *m) {
   uint8_t *theirs = malloc(PIECE), *ours = malloc(PIECE);
   for (size_t at = 0; theirs && ours && at < m->bytes; at += PIECE) {
     size_t piece = m->bytes - at < PIECE ? m->bytes - at : PIECE;
+    if (m->pieces && m->pieces[at / PIECE] != EARLY) continue;
     if (from_device(m, at, theirs, piece)) break;
     if (!memcmp(theirs, m->shadow + at, piece)) continue;
     if (!peek(m, at, ours, piece)) break;
@@ -133,32 +193,129 @@ static void fetch(struct mirror *m) {
   free(ours);
 }
 
+/* A piece that the program does not have: the shadow becomes what the device has. */
+static void refresh(struct mirror *m, size_t at) {
+  uint8_t *theirs = malloc(PIECE);
+  size_t piece = m->bytes - at < PIECE ? m->bytes - at : PIECE;
+  if (theirs && !from_device(m, at, theirs, piece)) {
+    pthread_mutex_lock(&pages);
+    if (m->pieces[at / PIECE] == AWAY) memcpy(m->shadow + at, theirs, piece);
+    pthread_mutex_unlock(&pages);
+  }
+  free(theirs);
+}
+
+/* Exclusive memory at an address; called with the lock of the list or of pages held. */
+static struct mirror *exclusive_at(uint64_t address) {
+  struct mirror *m = mirrors;
+  while (m && !(m->pieces && address - (uintptr_t)m->host < whole_pages(m))) m = m->next;
+  return m;
+}
+
+/* Gives the program the piece around an address, as the shadow has it. */
+static void give(uint64_t address, enum piece how) {
+  pthread_mutex_lock(&pages);
+  struct mirror *m = exclusive_at(address);
+  size_t at = m ? (address - (uintptr_t)m->host) / PIECE * PIECE : 0;
+  if (m && m->pieces[at / PIECE] == AWAY) {
+    size_t rest = whole_pages(m) - at;
+    graft_paging_put(m->host + at, m->shadow + at, rest < PIECE ? rest : PIECE);
+    m->pieces[at / PIECE] = (uint8_t)how;
+  } else if (m) { /* here by now, unless the program itself has dropped the page */
+    at = (address - (uintptr_t)m->host) / PAGE * PAGE;
+    graft_paging_put(m->host + at, m->shadow + at, PAGE);
+  } else {
+    graft_paging_wake(address);
+  }
+  pthread_mutex_unlock(&pages);
+}
+
+/* The client itself must not wait for work while others wait for it: it is given what was there last. A host function's
+ * memory was refreshed before it began. */
+static bool at_once(uint64_t address, pid_t thread) {
+  bool ours = graft_thread_is_ours(thread);
+  if (ours) give(address, EARLY);
+  return ours;
+}
+
+/* Called with the lock held. */
+static void finish_work(void) {
+  /* Until what was brought is under way, nobody can wait for it. */
+  while (__atomic_load_n(&leaving, __ATOMIC_ACQUIRE)) sched_yield();
+  if (!working) return;
+  for (int i = 0; i < CONTEXTS && contexts[i]; i++) {
+    if (!cuCtxSetCurrent(contexts[i])) rpc_graftContextSynchronize();
+    contexts[i] = NULL;
+  }
+  working = false;
+}
+
+static void touched(uint64_t address) {
+  inside = true;
+  pthread_mutex_lock(&lock);
+  struct mirror *m = exclusive_at(address);
+  if (m) {
+    finish_work();
+    refresh(m, (address - (uintptr_t)m->host) / PIECE * PIECE);
+  }
+  give(address, HERE);
+  pthread_mutex_unlock(&lock);
+}
+
+/* Called with the lock held. */
+static void remember_context(void) {
+  struct graft_object *context = graft_context_current();
+  for (int i = 0; i < CONTEXTS; i++) {
+    if (!contexts[i]) contexts[i] = context;
+    if (contexts[i] == context) return;
+  }
+}
+
 static void bring_all(bool graph) {
   bool queued = false;
   inside = true;
   pthread_mutex_lock(&lock);
   for (struct mirror *m = mirrors; m; m = m->next) {
-    if (m->use == GRAFT_MIRROR_MAPPED || (m->use == GRAFT_MIRROR_GRAPH ? graph : !looked)) queued |= bring(m);
+    if (m->pieces) {
+      queued |= bring_exclusive(m);
+    } else if (m->use == GRAFT_MIRROR_MAPPED || (m->use == GRAFT_MIRROR_GRAPH ? graph : !looked)) {
+      queued |= bring(m);
+    }
   }
   looked = true;
   working = true;
+  remember_context();
+  __atomic_add_fetch(&leaving, 1, __ATOMIC_ACQ_REL);
   pthread_mutex_unlock(&lock);
   if (queued) cuStreamSynchronize(stream());
   inside = false;
 }
 
-void graft_mirrors_fetch(void) {
+void graft_mirrors_sent(void) { __atomic_sub_fetch(&leaving, 1, __ATOMIC_ACQ_REL); }
+
+static void fetch_all(bool exclusive) {
   inside = true;
   pthread_mutex_lock(&lock);
   if (working) {
-    for (struct mirror *m = mirrors; m; m = m->next) fetch(m);
+    for (struct mirror *m = mirrors; m; m = m->next) {
+      fetch(m);
+      for (size_t at = 0; exclusive && m->pieces && at < m->bytes; at += PIECE) refresh(m, at);
+    }
   }
   looked = false;
   pthread_mutex_unlock(&lock);
   inside = false;
 }
 
-void graft_mirrors_bring(void) { bring_all(true); }
+/* Exclusive memory comes when it is touched. */
+void graft_mirrors_fetch(void) { fetch_all(false); }
+
+void graft_mirrors_before_host_function(void) { fetch_all(true); }
+
+void graft_mirrors_after_host_function(void) {
+  bring_all(true);
+  graft_mirrors_sent();
+}
 
 /* Work that may read or write memory of the program's. */
 static bool is_work(int function) {
@@ -178,8 +335,10 @@ static bool is_work(int function) {
   }
 }
 
-void graft_mirrors_before(int function) {
-  if (!inside && graft_context_current() && is_work(function)) bring_all(function == FN_cuGraphLaunch);
+bool graft_mirrors_before(int function) {
+  bool work = !inside && graft_context_current() && is_work(function);
+  if (work) bring_all(function == FN_cuGraphLaunch);
+  return work;
 }
 
 void graft_mirrors_after(int function) {
@@ -201,23 +360,50 @@ void graft_mirrors_after(int function) {
 
 /* ---- Making and ending them ---- */
 
-static struct mirror *enter(struct mirror wanted) {
+static void discard(struct mirror *m) {
+  if (m->shadow) munmap(m->shadow, m->bytes);
+  free(m->pieces);
+  free(m->dirty);
+  free(m);
+}
+
+static struct mirror *enter(struct mirror wanted, bool exclusive) {
   struct mirror *m = malloc(sizeof *m);
+  if (!m) return NULL;
+  *m = wanted;
   void *shadow = mmap(NULL, wanted.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (!m || shadow == MAP_FAILED) {
-    free(m);
-    if (shadow != MAP_FAILED) munmap(shadow, wanted.bytes);
+  if (shadow != MAP_FAILED) m->shadow = shadow;
+  bool ready = m->shadow;
+  if (ready && exclusive) {
+    m->pieces = calloc((m->bytes + PIECE - 1) / PIECE, 1);
+    m->dirty = calloc((m->bytes + PAGE - 1) / PAGE, 1);
+    ready = m->pieces && m->dirty;
+  }
+  if (!ready) {
+    discard(m);
     return NULL;
   }
-  *m = wanted;
-  m->shadow = shadow;
   pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&pages);
   m->next = mirrors;
   mirrors = m;
+  pthread_mutex_unlock(&pages);
   looked = false;
   graft_mirrors = true;
   pthread_mutex_unlock(&lock);
   return m;
+}
+
+bool graft_mirror_exclusive(void) { return graft_paging_start(at_once, touched); }
+
+void *graft_mirror_allocate_exclusive(size_t bytes) {
+  void *memory = graft_twin_pair(bytes);
+  if (!memory) return NULL;
+  struct mirror wanted = {
+      .host = memory, .device = (uintptr_t)memory, .bytes = bytes, .use = GRAFT_MIRROR_MANAGED, .allocated = true};
+  if (enter(wanted, true)) return memory;
+  graft_twin_free(memory);
+  return NULL;
 }
 
 void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use) {
@@ -225,7 +411,7 @@ void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use) {
   if (!memory) return NULL;
   struct mirror wanted = {
       .host = memory, .device = (uintptr_t)memory, .bytes = bytes, .use = use, .allocated = true};
-  if (!graft_region_holds(memory, bytes) && !enter(wanted)) {
+  if (!graft_region_holds(memory, bytes) && !enter(wanted, false)) {
     graft_twin_free(memory);
     return NULL;
   }
@@ -257,7 +443,7 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
     }
   }
   struct mirror *m = enter((struct mirror){
-      .host = (uint8_t *)(uintptr_t)address, .device = address, .bytes = bytes, .use = GRAFT_MIRROR_MANAGED});
+      .host = (uint8_t *)(uintptr_t)address, .device = address, .bytes = bytes, .use = GRAFT_MIRROR_MANAGED}, false);
   if (!m) return GRAFT_OUT_OF_MEMORY;
   memcpy(m->shadow, contents, known_bytes);
   memcpy(m->host, contents, known_bytes);
@@ -280,7 +466,7 @@ uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use u
                           .use = use,
                           .shared = graft_region_holds(twin, bytes),
                           .allocated = true};
-  if (enter(wanted)) return wanted.device;
+  if (enter(wanted, false)) return wanted.device;
   if (twin != host) graft_twin_free(twin);
   return 0;
 }
@@ -290,11 +476,12 @@ bool graft_mirror_end(const void *host) {
   struct mirror **p = &mirrors;
   while (*p && (*p)->host != host) p = &(*p)->next;
   struct mirror *m = *p;
+  pthread_mutex_lock(&pages);
   if (m) *p = m->next;
+  pthread_mutex_unlock(&pages);
   pthread_mutex_unlock(&lock);
   if (!m) return false;
-  munmap(m->shadow, m->bytes);
   if (m->allocated) graft_twin_free((void *)(uintptr_t)m->device);
-  free(m);
+  discard(m);
   return true;
 }

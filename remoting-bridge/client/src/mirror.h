@@ -17,6 +17,10 @@ enum graft_mirror_use {
 
 /* Memory at one address here and at the server, equal as a mirror keeps it. NULL if there is none to be had. */
 void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use);
+/* The same for the program or the device at a time: a thread that touches it while work is under way waits. First whether
+ * there can be such memory. */
+bool graft_mirror_exclusive(void);
+void *graft_mirror_allocate_exclusive(size_t bytes);
 /* A variable that the server's driver has put somewhere: the same address is taken here. What begins it is known. */
 int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, size_t known);
 /* The device's address of memory of the program's own. 0 if it cannot be. */
@@ -26,12 +30,14 @@ bool graft_mirror_end(const void *host);
 
 /* True if there are any: the next two are called only then. */
 extern bool graft_mirrors;
-/* Before a request goes out. */
-void graft_mirrors_before(int function);
+/* Before a request goes out. If true, the next one is to be called when it is on its way. */
+bool graft_mirrors_before(int function);
+void graft_mirrors_sent(void);
 /* After one that waited has succeeded. */
 void graft_mirrors_after(int function);
-/* Before and after a host function of the program. */
+/* When the program has waited in another way. */
 void graft_mirrors_fetch(void);
-void graft_mirrors_bring(void);
+void graft_mirrors_before_host_function(void);
+void graft_mirrors_after_host_function(void);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef GRAFT_RPC_RUNTIME_H
 #define GRAFT_RPC_RUNTIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -43,6 +44,7 @@ struct graft_call {
   int function;
   const void *bulk;
   size_t bulk_bytes;
+  bool brought; /* mirrored memory for it, so that its sending is to be told */
 };
 
 /* Where one result goes: bytes to copy, and the kind of handle to make of ids, or -1. */

@@ -82,6 +82,7 @@ static struct {
   struct graft_ring requests, answers;
   int bell; /* wakes whoever takes requests out of the ring */
   int dead; /* 0, or the error that every call returns */
+  pid_t sender, receiver; /* who is writing a record, who takes answers; kept while there are mirrors */
 
   pthread_mutex_t send_lock;
   uint8_t *buffer; /* for a record that the ring has no room for at one place */
@@ -130,6 +131,7 @@ void graft_say(const char *format, ...) {
 }
 
 int graft_debug(void) { return s.config.debug; }
+bool graft_managed_is_exclusive(void) { return s.config.managed_exclusive; }
 bool graft_session_is_open(void) { return __atomic_load_n(&s.opened, __ATOMIC_ACQUIRE) && !s.open_result; }
 
 /* The first failure is told once; from then on every call returns the same error. */
@@ -210,7 +212,41 @@ static bool start_pump(void) {
   return graft_start_thread(pump, NULL);
 }
 
+/* ---- Threads ---- */
+
+#define MOST_THREADS 64
+static pid_t threads[MOST_THREADS];
+static int thread_count;
+
+static void set_thread(pid_t *who) {
+  static _Thread_local pid_t self;
+  if (!self) self = gettid();
+  __atomic_store_n(who, self, __ATOMIC_RELEASE);
+}
+
+struct start {
+  void *(*run)(void *);
+  void *argument;
+};
+
+static void *run_thread(void *start) {
+  struct start of = *(struct start *)start;
+  free(start);
+  int index = __atomic_fetch_add(&thread_count, 1, __ATOMIC_ACQ_REL);
+  if (index < MOST_THREADS) set_thread(&threads[index]);
+  return of.run(of.argument);
+}
+
+bool graft_thread_is_ours(pid_t thread) {
+  bool ours = __atomic_load_n(&s.sender, __ATOMIC_ACQUIRE) == thread || __atomic_load_n(&s.receiver, __ATOMIC_ACQUIRE) == thread;
+  for (int i = 0; i < MOST_THREADS && !ours; i++) ours = __atomic_load_n(&threads[i], __ATOMIC_ACQUIRE) == thread;
+  return ours;
+}
+
 bool graft_start_thread(void *(*run)(void *), void *argument) {
+  struct start *start = malloc(sizeof *start);
+  if (!start) return false;
+  *start = (struct start){run, argument};
   pthread_attr_t attributes;
   pthread_t thread;
   sigset_t all, before;
@@ -219,9 +255,10 @@ bool graft_start_thread(void *(*run)(void *), void *argument) {
   pthread_attr_setstacksize(&attributes, 128 << 10);
   sigfillset(&all); /* the program's signals are not for this thread */
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = !pthread_create(&thread, &attributes, run, argument);
+  bool started = !pthread_create(&thread, &attributes, run_thread, start);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
+  if (!started) free(start);
   return started;
 }
 
@@ -246,16 +283,17 @@ static int refuse(int error) {
 }
 
 /* Has calls of its own: what was said about the next one is not about those. */
-static void mirrors_before(int function) {
+static bool mirrors_before(int function) {
   void *to = next_call.incoming;
   size_t bytes = next_call.incoming_bytes;
   bool stays = next_call.outgoing_stays;
   next_call.incoming = NULL;
   next_call.outgoing_stays = false;
-  graft_mirrors_before(function);
+  bool brought = graft_mirrors_before(function);
   next_call.incoming = to;
   next_call.incoming_bytes = bytes;
   next_call.outgoing_stays = stays;
+  return brought;
 }
 
 int graft_begin(struct graft_call *call, int function, size_t bytes) {
@@ -266,17 +304,18 @@ int graft_begin(struct graft_call *call, int function, size_t bytes) {
   if (graft_in_child()) return refuse(GRAFT_NOT_INITIALIZED);
   int error = graft_dead();
   if (error) return refuse(error);
-  if (graft_mirrors) mirrors_before(function);
   size_t total = sizeof(struct record) + bytes;
   if (total > MAX_RECORD) return refuse(GRAFT_INVALID_VALUE);
+  bool brought = graft_mirrors && mirrors_before(function);
   uint32_t context = graft_context_id();
   pthread_mutex_lock(&s.send_lock);
+  if (graft_mirrors) set_thread(&s.sender);
   uint8_t *start = graft_ring_reserve(&s.requests, total + SMALL_BULK);
   if (!start) start = s.buffer;
   struct record record = {.size = (uint32_t)total, .function = (uint16_t)function, .context = context};
   memcpy(start, &record, sizeof record);
   *call = (struct graft_call){
-      .start = start, .at = start + sizeof record, .end = start + total, .function = function};
+      .start = start, .at = start + sizeof record, .end = start + total, .function = function, .brought = brought};
   return 0;
 }
 
@@ -316,9 +355,16 @@ static struct graft_transfer *commit(struct graft_call *call, uint16_t flags) {
   return NULL;
 }
 
+/* The call is on its way, or will not be. */
+static void let_go(const struct graft_call *call) {
+  if (call->brought) graft_mirrors_sent();
+  __atomic_store_n(&s.sender, 0, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&s.send_lock);
+}
+
 int graft_send(struct graft_call *call) {
   struct graft_transfer *transfer = commit(call, 0);
-  pthread_mutex_unlock(&s.send_lock);
+  let_go(call);
   if (transfer) graft_lanes_wait(transfer);
   return graft_dead();
 }
@@ -611,6 +657,13 @@ static bool receive_one(void) {
   return false;
 }
 
+static bool receive_as_receiver(void) {
+  if (graft_mirrors) set_thread(&s.receiver);
+  bool ok = receive_one();
+  __atomic_store_n(&s.receiver, 0, __ATOMIC_RELEASE);
+  return ok;
+}
+
 /* Called with receive_lock held when the reading thread leaves: somebody else has to read, or to learn that it is over. */
 static void pass_on(const struct waiter *leaving, bool ok) {
   bool passed = false;
@@ -641,7 +694,7 @@ bool graft_listen(void) {
   }
   s.reading = true;
   pthread_mutex_unlock(&s.receive_lock);
-  bool ok = receive_one();
+  bool ok = receive_as_receiver();
   pthread_mutex_lock(&s.receive_lock);
   s.reading = false;
   pass_on(NULL, ok);
@@ -662,7 +715,7 @@ static void await(struct waiter *w) {
     }
     s.reading = true;
     pthread_mutex_unlock(&s.receive_lock);
-    bool ok = receive_one();
+    bool ok = receive_as_receiver();
     pthread_mutex_lock(&s.receive_lock);
     s.reading = false;
     if (!ok || w->done) pass_on(w, ok);
@@ -691,7 +744,7 @@ static int wait_reply(struct graft_call *call, const struct graft_result *result
   uint64_t start = s.config.stats ? graft_now() : 0;
   struct graft_transfer *transfer = commit(call, FLAG_REPLY);
   uint64_t end = s.requests.position;
-  pthread_mutex_unlock(&s.send_lock);
+  let_go(call);
   if (!s.shared) push(end);
   await(&w);
   if (transfer) graft_lanes_wait(transfer);
@@ -705,7 +758,7 @@ static int wait_data(struct graft_call *call, const struct graft_result *results
   if (!next_call.incoming) return wait_reply(call, results, count, NULL);
   struct read *read = calloc(1, sizeof *read);
   if (!read) {
-    pthread_mutex_unlock(&s.send_lock);
+    let_go(call);
     return refuse(GRAFT_OUT_OF_MEMORY);
   }
   read->to = next_call.incoming;
@@ -717,8 +770,40 @@ static int wait_data(struct graft_call *call, const struct graft_result *results
   return r;
 }
 
+/* Results that go to managed memory, which whoever receives them must not wait for: the caller writes them afterwards. */
+static int wait_apart(struct graft_call *call, const struct graft_result *results, int count) {
+  struct graft_result apart[count];
+  int r = 0, ready = 0;
+  for (; ready < count; ready++) {
+    apart[ready] = results[ready];
+    if (results[ready].to && !(apart[ready].to = malloc(results[ready].bytes + 1))) break;
+  }
+  if (ready == count) {
+    r = wait_data(call, apart, count);
+  } else {
+    let_go(call);
+    r = refuse(GRAFT_OUT_OF_MEMORY);
+  }
+  for (int i = 0; i < ready; i++) {
+    if (!results[i].to) continue;
+    if (!r) memcpy(results[i].to, apart[i].to, results[i].bytes);
+    free(apart[i].to);
+  }
+  return r;
+}
+
+static bool is_managed(const struct graft_result *results, int count) {
+  struct graft_range range;
+  bool found = false;
+  for (int i = 0; i < count && !found; i++) {
+    found = graft_range_find((uintptr_t)results[i].to, &range) && range.memory == GRAFT_MEMORY_MANAGED;
+  }
+  return found;
+}
+
 int graft_wait(struct graft_call *call, const struct graft_result *results, int count) {
-  int function = call->function, r = wait_data(call, results, count);
+  bool apart = s.config.managed_exclusive && is_managed(results, count);
+  int function = call->function, r = (apart ? wait_apart : wait_data)(call, results, count);
   if (!r && graft_mirrors) graft_mirrors_after(function);
   return r;
 }

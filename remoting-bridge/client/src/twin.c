@@ -60,8 +60,10 @@ static void *allocate(size_t size, bool alone) {
   return got;
 }
 
+void *graft_twin_pair(size_t bytes) { return allocate(bytes, false); }
+
 void *graft_twin_allocate(size_t bytes) {
-  return graft_region_rings() && bytes ? graft_region_allocate(bytes) : allocate(bytes, false);
+  return graft_region_rings() && bytes ? graft_region_allocate(bytes) : graft_twin_pair(bytes);
 }
 
 void *graft_twin_reserve(size_t bytes) { return allocate(bytes, true); }

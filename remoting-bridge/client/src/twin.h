@@ -9,6 +9,8 @@
 
 /* NULL if there is none to be had. */
 void *graft_twin_allocate(size_t bytes);
+/* The same, and never shared. */
+void *graft_twin_pair(size_t bytes);
 /* Memory here alone, at an address where the server is likely to have room for a twin later. For channels that share none.
  * NULL if there is none to be had. */
 void *graft_twin_reserve(size_t bytes);

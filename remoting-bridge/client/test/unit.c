@@ -1,10 +1,12 @@
 /* Unit tests of the client's own parts, built with its sources under the sanitizers. Prints "N passed, N failed". */
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "graft.h"
 #include "ivshmem.h"
+#include "paging.h"
 
 static int passed, failed;
 
@@ -120,6 +122,48 @@ static void images(void) {
   CHECK(graft_image_size("nonsense") == 0);
 }
 
+/* Pages that are taken: the program's own changes travel with them, and who touches one gets what is put there. */
+static struct {
+  uint8_t *memory;
+  uint8_t page[4096];
+  int asked, waited;
+} paged;
+
+static bool paged_at_once(uint64_t address, pid_t thread) {
+  if (thread == gettid() || address < (uintptr_t)paged.memory || address >= (uintptr_t)paged.memory + 8192) abort();
+  __atomic_add_fetch(&paged.asked, 1, __ATOMIC_SEQ_CST);
+  if (address >= (uintptr_t)paged.memory + 4096) return false;
+  graft_paging_put(paged.memory, paged.page, 4096);
+  return true;
+}
+
+static void paged_touched(uint64_t address) {
+  __atomic_add_fetch(&paged.waited, 1, __ATOMIC_SEQ_CST);
+  graft_paging_put((void *)(uintptr_t)(address / 4096 * 4096), paged.page, 4096);
+}
+
+static void paging(void) {
+  paged.memory = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memset(paged.page, 9, sizeof paged.page);
+  if (!graft_paging_start(paged_at_once, paged_touched)) return; /* a line has said why */
+  paged.memory[0] = 1;
+  paged.memory[5000] = 2;
+  CHECK(graft_paging_watch(paged.memory, 8192));
+  CHECK(paged.memory[0] == 1 && !__atomic_load_n(&paged.asked, __ATOMIC_SEQ_CST));
+  uint8_t *taken = graft_paging_take(paged.memory, 8192);
+  CHECK(taken && taken[0] == 1 && taken[5000] == 2);
+  if (!taken) return;
+  munmap(taken, 8192);
+  CHECK(paged.memory[7] == 9 && __atomic_load_n(&paged.asked, __ATOMIC_SEQ_CST) == 1);
+  CHECK(paged.memory[5000] == 9 && __atomic_load_n(&paged.waited, __ATOMIC_SEQ_CST) == 1);
+  paged.memory[5000] = 3;
+  graft_paging_put(paged.memory, paged.page, 4096); /* what is there stays */
+  taken = graft_paging_take(paged.memory, 8192);
+  CHECK(taken && taken[7] == 9 && taken[5000] == 3);
+  munmap(taken, 8192);
+  munmap(paged.memory, 8192);
+}
+
 static bool config_from(const char *text, struct graft_config *config, char *reason) {
   char path[] = "/tmp/graft-client-test-XXXXXX";
   int fd = mkstemp(path);
@@ -143,6 +187,9 @@ static void configuration(void) {
   CHECK(!config_from("server = tcp://h:1\ntoken-file = /nonexistent\n", &config, reason) && strstr(reason, "/nonexistent"));
   setenv("GRAFT_SERVER", "unix:///x", 1);
   CHECK(config_from("server = tcp://h:1\n", &config, reason) && !strcmp(config.servers, "unix:///x"));
+  CHECK(config_from("server = tcp://h:1\n", &config, reason) && !config.managed_exclusive);
+  CHECK(config_from("server = tcp://h:1\nmanaged = exclusive\n", &config, reason) && config.managed_exclusive);
+  CHECK(!config_from("server = tcp://h:1\nmanaged = some\n", &config, reason) && strstr(reason, "shared or exclusive"));
   setenv("GRAFT_CONFIG", "/nonexistent", 1);
   CHECK(!graft_config_read(&config, reason, sizeof reason) && strstr(reason, "GRAFT_CONFIG"));
 }
@@ -248,6 +295,7 @@ int main(void) {
   md2();
   ranges();
   images();
+  paging();
   configuration();
   ways();
   guest_memory();

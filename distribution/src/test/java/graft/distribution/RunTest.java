@@ -1,6 +1,7 @@
 package graft.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,13 +31,14 @@ final class RunTest {
 
   @BeforeEach
   void buildThePrograms() throws Exception {
-    for (String program : List.of("loop", "driver", "devices", "copying", "sharing")) {
+    for (String program : List.of("loop", "driver", "devices", "copying", "sharing", "managed")) {
       Finished gcc =
           Finished.run(
               Path.of("").toAbsolutePath(),
               System.getenv(),
               List.of(
                   "gcc",
+                  "-pthread",
                   "-o",
                   folder.resolve(program).toString(),
                   "src/test/c/" + program + ".c",
@@ -69,6 +71,37 @@ final class RunTest {
     assertPrintsWhatItShould(command(driver, tcp, "me", RIGHT));
     List<String> shared = List.of("env", "GRAFT_SERVER=shm://" + socket, driver.get(0));
     assertPrintsWhatItShould(command(shared, "unix://" + socket, "me", RIGHT));
+  }
+
+  /** Nothing gets lost that program and kernels add to the same memory at the same time. */
+  @Test
+  void managedMemoryIsTheProgramsOrTheDevicesAtATime() throws Exception {
+    Path socket = folder.resolve("socket");
+    String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
+    for (String address : List.of(tcp, "shm://" + socket)) {
+      List<String> exclusive =
+          List.of("env", "GRAFT_SERVER=" + address, "GRAFT_MANAGED=exclusive", folder + "/managed");
+      Finished managed =
+          Finished.run(
+              folder, Map.of("PATH", "/usr/bin:/bin"), command(exclusive, tcp, "me", RIGHT));
+      assumeFalse(managed.err().contains("needs userfaultfd"), managed.err());
+      assertThat(managed.code()).as("%s over %s", managed, address).isZero();
+      assertThat(managed.out())
+          .as(address)
+          .isEqualTo(
+              """
+              kernel and program: 121000 and 40
+              once more, and waited: 241005 and 80
+              while another thread launches: 3400000 and 800
+              a system call gets what it may: yes
+              a host function sees 120000 and adds one: 240001
+              a result in it: yes
+              copied from it: 240000
+              copied to it: yes
+              after three kernels: 360000
+              allocated again: 0
+              """);
+    }
   }
 
   /** Each process has a session of its own; what one gives, the other opens. */
