@@ -39,6 +39,9 @@ import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;
 import graft.sriov.vf.HostAccess;
 import graft.sriov.vf.TimeLimits;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -64,6 +67,7 @@ final class DeviceHost {
   final FakeSysfs fake;
   final HostAccess access;
   private final Path state;
+  private final KvmHypervisor kvm;
   private final List<GuestFacts> guests = new ArrayList<>();
   private boolean root = true;
 
@@ -74,6 +78,7 @@ final class DeviceHost {
   /** With something between the steps and the host. */
   DeviceHost(Path folder, UnaryOperator<HostAccess> between) {
     this.state = folder.resolve("state");
+    kvm = machine(folder);
     fake = new FakeSysfs(folder.resolve("host"));
     fake.loadDriver("vfio-pci").file("/proc/sys/kernel/random/boot_id", "first");
     access = between.apply(new HostAccess(fake, fake.links(), TimeLimits.DEFAULT));
@@ -82,8 +87,21 @@ final class DeviceHost {
   /** One that is only looked at. */
   DeviceHost(Path folder, HostAccess access) {
     this.state = folder.resolve("state");
+    this.kvm = machine(folder);
     this.fake = null;
     this.access = access;
+  }
+
+  /** KVM on a machine that has UEFI images, whatever is installed on this one. */
+  private static KvmHypervisor machine(Path folder) {
+    Path root = folder.resolve("machine");
+    try {
+      Path images = Files.createDirectories(root.resolve("usr/share/qemu/firmware"));
+      Files.writeString(images.resolve("60-edk2-x86_64.json"), "{}");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return KvmHypervisor.under(root);
   }
 
   DeviceHost notRoot() {
@@ -130,8 +148,7 @@ final class DeviceHost {
             SetupFacts.NONE,
             devices);
     StateFolder folder = folder(setup);
-    return Planner.plan(
-        new PlanInput(file, snapshot, journal, Layout.of(folder, root), new KvmHypervisor()));
+    return Planner.plan(new PlanInput(file, snapshot, journal, Layout.of(folder, root), kvm));
   }
 
   /** Those of a plan's actions that are about devices. */

@@ -28,6 +28,7 @@ public final class KvmHypervisor implements Hypervisor {
   private static final Set<GuestFeature> NEED_ROOT =
       Set.of(
           GuestFeature.PCI_PASSTHROUGH,
+          GuestFeature.MEDIATED_DEVICES,
           GuestFeature.LIBVIRT_NETWORK,
           GuestFeature.HUGE_PAGES,
           GuestFeature.LOCKED_MEMORY);

@@ -4,6 +4,7 @@ import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.HostdevSpec;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import java.util.EnumSet;
@@ -17,6 +18,7 @@ public enum GuestFeature {
   SHARED_MEMORY("memory shared with the host"),
   VSOCK("vsock"),
   PCI_PASSTHROUGH("PCI passthrough"),
+  MEDIATED_DEVICES("mediated devices"),
   /** The hypervisor lets guests write only parts of a device's configuration space. */
   FILTERED_DEVICES("filtering of devices' configuration space"),
   HUGE_PAGES("huge pages"),
@@ -76,9 +78,8 @@ public enum GuestFeature {
     if (spec.disks().stream().anyMatch(d -> d.kind() == DiskSpec.Kind.CDROM)) {
       needs.add(CDROM);
     }
-    if (!spec.hostdevs().isEmpty()) {
-      needs.add(PCI_PASSTHROUGH);
-    }
+    spec.hostdevs()
+        .forEach(d -> needs.add(d instanceof HostdevSpec.Pci ? PCI_PASSTHROUGH : MEDIATED_DEVICES));
     if (!spec.sharedMemory().isEmpty()) {
       needs.add(SHARED_MEMORY);
     }

@@ -25,7 +25,8 @@ public final class XenHypervisor implements Hypervisor {
 
   /**
    * What the libxl driver does for some kind of guest. It knows no guest agent, no user-mode
-   * network, no ivshmem, no vsock, no backing of memory and no {@code <numatune>}.
+   * network, no ivshmem, no vsock, no mediated devices, no backing of memory and no {@code
+   * <numatune>}.
    *
    * @see <a href="https://libvirt.org/drvxen.html">libvirt's libxl driver</a>
    */

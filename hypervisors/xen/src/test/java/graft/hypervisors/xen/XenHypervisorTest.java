@@ -219,11 +219,11 @@ class XenHypervisorTest {
     return new HostdevSpec.Pci(PciAddress.parse("0000:04:10.0"));
   }
 
-  private static HostCapabilities host(List<String> osTypes) {
+  static HostCapabilities host(List<String> osTypes) {
     return host("Xen", osTypes);
   }
 
-  private static HostCapabilities host(String hypervisor, List<String> osTypes) {
+  static HostCapabilities host(String hypervisor, List<String> osTypes) {
     return new HostCapabilities(
         LibvirtUri.XEN_SYSTEM,
         "node1",

@@ -1,0 +1,27 @@
+package graft.hypervisors.kvm;
+
+import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.Hypervisor;
+import graft.hypervisors.libvirt.HypervisorContract;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+
+/** KVM on a host with all that it can use. */
+class KvmContractTest extends HypervisorContract {
+  @TempDir static Path root;
+
+  @Override
+  protected Hypervisor hypervisor() {
+    return new KvmHypervisor(Hosts.withKvm(root));
+  }
+
+  @Override
+  protected HostCapabilities host() {
+    return Hosts.qemu("qemu:///system");
+  }
+
+  @Override
+  protected HostCapabilities anotherHost() {
+    return Hosts.xen();
+  }
+}

@@ -1,0 +1,278 @@
+package graft.hypervisors.libvirt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import graft.hypervisors.libvirt.domain.Boot;
+import graft.hypervisors.libvirt.domain.ChannelSpec;
+import graft.hypervisors.libvirt.domain.CpuSet;
+import graft.hypervisors.libvirt.domain.CpuTune;
+import graft.hypervisors.libvirt.domain.DiskSpec;
+import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.GuestMetadata;
+import graft.hypervisors.libvirt.domain.HostdevSpec;
+import graft.hypervisors.libvirt.domain.InterfaceSpec;
+import graft.hypervisors.libvirt.domain.MacAddress;
+import graft.hypervisors.libvirt.domain.MemoryBacking;
+import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.hypervisors.libvirt.domain.NumaTune;
+import graft.hypervisors.libvirt.domain.PciAddress;
+import graft.hypervisors.libvirt.domain.SerialSpec;
+import graft.hypervisors.libvirt.domain.ShmemSpec;
+import graft.hypervisors.libvirt.domain.Virtualization;
+import graft.hypervisors.libvirt.domain.VsockSpec;
+import graft.hypervisors.libvirt.domain.Xml;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+
+/**
+ * What every hypervisor must do, whatever it can: what it offers it writes down whole and in words
+ * that libvirt knows, what it does not offer it refuses by name before anything is made, and what
+ * all have in common reads the same. A hypervisor's tests extend this.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public abstract class HypervisorContract {
+  private static final UUID ID = UUID.fromString("b2de785c-944e-4b86-8913-e4e399fada0a");
+  private static final HostdevSpec FUNCTION = new HostdevSpec.Pci(PciAddress.parse("0000:04:10.0"));
+
+  /** The hypervisor, on a machine that has all that it can use. */
+  protected abstract Hypervisor hypervisor();
+
+  /** What libvirt says of that machine. */
+  protected abstract HostCapabilities host();
+
+  /** What libvirt says of a machine with another hypervisor. */
+  protected abstract HostCapabilities anotherHost();
+
+  /** The kinds of guest that it runs there. */
+  private List<Virtualization> kinds() {
+    return Stream.of(Virtualization.values())
+        .filter(
+            kind -> hypervisor().features(host(), kind).contains(GuestFeature.valueOf(kind.name())))
+        .toList();
+  }
+
+  private static DomainSpec.Builder plain(Virtualization kind) {
+    return DomainSpec.named("alice")
+        .uuid(ID)
+        .cpus(2)
+        .memory(MemorySize.ofMib(768))
+        .virtualization(kind)
+        .disk(DiskSpec.file("/images/alice.qcow2", DiskSpec.Format.QCOW2))
+        .metadata(GuestMetadata.of("lab", Map.of("spec", "sha256:12")));
+  }
+
+  /** Each thing that a guest can need, alone in a guest that needs nothing else. */
+  private static Map<GuestFeature, Consumer<DomainSpec.Builder>> needs() {
+    return Map.ofEntries(
+        Map.entry(GuestFeature.GUEST_AGENT, g -> g.channel(ChannelSpec.GUEST_AGENT)),
+        Map.entry(
+            GuestFeature.SHARED_MEMORY,
+            g -> g.sharedMemory(new ShmemSpec("ring", MemorySize.ofMib(64)))),
+        Map.entry(GuestFeature.VSOCK, g -> g.vsock(VsockSpec.of(42))),
+        Map.entry(GuestFeature.PCI_PASSTHROUGH, g -> g.hostdev(FUNCTION)),
+        Map.entry(GuestFeature.MEDIATED_DEVICES, g -> g.hostdev(new HostdevSpec.Mediated(ID))),
+        Map.entry(
+            GuestFeature.HUGE_PAGES,
+            g ->
+                g.memoryBacking(new MemoryBacking(Optional.of(MemorySize.ofMib(2)), false, false))),
+        Map.entry(
+            GuestFeature.LOCKED_MEMORY,
+            g -> g.memoryBacking(new MemoryBacking(Optional.empty(), true, false))),
+        Map.entry(
+            GuestFeature.NUMA_TUNING,
+            g -> g.numaTune(new NumaTune(CpuSet.of(0), NumaTune.Mode.STRICT))),
+        Map.entry(
+            GuestFeature.CPU_PINNING,
+            g -> g.cpuTune(CpuTune.pins(Map.of(0, CpuSet.of(4), 1, CpuSet.of(5))))),
+        Map.entry(
+            GuestFeature.DIRECT_KERNEL_BOOT,
+            g ->
+                g.boot(
+                    new Boot.DirectKernel(
+                        "/boot/vmlinuz", Optional.of("/boot/initramfs"), "quiet"))),
+        Map.entry(GuestFeature.UEFI, g -> g.boot(new Boot.FromDisk(Boot.Firmware.UEFI))),
+        Map.entry(GuestFeature.USER_NETWORK, g -> g.networkInterface(InterfaceSpec.userMode())),
+        Map.entry(
+            GuestFeature.LIBVIRT_NETWORK,
+            g -> g.networkInterface(InterfaceSpec.network("default"))),
+        Map.entry(GuestFeature.HOST_BRIDGE, g -> g.networkInterface(InterfaceSpec.bridge("br0"))),
+        Map.entry(GuestFeature.CDROM, g -> g.disk(DiskSpec.cdromVolume("graft", "seed.iso"))),
+        Map.entry(
+            GuestFeature.CONSOLE_LOG, g -> g.serial(new SerialSpec("/var/log/graft/alice.log"))),
+        Map.entry(GuestFeature.HIDDEN_HYPERVISOR, g -> g.hideHypervisor(true)));
+  }
+
+  private static DomainSpec guest(Virtualization kind, GuestFeature need) {
+    DomainSpec.Builder guest = plain(kind);
+    needs().get(need).accept(guest);
+    return guest.build();
+  }
+
+  final Stream<Arguments> everyNeed() {
+    return kinds().stream()
+        .flatMap(kind -> needs().keySet().stream().sorted().map(n -> Arguments.of(kind, n)));
+  }
+
+  final Stream<Virtualization> everyKind() {
+    return kinds().stream();
+  }
+
+  @Test
+  void takesItsOwnHostsAlone() {
+    assertThat(hypervisor().accepts(host())).isTrue();
+    assertThat(hypervisor().accepts(anotherHost())).isFalse();
+    assertThat(hypervisor().name()).matches("[a-z]+");
+    assertThat(hypervisor().deviceDriver()).isNotBlank();
+  }
+
+  @Test
+  void whatAGuestCanNeedIsAllTried() {
+    Set<GuestFeature> neverNeeded =
+        EnumSet.of(
+            GuestFeature.HARDWARE_ACCELERATION, // a warning, where it is missing
+            GuestFeature.FILTERED_DEVICES, // asked by the planner, of devices
+            GuestFeature.HVM,
+            GuestFeature.PVH,
+            GuestFeature.PV);
+    assertThat(EnumSet.complementOf(EnumSet.copyOf(neverNeeded)))
+        .isEqualTo(EnumSet.copyOf(needs().keySet()));
+    needs()
+        .keySet()
+        .forEach(
+            feature ->
+                assertThat(GuestFeature.requiredBy(guest(Virtualization.HVM, feature)))
+                    .containsExactlyInAnyOrder(GuestFeature.HVM, feature));
+  }
+
+  /** What is offered is seen in the guest, what is not is refused by its name. */
+  @ParameterizedTest
+  @MethodSource("everyNeed")
+  void whatAGuestNeedsItGetsOrIsRefused(Virtualization kind, GuestFeature feature) {
+    DomainSpec spec = guest(kind, feature);
+    if (hypervisor().features(host(), kind).contains(feature)) {
+      assertThat(Xml.print(hypervisor().domainXml(spec, host())))
+          .isNotEqualTo(Xml.print(hypervisor().domainXml(plain(kind).build(), host())))
+          .isEqualTo(Xml.print(hypervisor().domainXml(spec, host())));
+    } else {
+      assertThatExceptionOfType(UnsupportedFeatureException.class)
+          .isThrownBy(() -> hypervisor().domainXml(spec, host()))
+          .withMessageContaining("alice")
+          .withMessageContaining(feature.words())
+          .satisfies(e -> assertThat(e.missing()).containsExactly(feature));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyKind")
+  void whatAllGuestsHaveReadsTheSame(Virtualization kind) {
+    DomainSpec spec =
+        plain(kind)
+            .disk(DiskSpec.file("/images/data.raw", DiskSpec.Format.RAW))
+            .networkInterface(
+                InterfaceSpec.network("default").withMac(new MacAddress("52:54:00:11:22:33")))
+            .networkInterface(InterfaceSpec.bridge("br0"))
+            .build();
+    Element domain = hypervisor().domainXml(spec, host()).getDocumentElement();
+    Element devices = Xml.find(domain, "devices").orElseThrow();
+    assertThat(text(domain, "name")).isEqualTo("alice");
+    assertThat(text(domain, "uuid")).isEqualTo(ID.toString());
+    assertThat(text(domain, "vcpu")).isEqualTo("2");
+
+    assertThat(text(domain, "memory")).isEqualTo("786432"); // KiB
+    Element metadata = Xml.find(domain, "metadata").orElseThrow();
+    assertThat(
+            GuestMetadata.fromElement(
+                (Element) metadata.getElementsByTagNameNS("*", "guest").item(0)))
+        .isEqualTo(spec.metadata().orElseThrow());
+    assertThat(sources(devices, "disk", "file"))
+        .containsExactly("/images/alice.qcow2", "/images/data.raw");
+    assertThat(Xml.children(devices, "interface"))
+        .extracting(i -> i.getAttribute("type"))
+        .containsExactly("network", "bridge");
+  }
+
+  private static String text(Element parent, String name) {
+    return Xml.find(parent, name).orElseThrow().getTextContent();
+  }
+
+  private static List<String> sources(Element devices, String element, String attribute) {
+    return Xml.children(devices, element).stream()
+        .map(device -> Xml.find(device, "source").orElseThrow().getAttribute(attribute))
+        .toList();
+  }
+
+  /** Graft binds devices itself, under every hypervisor, so that a plan shows it. */
+  @Test
+  void devicesOfTheHostAreNeverBoundByLibvirt() {
+    Virtualization kind = hypervisor().kind(host(), true, true);
+    Document xml = hypervisor().domainXml(plain(kind).hostdev(FUNCTION).build(), host());
+    Element devices = Xml.find(xml.getDocumentElement(), "devices").orElseThrow();
+    assertThat(Xml.children(devices, "hostdev"))
+        .singleElement()
+        .satisfies(device -> assertThat(device.getAttribute("managed")).isEqualTo("no"));
+  }
+
+  /** A guest that does not say what it is gets a kind that this host runs. */
+  @Test
+  void everyGuestHasAKind() {
+    for (boolean kernel : new boolean[] {true, false}) {
+      for (boolean devices : new boolean[] {true, false}) {
+        Virtualization kind = hypervisor().kind(host(), kernel, devices);
+        assertThat(kinds()).contains(kind);
+        if (devices) {
+          assertThat(hypervisor().features(host(), kind)).contains(GuestFeature.PCI_PASSTHROUGH);
+        }
+      }
+    }
+  }
+
+  /** libvirt's schema knows all of its drivers, whichever of them this machine's daemon has. */
+  @Tag("integration")
+  @ParameterizedTest
+  @MethodSource("everyKind")
+  void libvirtsSchemaTakesAGuestWithAllThatIsOffered(Virtualization kind, @TempDir Path folder)
+      throws IOException, InterruptedException {
+    Set<GuestFeature> offered = hypervisor().features(host(), kind);
+    List<DomainSpec.Builder> guests = new ArrayList<>(List.of(plain(kind), plain(kind)));
+    needs()
+        .forEach(
+            (feature, need) -> {
+              if (offered.contains(feature)) {
+                // One boots its disk, the other all that contradicts it.
+                boolean boot = feature == GuestFeature.DIRECT_KERNEL_BOOT;
+                need.accept(guests.get(boot ? 1 : 0));
+              }
+            });
+    for (DomainSpec.Builder guest : guests) {
+      Path file = folder.resolve("guest.xml");
+      Files.writeString(file, Xml.print(hypervisor().domainXml(guest.build(), host())));
+      Process check =
+          new ProcessBuilder("virt-xml-validate", file.toString(), "domain")
+              .redirectErrorStream(true)
+              .start();
+      String said = new String(check.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(check.waitFor()).as(said + Files.readString(file)).isZero();
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package graft.hypervisors.xen;
+
+import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.Hypervisor;
+import graft.hypervisors.libvirt.HypervisorContract;
+import java.util.List;
+
+/** Xen with an IOMMU, whose xenconsoled keeps consoles. */
+class XenContractTest extends HypervisorContract {
+  @Override
+  protected Hypervisor hypervisor() {
+    return XenHypervisor.saying("virt_caps : pv hvm hvm_directio pv_directio", true);
+  }
+
+  @Override
+  protected HostCapabilities host() {
+    return XenHypervisorTest.host(List.of("xen", "hvm", "xenpvh"));
+  }
+
+  @Override
+  protected HostCapabilities anotherHost() {
+    return XenHypervisorTest.host("QEMU", List.of("hvm"));
+  }
+}
