@@ -16,6 +16,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * {@code graft serve} and {@code graft run} as built, with a program linked to the client and
@@ -64,13 +66,24 @@ final class RunTest {
 
   /** Where nothing is shared, memory of both sides is mirrored; the program cannot tell. */
   @Test
-  void theDriverApiIsTheSameOverTcpAndSharedMemory() throws Exception {
+  void theDriverApiIsTheSameOverEachChannel() throws Exception {
     Path socket = folder.resolve("socket");
     String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
-    List<String> driver = List.of(folder + "/driver");
-    assertPrintsWhatItShould(command(driver, tcp, "me", RIGHT));
-    List<String> shared = List.of("env", "GRAFT_SERVER=shm://" + socket, driver.get(0));
-    assertPrintsWhatItShould(command(shared, "unix://" + socket, "me", RIGHT));
+    for (String address : List.of(tcp, "shm://" + socket, rdma(tcp))) {
+      assertPrintsWhatItShould(command(at(address, folder + "/driver"), tcp, "me", RIGHT));
+    }
+  }
+
+  /** The same server over UCX, by what UCX finds here. */
+  private static String rdma(String tcp) {
+    return tcp.replaceFirst("^tcp", "rdma");
+  }
+
+  /** A program that reaches its server at that address. */
+  private static List<String> at(String address, String... program) {
+    List<String> words = new ArrayList<>(List.of("env", "GRAFT_SERVER=" + address));
+    words.addAll(List.of(program));
+    return words;
   }
 
   /** Nothing gets lost that program and kernels add to the same memory at the same time. */
@@ -174,13 +187,32 @@ final class RunTest {
     assertFailsAtOnce(run("tcp://127.0.0.1:1", "me", RIGHT), "tcp://127.0.0.1:1");
   }
 
+  /** A file that is no library stands in for none, since the loader looks no further then. */
   @Test
-  void aServerThatIsKilledInMidCallIsACudaErrorAndOneLine() throws Exception {
-    String address = serve("tcp://127.0.0.1:0");
+  void withoutUcxRdmaSaysSoAndTheNextChannelCarries() throws Exception {
+    String tcp = serve("tcp://127.0.0.1:0");
+    Files.writeString(folder.resolve("libucp.so.0"), "");
+    String without = "LD_LIBRARY_PATH=" + folder + ":" + Checkout.HOME.resolve("lib/client");
+    List<String> alone = at(rdma(tcp), without, folder + "/loop", "3");
+    Finished program = run(command(alone, tcp, "me", RIGHT));
+    assertFailsAtOnce(program, "rdma needs UCX's library (Debian: libucx0)");
+    List<String> both = at(rdma(tcp) + ", " + tcp, without, folder + "/loop", "3");
+    program = run(command(both, tcp, "me", RIGHT));
+    assertThat(program.out()).isEqualTo("cuInit 0\nlooping\nended 0\n");
+    assertThat(program.err())
+        .startsWith("graft: uses " + tcp + ", since rdma needs UCX's library")
+        .hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"tcp", "rdma"})
+  void aServerThatIsKilledInMidCallIsACudaErrorAndOneLine(String channel) throws Exception {
+    String tcp = serve("tcp://127.0.0.1:0");
+    String address = tcp.replaceFirst("^tcp", channel);
     Path out = folder.resolve("out");
     Path err = folder.resolve("err");
     Process program =
-        new ProcessBuilder(command(loop(), address, "me", RIGHT))
+        new ProcessBuilder(command(at(address, folder + "/loop"), tcp, "me", RIGHT))
             .redirectOutput(out.toFile())
             .redirectError(err.toFile())
             .start();
@@ -201,12 +233,14 @@ final class RunTest {
   }
 
   /** Its worker goes, and with it all that it had; others go on. */
-  @Test
-  void aProgramThatIsKilledInMidCopyLeavesNothing() throws Exception {
-    String address = serve("tcp://127.0.0.1:0");
+  @ParameterizedTest
+  @ValueSource(strings = {"tcp", "rdma"})
+  void aProgramThatIsKilledInMidCopyLeavesNothing(String channel) throws Exception {
+    String tcp = serve("tcp://127.0.0.1:0");
+    String address = tcp.replaceFirst("^tcp", channel);
     Path out = folder.resolve("out");
     Process program =
-        new ProcessBuilder(command(List.of(folder + "/copying"), address, "me", RIGHT))
+        new ProcessBuilder(command(at(address, folder + "/copying"), tcp, "me", RIGHT))
             .redirectOutput(out.toFile())
             .redirectErrorStream(true)
             .start();
@@ -225,7 +259,8 @@ final class RunTest {
     CompletableFuture.anyOf(
             workers.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
         .get(20, TimeUnit.SECONDS);
-    assertThat(run(address, "me", RIGHT, "3").out()).isEqualTo("cuInit 0\nlooping\nended 0\n");
+    Finished next = run(command(at(address, folder + "/loop", "3"), tcp, "me", RIGHT));
+    assertThat(next.out()).isEqualTo("cuInit 0\nlooping\nended 0\n");
   }
 
   private static void assertFailsAtOnce(Finished program, String line) {
@@ -242,8 +277,11 @@ final class RunTest {
 
   private Finished run(String address, String name, String token, String... arguments)
       throws Exception {
-    return Finished.run(
-        folder, Map.of("PATH", "/usr/bin:/bin"), command(loop(arguments), address, name, token));
+    return run(command(loop(arguments), address, name, token));
+  }
+
+  private Finished run(List<String> command) throws Exception {
+    return Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), command);
   }
 
   private List<String> loop(String... arguments) {
