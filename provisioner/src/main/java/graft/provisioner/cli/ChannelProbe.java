@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 
 /**
  * Every channel that a running guest is set up for, measured one after the other by the same CUDA
@@ -13,6 +14,12 @@ import java.util.Map;
 final class ChannelProbe {
   private static final String CONFIGURATION = "/etc/graft/client.conf";
   private static final String FORMAT = "%-8s  %-32s  %13s  %13s  %13s  %s%n";
+
+  private static final String ROUND_TRIP = "round_trip_us";
+  private static final String BANDWIDTH = "pinned_to_device_mb_s";
+
+  /** What two measurements of the same thing may differ by. */
+  private static final double NOISE = 1.25;
 
   private final Guest guest;
 
@@ -82,16 +89,52 @@ final class ChannelProbe {
           FORMAT.formatted(
               row.get("channel"),
               row.get("path"),
-              row.getOrDefault("round_trip_us", "-"),
-              row.getOrDefault("pinned_to_device_mb_s", "-"),
+              row.getOrDefault(ROUND_TRIP, "-"),
+              row.getOrDefault(BANDWIDTH, "-"),
               row.getOrDefault("pinned_to_host_mb_s", "-"),
               row.get("result")));
     }
     return text.toString();
   }
 
+  /**
+   * What the client takes, which is the first that works, and whether another one is faster by what
+   * was measured.
+   */
+  static String choice(List<Map<String, Object>> rows) {
+    List<Map<String, Object>> working = rows.stream().filter(ChannelProbe::works).toList();
+    if (working.isEmpty()) {
+      return "the client has no channel that works";
+    }
+    Map<String, Object> taken = working.get(0);
+    StringJoiner faster = new StringJoiner("; ");
+    for (Map<String, Object> other : working) {
+      if (number(other, ROUND_TRIP) * NOISE < number(taken, ROUND_TRIP)) {
+        faster.add(other.get("path") + " has a shorter round trip");
+      }
+      if (number(other, BANDWIDTH) > number(taken, BANDWIDTH) * NOISE) {
+        faster.add(other.get("path") + " carries more");
+      }
+    }
+    return "the client takes "
+        + taken.get("path")
+        + (faster.length() == 0
+            ? ", and none is faster"
+            : ", but " + faster + ": vgpu: {channel: ...} in the descriptor chooses");
+  }
+
+  /** A figure of a row; NaN, which is neither more nor less, if it has none. */
+  private static double number(Map<String, Object> row, String key) {
+    Object value = row.get(key);
+    return value == null ? Double.NaN : Double.parseDouble(value.toString());
+  }
+
+  private static boolean works(Map<String, Object> row) {
+    return "ok".equals(row.get("result"));
+  }
+
   /** Whether the program succeeded over each of them. */
   static boolean allWork(List<Map<String, Object>> rows) {
-    return !rows.isEmpty() && rows.stream().allMatch(row -> "ok".equals(row.get("result")));
+    return !rows.isEmpty() && rows.stream().allMatch(ChannelProbe::works);
   }
 }

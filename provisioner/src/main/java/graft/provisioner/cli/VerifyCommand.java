@@ -36,7 +36,8 @@ import picocli.CommandLine.Parameters;
           + " with 7 if a client is another one.",
       "",
       "With --channels it says for each way to the server that a guest is set up for how long a round"
-          + " trip takes and how fast large copies are; ends with 1 if one of them does not work.",
+          + " trip takes and how fast large copies are, which one the client takes, and whether"
+          + " another one is faster; ends with 1 if one of them does not work.",
       "",
       "A guest alone will do where one set-up has a guest of that name.",
       ""
@@ -93,8 +94,9 @@ final class VerifyCommand implements Callable<Integer> {
       List<Map<String, Object>> rows =
           new ChannelProbe(words -> reach.run(words, new byte[0], timeout.toDuration()).said())
               .rows();
-      output.say("guest " + guest.name() + ":\n" + ChannelProbe.table(rows).stripTrailing());
-      guests.add(Map.of("guest", guest.name(), "channels", rows));
+      String choice = ChannelProbe.choice(rows);
+      output.say("guest " + guest.name() + ":\n" + ChannelProbe.table(rows) + choice);
+      guests.add(Map.of("guest", guest.name(), "channels", rows, "choice", choice));
       well &= ChannelProbe.allWork(rows);
     }
     output.result(Map.of("guests", guests));

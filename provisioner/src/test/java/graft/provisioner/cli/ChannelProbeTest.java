@@ -35,6 +35,8 @@ class ChannelProbeTest {
             ivshmem   ivshmem://10.0.2.2:7799                   20.50         9000.1         8000.2  ok
             tcp       tcp://10.0.2.2:7799                      300.00           10.3           10.4  ok
             """);
+    assertThat(ChannelProbe.choice(rows))
+        .isEqualTo("the client takes ivshmem://10.0.2.2:7799, and none is faster");
   }
 
   @Test
@@ -53,5 +55,31 @@ class ChannelProbeTest {
     assertThat(ChannelProbe.table(rows))
         .contains("failed: graft: the guest has no PCI device of shared memory (ivshmem)")
         .contains("tcp       tcp://10.0.2.2:7799");
+  }
+
+  private static Map<String, Object> row(String path, String roundTrip, String bandwidth) {
+    return Map.of(
+        "path",
+        path,
+        "round_trip_us",
+        roundTrip,
+        "pinned_to_device_mb_s",
+        bandwidth,
+        "result",
+        "ok");
+  }
+
+  @Test
+  void aFasterChannelThanTheOneTakenIsNamedUnlessItIsNoise() {
+    Map<String, Object> broken = Map.of("path", "ivshmem://a:1", "result", "failed: no");
+    Map<String, Object> rdma = row("rdma://a:1", "90.0", "100");
+    assertThat(ChannelProbe.choice(List.of(broken, rdma, row("tcp://a:1", "80.0", "120"))))
+        .isEqualTo("the client takes rdma://a:1, and none is faster");
+    assertThat(ChannelProbe.choice(List.of(broken, rdma, row("tcp://a:1", "40.0", "300"))))
+        .isEqualTo(
+            "the client takes rdma://a:1, but tcp://a:1 has a shorter round trip; tcp://a:1 carries"
+                + " more: vgpu: {channel: ...} in the descriptor chooses");
+    assertThat(ChannelProbe.choice(List.of(broken)))
+        .isEqualTo("the client has no channel that works");
   }
 }
