@@ -254,6 +254,22 @@ public final class PassthroughPlanner {
     if (device.isNvidiaGpu() && host.pci().processes().mps()) {
       notes.add(device.address() + ": CUDA MPS runs on this host and will not see it any more");
     }
+    if (stub == StubDriver.PCIBACK && !device.isVirtualFunction()) {
+      device
+          .driver()
+          .filter(driver -> !driver.equals(stub.driver()))
+          .ifPresent(driver -> notes.add(hiding(device, driver)));
+    }
     return notes;
+  }
+
+  /** How a device never meets a driver that may not let go of it. */
+  private static String hiding(PciDevice device, String driver) {
+    return device.address()
+        + ": "
+        + driver
+        + " of dom0 has it after each boot; xen-pciback.hide=("
+        + device.address()
+        + ") on dom0's command line keeps it away (playbooks/host.yml: graft_xen_hide)";
   }
 }

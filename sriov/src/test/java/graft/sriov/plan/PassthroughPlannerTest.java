@@ -90,6 +90,8 @@ class PassthroughPlannerTest {
     assertThat(plan.operations())
         .extracting(Operation::describe)
         .containsExactly("0000:51:00.0: bind to pciback");
+    assertThat(plan.notes())
+        .anyMatch(note -> note.contains("nvidia of dom0") && note.contains("hide=(0000:51:00.0)"));
     assertThat(refused(new PassthroughRequest(alone, "vm1")))
         .singleElement()
         .asString()
