@@ -217,6 +217,30 @@ static void deviceOutput() {
   SAY("end %d", h);
 }
 
+// ---- managed memory that kernels and the program change at the same time, as NVIDIA's systemWideAtomics does; remotely that has to
+// be asked for
+__global__ void addSystemWide(int *p, int times) {
+  for (int i = 0; i < times; i++) {
+    atomicAdd_system(&p[0], 10);
+    atomicMax_system(&p[1], (int)(blockIdx.x * blockDim.x + threadIdx.x));
+  }
+}
+static void managedAtOnce() {
+  setenv("GRAFT_MANAGED", "exclusive", 1);
+  int *p;
+  RUN(cudaMallocManaged(&p, 2 * sizeof(int)));
+  p[0] = p[1] = 0;
+  const int threads = 64 * 256, times = 50;
+  addSystemWide<<<64, 256>>>(p, times);
+  for (int i = threads; i < 2 * threads; i++) {
+    for (int j = 0; j < times; j++) __sync_fetch_and_add(&p[0], 10);
+    int before = p[1];
+    while (before < i && !__sync_bool_compare_and_swap(&p[1], before, i)) before = p[1];
+  }
+  RUN(cudaDeviceSynchronize());
+  SAY("added %d, greatest %d", p[0], p[1]);
+}
+
 // ---- managed memory
 static void managed() {
   int *p;
@@ -880,6 +904,7 @@ static const struct {
     {"device-output", deviceOutput},
     {"managed", managed},
     {"managed-hints", managedHints},
+    {"managed-at-once", managedAtOnce},
     {"mapped", mapped},
     {"graph-nodes", graphNodes},
     {"graph-dot", graphDot},

@@ -66,6 +66,8 @@ struct graft_transfer;
 /* Connects once for the process. 0, or the CUDA error that every call returns from now on. */
 int graft_session_open(void);
 bool graft_session_is_open(void);
+/* Whether threads that wait look, and give way to others, for a while before they sleep. */
+bool graft_gives_way(const struct graft_config *config);
 /* Whether managed memory is to be the program's or the device's at a time (GRAFT_MANAGED). */
 bool graft_managed_is_exclusive(void);
 const char *graftChannel(void);
@@ -186,6 +188,7 @@ struct graft_object {
     struct {
       char *info, *error;
       size_t info_room, error_room;
+      void **info_size, **error_size;
       void *image;
     } link;
     struct {

@@ -20,18 +20,27 @@ GRAFT_EXPORT int cuLinkCreate_v2(unsigned int count, void *options, void *values
   link->u.link.error = jit.error;
   link->u.link.info_room = jit.info_room;
   link->u.link.error_room = jit.error_room;
+  link->u.link.info_size = jit.info_size;
+  link->u.link.error_size = jit.error_size;
   *(void **)out = made;
   return 0;
 }
 
-/* The logs are the program's from the link's creation on; the driver writes to them at each step. */
+static void show_log(char *log, size_t room, void **size, const char *text) {
+  if (!room) return;
+  snprintf(log, room, "%s", text);
+  *size = (void *)(uintptr_t)strlen(log);
+}
+
+/* The logs are the program's from the link's creation on; the driver writes to them at each step, and how long they are to
+ * where the program said how much room there is. */
 static void fetch_logs(struct graft_object *link) {
   if (!link->u.link.info_room && !link->u.link.error_room) return;
   unsigned char *text = calloc(2, LOG);
   if (text && !rpc_graftLinkLogs(link, text, text + LOG, LOG)) {
     text[LOG - 1] = text[2 * LOG - 1] = 0;
-    if (link->u.link.info_room) snprintf(link->u.link.info, link->u.link.info_room, "%s", (char *)text);
-    if (link->u.link.error_room) snprintf(link->u.link.error, link->u.link.error_room, "%s", (char *)text + LOG);
+    show_log(link->u.link.info, link->u.link.info_room, link->u.link.info_size, (char *)text);
+    show_log(link->u.link.error, link->u.link.error_room, link->u.link.error_size, (char *)text + LOG);
   }
   free(text);
 }

@@ -296,6 +296,13 @@ static int copy_there(uint64_t to, uint64_t from, size_t bytes, void *stream, bo
   return r || !wait ? r : cuStreamSynchronize(stream);
 }
 
+/* At the server it is host memory, whose copies without a stream do not wait for kernels of other streams (seen on an H200,
+ * driver 580), where those of managed memory do. */
+static int copy_managed(uint64_t to, uint64_t from, size_t bytes, void *stream, bool wait) {
+  int r = wait ? rpc_graftContextSynchronize() : GRAFT_OK;
+  return r ? r : copy_there(to, from, bytes, stream, wait);
+}
+
 /* Keeps its place in the stream: what was queued before has to be over. */
 static int host_to_host(void *to, const void *from, size_t bytes, void *stream) {
   int r = cuStreamSynchronize(stream);
@@ -315,7 +322,7 @@ static int send_to_device(uint64_t to, const void *from, size_t bytes, void *str
   if (r || !bytes) return r;
   if (!from) return GRAFT_INVALID_VALUE;
   if (graft_only_here(to)) return host_to_host((void *)(uintptr_t)to, from, bytes, stream);
-  if (is_for_the_device(from)) return copy_there(to, (uintptr_t)from, bytes, stream, wait);
+  if (is_for_the_device(from)) return copy_managed(to, (uintptr_t)from, bytes, stream, wait);
   uint64_t seen = wait ? 0 : seen_by_graph(from, bytes, stream);
   if (seen) return rpc_cuMemcpyDtoDAsync_v2(to, seen, bytes, stream);
   if (graft_region_holds(from, bytes)) {
@@ -345,7 +352,7 @@ static int fetch_from_device(void *to, uint64_t from, size_t bytes, void *stream
   if (r || !bytes) return r;
   if (!to) return GRAFT_INVALID_VALUE;
   if (graft_only_here(from)) return host_to_host(to, (const void *)(uintptr_t)from, bytes, stream);
-  if (is_for_the_device(to)) return copy_there((uintptr_t)to, from, bytes, stream, wait);
+  if (is_for_the_device(to)) return copy_managed((uintptr_t)to, from, bytes, stream, wait);
   uint64_t seen = wait ? 0 : seen_by_graph(to, bytes, stream);
   if (seen) return rpc_cuMemcpyDtoDAsync_v2(seen, from, bytes, stream);
   if (graft_region_holds(to, bytes)) {

@@ -100,13 +100,14 @@ static struct {
   struct waiter *waiters;
   struct read *reads;
   uint64_t next_read;
+  uint64_t pieces; /* how many there were, of reads and of announcements: changes when there is something to look at */
   uint8_t *input;
   size_t input_at, input_end;
   int notice;
 } s = {.open_lock = PTHREAD_MUTEX_INITIALIZER,
        .send_lock = PTHREAD_MUTEX_INITIALIZER,
        .pump_lock = PTHREAD_MUTEX_INITIALIZER,
-       .receive_lock = PTHREAD_MUTEX_INITIALIZER,
+       .receive_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
        .listener_wake = PTHREAD_COND_INITIALIZER,
        .arrival = PTHREAD_COND_INITIALIZER,
        .wire = {.fd = -1},
@@ -131,6 +132,9 @@ void graft_say(const char *format, ...) {
 }
 
 int graft_debug(void) { return s.config.debug; }
+bool graft_gives_way(const struct graft_config *config) {
+  return config->spin_microseconds && sysconf(_SC_NPROCESSORS_ONLN) >= YIELD_CPUS;
+}
 bool graft_managed_is_exclusive(void) { return s.config.managed_exclusive; }
 bool graft_session_is_open(void) { return __atomic_load_n(&s.opened, __ATOMIC_ACQUIRE) && !s.open_result; }
 
@@ -493,9 +497,17 @@ static void drop_read(uint64_t identity) {
 
 /* Waits a moment for lanes; called with receive_lock held. */
 static void await_arrival(uint64_t since) {
-  if (graft_now() - since < (uint64_t)s.config.spin_microseconds * 1000) {
-    pthread_mutex_unlock(&s.receive_lock);
-    for (int i = 0; i < 32; i++) __builtin_ia32_pause();
+  uint64_t spin = (uint64_t)s.config.spin_microseconds * 1000, most = s.yields ? YIELD_NANOSECONDS : spin, waited;
+  if (graft_now() - since < most) {
+    uint64_t seen = __atomic_load_n(&s.pieces, __ATOMIC_ACQUIRE);
+    pthread_mutex_unlock(&s.receive_lock); /* not to be in the way of those who are waited for */
+    while (__atomic_load_n(&s.pieces, __ATOMIC_ACQUIRE) == seen && (waited = graft_now() - since) < most && !graft_dead()) {
+      if (waited < spin) {
+        for (int i = 0; i < 32; i++) __builtin_ia32_pause();
+      } else {
+        sched_yield();
+      }
+    }
     pthread_mutex_lock(&s.receive_lock);
     return;
   }
@@ -542,6 +554,7 @@ void graft_read_arrived(uint64_t read, uint64_t bytes) {
     r->writers--;
     r->arrived += bytes;
   }
+  __atomic_add_fetch(&s.pieces, 1, __ATOMIC_ACQ_REL);
   pthread_cond_broadcast(&s.arrival);
   pthread_mutex_unlock(&s.receive_lock);
 }
@@ -554,6 +567,7 @@ static bool read_announced(uint64_t read, uint64_t bytes) {
   bool asked = r && bytes <= r->bytes - r->announced;
   if (asked) {
     r->announced += bytes;
+    __atomic_add_fetch(&s.pieces, 1, __ATOMIC_ACQ_REL);
     pthread_cond_broadcast(&s.arrival);
   }
   while (asked && (r = find_read(read)) && r->arrived < r->announced && !graft_dead()) await_arrival(since);
@@ -881,7 +895,7 @@ static int open_now(void) {
     graft_say("%s", reason);
     return GRAFT_NO_DEVICE;
   }
-  s.yields = s.config.spin_microseconds && sysconf(_SC_NPROCESSORS_ONLN) >= YIELD_CPUS;
+  s.yields = graft_gives_way(&s.config);
   if (s.config.stats) graft_stats_enable();
   graft_profile_enable();
   uint8_t *region = graft_region_rings();

@@ -38,7 +38,9 @@ final class Lane {
 
   private void receive() {
     try (Scratch header = new Scratch(HEADER)) {
-      while (read(header.address(), HEADER)) {
+      boolean soon = false;
+      while (readHeader(header.address(), soon)) {
+        soon = true;
         long offset = Memory.getLong(header.address() + 8);
         long length = Memory.getLong(header.address() + 16);
         Lanes.Incoming transfer = lanes.claim(Memory.getLong(header.address()), offset, length);
@@ -58,6 +60,16 @@ final class Lane {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** Reads a header, awake for a while behind a piece: the next is not far. */
+  private boolean readHeader(long address, boolean soon) throws IOException {
+    long count = soon ? lanes.awaitNext(connection, address, HEADER) : Transport.NOTHING;
+    long have = Math.max(0, count);
+    if (have > 0 && have < HEADER && !read(address + have, HEADER - have)) {
+      throw new IOException("the client closed a connection within a header");
+    }
+    return count != Transport.END && (have > 0 || read(address, HEADER));
   }
 
   /** Reads {@code length} bytes of the piece that has begun. */

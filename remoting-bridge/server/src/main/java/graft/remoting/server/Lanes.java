@@ -3,6 +3,7 @@ package graft.remoting.server;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 
 /**
  * A session's further connections for bulk data, since one TCP stream carries less than a GPU
@@ -24,7 +25,17 @@ final class Lanes {
   private static final int SMALLEST_PIECE = 128 << 10;
   private static final int GRAIN = 64 << 10;
 
+  /**
+   * How long threads that have polled in vain go on looking, giving way to others, before they
+   * sleep: to be woken costs 0.2 to 0.4 ms in a virtual machine. Not where CPUs are few.
+   */
+  private static final long LANE_YIELD_NANOS = 1_000_000;
+
+  private static final long TRANSFER_YIELD_NANOS = 10_000_000;
+  private static final int YIELD_CPUS = 4;
+
   private final long spinNanos;
+  private final boolean yields;
   private final AtomicLong bytesIn = new AtomicLong();
   private final AtomicLong bytesOut = new AtomicLong();
   private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>();
@@ -38,6 +49,34 @@ final class Lanes {
 
   Lanes(long spinNanos) {
     this.spinNanos = spinNanos;
+    this.yields = spinNanos > 0 && Runtime.getRuntime().availableProcessors() >= YIELD_CPUS;
+  }
+
+  /** Polls until it is so, for a moment only, and then gives way between looks. */
+  @SuppressWarnings("ThreadPriorityCheck") // others are to run if there are any
+  private void look(BooleanSupplier there, long yieldNanos) {
+    long start = System.nanoTime();
+    long waited = 0;
+    while (waited < (yields ? yieldNanos : spinNanos) && !there.getAsBoolean()) {
+      if (waited < spinNanos) {
+        Thread.onSpinWait();
+      } else {
+        Thread.yield();
+      }
+      waited = System.nanoTime() - start;
+    }
+  }
+
+  /** Looks whether something has come on a connection on which a piece came just now. */
+  @SuppressWarnings("ThreadPriorityCheck") // as above
+  long awaitNext(Transport connection, long address, long length) throws IOException {
+    long start = System.nanoTime();
+    long count = connection.tryReceive(address, length);
+    while (yields && count == Transport.NOTHING && System.nanoTime() - start < LANE_YIELD_NANOS) {
+      Thread.yield();
+      count = connection.tryReceive(address, length);
+    }
+    return count;
   }
 
   /** Where the pieces of a transfer go. */
@@ -125,10 +164,7 @@ final class Lanes {
       transfers++;
       notifyAll();
     }
-    long limit = System.nanoTime() + spinNanos;
-    while (transfer.left.get() > 0 && System.nanoTime() < limit && failure == null) {
-      Thread.onSpinWait();
-    }
+    look(() -> transfer.left.get() == 0 || failure != null, TRANSFER_YIELD_NANOS);
     synchronized (this) {
       try {
         while (transfer.left.get() > 0) {
@@ -222,10 +258,7 @@ final class Lanes {
 
   /** The next piece to send; waits for it, awake for a moment: after one the next is not far. */
   Piece nextPiece() throws IOException, InterruptedException {
-    long limit = System.nanoTime() + spinNanos;
-    while (!toSend && failure == null && System.nanoTime() < limit) {
-      Thread.onSpinWait();
-    }
+    look(() -> toSend || failure != null, LANE_YIELD_NANOS);
     synchronized (outgoing) {
       while (outgoing.isEmpty()) {
         if (failure != null) {

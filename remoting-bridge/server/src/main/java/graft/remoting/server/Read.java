@@ -27,7 +27,7 @@ final class Read {
   private final ArrayDeque<Staging.Buffer> queued = new ArrayDeque<>();
   private final boolean onLanes;
   private final LinkedBlockingQueue<Staging.Buffer> sent = new LinkedBlockingQueue<>();
-  private int beingSent;
+  private boolean over;
   private long queuedBytes;
   private long sentBytes;
 
@@ -93,8 +93,7 @@ final class Read {
     Staging.Buffer buffer = queued.remove();
     long piece = Math.min(bytes - sentBytes, staging.bufferSize());
     if (onLanes) {
-      beingSent++;
-      state.sendOnLanes(slot, sentBytes, buffer.address(), piece, () -> sent.add(buffer));
+      state.sendOnLanes(slot, sentBytes, buffer.address(), piece, () -> sent(buffer));
       sentBytes += piece;
       boolean next = queuedBytes < bytes && (queued.isEmpty() || !sent.isEmpty());
       return next ? queue(takeSent()) : CudaResult.SUCCESS;
@@ -108,9 +107,18 @@ final class Read {
     return CudaResult.SUCCESS;
   }
 
-  /** A buffer that the lanes have sent; waits for it. */
+  /** The lanes have sent a buffer: for the next piece, or for the next read. */
+  private synchronized void sent(Staging.Buffer buffer) {
+    if (over) {
+      staging.give(buffer);
+    } else {
+      sent.add(buffer);
+    }
+  }
+
+  /** A buffer that the lanes have sent; waits for it, awake for a moment. */
   private Staging.Buffer takeSent() {
-    beingSent--;
+    state.spinUntil(() -> sent.isEmpty() ? CudaResult.NOT_READY : CudaResult.SUCCESS);
     try {
       return sent.take();
     } catch (InterruptedException e) {
@@ -128,8 +136,11 @@ final class Read {
       staging.give(buffer);
     }
     queued.clear();
-    while (beingSent > 0) {
-      staging.give(takeSent());
+    // What is still being sent comes back by itself: the reply has not to wait for that.
+    synchronized (this) {
+      over = true;
+      sent.forEach(staging::give);
+      sent.clear();
     }
   }
 }
