@@ -86,6 +86,30 @@ final class RunTest {
     return words;
   }
 
+  /**
+   * Server and program where nothing more fits into /dev/shm: what they share is memory of the
+   * program's own, which that does not limit.
+   */
+  @Test
+  void aFullSharedMemoryFolderIsNotNoticed() throws Exception {
+    String full =
+        """
+        mount -t tmpfs -o size=8k none /dev/shm || exit 77
+        head -c 100000 /dev/zero > /dev/shm/full 2> /dev/null && exit 78
+        exec "$@"
+        """;
+    String shared = "GRAFT_SERVER=shm${GRAFT_SERVER#unix} exec \"$0\"";
+    List<String> command = new ArrayList<>(List.of("unshare", "-rm", "sh", "-c", full, "sh"));
+    command.addAll(List.of(SoftwareServer.GRAFT, "run", "--device", "software", "--"));
+    command.addAll(List.of("sh", "-c", shared, folder + "/driver"));
+    Finished driver = Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), command);
+    assumeFalse(driver.err().startsWith("unshare:") || driver.code() == 77, driver.err());
+    assertThat(driver.code()).as("%s", driver).isZero();
+    assertThat(driver.out())
+        .isEqualTo(Files.readString(Path.of("src/test/resources/driver-api.txt")));
+    assertThat(driver.err()).isEmpty();
+  }
+
   /** Nothing gets lost that program and kernels add to the same memory at the same time. */
   @Test
   void managedMemoryIsTheProgramsOrTheDevicesAtATime() throws Exception {
