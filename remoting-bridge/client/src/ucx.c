@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #define CLOSE_NANOSECONDS 1000000000u
 #define LEFT_NANOSECONDS 10000000000u
 #define LEFT_MILLISECONDS 5
+#define ENOUGH_LOCKED (256u << 20)
 
 /* ---- libucp ---- */
 
@@ -135,6 +137,7 @@ struct graft_ucx {
   ucp_ep_h peer;
   uint64_t tag_out, tag_in;
   ucs_status_t broken; /* what UCX said when it lost the peer */
+  bool together;       /* each end has had a message of the other's */
   bool gone;           /* the socket says so; what had been sent before still counts */
   uint8_t *rest;       /* a message longer than what was asked for */
   size_t rest_at, rest_end;
@@ -206,10 +209,22 @@ struct greeting {
 };
 _Static_assert(sizeof(struct greeting) == 256, "the greeting has a fixed size");
 
+/* An adapter reaches locked memory alone. Where too little may be locked, UCX (1.13) says that a device cannot be used, or
+ * connects and never receives. */
+static void add_limit(char *reason, size_t size) {
+  struct rlimit locked;
+  size_t used = strlen(reason);
+  if (getrlimit(RLIMIT_MEMLOCK, &locked) || locked.rlim_cur >= ENOUGH_LOCKED) return;
+  snprintf(reason + used, size - used, "; over InfiniBand it wants more than the %llu KiB of memory that may be locked: ulimit -l unlimited",
+           (unsigned long long)locked.rlim_cur >> 10);
+}
+
 static bool open_side(struct side *side, char *reason, size_t size) {
   ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-  return !failed(u.ucp_worker_create(u.context, &params, &side->worker), "open a device", reason, size) &&
-         !failed(u.ucp_worker_get_efd(side->worker, &side->events), "wait for events of its devices", reason, size);
+  bool open = !failed(u.ucp_worker_create(u.context, &params, &side->worker), "open a device", reason, size) &&
+              !failed(u.ucp_worker_get_efd(side->worker, &side->events), "wait for events of its devices", reason, size);
+  if (!open) add_limit(reason, size);
+  return open;
 }
 
 static void lost(void *connection, ucp_ep_h peer, ucs_status_t status) {
@@ -254,7 +269,11 @@ static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
     }
   }
   if (UCS_PTR_IS_PTR(sent)) u.ucp_request_free(sent);
-  return (told && heard) || !failed(c->broken ? c->broken : UCS_ERR_TIMED_OUT, "reach the other end", reason, size);
+  c->together = told && heard;
+  if (c->together) return true;
+  failed(c->broken ? c->broken : UCS_ERR_TIMED_OUT, "reach the other end", reason, size);
+  add_limit(reason, size);
+  return false;
 }
 
 /* Tells the peer why it is not to be, and hears its word. */
@@ -414,6 +433,9 @@ ssize_t graft_ucx_receive(struct graft_ucx *c, void *to, size_t bytes) {
 }
 
 void graft_ucx_close(struct graft_ucx *c) {
+  /* UCX (1.13) ends the process with an assertion if a connection over InfiniBand is taken away that is still being made, by
+   * itself or with its worker: this one stays until the process ends. */
+  if (c->peer && !c->together) return;
   if (c->peer) {
     ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
     ucs_status_ptr_t request = u.ucp_ep_close_nbx(c->peer, &force);
