@@ -121,6 +121,18 @@ class PlannerTest {
   }
 
   @Test
+  void aGuestThatGetsAVGpuLaterKeepsItsFolderAndItsDisks() throws Exception {
+    String vgpu = "    vgpu: {gpu: gpu0, memory: 1GiB}\n";
+    String image =
+        SMALL.replace("kernel: {image: vmlinuz, initramfs: initramfs.cpio}", "image: debian.qcow2");
+    host.carryOut(host.plan(image.replace(vgpu, "")));
+    assertThat(host.plan(image).actions())
+        .extracting(a -> a.kind() + " " + a.step().name())
+        .contains("DO token", "UNDO define", "DO define")
+        .doesNotContain("UNDO folder", "UNDO disk-root");
+  }
+
+  @Test
   void aHostWithoutRoomForSharedMemoryLeavesTheNetwork() throws Exception {
     Plan plan = host.sharedMemory(64 << 20).plan(SMALL);
     assertThat(plan.warnings())

@@ -39,6 +39,12 @@ public record MakeFolder(String guest, Path folder, int parents) implements Step
     return snapshot.folders().contains(folder);
   }
 
+  /** It stays where a guest gets a vGPU later, and with it its disks. */
+  @Override
+  public boolean isIndependent() {
+    return true;
+  }
+
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
     Path ours = folder;
