@@ -150,6 +150,32 @@ record GuestLab(String name, Path folder) {
     return graft(0, "exec", name, guest, "--", "/bin/sh", "-c", script);
   }
 
+  /** The address that libvirt gave a guest. */
+  String address(String guest) throws IOException, InterruptedException {
+    String leases = run(0, List.of("virsh", "-q", "-c", uri(), "domifaddr", guest));
+    return leases.replaceAll("(?s).*ipv4 +([0-9.]+)/.*", "$1");
+  }
+
+  /** Does something in a guest by its agent, which it waits for, past Graft; waits for its end. */
+  void byAgent(String guest, String script) throws IOException, InterruptedException {
+    run(0, List.of("python3", "-c", BY_AGENT, uri(), guest, script));
+  }
+
+  private static final String BY_AGENT =
+      """
+      import json, subprocess, sys, time
+      uri, guest, script = sys.argv[1:]
+      def ask(command, **arguments):
+          text = json.dumps({"execute": command, "arguments": arguments})
+          return json.loads(subprocess.check_output(["virsh", "-c", uri, "qemu-agent-command", guest, text]))["return"]
+      while subprocess.call(["virsh", "-c", uri, "qemu-agent-command", guest, '{"execute": "guest-ping"}'], stderr=subprocess.DEVNULL):
+          time.sleep(0.5)
+      pid = ask("guest-exec", path="/bin/bash", arg=["-c", script])["pid"]
+      while not (status := ask("guest-exec-status", pid=pid))["exited"]:
+          time.sleep(0.1)
+      sys.exit(status["exitcode"])
+      """;
+
   void destroy() throws IOException, InterruptedException {
     graft(0, "destroy", descriptor().toString());
   }

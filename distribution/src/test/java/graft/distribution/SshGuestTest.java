@@ -147,7 +147,8 @@ final class SshGuestTest {
   }
 
   private void whereSshIsRefusedTheAgentIsTheWay() throws Exception {
-    byAgent("systemctl stop ssh.socket ssh.service; systemctl is-active ssh.service || true");
+    lab.byAgent(
+        guest, "systemctl stop ssh.socket ssh.service; systemctl is-active ssh.service || true");
     Files.writeString(text, "two\n");
     describe("ssh", "10s");
     assertThat(lab.graft(5, "apply", "--keep-on-failure", descriptor))
@@ -165,35 +166,16 @@ final class SshGuestTest {
   }
 
   private void aKeyThatIsRefusedIsSaid() throws Exception {
-    byAgent("mv ~admin/.ssh/authorized_keys ~admin/.ssh/away");
+    lab.byAgent(guest, "mv ~admin/.ssh/authorized_keys ~admin/.ssh/away");
     Files.writeString(text, "three\n");
     assertThat(lab.graft(5, "apply", "--keep-on-failure", descriptor))
         .contains("Permission denied");
-    byAgent("mv ~admin/.ssh/away ~admin/.ssh/authorized_keys");
+    lab.byAgent(guest, "mv ~admin/.ssh/away ~admin/.ssh/authorized_keys");
     lab.graft(0, "apply", descriptor);
     assertThat(lab.inGuest(guest, "cat /srv/text")).contains("three");
   }
 
-  /** Does something in the guest without SSH, and waits for its end. */
-  private void byAgent(String script) throws Exception {
-    lab.run(0, List.of("python3", "-c", BY_AGENT, GuestLab.uri(), guest, script));
-  }
-
-  private static final String BY_AGENT =
-      """
-      import json, subprocess, sys, time
-      uri, guest, script = sys.argv[1:]
-      def ask(command, **arguments):
-          text = json.dumps({"execute": command, "arguments": arguments})
-          return json.loads(subprocess.check_output(["virsh", "-c", uri, "qemu-agent-command", guest, text]))["return"]
-      pid = ask("guest-exec", path="/bin/bash", arg=["-c", script])["pid"]
-      while not (status := ask("guest-exec-status", pid=pid))["exited"]:
-          time.sleep(0.1)
-      sys.exit(status["exitcode"])
-      """;
-
   private List<String> ssh(String user, String command) throws Exception {
-    String address = lab.run(0, List.of("virsh", "-q", "-c", GuestLab.uri(), "domifaddr", guest));
     return List.of(
         "ssh",
         "-o",
@@ -204,7 +186,7 @@ final class SshGuestTest {
         "UserKnownHostsFile=" + folder.resolve("known"),
         "-i",
         folder.resolve("key").toString(),
-        user + "@" + address.replaceAll("(?s).*ipv4 +([0-9.]+)/.*", "$1"),
+        user + "@" + lab.address(guest),
         command);
   }
 }

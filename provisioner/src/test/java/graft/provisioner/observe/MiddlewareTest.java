@@ -92,13 +92,17 @@ class MiddlewareTest {
             Map.of("server", "gpu-host:0,gpu-host:1"),
             List.of(
                 "0644 /opt/dscuda/lib/libcudart.so.4.1", "0644 /opt/dscuda/lib/libdscuda_rpc.so"),
-            List.of("DSCUDA_SERVER=gpu-host:0,gpu-host:1", "DSCUDA_REMOTECALL=rpc")),
+            List.of(
+                "DSCUDA_SERVER=gpu-host:0,gpu-host:1",
+                "DSCUDA_REMOTECALL=rpc",
+                "DSCUDA_SVRPATH=/opt/dscuda")),
         new Profile(
             "ds-cuda-server",
             List.of("bin/dscudad", "bin/dscudasvr"),
             Map.of("transport", "ibv"),
             List.of("0755 /opt/dscuda/bin/dscudad", "0755 /opt/dscuda/bin/dscudasvr"),
-            List.of("DSCUDA_REMOTECALL=ibv", "PATH=/opt/dscuda/bin:")),
+            List.of(
+                "DSCUDA_REMOTECALL=ibv", "DSCUDA_SVRPATH=/run/ds-cuda", "PATH=/opt/dscuda/bin:")),
         new Profile(
             "lupine-client",
             List.of("libcuda.so.1", "libnvidia-ml.so.1"),
@@ -107,9 +111,9 @@ class MiddlewareTest {
             List.of("LUPINE_SERVER=gpu-host:14833", "LD_LIBRARY_PATH=/opt/lupine/lib")),
         new Profile(
             "lupine-server",
-            List.of("lupine-server"),
+            List.of("lupine_driver_server"),
             Map.of(),
-            List.of("0755 /opt/lupine/bin/lupine-server"),
+            List.of("0755 /opt/lupine/bin/lupine_driver_server"),
             List.of("LUPINE_PORT=14833")));
   }
 
