@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -74,6 +75,64 @@ final class GuestFaultsTest {
     describe(GuestLab.small("initramfs.cpio"), "5m");
     lab.graft(0, "apply", descriptor);
     assertThat(lab.graft(0, "apply", descriptor)).contains("nothing to do");
+  }
+
+  /** The small guest on a disk that boots: an image that has an agent and no cloud-init. */
+  @Test
+  @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
+  void anImageWithoutCloudInitIsSaidAndTheAgentBringsWhatTheSeedHolds() throws Exception {
+    lab.run(
+        0,
+        List.of(
+            "bash",
+            "-euc",
+            BOOTABLE,
+            "bash",
+            GuestLab.small("vmlinuz").toString(),
+            GuestLab.small("initramfs.cpio").toString()));
+    describeImage("seed");
+    assertThat(lab.graft(1, "apply", descriptor))
+        .contains("runs, but its seed was not carried out: the image has no cloud-init")
+        .contains("write setup: {way: agent}, or take an image with cloud-init");
+    describeImage("auto");
+    lab.graft(0, "apply", descriptor);
+    assertThat(lab.graft(0, "verify", descriptor)).contains("ok on Graft software device 0");
+    assertThat(lab.graft(0, "apply", descriptor)).contains("nothing to do");
+  }
+
+  /** A disk with a kernel and its initramfs, like the one that {@code lab/image/cloud.sh} makes. */
+  private static final String BOOTABLE =
+      """
+      mkfs.vfat -C -F 16 -n BOOT boot.fat 61440
+      mcopy -i boot.fat "$1" ::vmlinuz
+      mcopy -i boot.fat "$2" ::initrd
+      printf '%s\n' 'default linux' 'label linux' 'kernel vmlinuz' 'append initrd=initrd console=ttyS0 quiet' >syslinux.cfg
+      mcopy -i boot.fat syslinux.cfg ::
+      syslinux --install boot.fat
+      truncate -s 64M disk
+      echo 'start=1MiB, size=60MiB, type=e, bootable' | sfdisk -q --label dos disk
+      dd if=/usr/lib/syslinux/mbr/mbr.bin of=disk bs=440 count=1 conv=notrunc status=none
+      dd if=boot.fat of=disk bs=1M seek=1 conv=notrunc status=none
+      qemu-img convert -O qcow2 disk bare.qcow2
+      chmod a+x . # QEMU's user gets at it
+      """;
+
+  private void describeImage(String way) throws Exception {
+    Files.writeString(
+        lab.descriptor(),
+        """
+        graft: 1
+        name: %s
+        gpus: [{name: gpu0, device: software}]
+        guests:
+          - name: %s
+            image: bare.qcow2
+            memory: 320MiB
+            setup: {way: %s, files: [{source: text, path: /srv/text}]}
+            vgpu: gpu0
+            ready: {timeout: 5m}
+        """
+            .formatted(lab.name(), guest, way));
   }
 
   @Test

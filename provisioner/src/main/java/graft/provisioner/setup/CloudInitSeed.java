@@ -8,11 +8,11 @@ import java.util.Optional;
 
 /**
  * The seed of a guest that boots a cloud image: what cloud-init's NoCloud source reads, and beside
- * it the archive of all that the guest gets, which a command in the cloud-config puts into place.
- * So large payloads need not go through cloud-init.
+ * it the archive of all that the guest gets, which a script of the cloud-config puts into place. So
+ * large payloads need not go through cloud-init.
  *
- * @param instance changes whenever the guest is to be set up anew: cloud-init then runs the
- *     commands again, and keeps what else is on the disk
+ * @param instance changes whenever the guest is to be set up anew: cloud-init then takes the seed
+ *     again, and keeps what else is on the disk
  * @param userData a cloud-config of the user's own, merged after ours
  * @param key a public key that may log in as root
  * @see <a href="https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html">
@@ -24,6 +24,7 @@ public record CloudInitSeed(
   private static final String LABEL = "cidata";
   private static final String ARCHIVE = "setup.tar";
   private static final String SCRIPT = "setup.sh";
+  private static final String EACH_BOOT = "/var/lib/cloud/scripts/per-boot/graft";
   private static final String MOUNTED = "/run/graft-seed";
 
   /** A file in the guest that is there once all that the seed says has been done. */
@@ -59,21 +60,26 @@ public record CloudInitSeed(
                 .append("ssh_authorized_keys:\n  - ")
                 .append(line)
                 .append('\n'));
-    text.append("runcmd:\n");
-    String marker = marker(instance);
-    if (payload.isEmpty()) {
-      text.append("  - [install, -D, /dev/null, ").append(marker).append("]\n");
-      return text.toString();
-    }
-    String run =
-        ("mkdir -p %1$s && mount -o ro \"$(blkid -L " + LABEL + ")\" %1$s")
-            + " && sh %1$s/"
-            + SCRIPT
-            + " %1$s/"
-            + ARCHIVE
-            + " %2$s; umount %1$s";
-    text.append("  - [sh, -c, '").append(run.formatted(MOUNTED, marker)).append("']\n");
+    text.append("write_files:\n  - path: ").append(EACH_BOOT).append('\n');
+    text.append("    permissions: '0755'\n    content: |\n");
+    text.append(eachBoot().indent(6));
     return text.toString();
+  }
+
+  /**
+   * What cloud-init runs at the end of each boot: a guest that reboots in the middle goes on, where
+   * commands that run once would not come again.
+   */
+  private String eachBoot() {
+    String marker = marker(instance);
+    String bring =
+        payload.isEmpty()
+            ? "install -D /dev/null " + marker
+            : """
+            mkdir -p %1$s && mount -o ro LABEL=%2$s %1$s && sh %1$s/%3$s %1$s/%4$s %5$s
+            umount %1$s"""
+                .formatted(MOUNTED, LABEL, SCRIPT, ARCHIVE, marker);
+    return "#!/bin/sh\n[ ! -e " + marker + " ] || exit 0\n" + bring + "\n";
   }
 
   private String metaData() {

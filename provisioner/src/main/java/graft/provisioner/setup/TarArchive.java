@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /**
- * Writes a tar archive of files with short names, in the form that every tar reads.
+ * Writes a tar archive of files, in the form that every tar reads.
  *
  * @see <a href="https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html">POSIX: ustar
  *     interchange format</a>
@@ -16,29 +16,34 @@ import java.util.Map;
 final class TarArchive {
   private static final int BLOCK = 512;
   private static final int NAME = 100;
+  private static final int PREFIX = 155;
 
   private TarArchive() {}
 
   /**
-   * Writes an archive.
+   * A file.
    *
-   * @param files by their names, of at most 99 bytes
+   * @param name relative, with slashes
+   * @param mode permission bits
    */
-  static void write(OutputStream out, Map<String, Content> files) throws IOException {
-    for (Map.Entry<String, Content> file : files.entrySet()) {
-      long size = file.getValue().size();
-      out.write(header(file.getKey(), size));
-      file.getValue().writeTo(out);
+  record Member(String name, int mode, Content content) {}
+
+  /** Writes an archive. */
+  static void write(OutputStream out, List<Member> members) throws IOException {
+    for (Member member : members) {
+      long size = member.content().size();
+      out.write(header(member, size));
+      member.content().writeTo(out);
       out.write(new byte[padding(size)]);
     }
     out.write(new byte[2 * BLOCK]);
   }
 
   /** How long {@link #write} makes it. */
-  static long size(Map<String, Content> files) throws IOException {
+  static long size(List<Member> members) throws IOException {
     long total = 2 * BLOCK;
-    for (Content content : files.values()) {
-      long size = content.size();
+    for (Member member : members) {
+      long size = member.content().size();
       total += BLOCK + size + padding(size);
     }
     return total;
@@ -48,14 +53,10 @@ final class TarArchive {
     return (int) (-size & (BLOCK - 1));
   }
 
-  private static byte[] header(String name, long size) {
+  private static byte[] header(Member member, long size) {
     byte[] header = new byte[BLOCK];
-    byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
-    if (nameBytes.length >= NAME) {
-      throw new IllegalArgumentException("too long a name for this archive: " + name);
-    }
-    System.arraycopy(nameBytes, 0, header, 0, nameBytes.length);
-    put(header, 100, "0000600\0"); // mode, for root alone
+    name(header, member.name());
+    put(header, 100, String.format(Locale.ROOT, "%07o\0", member.mode()));
     put(header, 108, "0000000\0"); // uid
     put(header, 116, "0000000\0"); // gid
     put(header, 124, String.format(Locale.ROOT, "%011o\0", size));
@@ -69,6 +70,26 @@ final class TarArchive {
     }
     put(header, 148, String.format(Locale.ROOT, "%06o\0 ", sum));
     return header;
+  }
+
+  /** A long name is cut in two at a slash. */
+  private static void name(byte[] header, String name) {
+    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+    int cut = -1;
+    if (bytes.length > NAME) {
+      cut = Math.min(PREFIX, bytes.length - 1);
+      while (cut > 0 && bytes[cut] != '/') {
+        cut--;
+      }
+    }
+    int rest = bytes.length - cut - 1;
+    if (cut == 0 || rest > NAME) {
+      throw new IllegalArgumentException("too long a name for a tar archive: " + name);
+    }
+    if (cut > 0) {
+      System.arraycopy(bytes, 0, header, 345, cut);
+    }
+    System.arraycopy(bytes, cut + 1, header, 0, rest);
   }
 
   private static void put(byte[] header, int at, String text) {

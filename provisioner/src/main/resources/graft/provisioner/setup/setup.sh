@@ -1,20 +1,23 @@
 #!/bin/sh
 # Brings a guest to what an archive of Graft's says: files, packages, environment, services. Done again it
-# changes nothing. No file is replaced before all of them have been written, each beside its place; then each
-# is moved over the old one, so that programs that run keep what they have open.
+# changes nothing. No file is replaced before all of them have been written, each in a folder beside its place; then
+# each is moved over the old one, so that programs that run keep what they have open.
 #
 #   setup.sh ARCHIVE [MARKER]
 #
 # Prints "changed WHAT" for each change and at the end "changed=N", or "failed: WHY" and ends with 1. The same
 # goes to MARKER.log, and MARKER is made once all is done, or MARKER.failed. With GRAFT_OFFLINE=1 the guest does not
 # run, and this runs in its root folder: services are enabled and started by its boot.
+#
+# On an emulated guest each program that is started counts, so few are, whatever the number of files.
 set -eu
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-umask 077
+umask 022
 archive=$1 marker=${2-}
-state=/var/lib/graft
-folder=
-changed=0
+new=.graft-new
+folder=/var/lib/graft/setup # the archive's
+manifest=$folder/manifest
+changed=0 packages='' services='' settings='' units='' loader=''
 
 say() {
   echo "$*"
@@ -22,10 +25,7 @@ say() {
 }
 
 fail() {
-  if [ -s "$folder/staged" ]; then
-    while read -r path; do rm -f "$path.graft-new"; done <"$folder/staged"
-  fi
-  rm -rf "${folder:?}"
+  clean
   say "failed: $*"
   [ -z "$marker" ] || echo "$*" >"$marker.failed" || true
   exit 1
@@ -43,15 +43,44 @@ changed() {
   say "changed $*"
 }
 
-# A folder of its own for root alone; one that an interrupted run left goes first.
-begin() {
-  mkdir -p "$state"
-  chmod 755 "$state"
-  rm -rf "$state"/setup.*
-  [ -z "$marker" ] || rm -f "$marker" "$marker.failed" "$marker.log"
-  folder=$(mktemp -d "$state/setup.XXXXXX") || exit 1
-  try "unpack the archive" tar -xf "$archive" -C "$folder"
-  : >"$folder/staged"
+# Sets $dir to the folder of a path, and $beside to where its new file lies until it is moved.
+locate() {
+  dir=${1%/*}
+  beside=$dir/$new/${1##*/}
+}
+
+# Takes away what was written and not moved, and our folder.
+clean() {
+  [ -d "$folder" ] || return 0
+  set -- "$folder" "/etc/$new"
+  if [ -e "$manifest" ]; then
+    last=-
+    while read -r kind _ _ path; do
+      [ "$kind" = file ] || continue
+      locate "$path"
+      [ "$dir" = "$last" ] || set -- "$@" "$dir/$new"
+      last=$dir
+    done <"$manifest"
+  fi
+  rm -rf "$@"
+}
+
+# Writes every file beside its place: the archive holds them under those names, the list of them first.
+unpack() {
+  clean # after an interrupted run
+  [ -d "${folder%/*}" ] || mkdir -p "${folder%/*}"
+  if [ -n "$marker" ] && [ -e "$marker.log" ]; then rm -f "$marker" "$marker.failed" "$marker.log"; fi
+  said=$(tar -xpmf "$archive" -C / 2>&1) && return
+  # Not every tar says where it stopped.
+  last=
+  if [ -e "$manifest" ]; then
+    while read -r kind _ _ path; do
+      [ "$kind" = file ] || continue
+      locate "$path"
+      [ ! -e "$beside" ] || last=$path
+    done <"$manifest"
+  fi
+  fail "cannot write ${last:-its files}: $said"
 }
 
 make_group() {
@@ -59,58 +88,72 @@ make_group() {
   if command -v groupadd >/dev/null; then try "make the group $1" groupadd --system "$1"; else try "make the group $1" addgroup -S "$1"; fi
 }
 
-# Writes $1 beside $4, to be moved there later, unless it is there already with mode $2 and group $3.
-stage() {
-  [ "$3" = root ] || make_group "$3"
-  [ ! -d "$4" ] || fail "cannot write $4: a folder is there"
-  # Few programs a file: on a slow guest each of them counts.
-  if [ -e "$4" ]; then
+# pick PATH MODE GROUP: notes the new file that lies beside it, unless the old one is the same.
+pick() {
+  locate "$1"
+  [ ! -d "$1" ] || fail "cannot write $1: a folder is there"
+  if [ "$3" != root ]; then make_group "$3"; fi
+  if [ -e "$1" ]; then
     # By number for root: a small guest need not have names.
     if [ "$3" = root ]; then
-      have=$(stat -c '%a %u %g' "$4") want="$2 0 0"
+      have=$(stat -c '%a %u %g' "$1") want="$2 0 0"
     else
-      have=$(stat -c '%a %u %G' "$4") want="$2 0 $3"
+      have=$(stat -c '%a %u %G' "$1") want="$2 0 $3"
     fi
-    [ "$have" = "$want" ] && cmp -s "$1" "$4" && return
-  elif [ ! -d "${4%/*}" ]; then
-    (umask 022 && mkdir -p "${4%/*}") || fail "cannot make the folder ${4%/*}"
+    if [ "$have" = "$want" ] && cmp -s "$beside" "$1"; then return; fi
   fi
-  echo "$4" >>"$folder/staged"
-  # Out of the folder: on one file system nothing is written twice.
-  try "write $4" mv "$1" "$4.graft-new"
-  [ "$3" = root ] || try "give $4 its group" chgrp "$3" "$4.graft-new"
-  try "give $4 its mode" chmod "$2" "$4.graft-new"
+  [ "$3" = root ] || try "give $1 its group" chgrp "$3" "$beside"
+  echo "$1" >>"$folder/changed"
+  echo "$beside" >>"$folder/beside"
+  case $1 in
+    *.so | *.so.[0-9]* | /etc/ld.so.conf.d/*) loader=yes ;;
+    /etc/systemd/* | /lib/systemd/* | /usr/lib/systemd/*) units=yes ;;
+    /etc/graft/boot.d/*) echo "$1" >>"$folder/boot" ;;
+  esac
 }
 
-stage_files() {
-  while read -r kind number mode group path; do
-    if [ "$kind" = file ]; then stage "$folder/$number" "$mode" "$group" "$path"; fi
-  done <"$folder/manifest"
+pick_files() {
+  while read -r kind mode group path; do
+    case $kind in
+      file) pick "$path" "$mode" "$group" ;;
+      environment) settings=yes ;;
+      package) packages="$packages $mode" ;; # its name
+      service) services="$services $mode" ;;
+    esac
+  done <"$manifest"
 }
 
 # Logins by way of PAM read one file, which is the system's: only a block in it is ours.
-stage_environment() {
+pick_environment() {
   begin='# begin of graft' end='# end of graft'
-  sed -n 's/^environment //p' "$folder/manifest" >"$folder/settings"
-  [ -s "$folder/settings" ] || grep -qsx "$begin" /etc/environment || return 0
-  { sed "/^$begin\$/,/^$end\$/d" /etc/environment 2>/dev/null || true; } >"$folder/environment"
-  if [ -s "$folder/settings" ]; then
-    { echo "$begin" && cat "$folder/settings" && echo "$end"; } >>"$folder/environment"
-  fi
-  stage "$folder/environment" 644 root /etc/environment
+  [ -n "$settings" ] || grep -qsx "$begin" /etc/environment || return 0
+  mkdir -p "/etc/$new"
+  {
+    sed "/^$begin\$/,/^$end\$/d" /etc/environment 2>/dev/null || true
+    if [ -n "$settings" ]; then echo "$begin" && sed -n 's/^environment //p' "$manifest" && echo "$end"; fi
+  } >"/etc/$new/environment" || fail "cannot write /etc/environment"
+  pick /etc/environment 644 root
 }
 
-place_files() {
-  [ -s "$folder/staged" ] || return 0
+# Moves files that lie beside their places: one program for each folder.
+place() {
+  [ -e "$folder/changed" ] || return 0
   # Of these files alone, where sync can: a first boot has much else to write.
-  sed 's/$/.graft-new/' "$folder/staged" | xargs -d '\n' sync 2>/dev/null || sync
+  xargs -d '\n' sync <"$folder/beside" 2>/dev/null || sync
+  last=
+  set --
   while read -r path; do
-    try "put $path into its place" mv -f "$path.graft-new" "$path"
+    locate "$path"
+    if [ $# -gt 0 ] && [ "$dir" != "$last" ]; then
+      try "put files into $last/" mv -f "$@" "$last/"
+      set --
+    fi
+    last=$dir
+    set -- "$@" "$beside"
     changed "$path"
-    case $path in /etc/graft/boot.d/*) echo "$path" >>"$folder/boot" ;; esac
-  done <"$folder/staged"
-  : >"$folder/staged"
-  tell_loader
+  done <"$folder/changed"
+  try "put files into $last/" mv -f "$@" "$last/"
+  [ -z "$loader" ] || tell_loader
 }
 
 # A loader without a list of libraries knows the system's folder alone; a driver that is there stays.
@@ -127,13 +170,13 @@ tell_loader() {
 
 # What each boot runs is run now, too.
 run_boot_scripts() {
-  [ -s "$folder/boot" ] || return 0
+  [ -e "$folder/boot" ] || return 0
   while read -r path; do try "run $path" "$path" </dev/null; done <"$folder/boot"
 }
 
 install_packages() {
-  wanted=$(sed -n 's/^package //p' "$folder/manifest") missing=
-  for name in $wanted; do
+  missing=
+  for name in $packages; do
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing="$missing $name"
   done
   [ -n "$missing" ] || return 0
@@ -146,13 +189,15 @@ install_packages() {
 }
 
 run_services() {
-  names=$(sed -n 's/^service //p' "$folder/manifest")
   if [ "$changed" -gt 0 ] && [ -d /run/systemd/system ]; then
-    try "tell systemd" systemctl daemon-reload
     # Variables for services are read by systemd itself when it starts.
-    if [ -s "$folder/settings" ]; then try "tell systemd" systemctl daemon-reexec; fi
+    if [ -n "$settings" ]; then
+      try "tell systemd" systemctl daemon-reexec
+    elif [ -n "$units" ]; then
+      try "tell systemd" systemctl daemon-reload
+    fi
   fi
-  for name in $names; do
+  for name in $services; do
     [ -d /run/systemd/system ] || [ -n "${GRAFT_OFFLINE-}" ] ||
       fail "this guest has no systemd, and $name is a service of systemd's"
     if ! systemctl -q is-enabled "$name"; then
@@ -169,13 +214,13 @@ run_services() {
   done
 }
 
-begin
-stage_files
-stage_environment
-place_files
+unpack
+pick_files
+pick_environment
+place
 run_boot_scripts
 install_packages
 run_services
-rm -rf "$folder"
+clean
 say "changed=$changed"
 [ -z "$marker" ] || : >"$marker"

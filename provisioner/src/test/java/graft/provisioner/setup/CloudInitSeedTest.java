@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,6 +18,9 @@ import org.yaml.snakeyaml.Yaml;
 
 /** A seed as cloud-init reads it. */
 class CloudInitSeedTest {
+  /** Longer than a name in a tar archive is without further ado. */
+  private static final String LONG = "/opt" + "/a folder".repeat(20) + "/last";
+
   @TempDir Path folder;
 
   private final Payload payload =
@@ -24,6 +28,7 @@ class CloudInitSeedTest {
           "alice",
           List.of(
               PayloadFile.text("hello\n", "/etc/hello there", 0640).inGroup("video"),
+              PayloadFile.text("far\n", LONG, 0644),
               PayloadFile.text("bye\n", "/etc/bye", 0600)),
           List.of("numactl"),
           List.of("A=b c"),
@@ -34,7 +39,8 @@ class CloudInitSeedTest {
     CloudInitSeed seed = new CloudInitSeed("id-1", payload, Optional.empty(), Optional.empty());
     Map<String, Object> config = new Yaml().load(seed.cloudConfig());
     assertThat(config).containsEntry("hostname", "alice");
-    assertThat(config.get("runcmd").toString())
+    assertThat(config.get("write_files").toString())
+        .contains("path=/var/lib/cloud/scripts/per-boot/graft, permissions=0755")
         .contains("setup.sh", "setup.tar", CloudInitSeed.marker("id-1"));
   }
 
@@ -73,12 +79,18 @@ class CloudInitSeedTest {
     assertThat(folder.resolve("out/user-data")).content().contains("multipart/mixed");
     assertThat(folder.resolve("out/network-config")).content().contains("dhcp4: true");
     assertThat(folder.resolve("out/setup.sh")).hasBinaryContent(SetupArchive.script());
-    run("tar", "-C", folder.toString(), "-xf", folder.resolve("out/setup.tar").toString());
-    assertThat(folder.resolve("manifest"))
+    run("tar", "-C", folder.toString(), "-xpf", folder.resolve("out/setup.tar").toString());
+    assertThat(folder.resolve("var/lib/graft/setup/manifest"))
         .hasContent(
-            "file 0 640 video /etc/hello there\nfile 1 600 root /etc/bye\npackage numactl\n"
-                + "environment A=b c\nservice hello.service\n");
-    assertThat(folder.resolve("0")).hasContent("hello\n");
+            "file 600 root /etc/bye\nfile 640 video /etc/hello there\nfile 644 root "
+                + LONG
+                + "\npackage numactl\nenvironment A=b c\nservice hello.service\n");
+    Path hello = folder.resolve("etc/.graft-new/hello there");
+    assertThat(hello).hasContent("hello\n");
+    assertThat(Files.getPosixFilePermissions(hello))
+        .isEqualTo(PosixFilePermissions.fromString("rw-r-----"));
+    assertThat(folder.resolve(LONG.substring(1).replace("/last", "/.graft-new/last")))
+        .hasContent("far\n");
   }
 
   private static String run(String... command) throws Exception {
