@@ -22,7 +22,10 @@ import org.slf4j.LoggerFactory;
 final class WorkerPool implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
   private static final int CHECK_MILLIS = 1_000;
-  private static final Duration START_LIMIT = Duration.ofSeconds(60);
+
+  /** For a worker that hangs: one that cannot start ends, and is seen to. */
+  private static final Duration START_LIMIT = Duration.ofMinutes(5);
+
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
 
   private final WorkerCommand command;
