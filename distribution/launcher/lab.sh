@@ -12,6 +12,7 @@ virtualization. It needs no KVM. Its disk is a snapshot: what is changed in it i
   status                   whether it is built and runs
   ssh [COMMAND...]         a shell in it, or a command
   test [--xen] [ROUNDS]    Graft's own tests in it; starts it, and ends it if it did not run
+  test --channels          what carries a guest's calls: figures beside those of other tools, and faults
   down                     end it
 
   --yes                    install packages that are missing without asking
