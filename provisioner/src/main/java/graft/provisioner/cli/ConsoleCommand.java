@@ -54,10 +54,13 @@ final class ConsoleCommand implements Callable<Integer> {
     try (Connections connections = new Connections()) {
       Guest domain = reached.domain(connections);
       ConsoleLog log =
-          domain
-              .consoleLog()
+          reached
+              .console()
               .orElseThrow(
-                  () -> new GraftException("the console of '" + guest + "' goes to no file", ""));
+                  () ->
+                      new GraftException(
+                          "what '" + guest + "' prints is kept in no file",
+                          "start it by graft apply; under Xen, xenconsoled needs --log=guest too"));
       long shown = Files.exists(log.path()) ? Files.size(log.path()) : 0;
       List<String> tail = log.tail(lines);
       tail.forEach(output::say);

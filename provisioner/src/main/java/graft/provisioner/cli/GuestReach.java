@@ -1,6 +1,8 @@
 package graft.provisioner.cli;
 
+import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.LibvirtUri;
 import graft.provisioner.GraftException;
 import graft.provisioner.bind.Spelling;
 import graft.provisioner.journal.Entry;
@@ -15,6 +17,8 @@ import graft.provisioner.step.guest.AwaitGuest;
 import graft.provisioner.step.guest.BringsPayload;
 import graft.provisioner.step.guest.DefineGuest;
 import graft.provisioner.step.guest.MakeToken;
+import graft.provisioner.step.guest.StartGuest;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
 
@@ -87,6 +91,18 @@ final class GuestReach {
                 new GraftException(
                     "libvirt has no guest '" + name() + "' any more",
                     "graft apply makes it again"));
+  }
+
+  /**
+   * What it printed since its start; empty if that is kept nowhere. libvirt does not know of the
+   * files that Xen's toolstack writes, but the step that started the guest does.
+   */
+  Optional<ConsoleLog> console() {
+    LibvirtUri uri = LibvirtUri.parse(defined.uri());
+    return step(StartGuest.class, "start")
+        .map(StartGuest::console)
+        .filter(file -> !uri.isLocal() || Files.exists(file))
+        .map(file -> new ConsoleLog(file, uri));
   }
 
   /** The way to it: SSH where that is its way in, else its agent. */

@@ -155,14 +155,9 @@ public final class Guest {
         });
   }
 
-  /** Removes its definition together with UEFI variables, saved memory and snapshot records. */
+  /** Removes its definition together with all that its driver of libvirt keeps for it. */
   public void undefine() {
-    undefine(
-        Set.of(
-            UndefineOption.MANAGED_SAVE,
-            UndefineOption.NVRAM,
-            UndefineOption.SNAPSHOTS_METADATA,
-            UndefineOption.CHECKPOINTS_METADATA));
+    undefine(UndefineOption.of(connection.uri()));
   }
 
   /** Removes its definition and what the options name; a running guest goes on until it ends. */

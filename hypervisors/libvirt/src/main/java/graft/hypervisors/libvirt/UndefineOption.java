@@ -1,6 +1,8 @@
 package graft.hypervisors.libvirt;
 
 import java.util.Collection;
+import java.util.EnumSet;
+import java.util.Set;
 
 /**
  * What goes together with a guest's definition; bits from libvirt's virDomainUndefineFlagsValues.
@@ -17,6 +19,18 @@ public enum UndefineOption {
 
   UndefineOption(int bit) {
     this.bit = bit;
+  }
+
+  /**
+   * Those that a driver knows; it refuses others.
+   *
+   * @see <a href="https://gitlab.com/libvirt/libvirt/-/blob/v9.0.0/src/libxl/libxl_driver.c">Xen's:
+   *     libxlDomainUndefineFlags</a>
+   */
+  static Set<UndefineOption> of(LibvirtUri uri) {
+    return uri.driver().equals("xen")
+        ? EnumSet.of(MANAGED_SAVE)
+        : EnumSet.allOf(UndefineOption.class);
   }
 
   static int bits(Collection<UndefineOption> options) {

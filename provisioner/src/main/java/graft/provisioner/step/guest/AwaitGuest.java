@@ -1,6 +1,8 @@
 package graft.provisioner.step.guest;
 
+import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.LibvirtUri;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.reach.Ended;
 import graft.provisioner.reach.Reach;
@@ -174,7 +176,7 @@ public record AwaitGuest(
         outcome == Await.Outcome.TIMED_OUT
             ? "the guest '" + guest + "' was not ready within " + timeout
             : "the guest '" + guest + "' stopped or crashed before it was ready";
-    List<String> lines = domain.consoleLog().map(log -> log.tail(CONSOLE_LINES)).orElse(List.of());
+    List<String> lines = new ConsoleLog(console, LibvirtUri.parse(uri)).tail(CONSOLE_LINES);
     String end =
         lines.isEmpty()
             ? "; it printed nothing on its console"

@@ -1,0 +1,20 @@
+package graft.hypervisors.libvirt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** What goes with a guest's definition. */
+class UndefineOptionTest {
+  @Test
+  void underKvmGuestsHaveUefiVariablesSnapshotsAndCheckpoints() {
+    assertThat(UndefineOption.of(LibvirtUri.QEMU_SYSTEM))
+        .containsExactlyInAnyOrder(UndefineOption.values());
+  }
+
+  /** Seen: "unsupported flags (0x16) in function libxlDomainUndefineFlags". */
+  @Test
+  void libvirtsDriverForXenTakesNothingButSavedMemory() {
+    assertThat(UndefineOption.bits(UndefineOption.of(LibvirtUri.XEN_SYSTEM))).isEqualTo(1);
+  }
+}
