@@ -9,6 +9,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -84,16 +86,16 @@ class LanesTest {
   }
 
   /** Takes the pieces of a read from a lane until there are as many bytes. */
-  private static int take(WireClient lane, long read, byte[] to, int bytes) throws IOException {
-    int got = 0;
-    while (got < bytes) {
+  /** Takes pieces of a read until all lanes together have so many bytes. */
+  private static void take(WireClient lane, long read, byte[] to, AtomicInteger got, int bytes)
+      throws IOException {
+    while (got.get() < bytes) {
       ByteBuffer header = lane.receive(24);
       assertThat(header.getLong(0)).isEqualTo(read);
       int length = (int) header.getLong(16);
       lane.receive(length).get(0, to, (int) header.getLong(8), length);
-      got += length;
+      got.addAndGet(length);
     }
-    return got;
   }
 
   @Test
@@ -120,26 +122,21 @@ class LanesTest {
     cuda.async("graftWrite", with(address, LENGTH, 0), data);
     int slot = cuda.begin("graftRead", with(address, LENGTH, 0));
     byte[] got = new byte[LENGTH];
-    Thread other =
-        new Thread(
-            () -> {
-              try {
-                take(second, slot, got, Integer.MAX_VALUE);
-              } catch (IOException e) {
-                // The session's end.
-              }
-            });
-    other.start();
-    Thread mine =
-        new Thread(
-            () -> {
-              try {
-                take(first, slot, got, Integer.MAX_VALUE);
-              } catch (IOException e) {
-                // The session's end.
-              }
-            });
-    mine.start();
+    AtomicInteger bytes = new AtomicInteger();
+    Thread[] takers = new Thread[2];
+    for (int lane = 0; lane < 2; lane++) {
+      WireClient from = lane == 0 ? first : second;
+      takers[lane] =
+          new Thread(
+              () -> {
+                try {
+                  take(from, slot, got, bytes, LENGTH);
+                } catch (IOException e) {
+                  // The session's end.
+                }
+              });
+      takers[lane].start();
+    }
     long announced = 0;
     WireClient.Answer answer;
     while ((answer = cuda.wire.answer()).kind() == 4) {
@@ -150,10 +147,15 @@ class LanesTest {
     }
     assertThat(announced).isEqualTo(LENGTH);
     assertThat(answer).returns(slot, WireClient.Answer::slot).returns(0, WireClient.Answer::result);
+    // The reply may come before the data: the session has to live until it is there.
+    while (bytes.get() < LENGTH && Stream.of(takers).anyMatch(Thread::isAlive)) {
+      Thread.onSpinWait();
+    }
     cuda.close();
-    other.join();
-    mine.join();
-    assertThat(got).isEqualTo(data);
+    for (Thread taker : takers) {
+      taker.join();
+    }
+    assertThat(Arrays.equals(got, data)).isTrue();
   }
 
   @Test
