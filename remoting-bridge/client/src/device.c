@@ -30,7 +30,6 @@ static const struct {
     {114, 0, false}, /* TIMELINE_SEMAPHORE_INTEROP_SUPPORTED */
     {116, 0, false}, /* GPU_DIRECT_RDMA_SUPPORTED */
     {124, 0, false}, /* DMA_BUF_SUPPORTED */
-    {119, 0, false}, /* MEMPOOL_SUPPORTED_HANDLE_TYPES */
     {128, 0, false}, /* HANDLE_TYPE_FABRIC_SUPPORTED */
     {132, 0, false}, /* MULTICAST_SUPPORTED */
     {136, 0, false}, /* MEM_DECOMPRESS_ALGORITHM_MASK */
@@ -75,6 +74,8 @@ static int load(int index) {
     if (overrides[i].socket_only && graft_region_rings()) continue;
     if (overrides[i].attribute <= (int)count) device->attributes[overrides[i].attribute] = overrides[i].value;
   }
+  /* MEMPOOL_SUPPORTED_HANDLE_TYPES: descriptors alone. */
+  device->attributes[119] &= 1;
   return 0;
 }
 

@@ -1,5 +1,5 @@
 /* Memory and events that several processes of one server's client use. Handles are the server's: 64 bytes that a program
- * sends on as it likes. Physical memory's go into a file of their own, since programs want a descriptor. */
+ * sends on as it likes. Those of physical memory and of pools go into a file of their own, since programs want a descriptor. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -85,21 +85,29 @@ GRAFT_EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned int flags
 
 /* ---- Physical memory ---- */
 
+static int give_descriptor(void *shareable, const struct graft_struct64 *handle) {
+  int fd = memfd_create("graft-shared-memory", MFD_CLOEXEC);
+  if (fd < 0) return GRAFT_OUT_OF_MEMORY;
+  if (pwrite(fd, handle->bytes, HANDLE, 0) != HANDLE) {
+    close(fd);
+    return GRAFT_OUT_OF_MEMORY;
+  }
+  *(int *)shareable = fd;
+  return 0;
+}
+
+static bool take_descriptor(const void *shareable, struct graft_struct64 *handle) {
+  return pread((int)(intptr_t)shareable, handle->bytes, HANDLE, 0) == HANDLE;
+}
+
 GRAFT_EXPORT int cuMemExportToShareableHandle(void *shareable, uint64_t memory, int type, uint64_t flags) {
   struct graft_struct64 handle;
   int r = graft_ready();
   if (r) return r;
   if (!shareable || flags) return GRAFT_INVALID_VALUE;
   if (type != POSIX_FILE_DESCRIPTOR) return GRAFT_NOT_SUPPORTED;
-  if ((r = rpc_graftMemoryExport(&handle, memory))) return r;
-  int fd = memfd_create("graft-shared-memory", MFD_CLOEXEC);
-  if (fd < 0) return GRAFT_OUT_OF_MEMORY;
-  if (pwrite(fd, handle.bytes, HANDLE, 0) != HANDLE) {
-    close(fd);
-    return GRAFT_OUT_OF_MEMORY;
-  }
-  *(int *)shareable = fd;
-  return 0;
+  r = rpc_graftMemoryExport(&handle, memory);
+  return r ? r : give_descriptor(shareable, &handle);
 }
 
 GRAFT_EXPORT int cuMemImportFromShareableHandle(void *memory, void *shareable, int type) {
@@ -108,6 +116,48 @@ GRAFT_EXPORT int cuMemImportFromShareableHandle(void *memory, void *shareable, i
   if (r) return r;
   if (!memory) return GRAFT_INVALID_VALUE;
   if (type != POSIX_FILE_DESCRIPTOR) return GRAFT_NOT_SUPPORTED;
-  if (pread((int)(intptr_t)shareable, handle.bytes, HANDLE, 0) != HANDLE) return GRAFT_INVALID_VALUE;
-  return rpc_graftMemoryImport(memory, &handle);
+  return take_descriptor(shareable, &handle) ? rpc_graftMemoryImport(memory, &handle) : GRAFT_INVALID_VALUE;
+}
+
+/* ---- Pools, and what is allocated from them ---- */
+
+GRAFT_EXPORT int cuMemPoolExportToShareableHandle(void *shareable, void *pool, int type, uint64_t flags) {
+  struct graft_struct64 handle;
+  int r = graft_ready();
+  if (r) return r;
+  if (!shareable || flags) return GRAFT_INVALID_VALUE;
+  if (type != POSIX_FILE_DESCRIPTOR) return GRAFT_NOT_SUPPORTED;
+  r = rpc_graftPoolExport(&handle, pool);
+  return r ? r : give_descriptor(shareable, &handle);
+}
+
+GRAFT_EXPORT int cuMemPoolImportFromShareableHandle(void *pool, void *shareable, int type, uint64_t flags) {
+  struct graft_struct64 handle;
+  int r = graft_ready();
+  if (r) return r;
+  if (!pool || flags) return GRAFT_INVALID_VALUE;
+  if (type != POSIX_FILE_DESCRIPTOR) return GRAFT_NOT_SUPPORTED;
+  return take_descriptor(shareable, &handle) ? rpc_graftPoolImport(pool, &handle) : GRAFT_INVALID_VALUE;
+}
+
+GRAFT_EXPORT int cuMemPoolExportPointer(void *handle, uint64_t pointer) {
+  int r = graft_ready();
+  if (r) return r;
+  return handle ? rpc_graftPoolPointerExport(handle, pointer) : GRAFT_INVALID_VALUE;
+}
+
+GRAFT_EXPORT int cuMemPoolImportPointer(void *pointer, void *pool, void *handle) {
+  struct graft_object *context;
+  uint64_t address, bytes;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer || !handle) return GRAFT_INVALID_VALUE;
+  if ((r = rpc_graftPoolPointerImport(&address, &bytes, pool, handle))) return r;
+  graft_range_add(&(struct graft_range){.base = address,
+                                        .bytes = bytes,
+                                        .memory = GRAFT_MEMORY_DEVICE,
+                                        .device = context->u.context.device,
+                                        .context = context});
+  *(uint64_t *)pointer = address;
+  return 0;
 }

@@ -41,6 +41,13 @@ int cuMemMap(uint64_t pointer, size_t bytes, size_t offset, uint64_t handle, uin
 int cuMemSetAccess(uint64_t pointer, size_t bytes, const void *access, size_t count);
 int cuMemExportToShareableHandle(void *shareable, uint64_t handle, int type, uint64_t flags);
 int cuMemImportFromShareableHandle(uint64_t *handle, void *shareable, int type);
+int cuMemPoolCreate(void **pool, const void *properties);
+int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *pool, void *stream);
+int cuMemFreeAsync(uint64_t pointer, void *stream);
+int cuMemPoolExportToShareableHandle(void *shareable, void *pool, int type, uint64_t flags);
+int cuMemPoolImportFromShareableHandle(void **pool, void *shareable, int type, uint64_t flags);
+int cuMemPoolExportPointer(struct handle *handle, uint64_t pointer);
+int cuMemPoolImportPointer(uint64_t *pointer, void *pool, const struct handle *handle);
 
 enum { COUNT = 300000, LAZY_PEER_ACCESS = 1, DISABLE_TIMING = 2, INTERPROCESS = 4, DESCRIPTOR = 1, INVALID_VALUE = 1 };
 
@@ -95,6 +102,9 @@ static int holds(uint64_t memory, unsigned value) {
 static int physical_properties[8] = {1, DESCRIPTOR, 1, 0};  /* pinned, what is asked for, on device 0 */
 static int physical_access[3] = {1, 0, 3};                  /* device 0, reading and writing */
 
+/* CUmemPoolProps: pinned, with descriptors, on device 0. */
+static int pool_properties[22] = {1, DESCRIPTOR, 1, 0};
+
 static uint64_t lay_out(uint64_t handle, size_t bytes) {
   uint64_t memory;
   RUN(cuMemAddressReserve(&memory, bytes, 0, 0, 0));
@@ -138,6 +148,20 @@ static int giver(void) {
   tell_descriptor(fd);
   hear(&done, 1);
   printf("the giver sees it in physical memory too: %s\n", holds(mapped, 44) ? "yes" : "no");
+  void *pool;
+  uint64_t of_pool;
+  struct handle of_pointer;
+  RUN(cuMemPoolCreate(&pool, pool_properties));
+  RUN(cuMemAllocFromPoolAsync(&of_pool, COUNT * 4, pool, NULL));
+  RUN(cuMemsetD32_v2(of_pool, 55, COUNT));
+  RUN(cuCtxSynchronize());
+  RUN(cuMemPoolExportToShareableHandle(&fd, pool, DESCRIPTOR, 0));
+  RUN(cuMemPoolExportPointer(&of_pointer, of_pool));
+  tell_descriptor(fd);
+  tell(&of_pointer, 64);
+  hear(&done, 1); /* the other has freed it */
+  printf("the giver sees it in a pool's memory too: %s\n", holds(of_pool, 66) ? "yes" : "no");
+  RUN(cuMemFreeAsync(of_pool, NULL));
   return 0;
 }
 
@@ -178,6 +202,20 @@ static int taker(void) {
   tell("", 1);
   RUN(cuIpcCloseMemHandle(memory));
   printf("closed twice: %d\n", cuIpcCloseMemHandle(memory));
+  void *pool;
+  uint64_t of_pool;
+  struct handle of_pointer;
+  fd = hear_descriptor();
+  hear(&of_pointer, 64);
+  RUN(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fd, DESCRIPTOR, 0));
+  printf("memory's handle for a pool's: %d\n", cuMemPoolImportPointer(&of_pool, pool, &of_memory));
+  RUN(cuMemPoolImportPointer(&of_pool, pool, &of_pointer));
+  printf("the taker sees it in a pool's memory too: %s\n", holds(of_pool, 55) ? "yes" : "no");
+  RUN(cuMemsetD32_v2(of_pool, 66, COUNT));
+  RUN(cuCtxSynchronize());
+  RUN(cuMemFreeAsync(of_pool, NULL));
+  RUN(cuCtxSynchronize());
+  tell("", 1);
   return 0;
 }
 

@@ -161,9 +161,12 @@ final class RunTest {
             it cannot free what is not its own: yes
             the taker sees it in physical memory too: yes
             closed twice: 1
+            memory's handle for a pool's: 1
+            the taker sees it in a pool's memory too: yes
             the same handle for the same memory: yes
             the giver sees what the other wrote: yes
             the giver sees it in physical memory too: yes
+            the giver sees it in a pool's memory too: yes
             """);
   }
 

@@ -289,6 +289,12 @@ final class AccountedDevice extends ForwardingDevice {
     return physical(bytes, handle, () -> next.cuMemImportFromShareableHandle(handle, fd, type));
   }
 
+  /** The same for memory of another session's pool; it is freed as what was allocated here is. */
+  int importOfPool(long address, long pool, long handle, long bytes) {
+    return allocate(
+        memory, bytes, address, () -> next.cuMemPoolImportPointer(address, pool, handle));
+  }
+
   @Override
   public int cuArrayCreate_v2(long pHandle, long descriptor) {
     long bytes = descriptor == 0 ? 0 : arrayBytes(descriptor, 1, descriptor + 16);

@@ -703,6 +703,27 @@ final class Session implements RecordHandler, SessionCalls {
   }
 
   @Override
+  public int graftPoolExport(Call current, long handle, long pool) {
+    return sharing.givePool(handle, pool);
+  }
+
+  @Override
+  public int graftPoolImport(Call current, long pool, long handle) {
+    return sharing.openPool(pool, handle);
+  }
+
+  @Override
+  public int graftPoolPointerExport(Call current, long handle, long pointer) {
+    return sharing.giveOfPool(handle, pointer);
+  }
+
+  @Override
+  public int graftPoolPointerImport(
+      Call current, long pointer, long bytes, long pool, long handle) {
+    return sharing.openOfPool(pointer, bytes, pool, handle);
+  }
+
+  @Override
   public int graftRegionMap(Call current, long offset, long bytes) {
     return region.map(offset, bytes);
   }

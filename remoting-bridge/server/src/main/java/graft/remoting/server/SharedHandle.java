@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 
 /**
  * What a session gives to other sessions of its client: the driver's own handle, which no client
- * sees. One of physical memory is a descriptor instead, which travels beside it.
+ * sees. One of physical memory or of a pool is a descriptor instead, which travels beside it.
  *
  * @param kind what it stands for
  * @param size bytes of memory, 0 for an event
@@ -21,7 +21,11 @@ record SharedHandle(Kind kind, long size, Bytes handle) {
     /** An event. */
     EVENT('E'),
     /** Memory of cuMemCreate. */
-    PHYSICAL('P');
+    PHYSICAL('P'),
+    /** A pool. */
+    POOL('Q'),
+    /** Memory that was allocated from a pool. */
+    OF_POOL('A');
 
     private final char letter;
 

@@ -5,6 +5,7 @@ import graft.remoting.device.Memory;
 import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.LongToIntFunction;
 
 /**
  * Memory and events that several sessions of a client use. What a client gets as a handle is a
@@ -28,14 +29,27 @@ final class SharingCalls {
   }
 
   int giveMemory(long handle, long address) {
+    return give(SharedHandle.Kind.MEMORY, device::cuIpcGetMemHandle, handle, address);
+  }
+
+  int giveOfPool(long handle, long address) {
+    return give(SharedHandle.Kind.OF_POOL, device::cuMemPoolExportPointer, handle, address);
+  }
+
+  /** What gives the driver's own handle of memory. */
+  private interface Naming {
+    int handle(long to, long address);
+  }
+
+  private int give(SharedHandle.Kind kind, Naming naming, long handle, long address) {
     try (Scratch scratch = new Scratch(SharedHandle.BYTES + 16)) {
       long size = scratch.address() + SharedHandle.BYTES;
-      int result = device.cuIpcGetMemHandle(scratch.address(), address);
+      int result = naming.handle(scratch.address(), address);
       if (result == CudaResult.SUCCESS) {
         result = device.cuMemGetAddressRange_v2(size + 8, size, address);
       }
       return result == CudaResult.SUCCESS
-          ? give(SharedHandle.Kind.MEMORY, Memory.getLong(size), scratch, handle)
+          ? give(kind, Memory.getLong(size), scratch, handle)
           : result;
     }
   }
@@ -65,21 +79,32 @@ final class SharingCalls {
 
   /** Physical memory: the driver gives a descriptor. */
   int givePhysical(long handle, long memory) {
+    return giveDescriptor(
+        SharedHandle.Kind.PHYSICAL,
+        device.physicalBytes(memory),
+        to -> device.cuMemExportToShareableHandle(to, memory, POSIX_FILE_DESCRIPTOR, 0),
+        handle);
+  }
+
+  int givePool(long handle, long pool) {
+    return giveDescriptor(
+        SharedHandle.Kind.POOL,
+        0,
+        to -> device.cuMemPoolExportToShareableHandle(to, pool, POSIX_FILE_DESCRIPTOR, 0),
+        handle);
+  }
+
+  private int giveDescriptor(
+      SharedHandle.Kind kind, long bytes, LongToIntFunction export, long handle) {
     try (Scratch scratch = new Scratch(8)) {
       Memory.putInt(scratch.address(), -1);
-      int result =
-          device.cuMemExportToShareableHandle(scratch.address(), memory, POSIX_FILE_DESCRIPTOR, 0);
+      int result = export.applyAsInt(scratch.address());
       int fd = Memory.getInt(scratch.address());
       if (result != CudaResult.SUCCESS || fd < 0) {
         return result != CudaResult.SUCCESS ? result : CudaResult.NOT_SUPPORTED;
       }
       Bytes token = newToken();
-      boolean taken =
-          exchange.give(
-              token,
-              new SharedHandle(
-                  SharedHandle.Kind.PHYSICAL, device.physicalBytes(memory), Bytes.NONE),
-              fd);
+      boolean taken = exchange.give(token, new SharedHandle(kind, bytes, Bytes.NONE), fd);
       Libc.close(fd);
       return taken ? write(token, handle) : CudaResult.OUT_OF_MEMORY;
     }
@@ -127,6 +152,31 @@ final class SharingCalls {
     }
     try (Scratch driver = Scratch.of(found.handle().handle().array())) {
       return device.openShared(address, driver.address(), flags, found.handle().size());
+    }
+  }
+
+  int openOfPool(long address, long bytes, long pool, long handle) {
+    HandleExchange.Found found = find(handle, SharedHandle.Kind.OF_POOL);
+    if (found == null || address == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    if (bytes != 0) {
+      Memory.putLong(bytes, found.handle().size());
+    }
+    try (Scratch driver = Scratch.of(found.handle().handle().array())) {
+      return device.importOfPool(address, pool, driver.address(), found.handle().size());
+    }
+  }
+
+  int openPool(long pool, long handle) {
+    HandleExchange.Found found = find(handle, SharedHandle.Kind.POOL);
+    if (found == null) {
+      return CudaResult.INVALID_VALUE;
+    }
+    try {
+      return device.cuMemPoolImportFromShareableHandle(pool, found.fd(), POSIX_FILE_DESCRIPTOR, 0);
+    } finally {
+      closeDescriptor(found);
     }
   }
 

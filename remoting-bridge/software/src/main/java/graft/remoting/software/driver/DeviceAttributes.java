@@ -79,7 +79,7 @@ final class DeviceAttributes {
       case 106 -> BLOCKS_PER_MULTIPROCESSOR;
       case 111 -> SHARED_RESERVED;
       case 114 -> 1; // read-only host registration
-      case 115 -> 1; // memory pools
+      case 115, 119 -> 1; // memory pools, and descriptors of them
       case 120 -> gpu.config().computeMajor() >= 9 ? 1 : 0; // cluster launch
       case 122 -> 1; // unified function pointers
       case 125 -> 1; // events for other processes

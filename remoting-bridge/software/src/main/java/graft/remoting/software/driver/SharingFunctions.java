@@ -120,6 +120,59 @@ abstract class SharingFunctions extends StreamFunctions {
         });
   }
 
+  // ---- pools: all are alike here, so that a handle of one is any descriptor, and its memory is
+  // shared as other memory is
+
+  @Override
+  public int cuMemPoolExportToShareableHandle(long result, long pool, int type, long flags) {
+    return call(
+        () -> {
+          require(type == POSIX_FILE_DESCRIPTOR && flags == 0, "handles of type " + type);
+          require(!handles().get(pool, Pool.class).isDefault(), "the default pool is not shared");
+          SharedFile file = SharedFile.create(Long.BYTES);
+          require(file != null, "no descriptor left");
+          putInt(result, file.descriptor());
+        });
+  }
+
+  @Override
+  public int cuMemPoolImportFromShareableHandle(long pool, long handle, int type, long flags) {
+    return call(
+        () -> {
+          require(type == POSIX_FILE_DESCRIPTOR && flags == 0, "handles of type " + type);
+          putLong(pool, handles().add(new Pool(context().gpu().ordinal(), false)));
+        });
+  }
+
+  @Override
+  public int cuMemPoolExportPointer(long handle, long address) {
+    return cuIpcGetMemHandle(handle, address);
+  }
+
+  @Override
+  public int cuMemPoolImportPointer(long result, long pool, long handle) {
+    return call(
+        () -> {
+          handles().get(pool, Pool.class);
+          int code = cuIpcOpenMemHandle_v2(result, handle, 0);
+          require(code == CudaResult.SUCCESS, "no memory of another process");
+        });
+  }
+
+  private synchronized boolean isOpened(long address) {
+    return opened.containsKey(address);
+  }
+
+  @Override
+  public int cuMemFreeAsync(long address, long stream) {
+    return isOpened(address) ? cuIpcCloseMemHandle(address) : super.cuMemFreeAsync(address, stream);
+  }
+
+  @Override
+  public int cuMemFree_v2(long address) {
+    return isOpened(address) ? cuIpcCloseMemHandle(address) : super.cuMemFree_v2(address);
+  }
+
   // ---- events
 
   @Override
