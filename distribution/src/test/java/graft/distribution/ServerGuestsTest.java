@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
+@EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
 final class ServerGuestsTest {
   /** Ends with an error where a real server would: without its library, or without its folder. */
   private static final String STAND_IN =
