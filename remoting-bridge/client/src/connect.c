@@ -148,16 +148,6 @@ static void prove(const uint8_t key[32], const char *label, const uint8_t *first
 /* How long a server that has answered may take to find a worker: where none is ready one is started. */
 #define WORKER_MILLISECONDS 120000
 
-static bool comes_within(int fd, int milliseconds) {
-  struct pollfd wait = {.fd = fd, .events = POLLIN};
-  int ready;
-  do {
-    ready = poll(&wait, 1, milliseconds);
-  } while (ready < 0 && errno == EINTR);
-  if (!ready) errno = ETIMEDOUT;
-  return ready > 0;
-}
-
 /* A new session if the key has none, else one more connection of it. */
 static bool authenticate(int fd, const struct graft_config *config, uint32_t channel, struct graft_session_key *key, char *reason,
                          size_t size) {
@@ -188,7 +178,7 @@ static bool authenticate(int fd, const struct graft_config *config, uint32_t cha
   prove(secret, "graft client 1", challenge.nonce, hello.nonce, &hello, proof);
   prove(secret, "graft server 1", hello.nonce, challenge.nonce, &hello, expected);
   struct welcome welcome;
-  if (!graft_exchange(fd, proof, sizeof proof, NULL, 0) || !comes_within(fd, WORKER_MILLISECONDS) ||
+  if (!graft_exchange(fd, proof, sizeof proof, NULL, 0) || !graft_comes_within(fd, WORKER_MILLISECONDS) ||
       !graft_exchange(fd, NULL, 0, &welcome, sizeof welcome)) {
     snprintf(reason, size, "server %s closed the connection at authentication: %s", config->server, strerror(errno));
     return false;

@@ -4,6 +4,16 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+bool graft_comes_within(int fd, int milliseconds) {
+  struct pollfd wait = {.fd = fd, .events = POLLIN};
+  int ready;
+  do {
+    ready = poll(&wait, 1, milliseconds);
+  } while (ready < 0 && errno == EINTR);
+  if (!ready) errno = ETIMEDOUT;
+  return ready > 0;
+}
+
 bool graft_exchange(int fd, const void *out, size_t out_bytes, void *in, size_t in_bytes) {
   const char *p = out;
   while (out_bytes) {
@@ -15,13 +25,7 @@ bool graft_exchange(int fd, const void *out, size_t out_bytes, void *in, size_t 
   }
   char *q = in;
   while (in_bytes) {
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    int ready = poll(&wait, 1, GRAFT_HANDSHAKE_MILLISECONDS);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) {
-      errno = ETIMEDOUT;
-      return false;
-    }
+    if (!graft_comes_within(fd, GRAFT_HANDSHAKE_MILLISECONDS)) return false;
     ssize_t n = recv(fd, q, in_bytes, 0);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
