@@ -256,14 +256,15 @@ bool graft_start_thread(void *(*run)(void *), void *argument) {
   sigset_t all, before;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 128 << 10);
   sigfillset(&all); /* the program's signals are not for this thread */
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = !pthread_create(&thread, &attributes, run_thread, start);
+  /* The stack has the system's size: it holds the thread-local memory of the program's libraries as well, of which some have much. */
+  int error = pthread_create(&thread, &attributes, run_thread, start);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
-  if (!started) free(start);
-  return started;
+  if (error) free(start);
+  errno = error;
+  return !error;
 }
 
 /* What the calling thread said about its next call. */

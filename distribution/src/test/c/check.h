@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* As much thread-local memory as no small stack has room for: a program with cuSPARSE has 100 KiB and more. */
+static _Thread_local char much[1 << 20] __attribute__((used));
+
 int cuGetErrorName(int error, const char **name);
 
 static inline void check(int error, const char *call) {
