@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,9 +29,15 @@ public record Fidelity(Way local, Way remote, Duration limit, Consumer<String> p
    * How a program fared.
    *
    * @param local how it ran natively, null if it did not
-   * @param differs whether the outputs differ in more than what differs between native runs too
+   * @param difference where the outputs differ in more than what differs between native runs too;
+   *     empty if nowhere
    */
-  public record Outcome(String program, ProgramRun local, ProgramRun remote, boolean differs) {
+  public record Outcome(String program, ProgramRun local, ProgramRun remote, String difference) {
+    /** Whether both passed and did not print the same. */
+    boolean differs() {
+      return !difference.isEmpty();
+    }
+
     /** The outcome in a word or two. */
     public String verdict() {
       if (local != null && !local.passed()) {
@@ -39,7 +46,7 @@ public record Fidelity(Way local, Way remote, Duration limit, Consumer<String> p
       if (!remote.passed()) {
         return "fails remotely";
       }
-      return differs ? "differs" : "passes";
+      return differs() ? "differs" : "passes";
     }
 
     Map<String, Object> tree() {
@@ -48,7 +55,7 @@ public record Fidelity(Way local, Way remote, Duration limit, Consumer<String> p
       tree.put("native", local == null ? null : local.ending());
       tree.put("remote", remote.ending());
       tree.put("verdict", verdict());
-      tree.put("reason", remote.passed() ? "" : remote.lastWords());
+      tree.put("reason", remote.passed() ? difference : remote.lastWords());
       return tree;
     }
   }
@@ -81,14 +88,12 @@ public record Fidelity(Way local, Way remote, Duration limit, Consumer<String> p
   private Outcome run(Path program) throws IOException, InterruptedException {
     ProgramRun first = local == null ? null : run(program, local);
     ProgramRun there = run(program, remote);
-    boolean differs = false;
-    if (first != null && first.passed() && there.passed()) {
-      differs = !first.output().equals(there.output());
-      if (differs) {
-        differs = differs(first, run(program, local), there);
-      }
-    }
-    return new Outcome(program.getFileName().toString(), first, there, differs);
+    boolean compared = first != null && first.passed() && there.passed();
+    String difference =
+        compared && !first.output().equals(there.output())
+            ? difference(first, run(program, local), there)
+            : "";
+    return new Outcome(program.getFileName().toString(), first, there, difference);
   }
 
   private ProgramRun run(Path program, Way way) throws IOException, InterruptedException {
@@ -96,25 +101,25 @@ public record Fidelity(Way local, Way remote, Duration limit, Consumer<String> p
     return ProgramRun.of(List.of(absolute.toString()), absolute.getParent(), way, limit);
   }
 
-  /** Whether lines differ that are the same in both native runs: times and addresses are not. */
-  static boolean differs(ProgramRun first, ProgramRun second, ProgramRun there) {
+  /**
+   * The first line that is the same in both native runs and not there: times and addresses differ.
+   */
+  private static String difference(ProgramRun first, ProgramRun second, ProgramRun there) {
     List<String> a = first.output().lines().toList();
     List<String> b = second.output().lines().toList();
     List<String> c = there.output().lines().toList();
     if (a.size() != b.size()) {
-      Set<String> steady = new HashSet<>(a);
+      Set<String> steady = new LinkedHashSet<>(a);
       steady.retainAll(new HashSet<>(b));
-      return !new HashSet<>(c).containsAll(steady);
+      steady.removeAll(new HashSet<>(c));
+      return steady.isEmpty() ? "" : "not there: " + steady.iterator().next();
     }
-    if (a.size() != c.size()) {
-      return true;
-    }
-    for (int i = 0; i < a.size(); i++) {
+    for (int i = 0; i < Math.min(a.size(), c.size()); i++) {
       if (a.get(i).equals(b.get(i)) && !a.get(i).equals(c.get(i))) {
-        return true;
+        return "line " + (i + 1) + ": " + a.get(i) + "; there: " + c.get(i);
       }
     }
-    return false;
+    return a.size() == c.size() ? "" : a.size() + " lines; there: " + c.size();
   }
 
   /** Both lists and the differences, for people. */
@@ -131,6 +136,7 @@ public record Fidelity(Way local, Way remote, Duration limit, Consumer<String> p
           .append(o.remote().passed() ? "" : ": " + o.remote().lastWords().replace("|", "/"))
           .append(" | ")
           .append(o.verdict())
+          .append(o.differs() ? ": " + o.difference().replace("|", "/") : "")
           .append(" |\n");
     }
     text.append('\n');

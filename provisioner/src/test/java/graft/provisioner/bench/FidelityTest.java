@@ -63,6 +63,21 @@ class FidelityTest {
   }
 
   @Test
+  void theTableSaysWhereOutputsDiffer() throws Exception {
+    program("line", "echo process $$; echo \"a ${GRAFT_SERVER:-7} b\"");
+    program("shorter", "echo 1; test -n \"$GRAFT_SERVER\" || echo 2");
+    program(
+        "unsteady",
+        "n=$(cat $0.n 2>/dev/null); echo 1$n > $0.n; test -n \"$GRAFT_SERVER\" || echo 2;"
+            + " test -z \"$n\" || echo 3");
+    assertThat(Fidelity.table(run(Way.ofThisMachine(), Duration.ofSeconds(20))))
+        .contains("| line | passed | passed | differs: line 2: a 7 b; there: a tcp://nowhere:1 b |")
+        .contains("| shorter | passed | passed | differs: 2 lines; there: 1 |")
+        .contains("| unsteady | passed | passed | differs: not there: 2 |")
+        .contains("differs in output: 3 (line, shorter, unsteady)");
+  }
+
+  @Test
   void aProgramThatDoesNotEndIsEndedWithItsChildren() throws Exception {
     program("hangs", "sleep 600 & echo $! > \"$0.child\"; wait");
     List<Fidelity.Outcome> outcomes = run(null, Duration.ofSeconds(1));
