@@ -2,10 +2,8 @@ package graft.remoting.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import graft.remoting.device.CudaDevice;
 import graft.remoting.device.Memory;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Random;
@@ -47,46 +45,6 @@ class DecoderFuzzTest {
     -8
   };
 
-  /** A device that answers at random and touches nothing. */
-  private static CudaDevice randomDevice(Random random) {
-    int[] answers = {0, 0, 0, 0, 1, 2, 400, 700, 801};
-    return (CudaDevice)
-        Proxy.newProxyInstance(
-            DecoderFuzzTest.class.getClassLoader(),
-            new Class<?>[] {CudaDevice.class},
-            (proxy, method, arguments) -> {
-              switch (method.getName()) {
-                case "cuMemHostAlloc" -> {
-                  long bytes = (long) arguments[1];
-                  if (bytes > 8 << 20) {
-                    return 2;
-                  }
-                  Memory.putLong((long) arguments[0], Memory.allocate(bytes));
-                  return 0;
-                }
-                case "cuMemFreeHost" -> {
-                  Memory.free((long) arguments[0]);
-                  return 0;
-                }
-                // Objects that are not 0, so that they get ids.
-                case "cuStreamCreate", "cuEventCreate", "cuGraphCreate" -> {
-                  Memory.putLong((long) arguments[0], random.nextInt(1000) + 1);
-                  return 0;
-                }
-                // Ends the list of parameters, sooner or later.
-                case "cuFuncGetParamInfo", "cuKernelGetParamInfo" -> {
-                  return random.nextInt(4) == 0 ? 1 : 0;
-                }
-                case "cuFuncGetName", "cuKernelGetName" -> {
-                  return 1;
-                }
-                default -> {
-                  return answers[random.nextInt(answers.length)];
-                }
-              }
-            });
-  }
-
   private static byte[] record(Random random) {
     int words = random.nextInt(random.nextInt(10) == 0 ? 60 : 16);
     ByteBuffer record = ByteBuffer.wrap(new byte[16 + 8 * words]).order(ByteOrder.LITTLE_ENDIAN);
@@ -123,7 +81,7 @@ class DecoderFuzzTest {
           channel = new MemoryChannel(random);
           session =
               new Session(
-                  randomDevice(random),
+                  RandomDevice.of(random),
                   channel,
                   new SessionTerms("", 1 << 30, 0, HandleExchange.NONE, CodeExchange.NONE),
                   1);
@@ -205,81 +163,6 @@ class DecoderFuzzTest {
     @Override
     public void close() {
       // Nothing to close.
-    }
-  }
-
-  /** Takes answers and checks them; gives random bulk data. */
-  private static final class MemoryChannel implements Channel {
-    private final Random random;
-    private final long reply = Memory.allocate(MAX_RECORD);
-
-    MemoryChannel(Random random) {
-      this.random = random;
-    }
-
-    @Override
-    public long nextRecord() {
-      throw new AssertionError("the test gives the records");
-    }
-
-    @Override
-    public boolean hasRecord() {
-      return random.nextBoolean();
-    }
-
-    @Override
-    public void readBulk(long address, long length) {
-      Memory.fill(address, length, (byte) 1);
-    }
-
-    @Override
-    public void skipBulk(long length) {
-      assertThat(length).isPositive();
-    }
-
-    @Override
-    public Lanes lanes() {
-      Lanes none = new Lanes(0);
-      none.fail(new java.io.IOException("this test has no lanes"));
-      return none;
-    }
-
-    @Override
-    public long replyBuffer() {
-      return reply;
-    }
-
-    @Override
-    public int replyCapacity() {
-      return MAX_RECORD;
-    }
-
-    @Override
-    public void send(long address, long length) {
-      assertThat(Memory.getInt(address)).isEqualTo((int) length);
-      assertThat(length % 8).isZero();
-      assertThat(length).isBetween(16L, (long) MAX_RECORD);
-    }
-
-    @Override
-    public void sendBulk(long header, long headerLength, long address, long length) {
-      assertThat(Memory.getInt(header)).isEqualTo((int) headerLength);
-      assertThat(length).isPositive();
-    }
-
-    @Override
-    public long bytesIn() {
-      return 0;
-    }
-
-    @Override
-    public long bytesOut() {
-      return 0;
-    }
-
-    @Override
-    public void close() {
-      // The memory stays: a waiter may still use it.
     }
   }
 }

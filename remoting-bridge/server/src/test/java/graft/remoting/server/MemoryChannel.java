@@ -1,0 +1,81 @@
+package graft.remoting.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.remoting.device.Memory;
+import java.util.Random;
+
+/** Takes answers and checks them; gives random bulk data. */
+final class MemoryChannel implements Channel {
+  private final Random random;
+  private final long reply = Memory.allocate(MAX_RECORD);
+
+  MemoryChannel(Random random) {
+    this.random = random;
+  }
+
+  @Override
+  public long nextRecord() {
+    throw new AssertionError("the test gives the records");
+  }
+
+  @Override
+  public boolean hasRecord() {
+    return random.nextBoolean();
+  }
+
+  @Override
+  public void readBulk(long address, long length) {
+    Memory.fill(address, length, (byte) 1);
+  }
+
+  @Override
+  public void skipBulk(long length) {
+    assertThat(length).isPositive();
+  }
+
+  @Override
+  public Lanes lanes() {
+    Lanes none = new Lanes(0);
+    none.fail(new java.io.IOException("this test has no lanes"));
+    return none;
+  }
+
+  @Override
+  public long replyBuffer() {
+    return reply;
+  }
+
+  @Override
+  public int replyCapacity() {
+    return MAX_RECORD;
+  }
+
+  @Override
+  public void send(long address, long length) {
+    assertThat(Memory.getInt(address)).isEqualTo((int) length);
+    assertThat(length % 8).isZero();
+    assertThat(length).isBetween(16L, (long) MAX_RECORD);
+  }
+
+  @Override
+  public void sendBulk(long header, long headerLength, long address, long length) {
+    assertThat(Memory.getInt(header)).isEqualTo((int) headerLength);
+    assertThat(length).isPositive();
+  }
+
+  @Override
+  public long bytesIn() {
+    return 0;
+  }
+
+  @Override
+  public long bytesOut() {
+    return 0;
+  }
+
+  @Override
+  public void close() {
+    // The memory stays: a waiter may still use it.
+  }
+}
