@@ -320,6 +320,25 @@ static void managedHints() {
 }
 
 // ---- host memory that kernels use
+__global__ void answer(volatile int *p) {
+  p[2] = 7;
+  while (!p[0]) {
+  }
+  p[1] = p[0] + 1;
+}
+
+// A kernel that waits for a word of the program's, and writes beside it.
+static void asked(const char *memory, int *h, int *seen) {
+  h[0] = h[1] = h[2] = 0;
+  for (int i = 1; i <= 2; i++) {
+    answer<<<1, 1>>>(seen);
+    ((volatile int *)h)[0] = i;
+    RUN(cudaDeviceSynchronize());
+    SAY("%s, told %d: %d %d", memory, h[0], h[1], h[2]);
+    h[0] = 0;
+  }
+}
+
 static void mapped() {
   int *h, *d;
   RUN(cudaHostAlloc(&h, N * sizeof(int), cudaHostAllocMapped));
@@ -331,6 +350,7 @@ static void mapped() {
   add<<<grid(), 256>>>(h, 2, N); // unified addressing: the host's pointer serves too
   RUN(cudaDeviceSynchronize());
   SAY("by the host's pointer: %lld", sum(h));
+  asked("allocated", h, d);
   int *r = (int *)aligned_alloc(4096, 10 * 4096);
   for (int i = 0; i < N; i++) r[i] = 1;
   RUN(cudaHostRegister(r, 10 * 4096, cudaHostRegisterMapped));
@@ -343,6 +363,7 @@ static void mapped() {
   add<<<grid(), 256>>>(rd, 4, N);
   RUN(cudaDeviceSynchronize());
   SAY("again: %lld", sum(r));
+  asked("registered", r, rd);
   SAY("twice: %s", name(cudaHostRegister(r, 10 * 4096, 0)));
   cudaGetLastError();
   RUN(cudaHostUnregister(r));

@@ -135,6 +135,32 @@ static bool bring(struct mirror *m) {
   return queued;
 }
 
+/* More changed places in a page than this are data for the next work, and no words for a kernel that runs. */
+#define MOST_RUNS 16
+
+/* Sends the words of a page that the program has changed, and nothing beside them: a kernel may write there at this time. */
+static void bring_words(struct mirror *m, size_t at, size_t bytes) {
+  uint8_t now[PAGE];
+  size_t starts[MOST_RUNS], ends[MOST_RUNS], runs = 0;
+  if (!memcmp(m->host + at, m->shadow + at, bytes) || !peek(m, at, now, bytes)) return;
+  for (size_t i = 0; i < bytes; i += 4) {
+    size_t word = bytes - i < 4 ? bytes - i : 4;
+    if (!memcmp(now + i, m->shadow + at + i, word)) continue;
+    if (runs && ends[runs - 1] == i) {
+      ends[runs - 1] = i + word;
+    } else if (runs == MOST_RUNS) {
+      return;
+    } else {
+      starts[runs] = i;
+      ends[runs++] = i + word;
+    }
+  }
+  for (size_t i = 0; i < runs; i++) {
+    memcpy(m->shadow + at + starts[i], now + starts[i], ends[i] - starts[i]);
+    to_device(m, at + starts[i], ends[i] - starts[i]);
+  }
+}
+
 static size_t whole_pages(const struct mirror *m) { return (m->bytes + PAGE - 1) / PAGE * PAGE; }
 
 /* Takes exclusive memory from the program. What differs goes to the shadow and is marked, so that nobody has to wait for its
@@ -291,6 +317,19 @@ static void bring_all(bool graph) {
   inside = false;
 }
 
+/* What the program has written since it sent the work that it waits for now: a kernel may wait for it. */
+static void bring_signals(void) {
+  inside = true;
+  pthread_mutex_lock(&lock);
+  for (struct mirror *m = mirrors; working && m; m = m->next) {
+    for (size_t at = 0; m->use == GRAFT_MIRROR_MAPPED && at < m->bytes; at += PAGE) {
+      bring_words(m, at, m->bytes - at < PAGE ? m->bytes - at : PAGE);
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  inside = false;
+}
+
 void graft_mirrors_sent(void) { __atomic_sub_fetch(&leaving, 1, __ATOMIC_ACQ_REL); }
 
 static void fetch_all(bool exclusive) {
@@ -335,27 +374,35 @@ static bool is_work(int function) {
   }
 }
 
-bool graft_mirrors_before(int function) {
-  bool work = !inside && graft_context_current() && is_work(function);
-  if (work) bring_all(function == FN_cuGraphLaunch);
-  return work;
-}
-
-void graft_mirrors_after(int function) {
-  if (inside || !graft_context_current()) return;
+/* Waits for work, or asks whether it is done. */
+static bool is_wait(int function) {
   switch (function) {
     case FN_cuStreamSynchronize:
     case FN_cuEventSynchronize:
     case FN_graftContextSynchronize:
     case FN_cuStreamQuery:
     case FN_cuEventQuery:
-    case FN_graftRead:
-    case FN_graftCopy3DRead:
-      graft_mirrors_fetch();
-      if (function == FN_graftContextSynchronize) working = false;
-      break;
-    default: break;
+      return true;
+    default: return false;
   }
+}
+
+bool graft_mirrors_before(int function) {
+  if (inside || !graft_context_current()) return false;
+  bool work = is_work(function);
+  if (work) {
+    bring_all(function == FN_cuGraphLaunch);
+  } else if (is_wait(function)) {
+    bring_signals();
+  }
+  return work;
+}
+
+void graft_mirrors_after(int function) {
+  if (inside || !graft_context_current()) return;
+  if (!is_wait(function) && function != FN_graftRead && function != FN_graftCopy3DRead) return;
+  graft_mirrors_fetch();
+  if (function == FN_graftContextSynchronize) working = false;
 }
 
 /* ---- Making and ending them ---- */

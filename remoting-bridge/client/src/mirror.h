@@ -11,7 +11,7 @@
 /* When the program may write to the memory so that the device has to see it. */
 enum graft_mirror_use {
   GRAFT_MIRROR_MANAGED, /* while no work is under way: looked at once after each wait */
-  GRAFT_MIRROR_MAPPED,  /* at any time: looked at before all work */
+  GRAFT_MIRROR_MAPPED,  /* at any time: looked at before all work, and words of it before each wait */
   GRAFT_MIRROR_GRAPH,   /* before a graph's launch; it may be gone by then */
 };
 

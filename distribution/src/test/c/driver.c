@@ -61,7 +61,12 @@ static const char PTX[] =
     "  mov.u64 %rd3, format; cvta.global.u64 %rd4, %rd3;\n"
     "  { .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd4; st.param.b64 [a], %rd2;\n"
     "    call.uni (r), vprintf, (f, a); ld.param.b32 %r3, [r]; }\n"
-    "  ret;\n}\n";
+    "  ret;\n}\n"
+    ".visible .entry answer(.param .u64 p) {\n"
+    "  .reg .u64 %rd<2>; .reg .u32 %r<2>; .reg .pred %p;\n"
+    "  ld.param.u64 %rd1, [p]; st.volatile.global.u32 [%rd1 + 8], 7;\n"
+    "again: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p, %r1, 0; @%p bra again;\n"
+    "  add.u32 %r1, %r1, 1; st.volatile.global.u32 [%rd1 + 4], %r1; ret;\n}\n";
 
 enum { COUNT = 100, BYTES = COUNT * 4 };
 
@@ -83,7 +88,7 @@ static int sum(const int *p) {
   return s;
 }
 
-static void *add, *hello, *stream;
+static void *add, *hello, *answer, *stream;
 
 static int launch(uint64_t p, unsigned by, unsigned threads, unsigned shared, void *on) {
   void *parameters[] = {&p, &by};
@@ -229,6 +234,19 @@ static void nodes(void) {
   printf("user object: %d, then %d\n", before, gone);
 }
 
+/* A kernel that waits for a word of the program's, and writes beside it. */
+static void asked(const char *memory, int *h, uint64_t seen) {
+  void *parameters[] = {&seen};
+  h[0] = h[1] = h[2] = 0;
+  for (int i = 1; i <= 2; i++) {
+    RUN(cuLaunchKernel(answer, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+    ((volatile int *)h)[0] = i;
+    RUN(cuStreamSynchronize(stream));
+    printf("%s, a kernel that was told %d: %d %d\n", memory, h[0], h[1], h[2]);
+    h[0] = 0;
+  }
+}
+
 static void memory(void) {
   uint64_t managed, seen;
   RUN(cuMemAllocManaged(&managed, BYTES, 1));
@@ -260,6 +278,7 @@ static void memory(void) {
     q[0] += 10;
   }
   printf("pinned: %d\n", sum(q));
+  asked("pinned", q, (uintptr_t)q);
   RUN(cuMemFreeHost(q));
   int *r = aligned_alloc(4096, 4096);
   for (int i = 0; i < COUNT; i++) r[i] = 7;
@@ -268,6 +287,7 @@ static void memory(void) {
   RUN(launch(seen, 1, COUNT, 0, stream));
   RUN(cuStreamSynchronize(stream));
   printf("registered: %d\n", sum(r));
+  asked("registered", r, seen);
 }
 
 int main(void) {
@@ -278,6 +298,7 @@ int main(void) {
   RUN(cuModuleLoadData(&module, PTX));
   RUN(cuModuleGetFunction(&add, module, "add"));
   RUN(cuModuleGetFunction(&hello, module, "hello"));
+  RUN(cuModuleGetFunction(&answer, module, "answer"));
   RUN(cuStreamCreate(&stream, 1));
   launches();
   output();
