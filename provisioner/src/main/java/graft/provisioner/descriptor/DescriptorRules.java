@@ -36,6 +36,7 @@ final class DescriptorRules {
     unique(descriptor.networks(), Network::name, "network");
     unique(descriptor.nodes(), Node::name, "node");
     unique(adapters(), Adapter::name, "adapter");
+    connection();
     descriptor.networks().forEach(this::network);
     descriptor.gpus().forEach(this::gpu);
     new FabricRules(positions, problems).check(adapters());
@@ -45,6 +46,19 @@ final class DescriptorRules {
 
   private List<Adapter> adapters() {
     return descriptor.fabric().map(Fabric::adapters).orElse(List.of());
+  }
+
+  /** Guests' files, devices and servers are made beside the hypervisor, not through libvirt. */
+  private void connection() {
+    LibvirtUri libvirt = descriptor.libvirt();
+    if (libvirt != null && !libvirt.isLocal()) {
+      problems.add(
+          positions.of(descriptor, "libvirt"),
+          libvirt
+              + " is on another machine; a guest's files, devices and server are made on the one"
+              + " that graft runs on",
+          "run graft there");
+    }
   }
 
   private void network(Network network) {

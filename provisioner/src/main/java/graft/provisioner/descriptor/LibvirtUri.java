@@ -23,6 +23,11 @@ public record LibvirtUri(String text) {
     return text.equals("auto");
   }
 
+  /** Whether its daemon is on this machine: a URI without a host. */
+  public boolean isLocal() {
+    return isAuto() || text.startsWith("/", text.indexOf("://") + "://".length());
+  }
+
   @Override
   public String toString() {
     return text;

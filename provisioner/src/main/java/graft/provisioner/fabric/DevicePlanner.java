@@ -1,5 +1,6 @@
 package graft.provisioner.fabric;
 
+import graft.hypervisors.libvirt.HostNuma;
 import graft.provisioner.bind.Problems;
 import graft.provisioner.descriptor.Adapter;
 import graft.provisioner.descriptor.Descriptor;
@@ -17,6 +18,7 @@ import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.Name;
 import graft.sriov.StubDriver;
 import graft.sriov.host.Bar;
+import graft.sriov.host.NumaNode;
 import graft.sriov.host.PciDevice;
 import graft.sriov.plan.Mlx4Options;
 import java.util.ArrayList;
@@ -34,11 +36,13 @@ public final class DevicePlanner {
   private final Snapshot snapshot;
   private final JournalState journal;
   private final StateFolder state;
+  private final Optional<HostNuma> numa;
   private final StubDriver stub;
 
   /**
    * A planner.
    *
+   * @param numa what the hypervisor says of NUMA, where the kernel here does not see it
    * @param stub the hypervisor's driver that keeps devices for guests
    */
   public DevicePlanner(
@@ -46,7 +50,9 @@ public final class DevicePlanner {
       Snapshot snapshot,
       JournalState journal,
       StateFolder state,
+      Optional<HostNuma> numa,
       StubDriver stub) {
+    this.numa = numa;
     this.stub = stub;
     this.file = file;
     this.snapshot = snapshot;
@@ -99,6 +105,26 @@ public final class DevicePlanner {
     return new DevicePlan(steps, byName, notes, warnings, false);
   }
 
+  private static List<NumaNode> nodes(HostNuma numa) {
+    return numa.nodes().stream()
+        .map(
+            node ->
+                new NumaNode(
+                    node.number(),
+                    node.cpus(),
+                    new graft.sriov.MemorySize(node.memory().bytes()),
+                    new graft.sriov.MemorySize(node.free().bytes()),
+                    List.of()))
+        .toList();
+  }
+
+  /** The NUMA node of a device, as far as it is known. */
+  private Optional<Integer> node(PciDevice device) {
+    return numa.isPresent()
+        ? Optional.ofNullable(numa.get().devices().get(device.address().toString()))
+        : device.numaNode().stream().boxed().findFirst().filter(node -> node >= 0);
+  }
+
   private void root(Problems problems) {
     Descriptor descriptor = file.descriptor();
     boolean changes =
@@ -116,7 +142,8 @@ public final class DevicePlanner {
 
   private Map<Name, GuestDevices> guests(
       GuestPlanner planned, List<String> notes, Problems problems) {
-    PlacePlanner places = new PlacePlanner(snapshot.devices().nodes(), file.positions(), problems);
+    List<NumaNode> nodes = numa.map(DevicePlanner::nodes).orElse(snapshot.devices().nodes());
+    PlacePlanner places = new PlacePlanner(nodes, this::node, file.positions(), problems);
     Map<Name, GuestDevices> byName = new LinkedHashMap<>();
     for (Guest guest : file.descriptor().guests()) {
       boolean runs =

@@ -13,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Chooses where a guest lies: its CPUs and its memory on the NUMA node of its devices, because a
@@ -20,11 +21,17 @@ import java.util.Set;
  */
 final class PlacePlanner {
   private final List<NumaNode> nodes;
+  private final Function<PciDevice, Optional<Integer>> nodeOf;
   private final Positions positions;
   private final Problems problems;
 
-  PlacePlanner(List<NumaNode> nodes, Positions positions, Problems problems) {
+  PlacePlanner(
+      List<NumaNode> nodes,
+      Function<PciDevice, Optional<Integer>> nodeOf,
+      Positions positions,
+      Problems problems) {
     this.nodes = nodes;
+    this.nodeOf = nodeOf;
     this.positions = positions;
     this.problems = problems;
   }
@@ -43,11 +50,11 @@ final class PlacePlanner {
       return new Place(Optional.empty(), false, List.of(), asked.pin(), pinned(asked, "numa: off"));
     }
     List<PciDevice> placed =
-        devices.stream().filter(device -> device.numaNode().orElse(-1) >= 0).toList();
+        devices.stream().filter(device -> nodeOf.apply(device).isPresent()).toList();
     Set<Integer> near = new LinkedHashSet<>();
     // The GPU first: its copies are the largest.
-    placed.stream().filter(PciDevice::isDisplay).forEach(d -> near.add(d.numaNode().getAsInt()));
-    placed.forEach(device -> near.add(device.numaNode().getAsInt()));
+    placed.stream().filter(PciDevice::isDisplay).forEach(d -> near.add(nodeOf.apply(d).get()));
+    placed.forEach(device -> near.add(nodeOf.apply(device).get()));
     String reason = "";
     if (near.isEmpty()) {
       nodeOfPins(asked).ifPresent(near::add);
@@ -75,7 +82,7 @@ final class PlacePlanner {
       reason =
           "near "
               + placed.stream()
-                  .filter(device -> device.numaNode().getAsInt() == number)
+                  .filter(device -> nodeOf.apply(device).get() == number)
                   .findFirst()
                   .orElseThrow()
                   .address();

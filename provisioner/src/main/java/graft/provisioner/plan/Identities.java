@@ -9,7 +9,7 @@ import java.util.UUID;
 
 /**
  * Identifiers that follow from names, so that the same descriptor gives the same plan and a guest
- * is found again by its UUID.
+ * or network is found again by its UUID.
  */
 public final class Identities {
   private Identities() {}
@@ -18,6 +18,11 @@ public final class Identities {
   public static UUID uuid(String setup, String guest) {
     String name = "graft:" + setup + ":" + guest;
     return UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** A network's UUID. */
+  static UUID networkUuid(String setup, String network) {
+    return uuid(setup, "network:" + network); // no guest has such a name
   }
 
   /** The address of a guest's n-th card, in the range that QEMU and KVM use (52:54:00). */

@@ -22,6 +22,7 @@ final class NetworkSteps {
   private NetworkSteps() {}
 
   static List<Step> of(PlanInput input) {
+    String setup = input.descriptor().setupName().text();
     String uri = input.snapshot().libvirt().uri();
     List<Step> steps = new ArrayList<>();
     for (Name name : used(input)) {
@@ -30,7 +31,8 @@ final class NetworkSteps {
           .network(name)
           .ifPresent(
               network ->
-                  steps.add(new DefineNetwork(uri, name.text(), summary(network), xml(network))));
+                  steps.add(
+                      new DefineNetwork(uri, name.text(), summary(network), xml(setup, network))));
       // A network of somebody else that runs already is none of our business, not even in a plan.
       boolean ours =
           input.descriptor().network(name).isPresent()
@@ -65,14 +67,16 @@ final class NetworkSteps {
   }
 
   /**
-   * The network's XML.
+   * The network's XML. Its UUID is always the same, so that libvirt takes it twice: a daemon may
+   * carry out what a process asked for that was killed, after the next one has looked.
    *
    * @see <a href="https://libvirt.org/formatnetwork.html">libvirt: network XML format</a>
    */
-  private static String xml(Network network) {
+  private static String xml(String setup, Network network) {
     Document document = Xml.newDocument("network");
     Element root = document.getDocumentElement();
     Xml.add(root, "name", network.name().text());
+    Xml.add(root, "uuid", Identities.networkUuid(setup, network.name().text()).toString());
     if (network.mode() == Network.Mode.NAT) {
       Xml.add(root, "forward").setAttribute("mode", "nat");
     }

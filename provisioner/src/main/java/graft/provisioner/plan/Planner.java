@@ -34,6 +34,7 @@ public final class Planner {
                 input.snapshot(),
                 input.journal(),
                 input.layout().state(),
+                input.snapshot().libvirt().capabilities().flatMap(input.hypervisor()::numa),
                 StubDriver.of(input.hypervisor().deviceDriver()))
             .plan(problems);
     if (!problems.isEmpty()) {

@@ -12,6 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a descriptor may say, and what is said about one that says something else. */
 class DescriptorReaderTest {
@@ -98,6 +100,26 @@ class DescriptorReaderTest {
     assertThat(problemsOf("graft: 2\n"))
         .extracting(Problem::message)
         .containsExactly("'graft' is 2, not between 1 and 1");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"xen+ssh://root@node1/system", "qemu+tls://node1/system", "xen://node1"})
+  void aHypervisorOfAnotherMachineIsRefused(String uri) {
+    assertThat(problemsOf("graft: 1\nlibvirt: " + uri + "\n" + GUEST))
+        .extracting(Problem::toString)
+        .containsExactly(
+            "lab.yaml:2:10: "
+                + uri
+                + " is on another machine; a guest's files, devices and server are made on the one"
+                + " that graft runs on (run graft there)");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"xen:///system", "qemu+unix:///session?socket=/run/here", "auto"})
+  void aHypervisorOfThisMachineIsTaken(String uri) throws Exception {
+    DescriptorFile file =
+        DescriptorReader.read(Path.of("lab.yaml"), "graft: 1\nlibvirt: " + uri + "\n" + GUEST);
+    assertThat(file.descriptor().libvirt()).isEqualTo(new LibvirtUri(uri));
   }
 
   @Test

@@ -3,9 +3,11 @@ package graft.provisioner.fabric;
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.GuestArchitecture;
 import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.Hypervisor;
 import graft.hypervisors.libvirt.LibvirtUri;
 import graft.hypervisors.libvirt.Version;
 import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.hypervisors.xen.XenHypervisor;
 import graft.provisioner.apply.Applier;
 import graft.provisioner.apply.ApplyListener;
 import graft.provisioner.apply.LiveContext;
@@ -67,7 +69,8 @@ final class DeviceHost {
   final FakeSysfs fake;
   final HostAccess access;
   private final Path state;
-  private final KvmHypervisor kvm;
+  private Hypervisor hypervisor;
+  private String uri = "qemu:///system";
   private final List<GuestFacts> guests = new ArrayList<>();
   private boolean root = true;
 
@@ -78,7 +81,7 @@ final class DeviceHost {
   /** With something between the steps and the host. */
   DeviceHost(Path folder, UnaryOperator<HostAccess> between) {
     this.state = folder.resolve("state");
-    kvm = machine(folder);
+    hypervisor = machine(folder);
     fake = new FakeSysfs(folder.resolve("host"));
     fake.loadDriver("vfio-pci").file("/proc/sys/kernel/random/boot_id", "first");
     access = between.apply(new HostAccess(fake, fake.links(), TimeLimits.DEFAULT));
@@ -87,7 +90,7 @@ final class DeviceHost {
   /** One that is only looked at. */
   DeviceHost(Path folder, HostAccess access) {
     this.state = folder.resolve("state");
-    this.kvm = machine(folder);
+    this.hypervisor = machine(folder);
     this.fake = null;
     this.access = access;
   }
@@ -102,6 +105,18 @@ final class DeviceHost {
       throw new UncheckedIOException(e);
     }
     return KvmHypervisor.under(root);
+  }
+
+  /**
+   * In Xen's dom0 instead.
+   *
+   * @param info what {@code xl info -n} prints
+   */
+  DeviceHost xen(String info) {
+    hypervisor = XenHypervisor.saying(info, true);
+    uri = "xen:///system";
+    fake.loadDriver("pciback");
+    return this;
   }
 
   DeviceHost notRoot() {
@@ -127,12 +142,7 @@ final class DeviceHost {
     JournalState journal = journal(setup);
     LibvirtFacts libvirt =
         new LibvirtFacts(
-            "qemu:///system",
-            "",
-            Optional.of(capabilities()),
-            Optional.empty(),
-            List.copyOf(guests),
-            List.of());
+            uri, "", Optional.of(capabilities()), Optional.empty(), List.copyOf(guests), List.of());
     DeviceFacts devices =
         new DeviceObserver(access, DeviceClaims.folder(state))
             .observe(setup, JournalKnowledge.of(journal), () -> libvirt);
@@ -148,7 +158,8 @@ final class DeviceHost {
             SetupFacts.NONE,
             devices);
     StateFolder folder = folder(setup);
-    return Planner.plan(new PlanInput(file, snapshot, journal, Layout.of(folder, root), kvm));
+    return Planner.plan(
+        new PlanInput(file, snapshot, journal, Layout.of(folder, root), hypervisor));
   }
 
   /** Those of a plan's actions that are about devices. */
@@ -237,11 +248,12 @@ final class DeviceHost {
     return new StateFolder(setup, state.resolve(setup.text()));
   }
 
-  private static HostCapabilities capabilities() {
+  private HostCapabilities capabilities() {
+    boolean xen = uri.startsWith("xen");
     return new HostCapabilities(
-        LibvirtUri.parse("qemu:///system"),
+        LibvirtUri.parse(uri),
         "host",
-        "QEMU",
+        xen ? "Xen" : "QEMU",
         Optional.of(new Version(7, 2, 0)),
         new Version(9, 0, 0),
         "x86_64",
@@ -255,6 +267,6 @@ final class DeviceHost {
                 "x86_64",
                 Optional.of("/usr/bin/qemu-system-x86_64"),
                 List.of("q35"),
-                Set.of("qemu", "kvm"))));
+                xen ? Set.of("xen") : Set.of("qemu", "kvm"))));
   }
 }

@@ -1,8 +1,10 @@
 package graft.provisioner.fabric;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import graft.hypervisors.libvirt.UnsupportedFeatureException;
 import graft.provisioner.plan.Plan;
 import graft.provisioner.plan.UnfitHostException;
 import graft.sriov.PciAddress;
@@ -93,6 +95,48 @@ class DevicePlanTest {
         .contains("<memory mode='strict' nodeset='1'/>")
         .contains("<vcpupin cpuset='8-15' vcpu='0'/>")
         .contains("<page size='2048' unit='KiB'/>");
+  }
+
+  /** Dom0 has two CPUs and no nodes, whatever its kernel says of devices. */
+  @Test
+  void underXenAGuestLiesWhereXenSaysThatItsGpuIs() throws Exception {
+    host.xen(
+        """
+        xen_version            : 4.17.5
+        virt_caps              : pv hvm hvm_directio pv_directio
+        cpu_topology           :
+        cpu:    core    socket     node
+          0:       0        0        0
+          1:       0        0        0
+          2:       0        1        1
+         30:      14        1        1
+        device topology        :
+        device           node
+        0000:65:00.0      1
+        numa_info              :
+        node:    memsize    memfree    distances
+           0:      2048        612      10,20
+           1:      2048       1800      20,10
+        """);
+    String gpu =
+        "graft: 1\nname: lab\n"
+            + "gpus: [{name: a100, owner: \"guest:alice\", device: \"0000:65:00.0\"}]\n"
+            + "networks: [{name: lab, address: 192.168.160.1/24}]\n";
+    String network = "networks: [lab]\n    ready: {when: off}\n";
+    Plan plan = host.plan(gpu + guest(network));
+    assertThat(plan.notes()).contains("guest alice: NUMA node 1, near 0000:65:00.0");
+    assertThat(String.valueOf(plan.toTree()))
+        .contains("<vcpupin cpuset='2,30' vcpu='0'/>")
+        .doesNotContain("<numatune>");
+    assertThat(host.plan(gpu + guest(network + "    placement: {pin: [30]}")).notes())
+        .as("a CPU that dom0 has not")
+        .contains("guest alice: NUMA node 1, near 0000:65:00.0, pinned to the CPUs 30");
+    assertThatExceptionOfType(UnsupportedFeatureException.class)
+        .isThrownBy(() -> host.plan(gpu + guest(network + "    placement: {numa: strict}")))
+        .withMessageContaining("xen cannot give memory from chosen NUMA nodes (Xen takes memory");
+    assertThatExceptionOfType(UnfitHostException.class)
+        .isThrownBy(() -> host.plan(gpu + guest(network + "    placement: {pin: [3]}")))
+        .withMessageContaining("the host has no CPU 3 (it has 0-2,30)");
   }
 
   @Test

@@ -61,6 +61,9 @@ class PlannerTest {
                 vgpu: gpu0
             """);
     assertThat(withoutWarnings(plan)).isEqualTo(golden("image.txt"));
+    assertThat(String.valueOf(plan.toTree()))
+        .as("libvirt takes it again, if it comes to carry out what a killed process asked for")
+        .contains("<uuid>" + Identities.networkUuid("lab", "lab") + "</uuid>");
   }
 
   @Test

@@ -52,6 +52,14 @@ public interface Hypervisor {
   }
 
   /**
+   * The host's NUMA nodes, where the kernel that Graft runs on is itself a guest of the hypervisor
+   * and does not see them; else empty.
+   */
+  default Optional<HostNuma> numa(HostCapabilities host) {
+    return Optional.empty();
+  }
+
+  /**
    * Does nothing if this host can run such a guest.
    *
    * @throws UnsupportedFeatureException when the spec needs what {@link #features} lacks

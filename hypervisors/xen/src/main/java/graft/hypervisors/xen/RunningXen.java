@@ -1,6 +1,7 @@
 package graft.hypervisors.xen;
 
 import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.HostNuma;
 import graft.hypervisors.libvirt.HypervisorException;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import java.io.File;
@@ -26,6 +27,7 @@ import java.util.stream.Stream;
  * @param capabilities words such as {@code hvm_directio}
  * @param commandLine the words of Xen's own command line
  * @param logsConsoles whether its xenconsoled writes what guests print into files
+ * @param numa its nodes
  * @see <a href="https://xenbits.xen.org/docs/4.17-testing/man/xl.1.html">xl info</a>
  */
 record RunningXen(
@@ -33,7 +35,8 @@ record RunningXen(
     String version,
     Set<String> capabilities,
     List<String> commandLine,
-    boolean logsConsoles) {
+    boolean logsConsoles,
+    HostNuma numa) {
 
   private static final long LIMIT_SECONDS = 20;
 
@@ -48,10 +51,10 @@ record RunningXen(
   static RunningXen of(HostCapabilities host) {
     return host.uri().isLocal() && host.hypervisor().equals("Xen")
         ? parse(info(), logsConsoles(Path.of("/proc")))
-        : new RunningXen(false, "", Set.of(), List.of(), false);
+        : new RunningXen(false, "", Set.of(), List.of(), false, XenNuma.parse(""));
   }
 
-  /** Reads what {@code xl info} prints. */
+  /** Reads what {@code xl info -n} prints. */
   static RunningXen parse(String info, boolean logsConsoles) {
     Map<String, String> values = new LinkedHashMap<>();
     for (String line : info.lines().toList()) {
@@ -65,7 +68,8 @@ record RunningXen(
         values.getOrDefault("xen_version", "of unknown version"),
         new TreeSet<>(words(values.get("virt_caps"))),
         words(values.get("xen_commandline")),
-        logsConsoles);
+        logsConsoles,
+        XenNuma.parse(info));
   }
 
   private static List<String> words(String text) {
@@ -135,7 +139,7 @@ record RunningXen(
   private static String info() {
     try {
       Process process =
-          new ProcessBuilder("xl", "info")
+          new ProcessBuilder("xl", "info", "-n")
               .redirectError(ProcessBuilder.Redirect.DISCARD)
               .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
               .start();
@@ -155,6 +159,6 @@ record RunningXen(
 
   private static HypervisorException failure(String why, Throwable cause) {
     return new HypervisorException(
-        "ask", "Xen by xl info", why, "run it by hand, as root in dom0", cause);
+        "ask", "Xen by xl info -n", why, "run it by hand, as root in dom0", cause);
   }
 }

@@ -2,6 +2,7 @@ package graft.hypervisors.xen;
 
 import graft.hypervisors.libvirt.GuestFeature;
 import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.HostNuma;
 import graft.hypervisors.libvirt.Hypervisor;
 import graft.hypervisors.libvirt.domain.CpuTuneElement;
 import graft.hypervisors.libvirt.domain.DomainSpec;
@@ -110,7 +111,8 @@ public final class XenHypervisor implements Hypervisor {
       case CONSOLE_LOG -> "xenconsoled runs without --log=guest";
       case USER_NETWORK -> "write networks: [default], or another network of libvirt's";
       case GUEST_AGENT -> "libvirt's driver for Xen knows none; SSH does what it would";
-      case NUMA_TUNING -> "libvirt's driver for Xen knows only pinned CPUs";
+      case NUMA_TUNING ->
+          "Xen takes memory where the CPUs are as long as there is some, and elsewhere then";
       default -> "";
     };
   }
@@ -146,6 +148,12 @@ public final class XenHypervisor implements Hypervisor {
     return kind != Virtualization.HVM && running(host).logsConsoles()
         ? Optional.of(CONSOLES.resolve("guest-" + guest + ".log"))
         : Optional.empty();
+  }
+
+  /** Dom0 is a guest with CPUs of its own, and knows no nodes. */
+  @Override
+  public Optional<HostNuma> numa(HostCapabilities host) {
+    return Optional.of(running(host).numa());
   }
 
   @Override
