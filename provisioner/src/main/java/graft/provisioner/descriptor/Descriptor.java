@@ -34,7 +34,7 @@ public record Descriptor(
             "Which hypervisor runs the guests. auto: KVM where it works, Xen in its dom0, else QEMU.")
         HypervisorChoice hypervisor,
     @Default("auto")
-        @Doc("The libvirt connection. auto: the system's daemon if it answers, else the session's.")
+        @Doc("This machine's libvirt. auto: the system's daemon if it answers, else the session's.")
         LibvirtUri libvirt,
     @Doc("The GPUs that guests use, wherever they are.") List<Gpu> gpus,
     @Doc("The InfiniBand and RoCE adapters of this host.") Optional<Fabric> fabric,
