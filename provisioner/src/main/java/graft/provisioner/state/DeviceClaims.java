@@ -59,7 +59,9 @@ public final class DeviceClaims {
    */
   public void claim(String device, Holder holder) throws IOException {
     Files.createDirectories(folder);
-    Path whole = Files.createTempFile(folder, ".claim", "");
+    Path whole = draft(device, holder);
+    Files.deleteIfExists(
+        whole); // of a process that was killed; it may be the claim itself by another name
     try {
       Files.writeString(whole, holder.text() + "\n", StandardCharsets.UTF_8);
       // A link is there with its content or not at all, and never in place of another one.
@@ -76,10 +78,16 @@ public final class DeviceClaims {
 
   /** Gives a device back; nothing if it is not that guest's. */
   public void release(String device, Holder holder) throws IOException {
+    Files.deleteIfExists(draft(device, holder));
     Path file = folder.resolve(device);
     if (Files.exists(file) && Holder.parse(Files.readString(file)).equals(holder)) {
       Files.deleteIfExists(file);
     }
+  }
+
+  /** What becomes a claim. Its name is its own: one process at a time works on a set-up. */
+  private Path draft(String device, Holder holder) {
+    return folder.resolve("." + device + "." + holder.setup());
   }
 
   /**

@@ -126,9 +126,24 @@ public final class Guest {
         });
   }
 
-  /** Starts it; libvirt returns once the hypervisor runs, long before the guest has booted. */
-  public void start() {
-    run("start", domain -> LibvirtLibrary.calls().virDomainCreateWithFlags(domain, 0));
+  /**
+   * Starts it; libvirt returns once the hypervisor runs, long before the guest has booted.
+   *
+   * @return false when it was running: a daemon may have carried out meanwhile what a process asked
+   *     for that was killed
+   */
+  public boolean start() {
+    return with(
+        domain -> {
+          if (LibvirtLibrary.calls().virDomainCreateWithFlags(domain, 0) >= 0) {
+            return true;
+          }
+          HypervisorException failure = attempt("start").failure();
+          if (state(domain).isActive()) {
+            return false;
+          }
+          throw failure;
+        });
   }
 
   /** Asks the guest's system to power off and returns at once; it may ignore that. */

@@ -79,7 +79,8 @@ class LibvirtHostIntegrationTest {
     assertThat(guest.name()).isEqualTo(NAME);
     assertThat(host.guest(NAME)).contains(guest);
     assertThat(guest.state()).isEqualTo(GuestState.SHUT_OFF);
-    guest.start();
+    assertThat(guest.start()).isTrue();
+    assertThat(guest.start()).as("it runs already").isFalse();
     assertThat(guest.state()).isEqualTo(GuestState.RUNNING).matches(GuestState::isActive);
     assertThat(guest.info().memory()).isEqualTo(MemorySize.ofMib(64));
     assertThat(guest.info().cpus()).isEqualTo(1);
@@ -165,8 +166,10 @@ class LibvirtHostIntegrationTest {
     Networks networks = host.networks();
     Document xml = Xml.newDocument("network");
     Xml.add(xml.getDocumentElement(), "name", NAME);
+    Xml.add(xml.getDocumentElement(), "uuid", UUID.randomUUID().toString());
     assertThat(networks.find(NAME)).isEmpty();
     networks.define(xml);
+    networks.define(xml); // with its UUID libvirt takes it twice
     assertThat(networks.find(NAME)).map(Network::active).contains(false);
     networks.start(NAME);
     assertThat(networks.list()).extracting(Network::name).contains("default", NAME);
