@@ -590,6 +590,18 @@ class PlannerTest {
   }
 
   @Test
+  void aGuestOfXenThatOwnsAGpuServesItsNeighboursOverTheirBridge() throws Exception {
+    assertThat(host.xen(XEN).distribution().plan(OWNED).toText())
+        .contains("lab on xen:///system")
+        .contains("make its cloud-init seed with 5 files, 1 service")
+        .contains("+ define it in libvirt (1 CPU, 512MiB, channels tcp)")
+        .contains("+ wait until SSH answers and cloud-init has set it up")
+        .contains("+ tell its server of 'gpu0' who may use it: alice memory=1073741824")
+        .contains("+ run a CUDA program in it, once its server answers")
+        .doesNotContain("+ wait until its agent", "memory that it shares");
+  }
+
+  @Test
   void neighboursShareANetworkWithTheOwner() {
     assertThat(problems(host.distribution(), OWNED.replaceFirst("networks: \\[default]", "")))
         .containsExactly(
