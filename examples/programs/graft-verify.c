@@ -11,21 +11,22 @@
 #include <time.h>
 
 static const char usage[] =
-    "Usage: graft-verify [--device=N] [--size=MIB] [--no-measure] [--json]\n"
+    "Usage: graft-verify [--device=N] [--size=MIB] [--seconds=S] [--no-measure] [--json]\n"
     "\n"
     "Starts CUDA, copies to the device and back, runs a kernel and checks its result; then measures copies and\n"
     "launches. Prints one KEY=VALUE a line, the last one result=ok or result=failed: WHY.\n"
     "\n"
     "  --device=N     the device's number (0)\n"
     "  --size=MIB     size of a measured copy, 1 to 1024 (8)\n"
+    "  --seconds=S    how long copies are measured each way, 1 to 600 (0.2)\n"
     "  --no-measure   only check\n"
     "  --json         print one JSON object instead\n"
     "\n"
     "Keys: device, compute_capability, memory_bytes, driver_version, channel (the address that Graft's client\n"
     "uses), client_version (its own), start_ms (cuInit until the context is there), then, measured: round_trip_us (the median of a call\n"
     "that waits for an answer), host_to_device_mb_s and device_to_host_mb_s (pageable memory, 10^6 bytes a\n"
-    "second), pinned_to_device_mb_s and pinned_to_host_mb_s, launch_us (one of many launches that are not\n"
-    "waited for), launch_wait_us (launch and wait, the median).\n"
+    "second), pinned_to_device_mb_s and pinned_to_host_mb_s, queued_to_device_mb_s (pinned, 16 MiB of copies at a time),\n"
+    "launch_us (one of many launches that are not waited for), launch_wait_us (launch and wait, the median).\n"
     "\n"
     "Exit code: 0 ok, 1 failed, 2 wrong usage.\n";
 
@@ -59,6 +60,7 @@ typedef struct CUfunc_st *CUfunction;
   F(cuMemHostAlloc, (void **, size_t, unsigned))                                                           \
   F(cuMemFreeHost, (void *))                                                                               \
   F(cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t))                                                  \
+  F(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, void *))                                      \
   F(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))                                                        \
   F(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, \
                      void **, void **))
@@ -282,8 +284,8 @@ static void free_of_copies(void *memory, bool pinned) {
   }
 }
 
-// Copies both ways for about 0.2 s each after one copy that is not counted, and compares what came back.
-static void measure_copies(size_t bytes, bool pinned) {
+// Copies both ways for so many seconds each after one copy that is not counted, and compares what came back.
+static void measure_copies(size_t bytes, bool pinned, double limit) {
   unsigned char *memory = allocate_for_copies(bytes, pinned);
   unsigned char *back = allocate_for_copies(bytes, pinned);
   for (size_t i = 0; i < bytes; i++) {
@@ -300,8 +302,23 @@ static void measure_copies(size_t bytes, bool pinned) {
     CHECK(cuCtxSynchronize());
     copied += (double)bytes;
     end = seconds();
-  } while (end - start < 0.2);
+  } while (end - start < limit);
   print_number(pinned ? "pinned_to_device_mb_s" : "host_to_device_mb_s", 1e-6 * copied / (end - start), 1);
+
+  if (pinned) {
+    size_t batch = bytes < 8u << 20 ? (16u << 20) / bytes : 2;
+    copied = 0;
+    start = seconds();
+    do {
+      for (size_t i = 0; i < batch; i++) {
+        CHECK(cuMemcpyHtoDAsync_v2(device, memory, bytes, NULL));
+        copied += (double)bytes;
+      }
+      CHECK(cuCtxSynchronize());
+      end = seconds();
+    } while (end - start < limit);
+    print_number("queued_to_device_mb_s", 1e-6 * copied / (end - start), 1);
+  }
 
   CHECK(cuMemcpyDtoH_v2(back, device, bytes));
   copied = 0;
@@ -310,7 +327,7 @@ static void measure_copies(size_t bytes, bool pinned) {
     CHECK(cuMemcpyDtoH_v2(back, device, bytes));
     copied += (double)bytes;
     end = seconds();
-  } while (end - start < 0.2);
+  } while (end - start < limit);
   print_number(pinned ? "pinned_to_host_mb_s" : "device_to_host_mb_s", 1e-6 * copied / (end - start), 1);
   if (memcmp(memory, back, bytes) != 0) {
     fail("%zu bytes copied to the device came back changed", bytes);
@@ -381,6 +398,7 @@ static long number(const char *option, const char *text, long lowest, long highe
 
 int main(int count, char **arguments) {
   long ordinal = 0, mebibytes = 8;
+  double limit = 0.2;
   bool measure = true;
   for (int i = 1; i < count; i++) {
     const char *argument = arguments[i];
@@ -392,6 +410,8 @@ int main(int count, char **arguments) {
       ordinal = number("--device", argument + 9, 0, 1000);
     } else if (strncmp(argument, "--size=", 7) == 0) {
       mebibytes = number("--size", argument + 7, 1, 1024);
+    } else if (strncmp(argument, "--seconds=", 10) == 0) {
+      limit = (double)number("--seconds", argument + 10, 1, 600);
     } else if (strcmp(argument, "--help") == 0) {
       fputs(usage, stdout);
       return 0;
@@ -425,8 +445,8 @@ int main(int count, char **arguments) {
   check_kernel(saxpy);
   if (measure) {
     measure_round_trips();
-    measure_copies((size_t)mebibytes << 20, false);
-    measure_copies((size_t)mebibytes << 20, true);
+    measure_copies((size_t)mebibytes << 20, false, limit);
+    measure_copies((size_t)mebibytes << 20, true, limit);
     measure_launches(saxpy);
   }
   CHECK(cuModuleUnload(module));

@@ -47,6 +47,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   memset(config, 0, sizeof *config);
   config->spin_microseconds = 50;
   copy(config->pci_devices, sizeof config->pci_devices, "/sys/bus/pci/devices");
+  copy(config->rdma_devices, sizeof config->rdma_devices, "/sys/class/infiniband");
   /* More connections than cores to serve them only get in each other's way. */
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   config->lanes = processors >= 16 ? 6 : processors >= 8 ? 4 : processors >= 4 ? 2 : 1;
@@ -68,6 +69,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
       if (!strcmp(key, "name")) copy(config->name, sizeof config->name, value);
       if (!strcmp(key, "token-file")) copy(token_file, sizeof token_file, value);
       if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
+      if (!strcmp(key, "rdma-ports")) copy(config->rdma_ports, sizeof config->rdma_ports, value);
       if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
       if (!strcmp(key, "lanes")) config->lanes = atoi(value);
       if (!strcmp(key, "managed")) copy(managed, sizeof managed, value);
@@ -80,6 +82,8 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   if ((value = getenv("GRAFT_TOKEN_FILE"))) copy(token_file, sizeof token_file, value);
   if ((value = getenv("GRAFT_SPIN_MICROSECONDS"))) config->spin_microseconds = atoi(value);
   if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
+  if ((value = getenv("GRAFT_RDMA_PORTS"))) copy(config->rdma_ports, sizeof config->rdma_ports, value);
+  if ((value = getenv("GRAFT_RDMA_DEVICES"))) copy(config->rdma_devices, sizeof config->rdma_devices, value);
   if ((value = getenv("GRAFT_LANES"))) config->lanes = atoi(value);
   if ((value = getenv("GRAFT_MANAGED"))) copy(managed, sizeof managed, value);
   config->managed_exclusive = !strcmp(managed, "exclusive");

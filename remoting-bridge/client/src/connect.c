@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -15,6 +16,7 @@
 #include <linux/vm_sockets.h>
 
 #include "graft.h"
+#include "rails.h"
 #include "region.h"
 #include "ucx.h"
 
@@ -225,10 +227,20 @@ static const struct scheme *scheme_of(const char *address, char *reason, size_t 
   return NULL;
 }
 
+/* UCX takes the ports that it is told, else those that it likes. */
+static bool rdma_is_usable(const struct graft_config *config, char *reason, size_t size) {
+  char devices[256];
+  if (config->rdma_ports[0] && !getenv("UCX_NET_DEVICES")) {
+    if (!graft_rails(config->rdma_devices, config->rdma_ports, devices, sizeof devices, reason, size)) return false;
+    graft_ucx_use(devices);
+  }
+  return graft_ucx_present(reason, size);
+}
+
 /* A session that could not be used would cost the server a worker. */
 static bool usable(const struct scheme *scheme, const struct graft_config *config, char *reason, size_t size) {
   if (scheme->channel == OVER_GUEST_MEMORY) return graft_region_present(config->pci_devices, reason, size);
-  return scheme->channel != OVER_UCX || graft_ucx_present(reason, size);
+  return scheme->channel != OVER_UCX || rdma_is_usable(config, reason, size);
 }
 
 /* What follows the welcome. */

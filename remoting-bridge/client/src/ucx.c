@@ -1,5 +1,6 @@
 #include "ucx.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -10,8 +11,11 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/capability.h>
 
 #include <ucp/api/ucp.h>
 
@@ -19,14 +23,20 @@
 
 #define MAGIC 0x58555247u /* "GRUX" */
 #define VERSION 1
-#define MOST (1u << 20)         /* bytes of a message */
+#define MOST (1u << 20) /* bytes of a message */
+#define WINDOW 8        /* large messages at once */
+/* From so many bytes on a message goes straight to where it belongs. UCX's own limit, which it estimates, was above 256 KiB
+ * on soft RoCE, where what it copied went at a tenth of the speed. */
+#define RENDEZVOUS "32k"
 #define MOST_ADDRESS (16u << 10) /* of a worker's address: each device adds to it */
 #define LOOKS_NANOSECONDS 50000u /* how long a transfer is looked at before it is waited for */
-#define WAIT_MILLISECONDS 1000
+#define LEAST_MILLISECONDS 10    /* asleep, at first and at last */
+#define MOST_MILLISECONDS 1000
 #define CLOSE_NANOSECONDS 1000000000u
 #define LEFT_NANOSECONDS 10000000000u
 #define LEFT_MILLISECONDS 5
 #define ENOUGH_LOCKED (256u << 20)
+#define LEAST_LOCKED (64u << 20) /* each worker takes 20 MiB at once on rxe */
 
 /* ---- libucp ---- */
 
@@ -56,6 +66,7 @@ static struct {
   pthread_mutex_t lock;
   ucp_context_h context;
   unsigned major, minor;
+  char devices[256]; /* "" as UCX likes */
   const char *(*status_string)(ucs_status_t);
 #define POINTER(name) __typeof__(name) *name;
   FUNCTIONS(POINTER)
@@ -109,9 +120,20 @@ static bool start(char *reason, size_t size) {
   if (failed(u.ucp_config_read(NULL, NULL, &config), "read its settings", reason, size)) return false;
   /* What asks CUDA about memory would ask us. */
   if (!getenv("UCX_TLS")) u.ucp_config_modify(config, "TLS", "^cuda,rocm");
+  if (!getenv("UCX_RNDV_THRESH")) u.ucp_config_modify(config, "RNDV_THRESH", RENDEZVOUS);
+  /* Its own looks whether the peer lives: our socket says that. They are datagrams, and where rxe cannot send one since the
+   * link is down, UCX (1.13) ends the process. */
+  if (!getenv("UCX_KEEPALIVE_INTERVAL")) u.ucp_config_modify(config, "KEEPALIVE_INTERVAL", "inf");
+  if (u.devices[0]) u.ucp_config_modify(config, "NET_DEVICES", u.devices);
   ucs_status_t status = u.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &u.context);
   u.ucp_config_release(config);
   return !failed(status, "start", reason, size);
+}
+
+void graft_ucx_use(const char *devices) {
+  pthread_mutex_lock(&u.lock);
+  snprintf(u.devices, sizeof u.devices, "%s", devices);
+  pthread_mutex_unlock(&u.lock);
 }
 
 bool graft_ucx_present(char *reason, size_t size) {
@@ -139,6 +161,9 @@ struct graft_ucx {
   ucs_status_t broken; /* what UCX said when it lost the peer */
   bool together;       /* each end has had a message of the other's */
   bool gone;           /* the socket says so; what had been sent before still counts */
+  ucp_tag_message_h next; /* a message that has come, and its length */
+  size_t next_bytes;
+  uint64_t quiet_since; /* since when there has been nothing to receive; 0 if not known */
   uint8_t *rest;       /* a message longer than what was asked for */
   size_t rest_at, rest_end;
 };
@@ -163,37 +188,68 @@ static bool send_left(struct graft_ucx *c) {
   return true;
 }
 
-/* Sleeps until a device has something to say. False if the peer has gone, which its socket says. */
-static bool sleep_on(struct graft_ucx *c, const struct side *side) {
+/* Sleeps until a device has something to say, at most as long again as has been waited: UCX or a driver may lose a wake-up.
+ * False if the peer has gone, which its socket says. */
+static bool sleep_on(struct graft_ucx *c, const struct side *side, uint64_t waited) {
   bool left = side == &c->in && send_left(c);
+  uint64_t milliseconds = LEAST_MILLISECONDS + waited / 1000000u;
   if (u.ucp_worker_arm(side->worker) != UCS_OK) return true; /* something has come */
+  /* And again: what came before a device was armed does not wake on rxe. */
+  if (u.ucp_worker_progress(side->worker)) return true;
+  if (milliseconds > MOST_MILLISECONDS) milliseconds = MOST_MILLISECONDS;
+  if (left && milliseconds > LEFT_MILLISECONDS) milliseconds = LEFT_MILLISECONDS;
   struct pollfd fds[] = {{.fd = side->events, .events = POLLIN}, {.fd = c->socket, .events = POLLRDHUP}};
-  return poll(fds, 2, left ? LEFT_MILLISECONDS : WAIT_MILLISECONDS) < 0 || !fds[1].revents;
+  return poll(fds, 2, (int)milliseconds) < 0 || !fds[1].revents;
 }
 
-/* Waits until UCX has done what it was asked for. */
-static bool finish(struct graft_ucx *c, struct side *side, ucs_status_ptr_t request) {
-  if (!request) return true;
+/* ---- What UCX works on ---- */
+
+/* Several at once, since each large message takes the two ends a word to and fro before its data flows. */
+struct flight {
+  ucs_status_ptr_t requests[WINDOW];
+  unsigned first, count;
+};
+
+static void take_off(struct graft_ucx *c, struct flight *f, ucs_status_ptr_t request) {
   if (UCS_PTR_IS_ERR(request)) {
     c->broken = UCS_PTR_STATUS(request);
-    return false;
+  } else if (request) {
+    f->requests[(f->first + f->count++) % WINDOW] = request;
   }
+}
+
+/* The oldest is over. */
+static void land(struct graft_ucx *c, struct flight *f, ucs_status_t status) {
+  if (status != UCS_OK) c->broken = status;
+  u.ucp_request_free(f->requests[f->first]);
+  f->first = (f->first + 1) % WINDOW;
+  f->count--;
+}
+
+/* Lets UCX work, and sleeps if it has had nothing to do for a while. Sees to those that are done, the oldest first, and takes
+ * all back if the peer has gone. */
+static void work(struct graft_ucx *c, struct side *side, struct flight *f, uint64_t *since) {
   ucs_status_t status;
-  uint64_t since = now();
-  while ((status = u.ucp_request_check_status(request)) == UCS_INPROGRESS) {
-    if (u.ucp_worker_progress(side->worker)) {
-      since = now();
-    } else if (c->broken || (now() - since > LOOKS_NANOSECONDS && !sleep_on(c, side))) {
-      u.ucp_request_cancel(side->worker, request);
-      while (u.ucp_worker_progress(side->worker)) continue;
-      status = u.ucp_request_check_status(request);
-      if (status == UCS_INPROGRESS) status = UCS_ERR_CONNECTION_RESET;
-      break;
+  if (u.ucp_worker_progress(side->worker)) {
+    *since = now();
+  } else if (c->broken || (now() - *since > LOOKS_NANOSECONDS && !sleep_on(c, side, now() - *since))) {
+    for (unsigned i = 0; i < f->count; i++) u.ucp_request_cancel(side->worker, f->requests[(f->first + i) % WINDOW]);
+    while (u.ucp_worker_progress(side->worker)) continue;
+    while (f->count) {
+      status = u.ucp_request_check_status(f->requests[f->first]);
+      land(c, f, status == UCS_INPROGRESS ? UCS_ERR_CONNECTION_RESET : status);
     }
   }
-  u.ucp_request_free(request);
-  if (status != UCS_OK) c->broken = status;
-  return status == UCS_OK;
+  while (f->count && (status = u.ucp_request_check_status(f->requests[f->first])) != UCS_INPROGRESS) land(c, f, status);
+}
+
+/* Waits until UCX has done it. */
+static bool finish(struct graft_ucx *c, struct side *side, ucs_status_ptr_t request) {
+  struct flight f = {.count = 0};
+  uint64_t since = now();
+  take_off(c, &f, request);
+  while (f.count) work(c, side, &f, &since);
+  return !c->broken;
 }
 
 static const ucp_request_param_t host_memory = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE, .memory_type = UCS_MEMORY_TYPE_HOST};
@@ -209,14 +265,33 @@ struct greeting {
 };
 _Static_assert(sizeof(struct greeting) == 256, "the greeting has a fixed size");
 
-/* An adapter reaches locked memory alone. Where too little may be locked, UCX (1.13) says that a device cannot be used, or
- * connects and never receives. */
-static void add_limit(char *reason, size_t size) {
+/* How much memory this process may lock: an adapter reaches no other. */
+static uint64_t lockable(void) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
   struct rlimit locked;
+  if (getrlimit(RLIMIT_MEMLOCK, &locked)) return UINT64_MAX;
+  bool any = !syscall(SYS_capget, &header, data) && data[0].effective & 1u << CAP_IPC_LOCK;
+  return any ? UINT64_MAX : locked.rlim_cur;
+}
+
+static void add_limit(char *reason, size_t size) {
   size_t used = strlen(reason);
-  if (getrlimit(RLIMIT_MEMLOCK, &locked) || locked.rlim_cur >= ENOUGH_LOCKED) return;
+  if (lockable() >= ENOUGH_LOCKED) return;
   snprintf(reason + used, size - used, "; over InfiniBand it wants more than the %llu KiB of memory that may be locked: ulimit -l unlimited",
-           (unsigned long long)locked.rlim_cur >> 10);
+           (unsigned long long)lockable() >> 10);
+}
+
+/* Where too little may be locked UCX (1.13) connects and never receives, or tries for ever to get buffers. */
+static bool may_lock(char *reason, size_t size) {
+  DIR *adapters = opendir("/sys/class/infiniband");
+  bool any = false;
+  for (struct dirent *e; adapters && !any && (e = readdir(adapters));) any = e->d_name[0] != '.';
+  if (adapters) closedir(adapters);
+  if (!any || lockable() >= LEAST_LOCKED) return true;
+  snprintf(reason, size, "UCX cannot register memory with this machine's adapters");
+  add_limit(reason, size);
+  return false;
 }
 
 static bool open_side(struct side *side, char *reason, size_t size) {
@@ -276,11 +351,14 @@ static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
   return false;
 }
 
-/* Tells the peer why it is not to be, and hears its word. */
+/* Tells the peer why it is not to be, and hears what it says meanwhile: a socket that is closed with that unread takes the
+ * reason with it. */
 static void refuse(int socket, const char *reason) {
-  struct greeting ours = {.magic = MAGIC, .version = VERSION, .status = 1};
+  struct greeting theirs, ours = {.magic = MAGIC, .version = VERSION, .status = 1};
+  char address[MOST_ADDRESS];
   snprintf(ours.message, sizeof ours.message, "%s", reason);
-  graft_exchange(socket, &ours, sizeof ours, NULL, 0);
+  if (!graft_exchange(socket, &ours, sizeof ours, &theirs, sizeof theirs)) return;
+  if (!theirs.status && theirs.bytes <= sizeof address) graft_exchange(socket, NULL, 0, address, theirs.bytes);
 }
 
 static bool check(struct greeting *theirs, char *reason, size_t size) {
@@ -330,7 +408,7 @@ static bool set_up(struct graft_ucx *c, char *reason, size_t size) {
     snprintf(reason, size, "no memory or no random numbers for rdma");
     return false;
   }
-  if (!open_side(&c->out, reason, size) || !open_side(&c->in, reason, size) ||
+  if (!may_lock(reason, size) || !open_side(&c->out, reason, size) || !open_side(&c->in, reason, size) ||
       failed(u.ucp_worker_get_address(c->in.worker, &address, &bytes), "say where its devices are", reason, size)) {
     refuse(c->socket, reason);
     return false;
@@ -361,11 +439,17 @@ struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size) {
 
 bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes) {
   const uint8_t *at = data;
+  struct flight f = {.count = 0};
   pthread_mutex_lock(&c->sending);
-  if (bytes > GRAFT_UCX_SURELY_EAGER) __atomic_store_n(&c->left_until, now() + LEFT_NANOSECONDS, __ATOMIC_RELAXED);
-  while (bytes && !c->broken) {
+  uint64_t since = now();
+  if (bytes > GRAFT_UCX_SURELY_EAGER) __atomic_store_n(&c->left_until, since + LEFT_NANOSECONDS, __ATOMIC_RELAXED);
+  while (f.count || (bytes && !c->broken)) {
+    if (!bytes || c->broken || f.count == WINDOW) {
+      work(c, &c->out, &f, &since);
+      continue;
+    }
     size_t take = bytes < MOST ? bytes : MOST;
-    if (!finish(c, &c->out, u.ucp_tag_send_nbx(c->peer, at, take, c->tag_out, &host_memory))) break;
+    take_off(c, &f, u.ucp_tag_send_nbx(c->peer, at, take, c->tag_out, &host_memory));
     at += take;
     bytes -= take;
   }
@@ -390,36 +474,68 @@ static ssize_t take_rest(struct graft_ucx *c, void *to, size_t bytes) {
   return (ssize_t)take;
 }
 
+/* The next message, if it is here; its length is in c->next_bytes. */
+static bool find(struct graft_ucx *c) {
+  ucp_tag_recv_info_t info;
+  if (!c->next && (c->next = u.ucp_tag_probe_nb(c->in.worker, c->tag_in, UINT64_MAX, 1, &info))) c->next_bytes = info.length;
+  return c->next;
+}
+
+static ucs_status_ptr_t take_next(struct graft_ucx *c, void *to) {
+  ucp_tag_message_h message = c->next;
+  c->next = NULL;
+  return u.ucp_tag_msg_recv_nbx(c->in.worker, to, c->next_bytes, message, &host_memory);
+}
+
+/* The message that is here, and as many as follow it at once while there is room and the sender has cut what it sends. */
+static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
+  struct flight f = {.count = 0};
+  uint64_t since = now();
+  size_t taken = 0;
+  bool more = true;
+  for (;;) {
+    if (more && f.count < WINDOW && !c->broken && find(c) && c->next_bytes <= bytes - taken) {
+      more = c->next_bytes == MOST;
+      take_off(c, &f, take_next(c, to + taken));
+      taken += c->next_bytes;
+    } else if (f.count) {
+      work(c, &c->in, &f, &since);
+    } else {
+      return taken;
+    }
+  }
+}
+
 ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes) {
   if (c->rest_at < c->rest_end) return take_rest(c, to, bytes);
-  ucp_tag_recv_info_t info;
   u.ucp_worker_progress(c->in.worker);
-  ucp_tag_message_h message = u.ucp_tag_probe_nb(c->in.worker, c->tag_in, UINT64_MAX, 1, &info);
-  if (!message) {
+  if (!find(c)) {
     errno = EAGAIN;
     return c->gone ? 0 : -1;
   }
-  if (info.length > MOST || !info.length) {
+  if (c->next_bytes > MOST || !c->next_bytes) {
     errno = EPROTO;
     return -1;
   }
-  bool direct = info.length <= bytes;
-  void *target = direct ? to : c->rest;
-  if (!finish(c, &c->in, u.ucp_tag_msg_recv_nbx(c->in.worker, target, info.length, message, &host_memory))) {
-    errno = ECONNRESET;
-    return -1;
+  c->quiet_since = 0;
+  size_t got = 0;
+  if (c->next_bytes <= bytes) {
+    got = take_several(c, to, bytes);
+  } else if (finish(c, &c->in, take_next(c, c->rest))) {
+    c->rest_at = 0;
+    c->rest_end = c->next_bytes;
+    return take_rest(c, to, bytes);
   }
-  if (direct) return (ssize_t)info.length;
-  c->rest_at = 0;
-  c->rest_end = info.length;
-  return take_rest(c, to, bytes);
+  if (!c->broken) return (ssize_t)got;
+  errno = ECONNRESET;
+  return -1;
 }
 
 void graft_ucx_wait(struct graft_ucx *c) {
-  ucp_tag_recv_info_t info;
   while (u.ucp_worker_progress(c->in.worker)) continue;
-  if (u.ucp_tag_probe_nb(c->in.worker, c->tag_in, UINT64_MAX, 0, &info)) return;
-  c->gone = !sleep_on(c, &c->in);
+  if (find(c)) return;
+  if (!c->quiet_since) c->quiet_since = now();
+  c->gone = !sleep_on(c, &c->in, now() - c->quiet_since);
   while (c->gone && u.ucp_worker_progress(c->in.worker)) continue;
 }
 

@@ -38,10 +38,16 @@ void graft_wire_wait(const struct graft_wire *wire) {
   poll(&p, 1, -1);
 }
 
+/* All of it if the kernel can wait for that: vsock waits for less than its buffer holds (256 KiB), and refuses more at once. */
+static ssize_t receive_most(int fd, void *to, size_t bytes) {
+  ssize_t n = recv(fd, to, bytes, MSG_WAITALL);
+  return n < 0 && errno == ENOMEM ? recv(fd, to, bytes, 0) : n;
+}
+
 bool graft_wire_receive_all(const struct graft_wire *wire, void *to, size_t bytes) {
   uint8_t *at = to;
   while (bytes) {
-    ssize_t n = wire->ucx ? graft_ucx_receive(wire->ucx, at, bytes) : recv(wire->fd, at, bytes, MSG_WAITALL);
+    ssize_t n = wire->ucx ? graft_ucx_receive(wire->ucx, at, bytes) : receive_most(wire->fd, at, bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       if (!n) errno = 0;

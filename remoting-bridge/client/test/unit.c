@@ -7,6 +7,7 @@
 #include "graft.h"
 #include "ivshmem.h"
 #include "paging.h"
+#include "rails.h"
 
 static int passed, failed;
 
@@ -238,6 +239,42 @@ static void guest_memory(void) {
   if (rmdir(devices)) abort();
 }
 
+/* Ports are found by GUID among other devices and their ports, several at once; one that is not there is an error. */
+static void rails(void) {
+  char folder[] = "/tmp/graft-unit-XXXXXX", path[200], devices[64], reason[400] = "";
+  static const char *const gids[][3] = {
+      {"mlx5_0", "1", "fe80:0000:0000:0000:5254:00ff:feaa:0001\n"},
+      {"mlx5_0", "2", "fe80:0000:0000:0000:5254:00ff:feaa:0002\n"},
+      {"mlx5_1", "1", "fe80:0000:0000:0000:0000:0000:0000:0003\n"},
+  };
+  if (!mkdtemp(folder)) abort();
+  CHECK(!graft_rails("/nonexistent", "0x525400fffeaa0001", devices, sizeof devices, reason, sizeof reason));
+  CHECK(strstr(reason, "0x525400fffeaa0001") && strstr(reason, "/nonexistent"));
+  for (int i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "mkdir -p %s/%s/ports/%s/gids", folder, gids[i][0], gids[i][1]);
+    if (system(path)) abort();
+    snprintf(path, sizeof path, "%s/%s/ports/%s/gids", folder, gids[i][0], gids[i][1]);
+    write_file(path, "0", gids[i][2]);
+  }
+  CHECK(graft_rails(folder, "0x525400fffeaa0002", devices, sizeof devices, reason, sizeof reason) && !strcmp(devices, "mlx5_0:2"));
+  CHECK(graft_rails(folder, " 0x3, 0x525400fffeaa0001", devices, sizeof devices, reason, sizeof reason) &&
+        !strcmp(devices, "mlx5_1:1,mlx5_0:1"));
+  CHECK(!graft_rails(folder, "0x3 0x525400fffeaa0004", devices, sizeof devices, reason, sizeof reason) &&
+        strstr(reason, "0x525400fffeaa0004"));
+  CHECK(!graft_rails(folder, "mlx5_0", devices, sizeof devices, reason, sizeof reason) && strstr(reason, "can be GUIDs"));
+  CHECK(!graft_rails(folder, "0x3 0x525400fffeaa0001", devices, 12, reason, sizeof reason) && strstr(reason, "too many"));
+  struct graft_config config;
+  struct graft_session_key session;
+  struct graft_wire wire;
+  unsetenv("GRAFT_SERVER");
+  setenv("GRAFT_RDMA_DEVICES", folder, 1);
+  CHECK(config_from("server = rdma://127.0.0.1:1\nrdma-ports = 0x9\n", &config, reason));
+  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "0x0000000000000009"));
+  unsetenv("GRAFT_RDMA_DEVICES");
+  snprintf(path, sizeof path, "rm -r %s", folder);
+  if (system(path)) abort();
+}
+
 /* Every way that is configured is tried, and each says why not. */
 static void ways(void) {
   struct graft_config config;
@@ -299,6 +336,7 @@ int main(void) {
   configuration();
   ways();
   guest_memory();
+  rails();
   procedures();
   no_server();
   printf("client-unit: %d passed, %d failed\n", passed, failed);

@@ -21,6 +21,9 @@ public final class Variables {
   /** Where the guest reaches its server. */
   public static final String SERVER = "server";
 
+  /** The line that names the ports of the guest's adapters for its client; empty without. */
+  public static final String RDMA_PORTS = "rdma-ports";
+
   /** The file with the guest's token on this machine. */
   public static final String TOKEN = "token";
 

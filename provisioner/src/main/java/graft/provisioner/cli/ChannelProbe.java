@@ -129,7 +129,12 @@ final class ChannelProbe {
     return value == null ? Double.NaN : Double.parseDouble(value.toString());
   }
 
-  private static boolean works(Map<String, Object> row) {
+  /** Large copies to the device, in 10^6 bytes a second. */
+  static String bandwidth(Map<String, Object> row) {
+    return row.getOrDefault(BANDWIDTH, "-").toString();
+  }
+
+  static boolean works(Map<String, Object> row) {
     return "ok".equals(row.get("result"));
   }
 

@@ -34,6 +34,10 @@ final class PlanCommand implements Callable<Integer> {
       JournalState journal = workspace.journal();
       Plan plan = workspace.plan(journal, workspace.observe(journal));
       output.say(plan.toText().stripTrailing());
+      String measured = new MeasuredChannels(workspace.state()).text();
+      if (!measured.isEmpty()) {
+        output.say(measured);
+      }
       output.result(plan.toTree());
       return ExitCode.OK;
     }

@@ -65,6 +65,11 @@ final class StatusCommand implements Callable<Integer> {
         output.say(report.text().stripTrailing());
       }
     }
+    MeasuredChannels measured = new MeasuredChannels(state);
+    tree.put("channels", measured.all());
+    if (!measured.text().isEmpty()) {
+      output.say(measured.text().indent(2).stripTrailing());
+    }
     boolean same = differences(journal, tree);
     tree.put("inSync", same);
     output.result(tree);

@@ -13,6 +13,7 @@ import graft.provisioner.state.StateFolder;
 import graft.provisioner.values.TimeSpan;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,7 +38,8 @@ import picocli.CommandLine.Parameters;
       "",
       "With --channels it says for each way to the server that a guest is set up for how long a round"
           + " trip takes and how fast large copies are, which one the client takes, and whether"
-          + " another one is faster; ends with 1 if one of them does not work.",
+          + " another one is faster; ends with 1 if one of them does not work. What it found is kept:"
+          + " graft status and graft plan show it.",
       "",
       "A guest alone will do where one set-up has a guest of that name.",
       ""
@@ -78,15 +80,18 @@ final class VerifyCommand implements Callable<Integer> {
     if (ofGuest.isPresent()) {
       guests = List.of(target.given);
     }
-    JournalState journal = Target.journal(ofGuest.isPresent() ? ofGuest.get() : target.state());
+    StateFolder state = ofGuest.isPresent() ? ofGuest.get() : target.state();
+    JournalState journal = Target.journal(state);
     try (Connections connections = new Connections()) {
       List<GuestReach> chosen =
           chosen(journal).stream().map(name -> GuestReach.of(journal, name)).toList();
-      return channels ? measure(chosen, connections) : verify(chosen, connections);
+      return channels
+          ? measure(chosen, connections, new MeasuredChannels(state))
+          : verify(chosen, connections);
     }
   }
 
-  private int measure(List<GuestReach> chosen, Connections connections) {
+  private int measure(List<GuestReach> chosen, Connections connections, MeasuredChannels measured) {
     List<Map<String, Object>> guests = new ArrayList<>();
     boolean well = true;
     for (GuestReach guest : chosen) {
@@ -96,6 +101,7 @@ final class VerifyCommand implements Callable<Integer> {
               .rows();
       String choice = ChannelProbe.choice(rows);
       output.say("guest " + guest.name() + ":\n" + ChannelProbe.table(rows) + choice);
+      measured.keep(guest.name(), rows, Instant.now());
       guests.add(Map.of("guest", guest.name(), "channels", rows, "choice", choice));
       well &= ChannelProbe.allWork(rows);
     }

@@ -166,6 +166,7 @@ final class GuestBundles {
     Optional<Name> group = guest.setup().group();
     return common()
         .with(Variables.SERVER, addresses())
+        .with(Variables.RDMA_PORTS, new GuestChannels(input, guest).rdmaPorts())
         .with(Variables.TOKEN, servers.token(guest).toString())
         .with(Variables.GROUP, group.map(Name::text).orElse("root"))
         .with(Variables.TOKEN_MODE, group.isPresent() ? "0640" : "0600");

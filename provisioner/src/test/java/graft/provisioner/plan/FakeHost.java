@@ -220,16 +220,20 @@ final class FakeHost {
 
   /** The plan for a descriptor that lies in {@code /d/lab.yaml}. */
   Plan plan(String descriptor) throws InvalidDescriptorException {
+    return Planner.plan(input(descriptor));
+  }
+
+  /** What that plan follows from. */
+  PlanInput input(String descriptor) throws InvalidDescriptorException {
     DescriptorFile file = DescriptorReader.read(Path.of("/d/lab.yaml"), descriptor);
     StateFolder state =
         new StateFolder(file.descriptor().setupName(), Path.of("/var/lib/graft", SETUP));
-    return Planner.plan(
-        new PlanInput(
-            file,
-            snapshot(file),
-            new JournalState(journal, run, "/d/lab.yaml", uri),
-            Layout.of(state, root),
-            hypervisor));
+    return new PlanInput(
+        file,
+        snapshot(file),
+        new JournalState(journal, run, "/d/lab.yaml", uri),
+        Layout.of(state, root),
+        hypervisor);
   }
 
   private Snapshot snapshot(DescriptorFile file) {
