@@ -49,7 +49,9 @@ done
 for library in "$home"/lib/client/lib*.so.1; do
   [ ! -e "$library" ] || strip --strip-unneeded "$library"
 done
-install -D -m 755 "$root/remoting-bridge/client/target/bench/remoting" "$home/lib/client/bench/remoting"
+for program in remoting channel; do
+  install -D -m 755 "$root/remoting-bridge/client/target/bench/$program" "$home/lib/client/bench/$program"
+done
 make -s -C "$root/examples/programs"
 install -m 755 "$root/examples/built/graft-verify" "$home/lib/client/"
 install -D -m 755 "$root/comparison/target/graft-workload" "$home/lib/compare/graft-workload"
