@@ -121,9 +121,6 @@ static bool start(char *reason, size_t size) {
   /* What asks CUDA about memory would ask us. */
   if (!getenv("UCX_TLS")) u.ucp_config_modify(config, "TLS", "^cuda,rocm");
   if (!getenv("UCX_RNDV_THRESH")) u.ucp_config_modify(config, "RNDV_THRESH", RENDEZVOUS);
-  /* Its own looks whether the peer lives: our socket says that. They are datagrams, and where rxe cannot send one since the
-   * link is down, UCX (1.13) ends the process. */
-  if (!getenv("UCX_KEEPALIVE_INTERVAL")) u.ucp_config_modify(config, "KEEPALIVE_INTERVAL", "inf");
   if (u.devices[0]) u.ucp_config_modify(config, "NET_DEVICES", u.devices);
   ucs_status_t status = u.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &u.context);
   u.ucp_config_release(config);
