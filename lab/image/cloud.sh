@@ -7,7 +7,7 @@
 # --full-kernel takes the kernel with the drivers of adapters such as InfiniBand's, in place of the small one for
 # clouds. Packages that are named are installed, too.
 # The disk: a FAT partition with the boot loader (syslinux), kernel and initramfs, and an ext4 partition with
-# the rest. Needs root, for mmdebstrap; mounts no image.
+# the rest. Xen's pygrub, which boots PV guests, reads extlinux.conf in its place. Needs root, for mmdebstrap; mounts no image.
 # Needs: mmdebstrap qemu-utils e2fsprogs fdisk dosfstools mtools syslinux syslinux-common
 set -euo pipefail
 export LC_ALL=C
@@ -39,7 +39,7 @@ cat >"$work/customize" <<'HOOK'
 #!/bin/sh
 set -eu
 root=$1
-printf 'virtio_pci\nvirtio_blk\nvirtio_scsi\nsd_mod\next4\n' >"$root/etc/initramfs-tools/modules"
+printf 'virtio_pci\nvirtio_blk\nvirtio_scsi\nsd_mod\nxen_blkfront\next4\n' >"$root/etc/initramfs-tools/modules"
 printf 'MODULES=list\nCOMPRESS=lz4\n' >"$root/etc/initramfs-tools/conf.d/small"
 chroot "$root" update-initramfs -u
 echo 'LABEL=root / ext4 defaults 0 1' >"$root/etc/fstab"
@@ -76,6 +76,14 @@ label linux
   append initrd=initrd root=LABEL=root rw console=ttyS0 quiet mitigations=off net.ifnames=0
 CONFIG
 mcopy -i "$boot" "$work/syslinux.cfg" ::syslinux.cfg
+cat >"$work/extlinux.conf" <<'CONFIG'
+default linux
+label linux
+  kernel /vmlinuz
+  append initrd=/initrd root=LABEL=root rw console=hvc0 quiet net.ifnames=0
+CONFIG
+mmd -i "$boot" ::extlinux
+mcopy -i "$boot" "$work/extlinux.conf" ::extlinux/extlinux.conf
 syslinux --install "$boot"
 
 disk=$work/disk
