@@ -31,7 +31,7 @@ final class DevicesElement {
       // Firmware boots from emulated disks only; Linux then finds all of them as xvda, xvdb ...
       boolean emulated = hvm && i < IDE_DISKS;
       String device = (emulated ? "hd" : "xvd") + (char) ('a' + i);
-      DiskElement.append(devices, disks.get(i), "qemu", device, emulated ? "ide" : "xen");
+      DiskElement.append(devices, shown(disks.get(i)), "qemu", device, emulated ? "ide" : "xen");
     }
     spec.interfaces().forEach(i -> InterfaceElement.append(devices, i, "netfront"));
     spec.serial().ifPresent(serial -> SerialElement.append(devices, serial));
@@ -39,6 +39,13 @@ final class DevicesElement {
       console(devices);
     }
     spec.hostdevs().forEach(hostdev -> HostdevElement.append(devices, hostdev));
+  }
+
+  /** QEMU refuses Xen's guests a disk that is read-only ("Block node is read-only", 7.2). */
+  private static DiskSpec shown(DiskSpec disk) {
+    return disk.readOnly()
+        ? new DiskSpec(disk.source(), disk.format(), DiskSpec.Kind.CDROM, true)
+        : disk;
   }
 
   private static void console(Element devices) {

@@ -68,6 +68,12 @@ class XenHypervisorTest {
         DomainSpec.named("xen-2")
             .virtualization(Virtualization.PVH)
             .disk(DiskSpec.file("/images/xen-2.qcow2", DiskSpec.Format.QCOW2))
+            .disk(
+                new DiskSpec(
+                    new DiskSpec.ImageFile("/images/seed.iso"),
+                    DiskSpec.Format.RAW,
+                    DiskSpec.Kind.DISK,
+                    true))
             .networkInterface(InterfaceSpec.bridge("xenbr0"))
             .build());
   }
