@@ -142,7 +142,8 @@ static bool bring(struct mirror *m) {
 static void bring_words(struct mirror *m, size_t at, size_t bytes) {
   uint8_t now[PAGE];
   size_t starts[MOST_RUNS], ends[MOST_RUNS], runs = 0;
-  if (!memcmp(m->host + at, m->shadow + at, bytes) || !peek(m, at, now, bytes)) return;
+  if (!memcmp(m->host + at, m->shadow + at, bytes)) return;
+  memcpy(now, m->host + at, bytes);
   for (size_t i = 0; i < bytes; i += 4) {
     size_t word = bytes - i < 4 ? bytes - i : 4;
     if (!memcmp(now + i, m->shadow + at + i, word)) continue;

@@ -100,22 +100,26 @@ static bool take_descriptor(const void *shareable, struct graft_struct64 *handle
   return pread((int)(intptr_t)shareable, handle->bytes, HANDLE, 0) == HANDLE;
 }
 
-GRAFT_EXPORT int cuMemExportToShareableHandle(void *shareable, uint64_t memory, int type, uint64_t flags) {
-  struct graft_struct64 handle;
+/* What the four functions with descriptors refuse. */
+static int refuse_descriptor(const void *result, int type, uint64_t flags) {
   int r = graft_ready();
   if (r) return r;
-  if (!shareable || flags) return GRAFT_INVALID_VALUE;
-  if (type != POSIX_FILE_DESCRIPTOR) return GRAFT_NOT_SUPPORTED;
+  if (!result || flags) return GRAFT_INVALID_VALUE;
+  return type == POSIX_FILE_DESCRIPTOR ? GRAFT_OK : GRAFT_NOT_SUPPORTED;
+}
+
+GRAFT_EXPORT int cuMemExportToShareableHandle(void *shareable, uint64_t memory, int type, uint64_t flags) {
+  struct graft_struct64 handle;
+  int r = refuse_descriptor(shareable, type, flags);
+  if (r) return r;
   r = rpc_graftMemoryExport(&handle, memory);
   return r ? r : give_descriptor(shareable, &handle);
 }
 
 GRAFT_EXPORT int cuMemImportFromShareableHandle(void *memory, void *shareable, int type) {
   struct graft_struct64 handle;
-  int r = graft_ready();
+  int r = refuse_descriptor(memory, type, 0);
   if (r) return r;
-  if (!memory) return GRAFT_INVALID_VALUE;
-  if (type != POSIX_FILE_DESCRIPTOR) return GRAFT_NOT_SUPPORTED;
   return take_descriptor(shareable, &handle) ? rpc_graftMemoryImport(memory, &handle) : GRAFT_INVALID_VALUE;
 }
 
@@ -123,20 +127,16 @@ GRAFT_EXPORT int cuMemImportFromShareableHandle(void *memory, void *shareable, i
 
 GRAFT_EXPORT int cuMemPoolExportToShareableHandle(void *shareable, void *pool, int type, uint64_t flags) {
   struct graft_struct64 handle;
-  int r = graft_ready();
+  int r = refuse_descriptor(shareable, type, flags);
   if (r) return r;
-  if (!shareable || flags) return GRAFT_INVALID_VALUE;
-  if (type != POSIX_FILE_DESCRIPTOR) return GRAFT_NOT_SUPPORTED;
   r = rpc_graftPoolExport(&handle, pool);
   return r ? r : give_descriptor(shareable, &handle);
 }
 
 GRAFT_EXPORT int cuMemPoolImportFromShareableHandle(void *pool, void *shareable, int type, uint64_t flags) {
   struct graft_struct64 handle;
-  int r = graft_ready();
+  int r = refuse_descriptor(pool, type, flags);
   if (r) return r;
-  if (!pool || flags) return GRAFT_INVALID_VALUE;
-  if (type != POSIX_FILE_DESCRIPTOR) return GRAFT_NOT_SUPPORTED;
   return take_descriptor(shareable, &handle) ? rpc_graftPoolImport(pool, &handle) : GRAFT_INVALID_VALUE;
 }
 

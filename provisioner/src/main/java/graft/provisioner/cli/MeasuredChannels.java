@@ -75,9 +75,9 @@ final class MeasuredChannels {
     return lines;
   }
 
-  /** For people, a line for each guest; empty if nothing was measured. */
-  String text() {
-    return all().entrySet().stream()
+  /** What {@link #all} found for people, a line for each guest; empty if nothing was measured. */
+  static String text(Map<String, String> lines) {
+    return lines.entrySet().stream()
         .map(line -> "channels of " + line.getKey() + ", " + line.getValue())
         .collect(Collectors.joining("\n"));
   }

@@ -34,7 +34,7 @@ final class PlanCommand implements Callable<Integer> {
       JournalState journal = workspace.journal();
       Plan plan = workspace.plan(journal, workspace.observe(journal));
       output.say(plan.toText().stripTrailing());
-      String measured = new MeasuredChannels(workspace.state()).text();
+      String measured = MeasuredChannels.text(new MeasuredChannels(workspace.state()).all());
       if (!measured.isEmpty()) {
         output.say(measured);
       }

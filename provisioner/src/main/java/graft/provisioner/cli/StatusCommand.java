@@ -65,10 +65,10 @@ final class StatusCommand implements Callable<Integer> {
         output.say(report.text().stripTrailing());
       }
     }
-    MeasuredChannels measured = new MeasuredChannels(state);
-    tree.put("channels", measured.all());
-    if (!measured.text().isEmpty()) {
-      output.say(measured.text().indent(2).stripTrailing());
+    Map<String, String> measured = new MeasuredChannels(state).all();
+    tree.put("channels", measured);
+    if (!measured.isEmpty()) {
+      output.say(MeasuredChannels.text(measured).indent(2).stripTrailing());
     }
     boolean same = differences(journal, tree);
     tree.put("inSync", same);

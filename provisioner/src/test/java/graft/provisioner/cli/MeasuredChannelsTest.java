@@ -33,7 +33,7 @@ class MeasuredChannelsTest {
             "bob",
             List.of(Map.of("path", "rdma://a:1", "result", "failed: no"), TCP),
             Instant.parse("2026-03-02T03:04:05Z"));
-    assertThat(measured().text())
+    assertThat(MeasuredChannels.text(measured().all()))
         .isEqualTo(
             "channels of alice, measured 2026-02-02T03:04:05Z: rdma://a:1 5200.0 MB/s, tcp://a:1"
                 + " 900.5 MB/s; the client takes rdma://a:1, and none is faster\n"
@@ -43,7 +43,7 @@ class MeasuredChannelsTest {
 
   @Test
   void aSetUpThatWasNotMeasuredSaysNothing() {
-    assertThat(measured().text()).isEmpty();
+    assertThat(MeasuredChannels.text(measured().all())).isEmpty();
     StateFolder none = new StateFolder(new Name("lab"), folder.resolve("none"));
     assertThat(new MeasuredChannels(none).all()).isEmpty();
   }

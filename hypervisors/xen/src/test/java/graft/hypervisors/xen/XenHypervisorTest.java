@@ -38,6 +38,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class XenHypervisorTest {
+  private static final DiskSpec SEED =
+      new DiskSpec(
+          new DiskSpec.ImageFile("/images/seed.iso"),
+          DiskSpec.Format.RAW,
+          DiskSpec.Kind.DISK,
+          true);
 
   private static final HostCapabilities HOST = host(List.of("xen", "hvm", "xenpvh"));
   private static final XenHypervisor XEN =
@@ -68,12 +74,7 @@ class XenHypervisorTest {
         DomainSpec.named("xen-2")
             .virtualization(Virtualization.PVH)
             .disk(DiskSpec.file("/images/xen-2.qcow2", DiskSpec.Format.QCOW2))
-            .disk(
-                new DiskSpec(
-                    new DiskSpec.ImageFile("/images/seed.iso"),
-                    DiskSpec.Format.RAW,
-                    DiskSpec.Kind.DISK,
-                    true))
+            .disk(SEED)
             .networkInterface(InterfaceSpec.bridge("xenbr0"))
             .build());
   }
@@ -89,12 +90,7 @@ class XenHypervisorTest {
                 new CpuTune(
                     new TreeMap<>(Map.of(0, CpuSet.of(4), 1, CpuSet.of(5))), Optional.empty()))
             .disk(DiskSpec.file("/images/owner.qcow2", DiskSpec.Format.QCOW2))
-            .disk(
-                new DiskSpec(
-                    new DiskSpec.ImageFile("/images/seed.iso"),
-                    DiskSpec.Format.RAW,
-                    DiskSpec.Kind.DISK,
-                    true))
+            .disk(SEED)
             .networkInterface(
                 InterfaceSpec.network("default").withMac(new MacAddress("00:16:3e:11:22:33")))
             .serial(new SerialSpec("/var/log/graft/owner.log"))

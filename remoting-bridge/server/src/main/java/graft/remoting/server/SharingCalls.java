@@ -143,20 +143,30 @@ final class SharingCalls {
   }
 
   int openMemory(long address, long bytes, long handle, int flags) {
-    HandleExchange.Found found = find(handle, SharedHandle.Kind.MEMORY);
-    if (found == null || address == 0) {
-      return CudaResult.INVALID_VALUE;
-    }
-    if (bytes != 0) {
-      Memory.putLong(bytes, found.handle().size());
-    }
-    try (Scratch driver = Scratch.of(found.handle().handle().array())) {
-      return device.openShared(address, driver.address(), flags, found.handle().size());
-    }
+    return open(
+        SharedHandle.Kind.MEMORY,
+        address,
+        bytes,
+        handle,
+        (driver, size) -> device.openShared(address, driver, flags, size));
   }
 
   int openOfPool(long address, long bytes, long pool, long handle) {
-    HandleExchange.Found found = find(handle, SharedHandle.Kind.OF_POOL);
+    return open(
+        SharedHandle.Kind.OF_POOL,
+        address,
+        bytes,
+        handle,
+        (driver, size) -> device.importOfPool(address, pool, driver, size));
+  }
+
+  /** Asks the driver for memory of a handle of its own, in memory of the server's, and its size. */
+  private interface Opening {
+    int open(long driver, long size);
+  }
+
+  private int open(SharedHandle.Kind kind, long address, long bytes, long handle, Opening opening) {
+    HandleExchange.Found found = find(handle, kind);
     if (found == null || address == 0) {
       return CudaResult.INVALID_VALUE;
     }
@@ -164,7 +174,7 @@ final class SharingCalls {
       Memory.putLong(bytes, found.handle().size());
     }
     try (Scratch driver = Scratch.of(found.handle().handle().array())) {
-      return device.importOfPool(address, pool, driver.address(), found.handle().size());
+      return opening.open(driver.address(), found.handle().size());
     }
   }
 

@@ -3,6 +3,7 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.device.Memory;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class CallTest {
@@ -18,7 +19,7 @@ class CallTest {
     Memory.putInt(record + 8, 77);
     Memory.putInt(record + 12, 5);
     Memory.putLong(record + 16, 42);
-    Call call = new Call(new NoChannel());
+    Call call = new Call(new MemoryChannel(new Random(1)));
     call.begin(record);
     Memory.fill(record, 24, (byte) -1);
     assertThat(call.slot()).isEqualTo(77);
@@ -26,59 +27,5 @@ class CallTest {
     assertThat(Memory.getLong(call.parameters())).isEqualTo(42);
     assertThat(call.end() - call.parameters()).isEqualTo(8);
     Memory.free(record);
-  }
-
-  private static final class NoChannel implements Channel {
-    @Override
-    public long nextRecord() {
-      return 0;
-    }
-
-    @Override
-    public boolean hasRecord() {
-      return false;
-    }
-
-    @Override
-    public void readBulk(long address, long length) {}
-
-    @Override
-    public Lanes lanes() {
-      Lanes none = new Lanes(0);
-      none.fail(new java.io.IOException("this test has no lanes"));
-      return none;
-    }
-
-    @Override
-    public void skipBulk(long length) {}
-
-    @Override
-    public long replyBuffer() {
-      return 0;
-    }
-
-    @Override
-    public int replyCapacity() {
-      return 0;
-    }
-
-    @Override
-    public void send(long address, long length) {}
-
-    @Override
-    public void sendBulk(long header, long headerLength, long address, long length) {}
-
-    @Override
-    public long bytesIn() {
-      return 0;
-    }
-
-    @Override
-    public long bytesOut() {
-      return 0;
-    }
-
-    @Override
-    public void close() {}
   }
 }
