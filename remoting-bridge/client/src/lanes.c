@@ -9,10 +9,12 @@
 #include <stdlib.h>
 
 #include "graft.h"
+#include "ucx.h"
 
 #define MOST_LANES 16
 #define SMALLEST_PIECE (128u << 10)
-#define LARGEST_PIECE (1u << 20) /* as the server has room for */
+#define LARGEST_PIECE (1u << 20)
+#define MOST_BEGUN 8
 /* How long a lane's threads look for the next piece after one, and a thread for the end of its data, giving way to others,
  * before they sleep: to be woken costs 0.2 to 0.4 ms in a virtual machine. Not where CPUs are few. */
 #define LANE_YIELD_NANOSECONDS 1000000u
@@ -21,6 +23,14 @@
 struct head {
   uint64_t identity; /* number of the transfer, or of the read */
   uint64_t offset, bytes;
+};
+
+/* A piece that is on its way. */
+struct begun {
+  struct graft_transfer *of;
+  size_t bytes;
+  uint64_t mark; /* UCX's */
+  struct head head;
 };
 
 struct graft_transfer {
@@ -49,11 +59,50 @@ static void look_for_work(void) {
   while (!__atomic_load_n(&l.first, __ATOMIC_ACQUIRE) && graft_now() < limit) sched_yield();
 }
 
+/* Called with the lock held. */
+static void is_sent(struct graft_transfer *t, size_t bytes) {
+  bool stays = t->stays, all = t->sent + bytes == t->bytes;
+  __atomic_store_n(&t->sent, t->sent + bytes, __ATOMIC_RELEASE); /* who waits may free it now */
+  if (all && stays) {
+    free(t);
+  } else if (all) {
+    pthread_cond_broadcast(&l.done);
+  }
+}
+
+/* Over a socket it returns when all is sent. UCX has several pieces on their way: the other end finds the next where it has
+ * to look for it, and its thread and this one need not wait for each other. */
+static void begin(const struct graft_wire *wire, struct begun *piece, const void *data) {
+  bool failed = false;
+  piece->mark = 0;
+  if (graft_dead()) return;
+  if (wire->ucx) {
+    graft_ucx_begin(wire->ucx, &piece->head, sizeof piece->head);
+    piece->mark = graft_ucx_begin(wire->ucx, data, piece->bytes);
+  } else {
+    failed = !graft_wire_send_all(wire, &piece->head, sizeof piece->head, true) || !graft_wire_send_all(wire, data, piece->bytes, false);
+  }
+  if (failed) graft_die("sending bulk data failed", errno);
+}
+
 static void *sender(void *lane) {
   const struct graft_wire *wire = lane;
+  struct begun begun[MOST_BEGUN];
+  unsigned first = 0, count = 0;
   bool soon = false;
   pthread_mutex_lock(&l.lock);
   for (;;) {
+    while (count && (!wire->ucx || graft_ucx_is_over(wire->ucx, begun[first].mark))) {
+      is_sent(begun[first].of, begun[first].bytes);
+      first = (first + 1) % MOST_BEGUN;
+      count--;
+    }
+    if (count && (!l.first || count == MOST_BEGUN)) {
+      pthread_mutex_unlock(&l.lock);
+      if (!graft_ucx_work(wire->ucx) && !graft_dead()) graft_die("sending bulk data failed", errno);
+      pthread_mutex_lock(&l.lock);
+      continue;
+    }
     if (soon && !l.first) {
       pthread_mutex_unlock(&l.lock);
       look_for_work();
@@ -69,19 +118,10 @@ static void *sender(void *lane) {
       if (!l.first) l.end = &l.first;
     }
     pthread_mutex_unlock(&l.lock);
-    struct head head = {t->number, at, take};
-    if (!graft_dead() && !(graft_wire_send_all(wire, &head, sizeof head, true) && graft_wire_send_all(wire, t->data + at, take, false))) {
-      graft_die("sending bulk data failed", errno);
-    }
+    struct begun *piece = &begun[(first + count++) % MOST_BEGUN];
+    *piece = (struct begun){.of = t, .bytes = take, .head = {t->number, at, take}};
+    begin(wire, piece, t->data + at);
     pthread_mutex_lock(&l.lock);
-    bool stays = t->stays, all = t->sent + take == t->bytes;
-    __atomic_store_n(&t->sent, t->sent + take, __ATOMIC_RELEASE); /* who waits may free it now */
-    if (!all) continue;
-    if (stays) {
-      free(t);
-    } else {
-      pthread_cond_broadcast(&l.done);
-    }
   }
   return NULL;
 }
@@ -95,6 +135,8 @@ struct graft_transfer *graft_lanes_send(uint64_t number, const void *data, size_
   size_t piece = (bytes / (size_t)l.count / 2 + 65535) & ~(size_t)65535;
   if (piece < SMALLEST_PIECE) piece = SMALLEST_PIECE;
   if (piece > LARGEST_PIECE) piece = LARGEST_PIECE;
+  /* UCX itself has several messages on the way at once, and each piece costs a header and waits of its own. */
+  if (l.count == 1 && l.wires[0].ucx) piece = bytes;
   *t = (struct graft_transfer){.number = number, .data = data, .bytes = bytes, .piece = piece, .stays = stays};
   pthread_mutex_lock(&l.lock);
   __atomic_store_n(l.end, t, __ATOMIC_RELEASE);

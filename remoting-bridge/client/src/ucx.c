@@ -142,6 +142,14 @@ bool graft_ucx_present(char *reason, size_t size) {
 
 /* ---- Connections ---- */
 
+/* Several messages at once, since each large one takes the two ends a word to and fro before its data flows. */
+struct flight {
+  ucs_status_ptr_t requests[WINDOW];
+  unsigned first, count;
+  uint64_t begun; /* how many there have been */
+  uint64_t since; /* when UCX last had something to do */
+};
+
 /* What one direction needs: a worker that no other thread uses. */
 struct side {
   ucp_worker_h worker;
@@ -152,6 +160,7 @@ struct graft_ucx {
   int socket;
   struct side out, in;
   pthread_mutex_t sending; /* what uses out.worker */
+  struct flight flight;    /* what was begun, and is not over */
   uint64_t left_until;     /* until then UCX may have something left of what it said to have sent */
   ucp_ep_h peer;
   uint64_t tag_out, tag_in;
@@ -201,17 +210,13 @@ static bool sleep_on(struct graft_ucx *c, const struct side *side, uint64_t wait
 
 /* ---- What UCX works on ---- */
 
-/* Several at once, since each large message takes the two ends a word to and fro before its data flows. */
-struct flight {
-  ucs_status_ptr_t requests[WINDOW];
-  unsigned first, count;
-};
 
 static void take_off(struct graft_ucx *c, struct flight *f, ucs_status_ptr_t request) {
   if (UCS_PTR_IS_ERR(request)) {
     c->broken = UCS_PTR_STATUS(request);
   } else if (request) {
     f->requests[(f->first + f->count++) % WINDOW] = request;
+    f->begun++;
   }
 }
 
@@ -225,11 +230,11 @@ static void land(struct graft_ucx *c, struct flight *f, ucs_status_t status) {
 
 /* Lets UCX work, and sleeps if it has had nothing to do for a while. Sees to those that are done, the oldest first, and takes
  * all back if the peer has gone. */
-static void work(struct graft_ucx *c, struct side *side, struct flight *f, uint64_t *since) {
+static void work(struct graft_ucx *c, struct side *side, struct flight *f) {
   ucs_status_t status;
   if (u.ucp_worker_progress(side->worker)) {
-    *since = now();
-  } else if (c->broken || (now() - *since > LOOKS_NANOSECONDS && !sleep_on(c, side, now() - *since))) {
+    f->since = now();
+  } else if (c->broken || (now() - f->since > LOOKS_NANOSECONDS && !sleep_on(c, side, now() - f->since))) {
     for (unsigned i = 0; i < f->count; i++) u.ucp_request_cancel(side->worker, f->requests[(f->first + i) % WINDOW]);
     while (u.ucp_worker_progress(side->worker)) continue;
     while (f->count) {
@@ -242,10 +247,9 @@ static void work(struct graft_ucx *c, struct side *side, struct flight *f, uint6
 
 /* Waits until UCX has done it. */
 static bool finish(struct graft_ucx *c, struct side *side, ucs_status_ptr_t request) {
-  struct flight f = {.count = 0};
-  uint64_t since = now();
+  struct flight f = {.since = now()};
   take_off(c, &f, request);
-  while (f.count) work(c, side, &f, &since);
+  while (f.count) work(c, side, &f);
   return !c->broken;
 }
 
@@ -434,26 +438,41 @@ struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size) {
 
 /* ---- Sending ---- */
 
-bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes) {
+uint64_t graft_ucx_begin(struct graft_ucx *c, const void *data, size_t bytes) {
   const uint8_t *at = data;
-  struct flight f = {.count = 0};
+  struct flight *f = &c->flight;
   pthread_mutex_lock(&c->sending);
-  uint64_t since = now();
-  if (bytes > GRAFT_UCX_SURELY_EAGER) __atomic_store_n(&c->left_until, since + LEFT_NANOSECONDS, __ATOMIC_RELAXED);
-  while (f.count || (bytes && !c->broken)) {
-    if (!bytes || c->broken || f.count == WINDOW) {
-      work(c, &c->out, &f, &since);
+  f->since = now();
+  if (bytes > GRAFT_UCX_SURELY_EAGER) __atomic_store_n(&c->left_until, f->since + LEFT_NANOSECONDS, __ATOMIC_RELAXED);
+  while (bytes && !c->broken) {
+    if (f->count == WINDOW) {
+      work(c, &c->out, f);
       continue;
     }
     size_t take = bytes < MOST ? bytes : MOST;
-    take_off(c, &f, u.ucp_tag_send_nbx(c->peer, at, take, c->tag_out, &host_memory));
+    take_off(c, f, u.ucp_tag_send_nbx(c->peer, at, take, c->tag_out, &host_memory));
     at += take;
     bytes -= take;
   }
   pthread_mutex_unlock(&c->sending);
+  return f->begun;
+}
+
+bool graft_ucx_is_over(const struct graft_ucx *c, uint64_t mark) { return c->flight.begun - c->flight.count >= mark; }
+
+bool graft_ucx_work(struct graft_ucx *c) {
+  pthread_mutex_lock(&c->sending);
+  if (c->flight.count) work(c, &c->out, &c->flight);
+  pthread_mutex_unlock(&c->sending);
   if (!c->broken) return true;
   errno = ECONNRESET;
   return false;
+}
+
+bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes) {
+  uint64_t mark = graft_ucx_begin(c, data, bytes);
+  while (!graft_ucx_is_over(c, mark)) graft_ucx_work(c);
+  return graft_ucx_work(c);
 }
 
 void graft_ucx_send_left(struct graft_ucx *c, int bell) {
@@ -486,8 +505,7 @@ static ucs_status_ptr_t take_next(struct graft_ucx *c, void *to) {
 
 /* The message that is here, and as many as follow it at once while there is room and the sender has cut what it sends. */
 static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
-  struct flight f = {.count = 0};
-  uint64_t since = now();
+  struct flight f = {.since = now()};
   size_t taken = 0;
   bool more = true;
   for (;;) {
@@ -496,7 +514,7 @@ static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
       take_off(c, &f, take_next(c, to + taken));
       taken += c->next_bytes;
     } else if (f.count) {
-      work(c, &c->in, &f, &since);
+      work(c, &c->in, &f);
     } else {
       return taken;
     }

@@ -31,6 +31,12 @@ GRAFT_UCX_API bool graft_ucx_present(char *reason, size_t size);
 GRAFT_UCX_API struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size);
 /* Sends all of it. False if that cannot be any more. */
 GRAFT_UCX_API bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes);
+/* Begins to send all of it, which has to stay as it is until graft_ucx_is_over says so of the mark that this gives. */
+GRAFT_UCX_API uint64_t graft_ucx_begin(struct graft_ucx *c, const void *data, size_t bytes);
+GRAFT_UCX_API bool graft_ucx_is_over(const struct graft_ucx *c, uint64_t mark);
+/* Goes on with what was begun, and sleeps if there is nothing to do for now. False if nothing can be sent any more: then all
+ * of it is over. */
+GRAFT_UCX_API bool graft_ucx_work(struct graft_ucx *c);
 /* Until the bell can be read, but at most as long as UCX may have something left to send: for a thread that sends and is
  * about to sleep, as whoever receives does the same. */
 GRAFT_UCX_API void graft_ucx_send_left(struct graft_ucx *c, int bell);

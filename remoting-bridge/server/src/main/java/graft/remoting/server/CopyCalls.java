@@ -20,10 +20,12 @@ final class CopyCalls {
 
   private final CudaDevice device;
   private final SessionState state;
+  private final DirectAccess direct;
 
-  CopyCalls(CudaDevice device, SessionState state) {
+  CopyCalls(CudaDevice device, SessionState state, DirectAccess direct) {
     this.device = device;
     this.state = state;
+    this.direct = direct;
   }
 
   /**
@@ -34,6 +36,10 @@ final class CopyCalls {
     call.bulk(bytes);
     if (call.failure() != CudaResult.SUCCESS) {
       return call.failure();
+    }
+    if (call.onLanes() && direct.isOpen(destination, bytes)) {
+      call.receiveBulk(Lanes.memory(destination));
+      return CudaResult.SUCCESS;
     }
     if (call.onLanes()) {
       boolean mayWait = !state.hostFunctions().arePending();
@@ -59,6 +65,10 @@ final class CopyCalls {
   int read(Call call, long source, long bytes, long stream) {
     if (bytes < 0) {
       return CudaResult.INVALID_VALUE;
+    }
+    if (state.usesLanes(bytes) && direct.isOpen(source, bytes)) {
+      state.sendOnLanes(call.slot(), source, bytes);
+      return CudaResult.SUCCESS;
     }
     Read read = new Read(device, state, call.slot(), source, bytes, stream);
     return read.begin();

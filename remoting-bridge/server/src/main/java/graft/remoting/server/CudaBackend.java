@@ -15,7 +15,7 @@ public final class CudaBackend implements Backend {
   @Override
   public String open() throws ServerException {
     CudaDevice driver = NativeDevice.load();
-    device = WarmDevice.open(driver);
+    device = WarmDevice.open(driver, false);
     return device.description();
   }
 

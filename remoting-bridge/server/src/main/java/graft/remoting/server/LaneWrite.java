@@ -34,6 +34,12 @@ final class LaneWrite implements Lanes.Destination {
   public void take(Lane lane, long offset, long length) throws IOException {
     context.enter(device);
     Waiters.relaxCapture(device);
+    for (long done = 0; done < length; done += Lanes.PIECE) {
+      takePart(lane, offset + done, Math.min(Lanes.PIECE, length - done));
+    }
+  }
+
+  private void takePart(Lane lane, long offset, long length) throws IOException {
     Staging.Buffer buffer;
     try {
       buffer = context.pieces().take(mayWait);

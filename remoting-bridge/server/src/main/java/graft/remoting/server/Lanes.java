@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
  * Thread-safe, except that one thread at a time receives.
  */
 final class Lanes {
-  /** The longest piece that a client may send. */
+  /** What is copied to the device or from it at once. */
   static final int PIECE = 1 << 20;
 
   /** From here on data to the client goes here. */
@@ -208,7 +208,6 @@ final class Lanes {
     if (incoming == null
         || transfer != transfers
         || length <= 0
-        || length > PIECE
         || offset < 0
         || offset > incoming.bytes - length
         || length > incoming.unclaimed) {
@@ -270,10 +269,8 @@ final class Lanes {
       }
       Outgoing data = outgoing.element();
       long share = (data.bytes() / count / 2 + GRAIN - 1) / GRAIN * GRAIN;
-      long length =
-          Math.min(
-              data.bytes() - data.claimed().get(),
-              Math.max(SMALLEST_PIECE, Math.min(PIECE, share)));
+      long most = count == 1 ? data.bytes() : Math.max(SMALLEST_PIECE, Math.min(PIECE, share));
+      long length = Math.min(data.bytes() - data.claimed().get(), most);
       long at = data.claimed().getAndAdd(length);
       if (at + length == data.bytes()) {
         outgoing.remove();

@@ -80,7 +80,7 @@ final class Rehearsal {
   private void play(long memory) throws IOException {
     Transport script = new Script(device, opening(), round(memory), closing(), goOn);
     try (StreamChannel channel = new StreamChannel(script, spinMicros)) {
-      Session session = new Session(device, channel, SessionTerms.unlimited(spinMicros), 0);
+      Session session = new Session(device, channel, SessionTerms.unlimited(spinMicros), 0, false);
       long record;
       while ((record = channel.nextRecord()) != 0) {
         session.execute(record);

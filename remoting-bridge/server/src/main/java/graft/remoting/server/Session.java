@@ -37,8 +37,14 @@ final class Session implements RecordHandler, SessionCalls {
    * A session.
    *
    * @param warmContexts a bit for each device whose primary context is retained already
+   * @param memoryIsOurs whether a pointer of the device is one of this process
    */
-  Session(CudaDevice driver, Channel channel, SessionTerms terms, long warmContexts) {
+  Session(
+      CudaDevice driver,
+      Channel channel,
+      SessionTerms terms,
+      long warmContexts,
+      boolean memoryIsOurs) {
     this.device = new AccountedDevice(driver, terms.memoryLimit());
     this.state = new SessionState(device, channel, terms.spinMicros());
     this.call = new Call(channel);
@@ -46,7 +52,8 @@ final class Session implements RecordHandler, SessionCalls {
     this.contexts = new ContextCalls(device, state, warmContexts);
     PrintingCode printing = new PrintingCode();
     this.code = new CodeCalls(device, printing, new KeptCode(terms.code()));
-    this.copies = new CopyCalls(device, state);
+    this.copies =
+        new CopyCalls(device, state, new DirectAccess(device, handles.usedStreams(), memoryIsOurs));
     this.launches = new LaunchCalls(device, handles);
     this.objects = new ObjectCalls(device);
     this.links = new LinkCalls(device);

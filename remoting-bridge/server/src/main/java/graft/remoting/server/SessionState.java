@@ -5,6 +5,7 @@ import graft.remoting.device.CudaResult;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
@@ -159,6 +160,18 @@ final class SessionState {
       Replies.announce(channel, read, offset, bytes);
     } catch (IOException e) {
       LOG.debug("the client has gone: {}", e.getMessage());
+    }
+  }
+
+  /** The same with all of a read, and returns when the memory is free again. */
+  void sendOnLanes(int slot, long address, long bytes) {
+    CountDownLatch sent = new CountDownLatch(1);
+    sendOnLanes(slot, 0, address, bytes, sent::countDown);
+    try {
+      sent.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("nothing interrupts the threads of a session", e);
     }
   }
 

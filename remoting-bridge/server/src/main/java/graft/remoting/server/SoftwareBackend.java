@@ -24,7 +24,7 @@ public final class SoftwareBackend implements Backend {
     } catch (IllegalArgumentException e) {
       throw new ServerException("GRAFT_SOFTWARE_DEVICES=" + count + ": " + e.getMessage(), e);
     }
-    device = WarmDevice.open(SoftwareDevice.create(config));
+    device = WarmDevice.open(SoftwareDevice.create(config), true);
     return device.description();
   }
 

@@ -10,6 +10,7 @@ final class UsedStreams {
   private final long[] streams = new long[CAPACITY];
   private int size;
   private boolean tooMany;
+  private boolean removed;
   private long last = -1;
 
   /** A stream is named; 0 is the legacy default stream. */
@@ -30,11 +31,12 @@ final class UsedStreams {
     }
   }
 
-  /** A stream is no more: it must not be asked. */
+  /** A stream is no more: it must not be asked, though its last work may still run. */
   void remove(long stream) {
     for (int i = 0; i < size; i++) {
       if (streams[i] == stream) {
         streams[i] = streams[--size];
+        removed = true;
         break;
       }
     }
@@ -45,12 +47,18 @@ final class UsedStreams {
   void clear() {
     size = 0;
     tooMany = false;
+    removed = false;
     last = -1;
   }
 
   /** Whether there were more than are kept. */
   boolean tooMany() {
     return tooMany;
+  }
+
+  /** Whether work may be left on a stream that is not kept. */
+  boolean mayHaveMore() {
+    return tooMany || removed;
   }
 
   int size() {

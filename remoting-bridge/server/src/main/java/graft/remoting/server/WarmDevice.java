@@ -13,19 +13,22 @@ public final class WarmDevice {
   private static final int NAME = 256;
 
   private final PretendingDevice device;
+  private final boolean memoryIsOurs;
   private final String description;
 
-  private WarmDevice(PretendingDevice device, String description) {
+  private WarmDevice(PretendingDevice device, boolean memoryIsOurs, String description) {
     this.device = device;
+    this.memoryIsOurs = memoryIsOurs;
     this.description = description;
   }
 
   /**
    * Opens a device.
    *
+   * @param memoryIsOurs whether a pointer of the device is one of this process
    * @throws ServerException when it has no GPU or refuses, with its answer
    */
-  public static WarmDevice open(CudaDevice device) throws ServerException {
+  public static WarmDevice open(CudaDevice device, boolean memoryIsOurs) throws ServerException {
     try (Scratch scratch = new Scratch(NAME)) {
       long out = scratch.address();
       check(device.cuInit(0), "start the CUDA driver (cuInit)");
@@ -38,7 +41,7 @@ public final class WarmDevice {
       check(device.cuDeviceGetName(out, NAME, 0), "ask for the GPU's name");
       String name = Memory.string(out, NAME);
       check(device.cuDevicePrimaryCtxRetain(out, 0), "make a context on " + name);
-      return new WarmDevice(new PretendingDevice(device), count + " x " + name);
+      return new WarmDevice(new PretendingDevice(device), memoryIsOurs, count + " x " + name);
     }
   }
 
@@ -67,6 +70,6 @@ public final class WarmDevice {
 
   /** Begins the worker's session. */
   public RecordHandler session(Channel channel, SessionTerms terms) {
-    return new Session(device, channel, terms, 1);
+    return new Session(device, channel, terms, 1, memoryIsOurs);
   }
 }

@@ -28,7 +28,8 @@ public final class DecoderFuzz {
               RandomDevice.of(random),
               channel,
               new SessionTerms("", 1 << 30, 0, HandleExchange.NONE, CodeExchange.NONE),
-              1);
+              1,
+              false);
       ByteBuffer left = ByteBuffer.wrap(input).order(ByteOrder.LITTLE_ENDIAN);
       while (left.remaining() >= 4) {
         short function = left.getShort();

@@ -84,7 +84,8 @@ class DecoderFuzzTest {
                   RandomDevice.of(random),
                   channel,
                   new SessionTerms("", 1 << 30, 0, HandleExchange.NONE, CodeExchange.NONE),
-                  1);
+                  1,
+                  false);
         }
         try {
           session.execute(memory.put(record(random)));

@@ -13,7 +13,7 @@ public final class FakeBackend implements Backend {
 
   @Override
   public String open() throws ServerException {
-    device = WarmDevice.open(new FakeCuda());
+    device = WarmDevice.open(new FakeCuda(), true);
     return device.description();
   }
 

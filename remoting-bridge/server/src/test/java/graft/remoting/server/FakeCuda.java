@@ -6,9 +6,9 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import java.nio.charset.StandardCharsets;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -29,7 +29,7 @@ final class FakeCuda implements CudaDevice {
   private final AtomicLong handles = new AtomicLong(0x1000);
   private final Map<Long, CompletableFuture<Void>> streams = new ConcurrentHashMap<>();
   private final Map<Long, CompletableFuture<Void>> events = new ConcurrentHashMap<>();
-  private final Set<Long> memory = new HashSet<>();
+  private final NavigableMap<Long, Long> memory = new TreeMap<>(); // addresses and sizes
   private final ThreadLocal<Long> current = ThreadLocal.withInitial(() -> 0L);
   private int retained;
 
@@ -176,17 +176,28 @@ final class FakeCuda implements CudaDevice {
       return CudaResult.INVALID_CONTEXT;
     }
     long address = Memory.allocate(bytes);
-    memory.add(address);
+    memory.put(address, bytes);
     Memory.putLong(pointer, address);
     return CudaResult.SUCCESS;
   }
 
   @Override
   public int cuMemFree_v2(long pointer) {
-    if (!memory.remove(pointer)) {
+    if (memory.remove(pointer) == null) {
       return CudaResult.INVALID_VALUE;
     }
     Memory.free(pointer);
+    return CudaResult.SUCCESS;
+  }
+
+  @Override
+  public int cuMemGetAddressRange_v2(long base, long size, long address) {
+    Map.Entry<Long, Long> found = memory.floorEntry(address);
+    if (found == null || address - found.getKey() >= found.getValue()) {
+      return CudaResult.NOT_FOUND;
+    }
+    Memory.putLong(base, found.getKey());
+    Memory.putLong(size, found.getValue());
     return CudaResult.SUCCESS;
   }
 
@@ -249,6 +260,12 @@ final class FakeCuda implements CudaDevice {
   @Override
   public int cuThreadExchangeStreamCaptureMode(long mode) {
     return 0;
+  }
+
+  @Override
+  public int cuStreamIsCapturing(long stream, long status) {
+    Memory.putInt(status, 0);
+    return streams.containsKey(stream) ? CudaResult.SUCCESS : CudaResult.INVALID_HANDLE;
   }
 
   @Override

@@ -85,7 +85,6 @@ class LanesTest {
     return Arrays.copyOfRange(data, from, Math.min(data.length, from + PIECE));
   }
 
-  /** Takes the pieces of a read from a lane until there are as many bytes. */
   /** Takes pieces of a read until all lanes together have so many bytes. */
   private static void take(WireClient lane, long read, byte[] to, AtomicInteger got, int bytes)
       throws IOException {
@@ -115,8 +114,62 @@ class LanesTest {
     assertThat(cuda.wire.answer().result()).isZero();
   }
 
+  private static byte[] longs(long... values) {
+    ByteBuffer bytes = WireClient.little(8 * values.length);
+    Arrays.stream(values).forEach(bytes::putLong);
+    return WireClient.bytes(bytes, 0, bytes.position());
+  }
+
+  /** Queues a kernel on a stream of its own that runs until the number at the address is not 0. */
+  private long block(int stream) throws IOException {
+    cuda.function(1, "block");
+    cuda.async("cuStreamCreate", with(stream, 1));
+    long flag = cuda.allocate(8);
+    cuda.async("graftWrite", with(flag, 8, 0), new byte[8]);
+    cuda.call("cuStreamSynchronize", with(0));
+    cuda.launch(1, stream, longs(flag));
+    return flag;
+  }
+
+  private void release(long flag) throws IOException {
+    cuda.async("graftWrite", with(flag, 4, 0), new byte[] {1, 0, 0, 0});
+  }
+
+  /** Data must not reach memory that a kernel before it on its stream is still to use. */
+  @Test
+  void aWriteComesAfterTheKernelsBeforeItOnItsStream() throws Exception {
+    byte[] data = random(LENGTH);
+    long address = cuda.allocate(LENGTH);
+    long flag = block(7);
+    cuda.function(2, "store");
+    for (int at = 0; at < LENGTH; at += PIECE) {
+      cuda.launch(2, 7, longs(address + at, 4711));
+    }
+    cuda.onLanes("graftWrite", with(address, LENGTH, 7));
+    piece(first, 1, 0, Arrays.copyOf(data, 2 * PIECE + 1));
+    piece(second, 1, 2 * PIECE + 1, Arrays.copyOfRange(data, 2 * PIECE + 1, LENGTH));
+    cuda.call("cuMemGetInfo_v2", with(1, 1)); // all of it has been received
+    release(flag);
+    cuda.call("cuStreamSynchronize", with(7));
+    for (int at = 0; at < LENGTH; at += PIECE) {
+      cuda.begin("graftRead", with(address + at, 1000, 0));
+      assertThat(cuda.data().bytes().array()).isEqualTo(Arrays.copyOfRange(data, at, at + 1000));
+      assertThat(cuda.wire.answer().result()).isZero();
+    }
+  }
+
   @Test
   void theLanesShareAReadAndItsReplyComesAfterItsAnnouncements() throws Exception {
+    readOnLanes();
+  }
+
+  @Test
+  void soTheyDoWhileAKernelRuns() throws Exception {
+    block(7);
+    readOnLanes();
+  }
+
+  private void readOnLanes() throws Exception {
     byte[] data = random(LENGTH);
     long address = cuda.allocate(LENGTH);
     cuda.async("graftWrite", with(address, LENGTH, 0), data);
@@ -176,7 +229,7 @@ class LanesTest {
           {1, LENGTH - 10, 11}, // beyond the end
           {1, -8, 16},
           {1, 0, 0},
-          {1, 0, PIECE + 1},
+          {1, 0, LENGTH + 1},
           {1, 0, Long.MAX_VALUE},
           {1, Long.MAX_VALUE, 8},
           {0, 0, 8}, // of a transfer that is over

@@ -1,0 +1,65 @@
+package graft.remoting.server;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+
+/**
+ * Whether the channel may receive into the device's memory itself, and send from it, without a
+ * pinned buffer and a copy between.
+ *
+ * <p>The channel knows no streams: a copy that it makes itself is in its place only if all work is
+ * over that was queued before. The executor does nothing else until the copy is over, so that what
+ * comes later comes after it.
+ */
+final class DirectAccess {
+  private final CudaDevice device;
+  private final UsedStreams streams;
+  private final boolean memoryIsOurs;
+
+  /**
+   * Access.
+   *
+   * @param memoryIsOurs whether a pointer of the device is one of this process
+   */
+  DirectAccess(CudaDevice device, UsedStreams streams, boolean memoryIsOurs) {
+    this.device = device;
+    this.streams = streams;
+    this.memoryIsOurs = memoryIsOurs;
+  }
+
+  /** Whether that memory may be used now. For the executor. */
+  boolean isOpen(long address, long bytes) {
+    return memoryIsOurs && isOneAllocation(address, bytes) && isAllWorkOver();
+  }
+
+  private boolean isOneAllocation(long address, long bytes) {
+    try (Scratch found = new Scratch(16)) {
+      if (device.cuMemGetAddressRange_v2(found.address(), found.address() + 8, address)
+          != CudaResult.SUCCESS) {
+        return false;
+      }
+      long start = Memory.getLong(found.address());
+      long size = Memory.getLong(found.address() + 8);
+      return bytes >= 0 && bytes <= size && address - start <= size - bytes;
+    }
+  }
+
+  /** Whichever stream it is on: a stream of its own may have to wait for the legacy one. */
+  private boolean isAllWorkOver() {
+    boolean over = !streams.mayHaveMore() && isOver(0);
+    for (int i = 0; over && i < streams.size(); i++) {
+      over = isOver(streams.get(i));
+    }
+    return over;
+  }
+
+  private boolean isOver(long stream) {
+    try (Scratch status = new Scratch(4)) {
+      // First: to ask a stream that captures whether it is done ends its capture.
+      return device.cuStreamIsCapturing(stream, status.address()) == CudaResult.SUCCESS
+          && Memory.getInt(status.address()) == 0
+          && device.cuStreamQuery(stream) == CudaResult.SUCCESS;
+    }
+  }
+}
