@@ -72,6 +72,8 @@ test_in_lab() {
   local code=0 started=false under=() option
   for option; do
     [ "$option" != --xen ] || under=(--xen)
+    # Both ends of the fabric are in it, each with threads that send and receive.
+    [ "$option" != --channels ] || export GRAFT_LAB_CPUS=${GRAFT_LAB_CPUS:-2}
   done
   # One that runs under the other hypervisor is refused there.
   if ! "$root/lab/status" --quiet; then

@@ -148,6 +148,29 @@ final class Call {
     }
   }
 
+  /**
+   * Begins to receive all of the bulk data that comes on lanes; {@link #awaitBulk} of a later call
+   * waits for it.
+   */
+  void beginBulk(Lanes.Destination destination) {
+    long bytes = bulkLeft;
+    bulkLeft = 0;
+    try {
+      channel.lanes().begin(bytes, destination);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Waits for the bulk data of the calls before. */
+  void awaitBulk() {
+    try {
+      channel.lanes().await();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** Drops what is left of the bulk data, so that the stream stays in step. */
   void dropBulk() throws IOException {
     if (hasBulk() && !bulkNamed) {

@@ -30,7 +30,8 @@ final class CopyCalls {
 
   /**
    * Bulk data to the device, in the order of a stream: received and copied piece by piece, at the
-   * same time.
+   * same time. Where it goes straight to its memory the next write may begin meanwhile, which on
+   * lanes comes after it; any other call waits.
    */
   int write(Call call, long destination, long bytes, long stream) {
     call.bulk(bytes);
@@ -38,9 +39,13 @@ final class CopyCalls {
       return call.failure();
     }
     if (call.onLanes() && direct.isOpen(destination, bytes)) {
-      call.receiveBulk(Lanes.memory(destination));
+      call.beginBulk(Lanes.memory(destination));
+      if (call.wantsReply()) {
+        call.awaitBulk();
+      }
       return CudaResult.SUCCESS;
     }
+    call.awaitBulk();
     if (call.onLanes()) {
       boolean mayWait = !state.hostFunctions().arePending();
       LaneWrite write = new LaneWrite(device, state.context(), destination, stream, mayWait);

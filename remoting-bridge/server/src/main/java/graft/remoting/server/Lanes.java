@@ -9,10 +9,11 @@ import java.util.function.BooleanSupplier;
  * A session's further connections for bulk data, since one TCP stream carries less than a GPU
  * takes. Data goes in pieces on whichever connection is free.
  *
- * <p>From the client: a record with the flag counts as a transfer, and the executor waits there
- * until all of its pieces have come; a piece that is early waits in its socket. To the client:
- * pieces of reads are sent in the background; an answer on the session's own stream announces them.
- * Thread-safe, except that one thread at a time receives.
+ * <p>From the client: a record with the flag counts as a transfer. The executor begins it there and
+ * waits, then or later, until all of its pieces have come; a piece that is early waits in its
+ * socket until all transfers before its own are over. To the client: pieces of reads are sent in
+ * the background; an answer on the session's own stream announces them. Thread-safe, except that
+ * one thread at a time receives.
  */
 final class Lanes {
   /** What is copied to the device or from it at once. */
@@ -22,6 +23,10 @@ final class Lanes {
   static final int LEAST = 512 << 10;
 
   private static final int MOST = 16;
+
+  /** Transfers that may be begun at once. */
+  private static final int MOST_INCOMING = 64;
+
   private static final int SMALLEST_PIECE = 128 << 10;
   private static final int GRAIN = 64 << 10;
 
@@ -42,7 +47,9 @@ final class Lanes {
   private volatile boolean toSend;
   private int idle; // threads that wait for something to send
   private Runnable endSession = () -> {};
-  private Incoming incoming;
+  private final ArrayDeque<Incoming> incoming = new ArrayDeque<>(); // begun and not over
+  private volatile boolean isIdle = true; // no transfer is begun and not over
+  private int begun; // since the executor last waited for them
   private long transfers;
   private volatile int count;
   private volatile IOException failure;
@@ -87,12 +94,14 @@ final class Lanes {
 
   /** Data from the client on its way. */
   static final class Incoming {
+    private final long number;
     private final Destination destination;
     private final long bytes;
     private final AtomicLong left;
     private long unclaimed;
 
-    private Incoming(Destination destination, long bytes) {
+    private Incoming(long number, Destination destination, long bytes) {
+      this.number = number;
       this.destination = destination;
       this.bytes = bytes;
       this.left = new AtomicLong(bytes);
@@ -158,26 +167,45 @@ final class Lanes {
    * @throws IOException when a connection ends before
    */
   void receive(long bytes, Destination destination) throws IOException {
-    Incoming transfer = new Incoming(destination, bytes);
+    begin(bytes, destination);
+    await();
+  }
+
+  /** Begins a transfer without waiting for it: {@link #await} does. */
+  void begin(long bytes, Destination destination) throws IOException {
+    if (begun == MOST_INCOMING) {
+      await();
+    }
+    begun++;
     synchronized (this) {
-      incoming = transfer;
-      transfers++;
+      incoming.add(new Incoming(++transfers, destination, bytes));
+      isIdle = false;
       notifyAll();
     }
-    look(() -> transfer.left.get() == 0 || failure != null, TRANSFER_YIELD_NANOS);
+  }
+
+  /**
+   * Waits until all that was begun has come.
+   *
+   * @throws IOException when a connection ends before
+   */
+  void await() throws IOException {
+    if (begun == 0) {
+      return;
+    }
+    look(() -> isIdle || failure != null, TRANSFER_YIELD_NANOS);
     synchronized (this) {
       try {
-        while (transfer.left.get() > 0) {
+        while (!incoming.isEmpty()) {
           if (failure != null) {
             throw new IOException(failure.getMessage(), failure);
           }
           wait();
         }
+        begun = 0;
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new IOException("interrupted within bulk data", e);
-      } finally {
-        incoming = null;
       }
     }
   }
@@ -199,18 +227,19 @@ final class Lanes {
    */
   synchronized Incoming claim(long transfer, long offset, long length)
       throws IOException, InterruptedException {
-    while (transfer > transfers) {
+    while (transfer > (incoming.isEmpty() ? transfers : incoming.element().number)) {
       if (failure != null) {
         throw new IOException(failure.getMessage(), failure);
       }
       wait();
     }
-    if (incoming == null
-        || transfer != transfers
+    Incoming first = incoming.peek();
+    if (first == null
+        || transfer != first.number
         || length <= 0
         || offset < 0
-        || offset > incoming.bytes - length
-        || length > incoming.unclaimed) {
+        || offset > first.bytes - length
+        || length > first.unclaimed) {
       throw new ProtocolException(
           "a piece of "
               + Long.toUnsignedString(length)
@@ -218,8 +247,8 @@ final class Lanes {
               + Long.toUnsignedString(offset)
               + " that fits no transfer");
     }
-    incoming.unclaimed -= length;
-    return incoming;
+    first.unclaimed -= length;
+    return first;
   }
 
   /** A piece is where it belongs. */
@@ -227,6 +256,8 @@ final class Lanes {
     bytesIn.addAndGet(length);
     if (transfer.left.addAndGet(-length) == 0) {
       synchronized (this) {
+        incoming.remove();
+        isIdle = incoming.isEmpty();
         notifyAll();
       }
     }

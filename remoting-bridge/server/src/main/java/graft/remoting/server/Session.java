@@ -5,6 +5,7 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,6 +15,11 @@ import org.slf4j.LoggerFactory;
  */
 final class Session implements RecordHandler, SessionCalls {
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
+  private static final int WRITE =
+      IntStream.range(0, Dispatcher.FUNCTIONS)
+          .filter(function -> Dispatcher.name(function).equals("graftWrite"))
+          .findFirst()
+          .orElseThrow();
 
   private final AccountedDevice device;
   private final SessionState state;
@@ -71,6 +77,9 @@ final class Session implements RecordHandler, SessionCalls {
     call.begin(record);
     int result;
     try {
+      if (call.function() != WRITE) {
+        call.awaitBulk();
+      }
       enterContext();
       result = dispatcher.execute(call);
     } catch (RefusedCallException e) {

@@ -159,6 +159,27 @@ class LanesTest {
   }
 
   @Test
+  void writesThatAreBegunTogetherEndInTheirOrderAndBeforeWhatFollows() throws Exception {
+    long address = cuda.allocate(LENGTH);
+    cuda.function(1, "store");
+    for (int write = 0; write < 100; write++) { // more than may be begun at once
+      cuda.onLanes("graftWrite", with(address, PIECE, 0));
+    }
+    cuda.launch(1, 0, longs(address, 4711));
+    byte[] data = new byte[PIECE];
+    for (int write = 100; write > 0; write--) {
+      Arrays.fill(data, (byte) write);
+      piece(write % 2 == 0 ? first : second, 101 - write, 0, data);
+    }
+    cuda.call("cuStreamSynchronize", with(0));
+    cuda.begin("graftRead", with(address, 1000, 0));
+    byte[] last = Arrays.copyOf(data, 1000);
+    System.arraycopy(longs(4711), 0, last, 0, 4);
+    assertThat(cuda.data().bytes().array()).isEqualTo(last);
+    assertThat(cuda.wire.answer().result()).isZero();
+  }
+
+  @Test
   void theLanesShareAReadAndItsReplyComesAfterItsAnnouncements() throws Exception {
     readOnLanes();
   }
