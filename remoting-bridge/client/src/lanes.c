@@ -15,8 +15,8 @@
 #define SMALLEST_PIECE (128u << 10)
 #define LARGEST_PIECE (1u << 20)
 #define MOST_BEGUN 8
-/* How long a lane's threads look for the next piece after one, and a thread for the end of its data, giving way to others,
- * before they sleep: to be woken costs 0.2 to 0.4 ms in a virtual machine. Not where CPUs are few. */
+/* How long a lane's threads look for the next piece after one, and a thread for the next of its data to leave, giving way to
+ * others, before they sleep: to be woken costs 0.2 to 0.4 ms in a virtual machine. Not where CPUs are few. */
 #define LANE_YIELD_NANOSECONDS 1000000u
 #define DONE_YIELD_NANOSECONDS 10000000u
 
@@ -148,7 +148,11 @@ struct graft_transfer *graft_lanes_send(uint64_t number, const void *data, size_
 
 void graft_lanes_wait(struct graft_transfer *t) {
   uint64_t limit = graft_now() + l.done_nanoseconds;
-  while (__atomic_load_n(&t->sent, __ATOMIC_ACQUIRE) < t->bytes && graft_now() < limit) sched_yield();
+  for (size_t seen = 0, sent; (sent = __atomic_load_n(&t->sent, __ATOMIC_ACQUIRE)) < t->bytes; seen = sent) {
+    if (sent != seen) limit = graft_now() + l.done_nanoseconds;
+    if (graft_now() >= limit) break;
+    sched_yield();
+  }
   pthread_mutex_lock(&l.lock);
   while (t->sent < t->bytes) pthread_cond_wait(&l.done, &l.lock);
   pthread_mutex_unlock(&l.lock);

@@ -66,6 +66,7 @@ final class AsyncReads {
       long offset,
       long address,
       long bytes,
+      long whole,
       long event,
       AtomicBoolean claimed,
       CountDownLatch sent) {}
@@ -81,7 +82,7 @@ final class AsyncReads {
     long most = onLanes ? LANE_PART : PART;
     for (long offset = 0; offset < bytes && result == CudaResult.SUCCESS; offset += most) {
       long part = Math.min(most, bytes - offset);
-      result = startPart(context, source + offset, offset, part, stream, identity, onLanes);
+      result = startPart(context, source + offset, offset, part, bytes, stream, identity, onLanes);
     }
     return result;
   }
@@ -91,6 +92,7 @@ final class AsyncReads {
       long source,
       long offset,
       long bytes,
+      long whole,
       long stream,
       long identity,
       boolean onLanes) {
@@ -110,6 +112,7 @@ final class AsyncReads {
             offset,
             address,
             bytes,
+            whole,
             event,
             new AtomicBoolean(),
             new CountDownLatch(1));
@@ -188,6 +191,9 @@ final class AsyncReads {
           device.cuEventSynchronize(read.event());
         }
         finish(read);
+        if (read.onLanes()) {
+          channel.lanes().lookFor(() -> pending.get() > 0);
+        }
       }
     } catch (IOException e) {
       LOG.debug("the client has gone: {}", e.getMessage());
@@ -267,6 +273,7 @@ final class AsyncReads {
             read.offset(),
             read.address(),
             read.bytes(),
+            read.whole(),
             () -> {
               read.context().enter(device);
               memory.give(read.address(), read.bytes());

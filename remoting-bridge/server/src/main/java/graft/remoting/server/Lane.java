@@ -15,17 +15,19 @@ final class Lane {
   private static final long STACK = 256 << 10;
 
   private final Lanes lanes;
+  private final int number;
   private final Transport connection;
   private long taken;
 
-  private Lane(Lanes lanes, Transport connection) {
+  private Lane(Lanes lanes, int number, Transport connection) {
     this.lanes = lanes;
+    this.number = number;
     this.connection = connection;
   }
 
   /** Takes over {@code connection}. */
-  static void start(Lanes lanes, Transport connection) {
-    Lane lane = new Lane(lanes, connection);
+  static void start(Lanes lanes, int number, Transport connection) {
+    Lane lane = new Lane(lanes, number, connection);
     thread(lane::receive, "graft-lane-in");
     thread(lane::send, "graft-lane-out");
   }
@@ -70,6 +72,21 @@ final class Lane {
       throw new IOException("the client closed a connection within a header");
     }
     return count != Transport.END && (have > 0 || read(address, HEADER));
+  }
+
+  /** Which of the session's lanes it is, from 0. */
+  int number() {
+    return number;
+  }
+
+  /** How many there are. */
+  int count() {
+    return lanes.count();
+  }
+
+  /** Says that something of the piece is there for the executor. */
+  void arrived() {
+    lanes.arrived();
   }
 
   /** Reads {@code length} bytes of the piece that has begun. */

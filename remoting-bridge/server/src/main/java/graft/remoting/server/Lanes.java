@@ -22,12 +22,13 @@ final class Lanes {
   /** From here on data to the client goes here. */
   static final int LEAST = 512 << 10;
 
-  private static final int MOST = 16;
+  static final int MOST = 16;
 
   /** Transfers that may be begun at once. */
   private static final int MOST_INCOMING = 64;
 
   private static final int SMALLEST_PIECE = 128 << 10;
+  private static final int LARGEST_PIECE = 512 << 10;
   private static final int GRAIN = 64 << 10;
 
   /**
@@ -50,6 +51,7 @@ final class Lanes {
   private final ArrayDeque<Incoming> incoming = new ArrayDeque<>(); // begun and not over
   private volatile boolean isIdle = true; // no transfer is begun and not over
   private int begun; // since the executor last waited for them
+  private volatile boolean asleep; // the executor, until a piece comes
   private long transfers;
   private volatile int count;
   private volatile IOException failure;
@@ -74,6 +76,11 @@ final class Lanes {
     }
   }
 
+  /** Looks for a moment whether it is so, for a thread that sends what is to come. */
+  void lookFor(BooleanSupplier there) {
+    look(there, LANE_YIELD_NANOS);
+  }
+
   /** Looks whether something has come on a connection on which a piece came just now. */
   @SuppressWarnings("ThreadPriorityCheck") // as above
   long awaitNext(Transport connection, long address, long length) throws IOException {
@@ -90,6 +97,17 @@ final class Lanes {
   interface Destination {
     /** Takes all of a piece from {@code lane}. Called by several threads at once. */
     void take(Lane lane, long offset, long length) throws IOException;
+
+    /**
+     * What the executor does with what has been taken, again and again until all has. A lane says
+     * with {@link Lane#arrived} that there is something.
+     */
+    default void settle() {}
+
+    /** Whether there is something to settle. */
+    default boolean isUnsettled() {
+      return false;
+    }
   }
 
   /** Data from the client on its way. */
@@ -118,6 +136,7 @@ final class Lanes {
    *
    * @param read what the client knows it by
    * @param offset where in the read it belongs
+   * @param piece how much of it goes at once
    * @param sent what to do when nothing reads the memory any more
    */
   record Outgoing(
@@ -125,6 +144,7 @@ final class Lanes {
       long offset,
       long address,
       long bytes,
+      long piece,
       Runnable sent,
       AtomicLong claimed,
       AtomicLong left) {}
@@ -139,14 +159,19 @@ final class Lanes {
 
   /** Takes over one more connection; one too many is closed. */
   void add(Transport connection) {
+    int number;
     synchronized (this) {
       if (count == MOST) {
         connection.close();
         return;
       }
-      count++;
+      number = count++;
     }
-    Lane.start(this, connection);
+    Lane.start(this, number, connection);
+  }
+
+  int count() {
+    return count;
   }
 
   boolean areOpen() {
@@ -168,7 +193,7 @@ final class Lanes {
    */
   void receive(long bytes, Destination destination) throws IOException {
     begin(bytes, destination);
-    await();
+    await(destination);
   }
 
   /** Begins a transfer without waiting for it: {@link #await} does. */
@@ -190,22 +215,52 @@ final class Lanes {
    * @throws IOException when a connection ends before
    */
   void await() throws IOException {
+    await(nowhere());
+  }
+
+  private void await(Destination destination) throws IOException {
     if (begun == 0) {
       return;
     }
-    look(() -> isIdle || failure != null, TRANSFER_YIELD_NANOS);
-    synchronized (this) {
-      try {
-        while (!incoming.isEmpty()) {
-          if (failure != null) {
-            throw new IOException(failure.getMessage(), failure);
-          }
-          wait();
+    while (!isIdle) {
+      long before = bytesIn.get();
+      look(
+          () -> {
+            destination.settle();
+            return isIdle || bytesIn.get() != before || failure != null;
+          },
+          TRANSFER_YIELD_NANOS);
+      destination.settle();
+      if (bytesIn.get() == before) {
+        awaitPiece(destination);
+      }
+    }
+    destination.settle();
+    begun = 0;
+  }
+
+  private synchronized void awaitPiece(Destination destination) throws IOException {
+    asleep = true;
+    try {
+      while (!incoming.isEmpty() && !destination.isUnsettled()) {
+        if (failure != null) {
+          throw new IOException(failure.getMessage(), failure);
         }
-        begun = 0;
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IOException("interrupted within bulk data", e);
+        wait();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted within bulk data", e);
+    } finally {
+      asleep = false;
+    }
+  }
+
+  /** Wakes the executor, if it sleeps. */
+  void arrived() {
+    if (asleep) {
+      synchronized (this) {
+        notifyAll();
       }
     }
   }
@@ -266,17 +321,21 @@ final class Lanes {
   /**
    * Sends in the background. The order of what is sent is not kept.
    *
+   * @param whole how many bytes are sent in all of that read
    * @param sent run by a thread of ours when nothing reads the memory any more
    */
-  void send(long read, long offset, long address, long bytes, Runnable sent) {
+  void send(long read, long offset, long address, long bytes, long whole, Runnable sent) {
+    long share = (whole / count / 2 + GRAIN - 1) / GRAIN * GRAIN;
+    long piece = count == 1 ? bytes : Math.max(SMALLEST_PIECE, Math.min(LARGEST_PIECE, share));
     Outgoing data =
-        new Outgoing(read, offset, address, bytes, sent, new AtomicLong(), new AtomicLong(bytes));
+        new Outgoing(
+            read, offset, address, bytes, piece, sent, new AtomicLong(), new AtomicLong(bytes));
     synchronized (outgoing) {
       if (failure == null) {
         outgoing.add(data);
         toSend = true;
         // As many as there are pieces: to wake one takes longer than to send one.
-        long pieces = Math.min(idle, bytes / SMALLEST_PIECE + 1);
+        long pieces = Math.min(idle, bytes / piece + 1);
         for (long i = 0; i < pieces; i++) {
           outgoing.notify();
         }
@@ -299,9 +358,7 @@ final class Lanes {
         idle--;
       }
       Outgoing data = outgoing.element();
-      long share = (data.bytes() / count / 2 + GRAIN - 1) / GRAIN * GRAIN;
-      long most = count == 1 ? data.bytes() : Math.max(SMALLEST_PIECE, Math.min(PIECE, share));
-      long length = Math.min(data.bytes() - data.claimed().get(), most);
+      long length = Math.min(data.bytes() - data.claimed().get(), data.piece());
       long at = data.claimed().getAndAdd(length);
       if (at + length == data.bytes()) {
         outgoing.remove();

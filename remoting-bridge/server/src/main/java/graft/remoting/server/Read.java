@@ -93,7 +93,7 @@ final class Read {
     Staging.Buffer buffer = queued.remove();
     long piece = Math.min(bytes - sentBytes, staging.bufferSize());
     if (onLanes) {
-      state.sendOnLanes(slot, sentBytes, buffer.address(), piece, () -> sent(buffer));
+      state.sendOnLanes(slot, sentBytes, buffer.address(), piece, bytes, () -> sent(buffer));
       sentBytes += piece;
       boolean next = queuedBytes < bytes && (queued.isEmpty() || !sent.isEmpty());
       return next ? queue(takeSent()) : CudaResult.SUCCESS;

@@ -8,19 +8,25 @@ import graft.remoting.device.CudaResult;
  * context.
  */
 final class SessionContext {
+  /** Pieces that wait for their copies, on all lanes together and on one. */
+  private static final int PIECES = 12;
+
+  private static final int LEAST_PIECES = 2;
+
+  private final CudaDevice device;
   private final long handle;
   private final Staging small;
   private final Staging large;
-  private final Staging pieces;
+  private final Staging[] pieces = new Staging[Lanes.MOST];
   private final Staging reads;
   private final EventPool events;
 
   SessionContext(CudaDevice device, long handle) {
+    this.device = device;
     this.handle = handle;
     this.events = new EventPool(device);
     this.small = new Staging(device, 16, Staging.SMALL);
     this.large = new Staging(device, 4, Staging.LARGE);
-    this.pieces = new Staging(device, 12, Lanes.PIECE);
     this.reads = new Staging(device, 16, Lanes.PIECE);
   }
 
@@ -38,9 +44,17 @@ final class SessionContext {
     return bytes <= Staging.SMALL ? small : large;
   }
 
-  /** Where pieces of data from lanes wait for their copies. */
-  Staging pieces() {
-    return pieces;
+  /**
+   * Where pieces of data from a lane wait for their copies: each has buffers of its own, which its
+   * thread's processor still has in its cache. For that thread.
+   */
+  Staging pieces(Lane lane) {
+    Staging its = pieces[lane.number()];
+    if (its == null) {
+      its = new Staging(device, Math.max(LEAST_PIECES, PIECES / lane.count()), Lanes.PIECE);
+      pieces[lane.number()] = its;
+    }
+    return its;
   }
 
   /** Where data waits for lanes to send it. */

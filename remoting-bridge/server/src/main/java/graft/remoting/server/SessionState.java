@@ -151,11 +151,12 @@ final class SessionState {
   /**
    * Sends data of a read that the client waits for in {@code slot} on the lanes.
    *
+   * @param whole bytes of the read
    * @param sent run when the memory is free again
    */
-  void sendOnLanes(int slot, long offset, long address, long bytes, Runnable sent) {
+  void sendOnLanes(int slot, long offset, long address, long bytes, long whole, Runnable sent) {
     long read = Integer.toUnsignedLong(slot);
-    channel.lanes().send(read, offset, address, bytes, sent);
+    channel.lanes().send(read, offset, address, bytes, whole, sent);
     try {
       Replies.announce(channel, read, offset, bytes);
     } catch (IOException e) {
@@ -166,7 +167,7 @@ final class SessionState {
   /** The same with all of a read, and returns when the memory is free again. */
   void sendOnLanes(int slot, long address, long bytes) {
     CountDownLatch sent = new CountDownLatch(1);
-    sendOnLanes(slot, 0, address, bytes, sent::countDown);
+    sendOnLanes(slot, 0, address, bytes, bytes, sent::countDown);
     try {
       sent.await();
     } catch (InterruptedException e) {

@@ -61,17 +61,39 @@ final class Staging {
    * @throws RefusedCallException with the device's answer when it gives none
    */
   Buffer take(boolean mayWait) {
+    return take(mayWait, false);
+  }
+
+  /**
+   * The same for threads that pass their buffers on to another, which gives them back: when all are
+   * with those, waits for one.
+   */
+  Buffer takeInTurn(boolean mayWait) {
+    return take(mayWait, true);
+  }
+
+  /** A buffer that is free, without a look at the device; null if there is none. */
+  synchronized Buffer takeFree() {
+    return free.poll();
+  }
+
+  private Buffer take(boolean mayWait, boolean inTurn) {
     Buffer oldest;
     synchronized (this) {
-      Buffer next = copying.peek();
-      while (next != null && device.cuEventQuery(next.event) != CudaResult.NOT_READY) {
-        free.push(copying.remove());
-        next = copying.peek();
+      Buffer buffer = freeOne();
+      try {
+        while (buffer == null && inTurn && mayWait && allocated >= count && copying.isEmpty()) {
+          wait();
+          buffer = freeOne();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("nothing interrupts the threads of a session", e);
       }
-      if (!free.isEmpty()) {
-        return free.pop();
+      if (buffer != null) {
+        return buffer;
       }
-      if (allocated < count || next == null || !mayWait) {
+      if (allocated < count || !mayWait || copying.isEmpty()) {
         Buffer made = allocate();
         allocated++;
         return made;
@@ -81,6 +103,34 @@ final class Staging {
     // Its error, if any, is the context's: the copy that comes next reports it.
     device.cuEventSynchronize(oldest.event);
     return oldest;
+  }
+
+  /** Called with the lock held. */
+  private Buffer freeOne() {
+    while (!copying.isEmpty()
+        && device.cuEventQuery(copying.peek().event) != CudaResult.NOT_READY) {
+      free.push(copying.remove());
+    }
+    return free.poll();
+  }
+
+  /**
+   * Takes back what has been copied, so that others need not ask. For the one thread that copies.
+   */
+  void recycle() {
+    Buffer oldest;
+    synchronized (this) {
+      oldest = copying.peek();
+    }
+    while (oldest != null && device.cuEventQuery(oldest.event) != CudaResult.NOT_READY) {
+      synchronized (this) {
+        // Another thread may have seen it too.
+        if (copying.peek() == oldest) {
+          give(copying.remove());
+        }
+        oldest = copying.peek();
+      }
+    }
   }
 
   private Buffer allocate() {
@@ -102,6 +152,7 @@ final class Staging {
     int result = device.cuEventRecord(buffer.event, stream);
     synchronized (this) {
       copying.add(buffer);
+      notifyAll();
     }
     return result;
   }
@@ -109,5 +160,6 @@ final class Staging {
   /** Gives back a buffer that no copy uses. */
   synchronized void give(Buffer buffer) {
     free.push(buffer);
+    notifyAll();
   }
 }

@@ -135,6 +135,39 @@ class LanesTest {
     cuda.async("graftWrite", with(flag, 4, 0), new byte[] {1, 0, 0, 0});
   }
 
+  /** Each buffer is used several times, and what is done with one the lanes' threads wait for. */
+  @Test
+  void aWriteMayHaveMorePiecesThanThereAreBuffers() throws Exception {
+    int length = 40 * PIECE;
+    byte[] data = random(length);
+    long address = cuda.allocate(length);
+    long flag = block(7); // so that the data does not go straight to its place
+    cuda.onLanes("graftWrite", with(address, length, 0));
+    Thread half =
+        new Thread(
+            () -> {
+              try {
+                for (int at = 0; at < length; at += 2 * PIECE) {
+                  piece(second, 1, at, part(data, at));
+                }
+              } catch (IOException e) {
+                // The session's end.
+              }
+            });
+    half.start();
+    for (int at = PIECE; at < length; at += 2 * PIECE) {
+      piece(first, 1, at, part(data, at));
+    }
+    half.join();
+    cuda.call("cuStreamSynchronize", with(0));
+    release(flag);
+    for (int at = 0; at < length; at += PIECE) {
+      cuda.begin("graftRead", with(address + at, 1000, 0));
+      assertThat(cuda.data().bytes().array()).isEqualTo(Arrays.copyOfRange(data, at, at + 1000));
+      assertThat(cuda.wire.answer().result()).isZero();
+    }
+  }
+
   /** Data must not reach memory that a kernel before it on its stream is still to use. */
   @Test
   void aWriteComesAfterTheKernelsBeforeItOnItsStream() throws Exception {
