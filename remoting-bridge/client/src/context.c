@@ -153,6 +153,7 @@ static int retain(int device, void **context) {
       primary[device].context->id = primary[device].shell->id;
       primary[device].context->u.context.flags = primary[device].flags;
       primary[device].context->u.context.limits_known = 0;
+      primary[device].context->u.context.limits_refused = 0;
       primary[device].context->u.context.destroyed = false;
     }
   }
@@ -389,18 +390,21 @@ GRAFT_EXPORT int cuCtxGetStreamPriorityRange(void *least, void *greatest) {
   return 0;
 }
 
-/* Limits are asked once; setting one forgets them all, since the driver rounds. */
+/* Limits are asked once; setting one forgets them all, since the driver rounds. cuBLAS asks whether the context is one for
+ * graphics (CU_LIMIT_CIG_ENABLED) before each product. */
 GRAFT_EXPORT int cuCtxGetLimit(size_t *value, int limit) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r) return r;
   if (!value || limit < 0) return GRAFT_INVALID_VALUE;
   if (limit >= GRAFT_LIMITS) return rpc_cuCtxGetLimit(value, limit);
+  if (__atomic_load_n(&context->u.context.limits_refused, __ATOMIC_ACQUIRE) & 1u << limit) return GRAFT_UNSUPPORTED_LIMIT;
   if (!(__atomic_load_n(&context->u.context.limits_known, __ATOMIC_ACQUIRE) & 1u << limit)) {
-    size_t answer;
-    if ((r = rpc_cuCtxGetLimit(&answer, limit))) return r;
+    size_t answer = 0;
+    if ((r = rpc_cuCtxGetLimit(&answer, limit)) && r != GRAFT_UNSUPPORTED_LIMIT) return r;
     context->u.context.limits[limit] = answer;
-    __atomic_fetch_or(&context->u.context.limits_known, 1u << limit, __ATOMIC_RELEASE);
+    __atomic_fetch_or(r ? &context->u.context.limits_refused : &context->u.context.limits_known, 1u << limit, __ATOMIC_RELEASE);
+    if (r) return r;
   }
   *value = context->u.context.limits[limit];
   return 0;

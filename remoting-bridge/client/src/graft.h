@@ -15,7 +15,7 @@
 #define GRAFT_CUDA_VERSION 13000
 #define GRAFT_MAX_DEVICES 32
 #define GRAFT_ATTRIBUTES 256
-#define GRAFT_LIMITS 8 /* CUlimit */
+#define GRAFT_LIMITS 10 /* CUlimit */
 #define GRAFT_BETWEEN_SERVERS ", \t" /* what stands between addresses */
 
 /* ---- Configuration: file, then environment (config.c) ---- */
@@ -150,7 +150,7 @@ struct graft_object {
       unsigned flags;
       uint64_t serial;
       struct graft_storage *storage;
-      unsigned limits_known;
+      unsigned limits_known, limits_refused;
       size_t limits[GRAFT_LIMITS];
     } context;
     struct {

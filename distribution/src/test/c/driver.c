@@ -10,6 +10,8 @@ int cuInit(unsigned flags);
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuCtxSetCurrent(void *context);
 int cuCtxSynchronize(void);
+int cuCtxGetLimit(size_t *value, int limit);
+int cuCtxSetLimit(int limit, size_t value);
 int cuModuleLoadData(void **module, const void *image);
 int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
@@ -290,6 +292,22 @@ static void memory(void) {
   asked("registered", r, seen);
 }
 
+/* What cuBLAS asks before each product. */
+static void limits(void) {
+  enum { KINDS = 10, PRINTF_FIFO = 1 };
+  size_t first[KINDS], value;
+  int differ = 0;
+  for (int i = 0; i < 100 * KINDS; i++) {
+    RUN(cuCtxGetLimit(&value, i % KINDS));
+    if (i < KINDS) first[i] = value;
+    differ += value != first[i % KINDS];
+  }
+  printf("limits that differ: %d\n", differ);
+  RUN(cuCtxSetLimit(PRINTF_FIFO, 2 << 20));
+  RUN(cuCtxGetLimit(&value, PRINTF_FIFO));
+  printf("a limit that was set: %zu\n", value);
+}
+
 int main(void) {
   void *context, *module;
   RUN(cuInit(0));
@@ -307,5 +325,6 @@ int main(void) {
   captures();
   nodes();
   memory();
+  limits();
   return 0;
 }

@@ -74,6 +74,19 @@ final class RunTest {
     }
   }
 
+  /** What does not change is asked once: each question would wait for all work before it. */
+  @Test
+  void limitsAreAskedOnce() throws Exception {
+    String tcp = serve("tcp://127.0.0.1:0");
+    List<String> counting = List.of("env", "GRAFT_SERVER=" + tcp, "GRAFT_STATS=1");
+    List<String> program = new ArrayList<>(counting);
+    program.add(folder + "/driver");
+    Finished driver =
+        Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), command(program, tcp, "me", RIGHT));
+    assertThat(driver.code()).as("%s", driver).isZero();
+    assertThat(driver.err()).containsPattern("cuCtxGetLimit +11 calls +11 waits");
+  }
+
   /** The same server over UCX, by what UCX finds here. */
   private static String rdma(String tcp) {
     return tcp.replaceFirst("^tcp", "rdma");

@@ -6,7 +6,7 @@ import graft.remoting.software.SoftwareDeviceConfig;
 /** CUDA driver API: "Context Management". */
 abstract class ContextFunctions extends DeviceFunctions {
   private static final int API_VERSION = 13000;
-  private static final int LIMITS = 8;
+  private static final int LIMITS = 10;
 
   ContextFunctions(SoftwareDeviceConfig config) {
     super(config);
