@@ -54,6 +54,7 @@
   F(ucp_worker_arm)                                                                                                              \
   F(ucp_worker_progress)                                                                                                         \
   F(ucp_ep_create)                                                                                                               \
+  F(ucp_ep_print_info)                                                                                                           \
   F(ucp_ep_close_nbx)                                                                                                            \
   F(ucp_tag_send_nbx)                                                                                                            \
   F(ucp_tag_probe_nb)                                                                                                            \
@@ -161,7 +162,8 @@ struct graft_ucx {
   struct side out, in;
   pthread_mutex_t sending; /* what uses out.worker */
   struct flight flight;    /* what was begun, and is not over */
-  uint64_t left_until;     /* until then UCX may have something left of what it said to have sent */
+  bool keeps;              /* over TCP, where UCX may have much left of what it said to have sent */
+  uint64_t left_until;     /* until then it may */
   ucp_ep_h peer;
   uint64_t tag_out, tag_in;
   ucs_status_t broken; /* what UCX said when it lost the peer */
@@ -183,7 +185,8 @@ static uint64_t now(void) {
 }
 
 /* UCX's TCP keeps what its socket does not take at once, and sends it only while it is called; a flush would need the other
- * end's help. So whoever sleeps here wakes now and then, as long as that may be. */
+ * end's help. So whoever sleeps here wakes now and then, as long as that may be. Other transports keep next to nothing, which is
+ * seen to before each sleep. */
 static bool send_left(struct graft_ucx *c) {
   uint64_t until = __atomic_load_n(&c->left_until, __ATOMIC_RELAXED);
   if (!until || now() > until) return false;
@@ -191,7 +194,7 @@ static bool send_left(struct graft_ucx *c) {
     u.ucp_worker_progress(c->out.worker);
     pthread_mutex_unlock(&c->sending);
   }
-  return true;
+  return c->keeps;
 }
 
 /* Sleeps until a device has something to say, at most as long again as has been waited: UCX or a driver may lose a wake-up.
@@ -322,6 +325,18 @@ static bool connect_to(struct graft_ucx *c, const void *address, char *reason, s
   return !failed(status, "reach the other end's devices", reason, size);
 }
 
+/* Only UCX's text says over what a connection goes: "lane[0]:  1:tcp/lo.0 ...". */
+static bool is_over_tcp(ucp_ep_h peer) {
+  char *text = NULL;
+  size_t size;
+  FILE *file = open_memstream(&text, &size);
+  if (!file) return true;
+  u.ucp_ep_print_info(peer, file);
+  bool over = fclose(file) || !strstr(text, "lane[") || strstr(text, ":tcp/");
+  free(text);
+  return over;
+}
+
 /* Each end's first message makes UCX's connections, for which both workers of both ends have to run: from then on a thread
  * that sends needs nobody's help. Then the ends tell each other by a byte on the socket that this has come about. */
 static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
@@ -346,6 +361,7 @@ static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
   }
   if (UCS_PTR_IS_PTR(sent)) u.ucp_request_free(sent);
   c->together = told && heard;
+  c->keeps = c->together && is_over_tcp(c->peer);
   if (c->together) return true;
   failed(c->broken ? c->broken : UCS_ERR_TIMED_OUT, "reach the other end", reason, size);
   add_limit(reason, size);

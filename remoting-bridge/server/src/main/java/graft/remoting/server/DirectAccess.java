@@ -3,6 +3,8 @@ package graft.remoting.server;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Whether the channel may receive into the device's memory itself, and send from it, without a
@@ -13,9 +15,12 @@ import graft.remoting.device.Memory;
  * comes later comes after it.
  */
 final class DirectAccess {
+  private static final Logger LOG = LoggerFactory.getLogger(DirectAccess.class);
+
   private final CudaDevice device;
   private final UsedStreams streams;
   private final boolean memoryIsOurs;
+  private boolean isTold;
 
   /**
    * Access.
@@ -30,7 +35,12 @@ final class DirectAccess {
 
   /** Whether that memory may be used now. For the executor. */
   boolean isOpen(long address, long bytes) {
-    return memoryIsOurs && isOneAllocation(address, bytes) && isAllWorkOver();
+    boolean open = memoryIsOurs && isOneAllocation(address, bytes) && isAllWorkOver();
+    if (open && !isTold) {
+      isTold = true;
+      LOG.info("bulk data goes straight to the device's memory where no work is queued before it");
+    }
+    return open;
   }
 
   private boolean isOneAllocation(long address, long bytes) {
