@@ -13,6 +13,7 @@ virtualization. It needs no KVM. Its disk is a snapshot: what is changed in it i
   ssh [COMMAND...]         a shell in it, or a command
   test [--xen] [ROUNDS]    Graft's own tests in it; starts it, and ends it if it did not run
   test --channels          what carries a guest's calls: figures beside those of other tools, and faults
+  test --fabric            rdma from one machine to a second one, which it starts too (5.6 GB of memory)
   down                     end it
 
   --yes                    install packages that are missing without asking
@@ -74,6 +75,8 @@ test_in_lab() {
     [ "$option" != --xen ] || under=(--xen)
     # Both ends of the fabric are in it, each with threads that send and receive.
     [ "$option" != --channels ] || export GRAFT_LAB_CPUS=${GRAFT_LAB_CPUS:-2}
+    # One end of a wire; lab/test starts the machine at the other.
+    [ "$option" != --fabric ] || export GRAFT_LAB_WIRE=listen=127.0.0.1:$((${GRAFT_LAB_PORT:-2222} + 200))
   done
   # One that runs under the other hypervisor is refused there.
   if ! "$root/lab/status" --quiet; then
