@@ -153,7 +153,6 @@ static int retain(int device, void **context) {
       primary[device].context->id = primary[device].shell->id;
       primary[device].context->u.context.flags = primary[device].flags;
       primary[device].context->u.context.limits_known = 0;
-      primary[device].context->u.context.limits_refused = 0;
       primary[device].context->u.context.destroyed = false;
     }
   }
@@ -398,16 +397,16 @@ GRAFT_EXPORT int cuCtxGetLimit(size_t *value, int limit) {
   if (r) return r;
   if (!value || limit < 0) return GRAFT_INVALID_VALUE;
   if (limit >= GRAFT_LIMITS) return rpc_cuCtxGetLimit(value, limit);
-  if (__atomic_load_n(&context->u.context.limits_refused, __ATOMIC_ACQUIRE) & 1u << limit) return GRAFT_UNSUPPORTED_LIMIT;
   if (!(__atomic_load_n(&context->u.context.limits_known, __ATOMIC_ACQUIRE) & 1u << limit)) {
     size_t answer = 0;
     if ((r = rpc_cuCtxGetLimit(&answer, limit)) && r != GRAFT_UNSUPPORTED_LIMIT) return r;
-    context->u.context.limits[limit] = answer;
-    __atomic_fetch_or(r ? &context->u.context.limits_refused : &context->u.context.limits_known, 1u << limit, __ATOMIC_RELEASE);
-    if (r) return r;
+    context->u.context.limits[limit].value = answer;
+    context->u.context.limits[limit].result = r;
+    __atomic_fetch_or(&context->u.context.limits_known, 1u << limit, __ATOMIC_RELEASE);
   }
-  *value = context->u.context.limits[limit];
-  return 0;
+  r = context->u.context.limits[limit].result;
+  if (!r) *value = context->u.context.limits[limit].value;
+  return r;
 }
 
 GRAFT_EXPORT int cuCtxSetLimit(int limit, size_t value) {

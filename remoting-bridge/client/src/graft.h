@@ -150,8 +150,11 @@ struct graft_object {
       unsigned flags;
       uint64_t serial;
       struct graft_storage *storage;
-      unsigned limits_known, limits_refused;
-      size_t limits[GRAFT_LIMITS];
+      unsigned limits_known;
+      struct {
+        size_t value;
+        int result;
+      } limits[GRAFT_LIMITS];
     } context;
     struct {
       struct graft_object *library; /* module or library it came from */

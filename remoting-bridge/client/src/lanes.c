@@ -14,7 +14,7 @@
 #define MOST_LANES 16
 #define SMALLEST_PIECE (128u << 10)
 #define LARGEST_PIECE (1u << 20)
-#define MOST_BEGUN 8
+#define MOST_BEGUN 8 /* pieces on their way at once on a lane, where the channel has several */
 /* How long a lane's threads look for the next piece after one, and a thread for the next of its data to leave, giving way to
  * others, before they sleep: to be woken costs 0.2 to 0.4 ms in a virtual machine. Not where CPUs are few. */
 #define LANE_YIELD_NANOSECONDS 1000000u

@@ -217,7 +217,6 @@ static bool sleep_on(struct graft_ucx *c, const struct side *side, uint64_t wait
 
 /* ---- What UCX works on ---- */
 
-
 static void take_off(struct graft_ucx *c, struct flight *f, ucs_status_ptr_t request) {
   if (UCS_PTR_IS_ERR(request)) {
     c->broken = UCS_PTR_STATUS(request);

@@ -139,13 +139,8 @@ final class Call {
 
   /** Receives all of the bulk data that comes on lanes. */
   void receiveBulk(Lanes.Destination destination) {
-    long bytes = bulkLeft;
-    bulkLeft = 0;
-    try {
-      channel.lanes().receive(bytes, destination);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    beginBulk(destination);
+    awaitBulk(destination);
   }
 
   /**
@@ -164,8 +159,12 @@ final class Call {
 
   /** Waits for the bulk data of the calls before. */
   void awaitBulk() {
+    awaitBulk(Lanes.nowhere());
+  }
+
+  private void awaitBulk(Lanes.Destination destination) {
     try {
-      channel.lanes().await();
+      channel.lanes().await(destination);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -54,6 +54,16 @@ abstract class DispatcherBase {
     return value;
   }
 
+  /** The number of a function of the API's description. */
+  static int number(String function) {
+    for (int i = 0; i < Dispatcher.FUNCTIONS; i++) {
+      if (Dispatcher.name(i).equals(function)) {
+        return i;
+      }
+    }
+    throw new IllegalStateException("no function " + function);
+  }
+
   private String name() {
     return Dispatcher.name(call.function());
   }

@@ -50,7 +50,6 @@ final class Lanes {
   private Runnable endSession = () -> {};
   private final ArrayDeque<Incoming> incoming = new ArrayDeque<>(); // begun and not over
   private volatile boolean isIdle = true; // no transfer is begun and not over
-  private int begun; // since the executor last waited for them
   private volatile boolean asleep; // the executor, until a piece comes
   private long transfers;
   private volatile int count;
@@ -187,21 +186,14 @@ final class Lanes {
   }
 
   /**
-   * Receives the transfer that the executor has come to.
+   * Begins the transfer that the executor has come to, without waiting for it: {@link #await} does.
    *
-   * @throws IOException when a connection ends before
+   * @throws IOException when a connection ends before there is room for it
    */
-  void receive(long bytes, Destination destination) throws IOException {
-    begin(bytes, destination);
-    await(destination);
-  }
-
-  /** Begins a transfer without waiting for it: {@link #await} does. */
   void begin(long bytes, Destination destination) throws IOException {
-    if (begun == MOST_INCOMING) {
-      await();
+    if (isFull()) {
+      await(nowhere());
     }
-    begun++;
     synchronized (this) {
       incoming.add(new Incoming(++transfers, destination, bytes));
       isIdle = false;
@@ -209,19 +201,17 @@ final class Lanes {
     }
   }
 
+  private synchronized boolean isFull() {
+    return incoming.size() == MOST_INCOMING;
+  }
+
   /**
    * Waits until all that was begun has come.
    *
+   * @param destination of the last, to which the executor sees meanwhile
    * @throws IOException when a connection ends before
    */
-  void await() throws IOException {
-    await(nowhere());
-  }
-
-  private void await(Destination destination) throws IOException {
-    if (begun == 0) {
-      return;
-    }
+  void await(Destination destination) throws IOException {
     while (!isIdle) {
       long before = bytesIn.get();
       look(
@@ -236,7 +226,6 @@ final class Lanes {
       }
     }
     destination.settle();
-    begun = 0;
   }
 
   private synchronized void awaitPiece(Destination destination) throws IOException {

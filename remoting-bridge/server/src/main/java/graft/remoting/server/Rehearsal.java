@@ -182,22 +182,13 @@ final class Rehearsal {
 
   private void record(ByteBuffer out, String function, int flags, long... words) {
     out.putInt(Channel.RECORD_HEADER + 8 * words.length)
-        .putShort((short) function(function))
+        .putShort((short) Dispatcher.number(function))
         .putShort((short) flags)
         .putInt(++slot)
         .putInt(context);
     for (long word : words) {
       out.putLong(word);
     }
-  }
-
-  private static int function(String name) {
-    for (int i = 0; i < Dispatcher.FUNCTIONS; i++) {
-      if (Dispatcher.name(i).equals(name)) {
-        return i;
-      }
-    }
-    throw new IllegalStateException("no function " + name);
   }
 
   /** The client's side: says a line, waits for the reply, says the next. */

@@ -5,7 +5,6 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,11 +14,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Session implements RecordHandler, SessionCalls {
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
-  private static final int WRITE =
-      IntStream.range(0, Dispatcher.FUNCTIONS)
-          .filter(function -> Dispatcher.name(function).equals("graftWrite"))
-          .findFirst()
-          .orElseThrow();
+  private static final int WRITE = Dispatcher.number("graftWrite");
 
   private final AccountedDevice device;
   private final SessionState state;

@@ -47,15 +47,6 @@ final class CudaClient implements AutoCloseable {
     return parameters;
   }
 
-  static int function(String name) {
-    for (int i = 0; i < Dispatcher.FUNCTIONS; i++) {
-      if (Dispatcher.name(i).equals(name)) {
-        return i;
-      }
-    }
-    throw new AssertionError(name);
-  }
-
   void context(int id) {
     context = id;
   }
@@ -71,7 +62,7 @@ final class CudaClient implements AutoCloseable {
     wire.send(
         WireClient.little(16 + body.length + bulk.length)
             .putInt(16 + body.length)
-            .putShort((short) function(name))
+            .putShort((short) Dispatcher.number(name))
             .putShort((short) flags)
             .putInt(used)
             .putInt(context)

@@ -336,7 +336,7 @@ class CudaSessionTest {
     };
     for (byte[] body : wrong) {
       try (CudaClient bad = connect("alice", ServerFixture.ALICE).retain()) {
-        bad.wire.record(CudaClient.function("graftWrite"), 1, 1, body);
+        bad.wire.record(Dispatcher.number("graftWrite"), 1, 1, body);
         assertThatThrownBy(() -> bad.wire.answer()).isInstanceOf(java.io.EOFException.class);
       }
     }
@@ -346,7 +346,7 @@ class CudaSessionTest {
     }
     try (CudaClient bad = connect("alice", ServerFixture.ALICE)) {
       // A reply larger than any may be.
-      bad.wire.record(CudaClient.function("graftSnapshot"), 1, 1, with(0, 1, -1).done());
+      bad.wire.record(Dispatcher.number("graftSnapshot"), 1, 1, with(0, 1, -1).done());
       assertThatThrownBy(() -> bad.wire.answer()).isInstanceOf(java.io.EOFException.class);
     }
   }
