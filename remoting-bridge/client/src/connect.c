@@ -16,7 +16,6 @@
 #include <linux/vm_sockets.h>
 
 #include "graft.h"
-#include "rails.h"
 #include "region.h"
 #include "ucx.h"
 
@@ -227,13 +226,8 @@ static const struct scheme *scheme_of(const char *address, char *reason, size_t 
   return NULL;
 }
 
-/* UCX takes the ports that it is told, else those that it likes. */
 static bool rdma_is_usable(const struct graft_config *config, char *reason, size_t size) {
-  char devices[256];
-  if (config->rdma_ports[0] && !getenv("UCX_NET_DEVICES")) {
-    if (!graft_rails(config->rdma_devices, config->rdma_ports, devices, sizeof devices, reason, size)) return false;
-    graft_ucx_use(devices);
-  }
+  graft_ucx_use(config->rdma_devices, config->rdma_ports);
   return graft_ucx_present(reason, size);
 }
 

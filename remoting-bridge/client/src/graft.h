@@ -22,7 +22,7 @@
 struct graft_config {
   char servers[1024];    /* addresses, the best first */
   char server[256];      /* the one in use */
-  char rdma_ports[256], rdma_devices[256]; /* GUIDs of the ports that rdma is to go by; the folder in which sysfs shows them */
+  char rdma_ports[1024], rdma_devices[256]; /* the ports that rdma is to go by (rails.h); the folder in which sysfs shows them */
   char pci_devices[256]; /* the folder in which sysfs shows PCI devices */
   char name[64];
   uint8_t token[32];

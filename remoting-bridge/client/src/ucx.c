@@ -20,6 +20,7 @@
 #include <ucp/api/ucp.h>
 
 #include "exchange.h"
+#include "rails.h"
 
 #define MAGIC 0x58555247u /* "GRUX" */
 #define VERSION 1
@@ -70,7 +71,7 @@ static struct {
   pthread_mutex_t lock;
   ucp_context_h context;
   unsigned major, minor;
-  char devices[256]; /* "" as UCX likes */
+  char folder[256], ports[1024]; /* where ports are looked for, and which; "" as UCX likes */
   const char *(*status_string)(ucs_status_t);
 #define POINTER(name) __typeof__(name) *name;
   FUNCTIONS(POINTER)
@@ -114,7 +115,13 @@ static bool load(char *reason, size_t size) {
   return false;
 }
 
-static bool start(char *reason, size_t size) {
+/* UCX's own setting goes first. */
+static bool find_ports(char *devices, size_t bytes, char *reason, size_t size) {
+  *devices = 0;
+  return getenv("UCX_NET_DEVICES") || graft_rails(u.folder, u.ports, devices, bytes, reason, size);
+}
+
+static bool start(const char *devices, char *reason, size_t size) {
   unsigned release;
   ucp_config_t *config;
   ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
@@ -125,21 +132,23 @@ static bool start(char *reason, size_t size) {
   /* What asks CUDA about memory would ask us. */
   if (!getenv("UCX_TLS")) u.ucp_config_modify(config, "TLS", "^cuda,rocm");
   if (!getenv("UCX_RNDV_THRESH")) u.ucp_config_modify(config, "RNDV_THRESH", RENDEZVOUS);
-  if (u.devices[0]) u.ucp_config_modify(config, "NET_DEVICES", u.devices);
+  if (*devices) u.ucp_config_modify(config, "NET_DEVICES", devices);
   ucs_status_t status = u.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &u.context);
   u.ucp_config_release(config);
   return !failed(status, "start", reason, size);
 }
 
-void graft_ucx_use(const char *devices) {
+void graft_ucx_use(const char *folder, const char *ports) {
   pthread_mutex_lock(&u.lock);
-  snprintf(u.devices, sizeof u.devices, "%s", devices);
+  snprintf(u.folder, sizeof u.folder, "%s", folder);
+  snprintf(u.ports, sizeof u.ports, "%s", ports);
   pthread_mutex_unlock(&u.lock);
 }
 
 bool graft_ucx_present(char *reason, size_t size) {
+  char devices[512];
   pthread_mutex_lock(&u.lock);
-  bool present = u.context || (load(reason, size) && start(reason, size));
+  bool present = u.context || (find_ports(devices, sizeof devices, reason, size) && load(reason, size) && start(devices, reason, size));
   pthread_mutex_unlock(&u.lock);
   return present;
 }

@@ -23,8 +23,8 @@
 
 struct graft_ucx;
 
-/* The devices and ports that UCX is to use, as its setting NET_DEVICES has them. Before anything else here. */
-GRAFT_UCX_API void graft_ucx_use(const char *devices);
+/* The ports that UCX is to use, as rails.h has them; those that it likes if none is said. Before anything else here. */
+GRAFT_UCX_API void graft_ucx_use(const char *folder, const char *ports);
 /* Whether this machine has a libucp that can be used. */
 GRAFT_UCX_API bool graft_ucx_present(char *reason, size_t size);
 /* Connects with whoever does the same at the other end of the socket, which stays the caller's. NULL with a reason. */

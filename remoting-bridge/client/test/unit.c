@@ -239,36 +239,64 @@ static void guest_memory(void) {
   if (rmdir(devices)) abort();
 }
 
-/* Ports are found by GUID among other devices and their ports, several at once; one that is not there is an error. */
+/* What a list of ports becomes; NULL with a reason. */
+static const char *ports_of(const char *folder, const char *list, char reason[400]) {
+  static char devices[64];
+  *reason = 0;
+  return graft_rails(folder, list, devices, sizeof devices, reason, 400) ? devices : NULL;
+}
+
+static bool are(const char *found, const char *expected) { return found && !strcmp(found, expected); }
+
+/* Ports are found by GUID, MAC or name among other devices and their ports, several at once; one that is not there is an error. */
 static void rails(void) {
-  char folder[] = "/tmp/graft-unit-XXXXXX", path[200], devices[64], reason[400] = "";
+  char folder[] = "/tmp/graft-unit-XXXXXX", path[200], devices[12], reason[400] = "";
   static const char *const gids[][3] = {
       {"mlx5_0", "1", "fe80:0000:0000:0000:5254:00ff:feaa:0001\n"},
       {"mlx5_0", "2", "fe80:0000:0000:0000:5254:00ff:feaa:0002\n"},
-      {"mlx5_1", "1", "fe80:0000:0000:0000:0000:0000:0000:0003\n"},
+      {"mlx5_1", "1", "fec0:0000:0000:0001:0000:0000:0000:0003\n"},
+      {"rxe0", "1", "fe80:0000:0000:0000:0002:c9ff:fe00:00AB\n"},
+      {"broken", "1", "what\n"},
   };
+  static const char *const wrong[] = {"mlx5_0",
+                                      ":1",
+                                      "mlx5_0:",
+                                      "mlx5_0:1:1",
+                                      "0x3",
+                                      "0x525400fffeaa000g",
+                                      "0x0000000000000000",
+                                      "52:54:00:aa:00",
+                                      "52:54:00:aa:00:0g",
+                                      "52-54-00-aa-00-01",
+                                      "0x0000000000000003 what-has-far-more-letters-than-any-device-or-port-of-a-machine-can-have-in-its-name-here:1"};
   if (!mkdtemp(folder)) abort();
-  CHECK(!graft_rails("/nonexistent", "0x525400fffeaa0001", devices, sizeof devices, reason, sizeof reason));
-  CHECK(strstr(reason, "0x525400fffeaa0001") && strstr(reason, "/nonexistent"));
-  for (int i = 0; i < 3; i++) {
+  CHECK(!ports_of("/nonexistent", "0x525400fffeaa0001", reason));
+  CHECK(strstr(reason, "0x525400fffeaa0001") && strstr(reason, "/nonexistent has none"));
+  for (int i = 0; i < 5; i++) {
     snprintf(path, sizeof path, "mkdir -p %s/%s/ports/%s/gids", folder, gids[i][0], gids[i][1]);
     if (system(path)) abort();
     snprintf(path, sizeof path, "%s/%s/ports/%s/gids", folder, gids[i][0], gids[i][1]);
     write_file(path, "0", gids[i][2]);
   }
-  CHECK(graft_rails(folder, "0x525400fffeaa0002", devices, sizeof devices, reason, sizeof reason) && !strcmp(devices, "mlx5_0:2"));
-  CHECK(graft_rails(folder, " 0x3, 0x525400fffeaa0001", devices, sizeof devices, reason, sizeof reason) &&
-        !strcmp(devices, "mlx5_1:1,mlx5_0:1"));
-  CHECK(!graft_rails(folder, "0x3 0x525400fffeaa0004", devices, sizeof devices, reason, sizeof reason) &&
-        strstr(reason, "0x525400fffeaa0004"));
-  CHECK(!graft_rails(folder, "mlx5_0", devices, sizeof devices, reason, sizeof reason) && strstr(reason, "can be GUIDs"));
-  CHECK(!graft_rails(folder, "0x3 0x525400fffeaa0001", devices, 12, reason, sizeof reason) && strstr(reason, "too many"));
+  CHECK(are(ports_of(folder, "0x525400fffeaa0002", reason), "mlx5_0:2"));
+  CHECK(are(ports_of(folder, " 0x0000000000000003, 0x525400FFFEAA0001", reason), "mlx5_1:1,mlx5_0:1"));
+  CHECK(are(ports_of(folder, "50:54:00:aa:00:02", reason), "mlx5_0:2"));
+  CHECK(are(ports_of(folder, "02:02:C9:00:00:ab,mlx5_1:1", reason), "rxe0:1,mlx5_1:1"));
+  CHECK(are(ports_of(folder, "", reason), "") && are(ports_of(folder, ", ", reason), ""));
+  CHECK(!ports_of(folder, "0x0000000000000003 0x525400fffeaa0004", reason));
+  CHECK(strstr(reason, "port 0x525400fffeaa0004") && strstr(reason, "others: ") && strstr(reason, "mlx5_1:1 (0x0000000000000003)"));
+  CHECK(!ports_of(folder, "50:54:00:aa:00:04", reason) && strstr(reason, "port 50:54:00:aa:00:04"));
+  CHECK(!ports_of(folder, "mlx5_0:3", reason) && strstr(reason, "port mlx5_0:3") && strstr(reason, "mlx5_0:2 ("));
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    CHECK(!ports_of(folder, wrong[i], reason) && strstr(reason, "is no port for rdma"));
+  }
+  CHECK(!graft_rails(folder, "mlx5_0:1 mlx5_0:2", devices, sizeof devices, reason, sizeof reason) && strstr(reason, "too many"));
   struct graft_config config;
   struct graft_session_key session;
   struct graft_wire wire;
   unsetenv("GRAFT_SERVER");
   setenv("GRAFT_RDMA_DEVICES", folder, 1);
-  CHECK(config_from("server = rdma://127.0.0.1:1\nrdma-ports = 0x9\n", &config, reason));
+  CHECK(config_from("server = rdma://127.0.0.1:1\nrdma-ports = 0x0000000000000009\n", &config, reason));
   CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "0x0000000000000009"));
   unsetenv("GRAFT_RDMA_DEVICES");
   snprintf(path, sizeof path, "rm -r %s", folder);

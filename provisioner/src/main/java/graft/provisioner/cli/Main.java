@@ -3,6 +3,7 @@ package graft.provisioner.cli;
 import graft.provisioner.bundle.PackageName;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.MemorySize;
+import graft.provisioner.values.PortName;
 import graft.provisioner.values.TimeSpan;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -95,6 +96,7 @@ public final class Main implements Runnable {
     for (CommandLine command : line.getSubcommands().values()) {
       command.registerConverter(Endpoint.class, saying(Endpoint::parse));
       command.registerConverter(MemorySize.class, saying(MemorySize::parse));
+      command.registerConverter(PortName.class, saying(PortName::parse));
       command.registerConverter(TimeSpan.class, saying(TimeSpan::parse));
       command.registerConverter(PackageName.class, saying(PackageName::parse));
     }

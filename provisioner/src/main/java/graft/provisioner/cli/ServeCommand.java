@@ -4,6 +4,7 @@ import graft.provisioner.GraftException;
 import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.MemorySize;
+import graft.provisioner.values.PortName;
 import graft.remoting.server.DeviceSpec;
 import graft.remoting.server.GraftServer;
 import graft.remoting.server.ListenAddress;
@@ -91,6 +92,15 @@ final class ServeCommand implements Callable<Integer> {
   int spare;
 
   @Option(
+      names = "--rdma-ports",
+      split = ",",
+      paramLabel = "PORT",
+      description =
+          "The ports that rdma goes by, each by its GUID, by the MAC of an Ethernet port, or as UCX"
+              + " names it, such as mlx5_0:1; those that UCX likes if none is said.")
+  List<PortName> rdmaPorts = List.of();
+
+  @Option(
       names = "--metrics",
       paramLabel = "ADDRESS",
       description = "Where to show metrics: a Unix socket or a loopback address.")
@@ -154,6 +164,7 @@ final class ServeCommand implements Callable<Integer> {
             ? ServerConfig.withoutTokens(device(device))
             : ServerConfig.builder(clients.tokens, device(device));
     config.spares(spare);
+    config.rdmaPorts(rdmaPorts.stream().map(PortName::text).toList());
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
     if (memory != null) {
       config.memory(memory.bytes());

@@ -36,7 +36,8 @@ public final class GraftServer implements AutoCloseable {
    * Starts a server and waits until it can take a session.
    *
    * @throws ServerException when it cannot: an address in use, a tokens file that is missing, wrong
-   *     or open to others, a device that does not open. Nothing is left behind then.
+   *     or open to others, a device that does not open, a port for rdma that is not there. Nothing
+   *     is left behind then.
    */
   public static GraftServer start(ServerConfig config) throws ServerException {
     GraftServer server = new GraftServer();
@@ -50,6 +51,9 @@ public final class GraftServer implements AutoCloseable {
   }
 
   private void open(ServerConfig config) throws ServerException {
+    if (!config.rdmaPorts().isEmpty()) {
+      Ucx.check(String.join(",", config.rdmaPorts()));
+    }
     Grants grants = grants(config);
     List<Listener> listeners = new ArrayList<>();
     for (ListenAddress address : config.listen()) {
@@ -61,7 +65,8 @@ public final class GraftServer implements AutoCloseable {
     Path folder = runtimeFolder(config.runtimeFolder());
     Path socket = folder.resolve("workers.sock");
     ServerMetrics metrics = new ServerMetrics();
-    WorkerCommand command = new WorkerCommand(socket, config.spinMicros(), config.workerOptions());
+    WorkerCommand command =
+        new WorkerCommand(socket, config.spinMicros(), config.rdmaPorts(), config.workerOptions());
     WorkerPool pool = new WorkerPool(command, socket, config.device(), config.spares(), metrics);
     parts.add(pool);
     pool.start();

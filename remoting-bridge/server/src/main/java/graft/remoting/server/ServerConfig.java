@@ -22,6 +22,8 @@ import java.util.OptionalLong;
  * @param handshakeLimit how long a stranger may take to authenticate
  * @param maxHandshakes the most connections that are not authenticated yet
  * @param spinMicros how long a worker polls for the next record before it sleeps, in microseconds
+ * @param rdmaPorts the ports that rdma goes by, as the client's {@code rdma-ports} has them; those
+ *     that UCX likes if empty
  * @param workerOptions further options of the workers' Java runtime
  */
 public record ServerConfig(
@@ -36,11 +38,13 @@ public record ServerConfig(
     Duration handshakeLimit,
     int maxHandshakes,
     int spinMicros,
+    List<String> rdmaPorts,
     List<String> workerOptions) {
 
   /** Checks the numbers. */
   public ServerConfig {
     listen = List.copyOf(listen);
+    rdmaPorts = List.copyOf(rdmaPorts);
     workerOptions = List.copyOf(workerOptions);
     if (listen.isEmpty()) {
       throw new IllegalArgumentException("a server needs an address to listen at");
@@ -78,6 +82,7 @@ public record ServerConfig(
     private Duration handshakeLimit = Duration.ofSeconds(5);
     private int maxHandshakes = 64;
     private int spinMicros = Runtime.getRuntime().availableProcessors() > 2 ? 50 : 0;
+    private List<String> rdmaPorts = List.of();
     private List<String> workerOptions = List.of();
 
     private Builder(Optional<Path> tokens, DeviceSpec device) {
@@ -141,6 +146,12 @@ public record ServerConfig(
       return this;
     }
 
+    /** Has rdma go by these ports: GUIDs, MACs or names such as mlx5_0:1. */
+    public Builder rdmaPorts(List<String> ports) {
+      rdmaPorts = ports;
+      return this;
+    }
+
     /** Adds options of the workers' Java runtime. */
     public Builder workerOptions(List<String> options) {
       workerOptions = options;
@@ -165,6 +176,7 @@ public record ServerConfig(
           handshakeLimit,
           maxHandshakes,
           spinMicros,
+          rdmaPorts,
           workerOptions);
     }
   }

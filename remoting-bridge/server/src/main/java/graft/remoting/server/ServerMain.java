@@ -6,15 +6,15 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * The server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--device SPEC]
- * [--memory BYTES] [--spare N] [--max-sessions N] [--metrics ADDRESS]}. Prints the addresses on
- * standard output, one a line, when it can take a session. SIGTERM and SIGINT stop it cleanly. Exit
- * status: 0 stopped, 1 cannot start, 2 wrong arguments.
+ * [--memory BYTES] [--spare N] [--max-sessions N] [--metrics ADDRESS] [--rdma-ports LIST]}. Prints
+ * the addresses on standard output, one a line, when it can take a session. SIGTERM and SIGINT stop
+ * it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong arguments.
  */
 public final class ServerMain {
   private static final String USAGE =
       "usage: ServerMain --listen tcp://HOST:PORT|unix:///PATH [--listen ...] --tokens FILE\n"
           + "    [--device software|cuda|cuda:INDEX] [--memory BYTES] [--spare N] [--max-sessions N]\n"
-          + "    [--metrics tcp://127.0.0.1:PORT|unix:///PATH]";
+          + "    [--metrics tcp://127.0.0.1:PORT|unix:///PATH] [--rdma-ports PORT,...]";
 
   private ServerMain() {}
 
@@ -62,6 +62,7 @@ public final class ServerMain {
         case "--spare" -> config.spares((int) number(args.get(i), value));
         case "--max-sessions" -> config.maxSessions((int) number(args.get(i), value));
         case "--metrics" -> config.metrics(ListenAddress.parse(value));
+        case "--rdma-ports" -> config.rdmaPorts(List.of(value.split(",")));
         case "--tokens", "--device" -> {}
         default -> throw new IllegalArgumentException("unknown option " + args.get(i));
       }

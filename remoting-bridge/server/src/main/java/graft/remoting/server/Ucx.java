@@ -11,11 +11,38 @@ import com.sun.jna.Native;
  * brings a libucp of its own, which has to be of the guests' version.
  */
 final class Ucx {
+  /** The ports that this process's connections go by; a client has a variable of the same name. */
+  static final String PORTS = "GRAFT_RDMA_PORTS";
+
+  private static final String DEVICES =
+      System.getenv().getOrDefault("GRAFT_RDMA_DEVICES", "/sys/class/infiniband");
+  private static final int REASON = 512;
+
   static {
     Native.register(Ucx.class, "graft-ucx");
+    graft_ucx_use(DEVICES, System.getenv().getOrDefault(PORTS, ""));
   }
 
   private Ucx() {}
+
+  /**
+   * Looks for ports, without UCX.
+   *
+   * @throws ServerException if one of them is not there
+   */
+  static void check(String ports) throws ServerException {
+    try (Scratch names = new Scratch(REASON);
+        Scratch reason = new Scratch(REASON)) {
+      if (graft_rails(DEVICES, ports, names.address(), REASON, reason.address(), REASON) == 0) {
+        throw new ServerException(HandshakeMessages.text(reason.bytes(0, REASON)));
+      }
+    }
+  }
+
+  private static native byte graft_rails(
+      String folder, String ports, long devices, long bytes, long reason, long size);
+
+  private static native void graft_ucx_use(String folder, String ports);
 
   static native long graft_ucx_open(int socket, long reason, long size);
 

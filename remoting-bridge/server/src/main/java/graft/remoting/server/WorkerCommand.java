@@ -34,6 +34,7 @@ final class WorkerCommand {
 
   private final Path socket;
   private final int spinMicros;
+  private final String rdmaPorts;
   private final List<String> options;
 
   /**
@@ -41,11 +42,13 @@ final class WorkerCommand {
    *
    * @param socket the private socket, to which workers connect
    * @param spinMicros how long a worker polls for the next record before it sleeps
+   * @param rdmaPorts the ports that rdma goes by; those that UCX likes if empty
    * @param options further options of the Java runtime
    */
-  WorkerCommand(Path socket, int spinMicros, List<String> options) {
+  WorkerCommand(Path socket, int spinMicros, List<String> rdmaPorts, List<String> options) {
     this.socket = socket;
     this.spinMicros = spinMicros;
+    this.rdmaPorts = String.join(",", rdmaPorts);
     this.options = List.copyOf(options);
   }
 
@@ -56,6 +59,9 @@ final class WorkerCommand {
     builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
     builder.redirectError(ProcessBuilder.Redirect.INHERIT);
     showDevice(device, builder.environment());
+    if (!rdmaPorts.isEmpty()) {
+      builder.environment().put(Ucx.PORTS, rdmaPorts);
+    }
     // Each arena of the C library's allocator keeps megabytes of its own.
     builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "1");
     return builder.start();

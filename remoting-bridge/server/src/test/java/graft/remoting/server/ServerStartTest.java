@@ -69,6 +69,16 @@ class ServerStartTest {
   }
 
   @Test
+  void aPortForRdmaThatIsNotThereSaysWhatIs() throws Exception {
+    ServerConfig.Builder config = ServerFixture.config(folder);
+    assertThat(failure(config.rdmaPorts(List.of("none_0:1")).build()))
+        .hasMessageStartingWith(
+            "rdma is to go by the port none_0:1, and /sys/class/infiniband has");
+    assertThat(failure(config.rdmaPorts(List.of("mlx5_0")).build()))
+        .hasMessageContaining("'mlx5_0' is no port for rdma: write its GUID");
+  }
+
+  @Test
   void aDeviceThatDoesNotOpenSaysWhy() throws Exception {
     ServerConfig config =
         ServerConfig.builder(ServerFixture.tokens(folder), DeviceSpec.parse("broken"))
@@ -106,7 +116,7 @@ class ServerStartTest {
 
   @Test
   void theWorkersArgumentsHoldNoSecret() {
-    WorkerCommand command = new WorkerCommand(folder.resolve("w"), 0, List.of());
+    WorkerCommand command = new WorkerCommand(folder.resolve("w"), 0, List.of(), List.of());
     assertThat(command.arguments(DeviceSpec.parse("cuda:1")))
         .noneMatch(argument -> argument.contains("token"))
         .endsWith(folder.resolve("w").toString(), "cuda:1", "0");
