@@ -71,6 +71,14 @@ public record VfSettings(
     return nodeGuid.isPresent() || portGuid.isPresent();
   }
 
+  /**
+   * Whether something is asked for that the VF's driver asks for when it gets the VF, and not
+   * later: what it is called, in either kind of network.
+   */
+  public boolean hasAddress() {
+    return hasGuids() || mac.isPresent();
+  }
+
   /** Whether something is asked for that only a VF of an Ethernet port has. */
   public boolean hasEthernet() {
     return mac.isPresent() || trust.isPresent() || rate.isPresent();

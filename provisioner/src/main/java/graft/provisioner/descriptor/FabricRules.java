@@ -3,7 +3,6 @@ package graft.provisioner.descriptor;
 import graft.provisioner.bind.Position;
 import graft.provisioner.bind.Positions;
 import graft.provisioner.bind.Problems;
-import graft.sriov.Guid;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -15,7 +14,7 @@ import java.util.Set;
 final class FabricRules {
   private final Positions positions;
   private final Problems problems;
-  private final Map<Guid, Position> guids = new HashMap<>();
+  private final Map<Object, Position> addresses = new HashMap<>();
 
   FabricRules(Positions positions, Problems problems) {
     this.positions = positions;
@@ -48,18 +47,19 @@ final class FabricRules {
             "raise 'vfs'");
       }
       // One port may have the GUID of its node: that is how single-port adapters come.
-      unique(vf.nodeGuid(), positions.of(vf, "node-guid"));
+      unique("GUID", vf.nodeGuid(), positions.of(vf, "node-guid"));
       if (!vf.portGuid().equals(vf.nodeGuid())) {
-        unique(vf.portGuid(), positions.of(vf, "port-guid"));
+        unique("GUID", vf.portGuid(), positions.of(vf, "port-guid"));
       }
+      unique("MAC", vf.mac(), positions.of(vf, "mac"));
     }
   }
 
-  private void unique(Optional<Guid> guid, Position at) {
-    if (guid.isPresent()) {
-      Position before = guids.putIfAbsent(guid.get(), at);
+  private void unique(String what, Optional<?> address, Position at) {
+    if (address.isPresent()) {
+      Position before = addresses.putIfAbsent(address.get(), at);
       if (before != null) {
-        problems.add(at, "the GUID " + guid.get() + " is given twice", "see " + before);
+        problems.add(at, "the " + what + " " + address.get() + " is given twice", "see " + before);
       }
     }
   }

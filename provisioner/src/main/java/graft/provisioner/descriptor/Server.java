@@ -3,6 +3,8 @@ package graft.provisioner.descriptor;
 import graft.provisioner.bind.Default;
 import graft.provisioner.bind.Doc;
 import graft.provisioner.bind.Range;
+import graft.provisioner.values.PortName;
+import java.util.List;
 import java.util.Optional;
 
 /** The server beside a GPU. */
@@ -13,4 +15,9 @@ public record Server(
     @Default("1")
         @Range(min = 0, max = 64)
         @Doc("How many worker processes are kept ready for new sessions.")
-        int spare) {}
+        int spare,
+    @Doc(
+            "The ports of its machine that rdma goes by: GUIDs, MACs of Ethernet ports, or names such"
+                + " as mlx5_0:1. If absent those of the fabric's only adapter; in a guest, those of"
+                + " its own virtual functions.")
+        List<PortName> rdmaPorts) {}

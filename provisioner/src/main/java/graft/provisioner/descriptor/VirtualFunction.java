@@ -3,6 +3,7 @@ package graft.provisioner.descriptor;
 import graft.provisioner.bind.Doc;
 import graft.provisioner.bind.Range;
 import graft.sriov.Guid;
+import graft.sriov.MacAddress;
 import java.util.Optional;
 
 /** Settings of one virtual function. */
@@ -12,6 +13,7 @@ public record VirtualFunction(
     @Doc("InfiniBand node GUID.") Optional<Guid> nodeGuid,
     @Doc("InfiniBand port GUID.") Optional<Guid> portGuid,
     @Doc("Whether its port is up.") Optional<VfPolicy> policy,
+    @Doc("Ethernet: its address.") Optional<MacAddress> mac,
     @Doc("Ethernet: whether the guest may change its address and go promiscuous.")
         Optional<Boolean> trust,
     @Range(min = 1, max = 1_000_000) @Doc("Ethernet: most Mbit/s that it sends.")

@@ -5,31 +5,39 @@ import graft.provisioner.step.Step;
 import graft.provisioner.step.device.KeepDriversAway;
 import graft.provisioner.step.device.MakeFunctions;
 import graft.provisioner.step.device.SetUpFunction;
+import graft.provisioner.values.PortName;
 import graft.sriov.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.host.PciDevice;
+import graft.sriov.host.PciFunction;
+import graft.sriov.host.RdmaPort.LinkLayer;
 import graft.sriov.host.SriovCapability;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedMap;
 
 /**
  * What an adapter of the descriptor is on this host.
  *
- * @param pf its physical function
+ * @param function its physical function
  * @param settings of its virtual functions, by index
  */
-record AdapterPlan(Adapter adapter, PciDevice pf, SortedMap<Integer, VfSettings> settings) {
+record AdapterPlan(Adapter adapter, PciFunction function, SortedMap<Integer, VfSettings> settings) {
+
+  PciDevice pf() {
+    return function.device();
+  }
 
   /** None for an adapter whose virtual functions are left as they are, or that can have none. */
   List<Step> steps() {
     List<Step> steps = new ArrayList<>();
     String name = adapter.name().text();
-    PciAddress at = pf.address();
+    PciAddress at = pf().address();
     if (adapter.count() > 0) {
       steps.add(new KeepDriversAway(name, at));
     }
-    if (adapter.vfs().isPresent() && pf.sriov().isPresent()) {
+    if (adapter.vfs().isPresent() && pf().sriov().isPresent()) {
       steps.add(new MakeFunctions(name, at, adapter.count()));
       settings.forEach(
           (index, wanted) -> {
@@ -50,11 +58,34 @@ record AdapterPlan(Adapter adapter, PciDevice pf, SortedMap<Integer, VfSettings>
   PciAddress function(int index) {
     SriovCapability capability = capability();
     return isMade()
-        ? capability.vfAddress(pf.address(), index)
-        : pf.address().plus(capability.offset() + capability.stride() * index);
+        ? capability.vfAddress(pf().address(), index)
+        : pf().address().plus(capability.offset() + capability.stride() * index);
+  }
+
+  /**
+   * What programs know the port of a virtual function by: its GUID, or its MAC where ports speak
+   * Ethernet. Empty where neither is given nor made.
+   */
+  Optional<PortName> port(int index) {
+    VfSettings own = settings.getOrDefault(index, VfSettings.NONE);
+    boolean ethernet =
+        function.rdma().stream()
+            .flatMap(device -> device.ports().stream())
+            .anyMatch(port -> port.linkLayer() == LinkLayer.ETHERNET);
+    return ethernet ? own.mac().map(PortName::of) : own.portGuid().map(PortName::of);
+  }
+
+  /** The ports of the physical function, by name; none where its driver makes no RDMA device. */
+  List<PortName> ports() {
+    return function.rdma().stream()
+        .flatMap(
+            device ->
+                device.ports().stream()
+                    .map(port -> PortName.parse(device.name() + ":" + port.number())))
+        .toList();
   }
 
   private SriovCapability capability() {
-    return pf.sriov().orElseThrow();
+    return pf().sriov().orElseThrow();
   }
 }

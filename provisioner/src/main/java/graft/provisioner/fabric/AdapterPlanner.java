@@ -19,6 +19,7 @@ import graft.sriov.VfPolicy;
 import graft.sriov.VfRate;
 import graft.sriov.VfSettings;
 import graft.sriov.host.PciDevice;
+import graft.sriov.host.PciFunction;
 import graft.sriov.host.RdmaDevice;
 import graft.sriov.host.RdmaPort;
 import graft.sriov.plan.GuidScheme;
@@ -87,7 +88,9 @@ final class AdapterPlanner {
             plans.add(
                 new AdapterPlan(
                     adapter,
-                    facts.host().pci().device(address).orElseThrow(),
+                    new PciFunction(
+                        facts.host().pci().device(address).orElseThrow(),
+                        facts.host().pci().rdmaOf(address)),
                     request == null ? new TreeMap<>() : planner.settings(request)));
           });
     }
@@ -227,7 +230,7 @@ final class AdapterPlanner {
         vf.nodeGuid(),
         vf.portGuid(),
         policy,
-        Optional.empty(),
+        vf.mac(),
         vf.trust(),
         vf.maxRate().map(rate -> new VfRate(0, rate)));
   }

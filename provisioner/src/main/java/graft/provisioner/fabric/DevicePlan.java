@@ -2,6 +2,7 @@ package graft.provisioner.fabric;
 
 import graft.provisioner.step.Step;
 import graft.provisioner.values.Name;
+import graft.provisioner.values.PortName;
 import java.util.List;
 import java.util.Map;
 
@@ -10,6 +11,7 @@ import java.util.Map;
  *
  * @param steps on the host itself: huge pages, adapters, what happens at boot
  * @param guests what each guest gets, by its name; those that get nothing are left out
+ * @param ports the RDMA ports of each adapter's physical function, by its name
  * @param notes what was chosen and why, and what one should know of a device
  * @param warnings what may surprise
  * @param first whether these steps are all for now: the rest can be planned when a module has been
@@ -18,17 +20,19 @@ import java.util.Map;
 public record DevicePlan(
     List<Step> steps,
     Map<Name, GuestDevices> guests,
+    Map<Name, List<PortName>> ports,
     List<String> notes,
     List<String> warnings,
     boolean first) {
   /** Nothing. */
   public static final DevicePlan NONE =
-      new DevicePlan(List.of(), Map.of(), List.of(), List.of(), false);
+      new DevicePlan(List.of(), Map.of(), Map.of(), List.of(), List.of(), false);
 
   /** Keeps the lists from changing. */
   public DevicePlan {
     steps = List.copyOf(steps);
     guests = Map.copyOf(guests);
+    ports = Map.copyOf(ports);
     notes = List.copyOf(notes);
     warnings = List.copyOf(warnings);
   }

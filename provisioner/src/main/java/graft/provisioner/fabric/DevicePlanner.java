@@ -16,6 +16,7 @@ import graft.provisioner.state.StateFolder;
 import graft.provisioner.step.Step;
 import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.Name;
+import graft.provisioner.values.PortName;
 import graft.sriov.StubDriver;
 import graft.sriov.host.Bar;
 import graft.sriov.host.NumaNode;
@@ -81,7 +82,7 @@ public final class DevicePlanner {
                 + Mlx4Options.RELOAD
                 + "; then graft apply once more");
         boot(steps, warnings);
-        return new DevicePlan(steps, Map.of(), List.of(), warnings, true);
+        return new DevicePlan(steps, Map.of(), Map.of(), List.of(), warnings, true);
       }
     }
     GuestPlanner guests =
@@ -102,7 +103,9 @@ public final class DevicePlanner {
     steps.addAll(pages.steps(journal));
     adapters.forEach(adapter -> steps.addAll(adapter.steps()));
     boot(steps, warnings);
-    return new DevicePlan(steps, byName, notes, warnings, false);
+    Map<Name, List<PortName>> ports = new LinkedHashMap<>();
+    adapters.forEach(adapter -> ports.put(adapter.adapter().name(), adapter.ports()));
+    return new DevicePlan(steps, byName, ports, notes, warnings, false);
   }
 
   private static List<NumaNode> nodes(HostNuma numa) {
@@ -158,7 +161,13 @@ public final class DevicePlanner {
           take.stream().map(step -> step.name().substring("take-".length())).toList();
       byName.put(
           guest.name(),
-          new GuestDevices(take, names, planned.permissive(guest), place, window(guest, devices)));
+          new GuestDevices(
+              take,
+              names,
+              planned.ports(guest),
+              planned.permissive(guest),
+              place,
+              window(guest, devices)));
     }
     return byName;
   }

@@ -2,6 +2,7 @@ package graft.provisioner.fabric;
 
 import graft.provisioner.step.Step;
 import graft.provisioner.values.MemorySize;
+import graft.provisioner.values.PortName;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -11,6 +12,7 @@ import java.util.Set;
  *
  * @param take the steps that take its devices from the host
  * @param devices the devices that it is given then, by PCI address or UUID
+ * @param ports the RDMA ports of its virtual functions; none where one of them is not known
  * @param permissive those of them that are given with all of their configuration space
  * @param place where it lies
  * @param pciWindow the address space that its firmware has to keep for its devices; absent where
@@ -19,10 +21,11 @@ import java.util.Set;
 public record GuestDevices(
     List<Step> take,
     List<String> devices,
+    List<PortName> ports,
     Set<String> permissive,
     Place place,
     Optional<MemorySize> pciWindow) {
   /** Nothing. */
   public static final GuestDevices NONE =
-      new GuestDevices(List.of(), List.of(), Set.of(), Place.ANYWHERE, Optional.empty());
+      new GuestDevices(List.of(), List.of(), List.of(), Set.of(), Place.ANYWHERE, Optional.empty());
 }

@@ -19,6 +19,7 @@ import graft.provisioner.step.Step;
 import graft.provisioner.step.device.TakeDevice;
 import graft.provisioner.step.device.TakeMediated;
 import graft.provisioner.step.device.TakeVgpu;
+import graft.provisioner.values.PortName;
 import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
@@ -50,6 +51,7 @@ final class GuestPlanner {
   private final PassthroughPlanner passthrough;
   private final Map<Guest, List<Step>> take = new LinkedHashMap<>();
   private final Map<Guest, List<PciDevice>> devices = new LinkedHashMap<>();
+  private final Map<Guest, List<Optional<PortName>>> ports = new HashMap<>();
   private final Map<PciAddress, Position> asked = new HashMap<>();
   private final List<PassthroughRequest> requests = new ArrayList<>();
   private final Set<PciAddress> given = new HashSet<>();
@@ -85,6 +87,7 @@ final class GuestPlanner {
     for (Guest guest : descriptor.guests()) {
       take.put(guest, new ArrayList<>());
       devices.put(guest, new ArrayList<>());
+      ports.put(guest, new ArrayList<>());
     }
     // Those that are asked for by name first: the others get what is left.
     descriptor.gpus().forEach(this::owned);
@@ -108,6 +111,12 @@ final class GuestPlanner {
   /** The PCI functions that a guest gets; for a function that is yet to be made, its adapter's. */
   List<PciDevice> devices(Guest guest) {
     return devices.get(guest);
+  }
+
+  /** The ports of a guest's virtual functions; none where one of them is not known. */
+  List<PortName> ports(Guest guest) {
+    List<PortName> known = ports.get(guest).stream().flatMap(Optional::stream).toList();
+    return known.size() == ports.get(guest).size() ? known : List.of();
   }
 
   List<String> notes() {
@@ -270,6 +279,7 @@ final class GuestPlanner {
     Position position = positions.of(vf, "adapter");
     given.add(at);
     asked.put(at, position);
+    ports.get(guest).add(plan.port(index));
     if (plan.isMade()) {
       requests.add(new PassthroughRequest(at, own(guest)));
     } else if (stub.hasGroups() && !facts.host().pci().hasIommu()) {

@@ -19,6 +19,7 @@ import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.PayloadFile;
 import graft.provisioner.setup.RegionRights;
 import graft.provisioner.values.Name;
+import graft.provisioner.values.PortName;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -174,10 +175,12 @@ final class GuestBundles {
 
   private Variables server(Gpu gpu) {
     String memory = gpu.memory().map(m -> "--memory " + m + " ").orElse("");
+    List<PortName> ports = servers.rdmaPorts(gpu);
+    String rdma = ports.isEmpty() ? "" : " --rdma-ports " + PortName.list(ports);
     return common()
         .with("port", String.valueOf(servers.port(gpu)))
         .with("device", gpu.device().kind() == GpuDevice.Kind.SOFTWARE ? "software" : "gpu")
-        .with("options", memory + "--spare " + gpu.server().spare());
+        .with("options", memory + "--spare " + gpu.server().spare() + rdma);
   }
 
   private Variables given(BundleUse use) {

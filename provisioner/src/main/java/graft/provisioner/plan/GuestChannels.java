@@ -6,13 +6,12 @@ import graft.hypervisors.libvirt.domain.VsockSpec;
 import graft.provisioner.bind.Problems;
 import graft.provisioner.descriptor.Channel;
 import graft.provisioner.descriptor.Guest;
-import graft.provisioner.descriptor.GuestVf;
 import graft.provisioner.descriptor.VGpu;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.guest.MakeRegion;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.MemorySize;
-import graft.sriov.Guid;
+import graft.provisioner.values.PortName;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -178,27 +177,13 @@ final class GuestChannels {
 
   /**
    * The line of the client's configuration that keeps rdma to the guest's virtual functions; empty
-   * where the descriptor does not give the port GUID of each, and UCX takes what it finds.
+   * where the port of one of them is not known, and UCX takes what it finds.
    */
   String rdmaPorts() {
-    List<Optional<Guid>> guids = guest.vfs().stream().map(this::portGuid).toList();
-    return !usable().contains(Channel.RDMA)
-            || guids.isEmpty()
-            || guids.stream().anyMatch(Optional::isEmpty)
+    List<PortName> ports = input.devices().of(guest.name()).ports();
+    return !usable().contains(Channel.RDMA) || ports.isEmpty()
         ? ""
-        : guids.stream()
-            .map(guid -> String.format("0x%016x", guid.orElseThrow().value()))
-            .collect(Collectors.joining(", ", "rdma-ports = ", "\n"));
-  }
-
-  private Optional<Guid> portGuid(GuestVf vf) {
-    return input.descriptor().fabric().stream()
-        .flatMap(fabric -> fabric.adapters().stream())
-        .filter(adapter -> adapter.name().equals(vf.adapter()))
-        .flatMap(adapter -> adapter.virtualFunctions().stream())
-        .filter(function -> vf.index().equals(Optional.of(function.index())))
-        .flatMap(function -> function.portGuid().stream())
-        .findFirst();
+        : "rdma-ports = " + PortName.list(ports) + "\n";
   }
 
   private Stream<String> addresses(Channel channel, Endpoint server) {

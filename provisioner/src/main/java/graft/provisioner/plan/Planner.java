@@ -24,7 +24,25 @@ public final class Planner {
    *
    * @throws UnfitHostException with everything that is in the way
    */
-  public static Plan plan(PlanInput input) {
+  public static Plan plan(PlanInput given) {
+    PlanInput input = withDevices(given);
+    DevicePlan devices = input.devices();
+    Map<Lane, List<Step>> wanted = new LinkedHashMap<>();
+    devices.steps().forEach(step -> add(wanted, step));
+    if (!devices.first()) {
+      rest(input, wanted);
+    }
+    List<Action> actions = actions(input, wanted);
+    return new Plan(
+        input.descriptor().setupName().text(),
+        input.snapshot().libvirt().uri(),
+        actions,
+        warnings(input, devices),
+        notes(input, devices, actions));
+  }
+
+  /** The input with what is to be done with the host's devices, once nothing is in the way. */
+  private static PlanInput withDevices(PlanInput input) {
     Problems problems = new Problems();
     new NotSupportedYet(input, problems).check();
     new Preflight(input, problems).check();
@@ -40,27 +58,16 @@ public final class Planner {
     if (!problems.isEmpty()) {
       throw new UnfitHostException(problems.sorted());
     }
-    Map<Lane, List<Step>> wanted = new LinkedHashMap<>();
-    devices.steps().forEach(step -> add(wanted, step));
-    if (!devices.first()) {
-      rest(input, devices, wanted);
-    }
-    List<Action> actions = actions(input, wanted);
-    return new Plan(
-        input.descriptor().setupName().text(),
-        input.snapshot().libvirt().uri(),
-        actions,
-        warnings(input, devices),
-        notes(input, devices, actions));
+    return input.with(devices);
   }
 
   /** All that is not on the host's devices, and what is there and may have to go. */
-  private static void rest(PlanInput input, DevicePlan devices, Map<Lane, List<Step>> wanted) {
+  private static void rest(PlanInput input, Map<Lane, List<Step>> wanted) {
     ServerSteps servers = new ServerSteps(input);
     NetworkSteps.of(input).forEach(step -> add(wanted, step));
     servers.steps().forEach(step -> add(wanted, step));
     for (Guest guest : input.descriptor().guests()) {
-      new GuestSteps(input, servers, guest, devices.of(guest.name()))
+      new GuestSteps(input, servers, guest, input.devices().of(guest.name()))
           .steps()
           .forEach(step -> add(wanted, step));
     }
@@ -76,8 +83,8 @@ public final class Planner {
    *
    * @throws UnfitHostException with everything that is in the way
    */
-  public static List<GuestPayload> payloads(PlanInput input) {
-    plan(input); // for what it refuses
+  public static List<GuestPayload> payloads(PlanInput given) {
+    PlanInput input = withDevices(given);
     return input.descriptor().guests().stream()
         .map(guest -> new GuestPayload(input, guest))
         .toList();

@@ -1,5 +1,6 @@
 package graft.provisioner.plan;
 
+import graft.provisioner.descriptor.Channel;
 import graft.provisioner.descriptor.Gpu;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Network;
@@ -13,6 +14,7 @@ import graft.provisioner.step.Step;
 import graft.provisioner.step.host.StartServer;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.Name;
+import graft.provisioner.values.PortName;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -87,6 +89,7 @@ final class ServerSteps {
                 gpu.device().toString(),
                 gpu.memory(),
                 gpu.server().spare(),
+                rdmaPorts(gpu),
                 state.tokens(gpu.name()),
                 state.serverPid(gpu.name()),
                 state.serverLog(gpu.name())));
@@ -102,6 +105,30 @@ final class ServerSteps {
   /** The port of a GPU's server. */
   int port(Gpu gpu) {
     return ports.get(gpu.name());
+  }
+
+  /**
+   * The ports that rdma goes by at the server of a GPU. If the descriptor does not say: those of
+   * the fabric's adapter if it has one alone, and in a guest those of its functions. But a guest
+   * that is to use rdma without a function of the fabric is on none of them, so then none is named.
+   */
+  List<PortName> rdmaPorts(Gpu gpu) {
+    if (!gpu.server().rdmaPorts().isEmpty()) {
+      return gpu.server().rdmaPorts();
+    }
+    boolean elsewhere =
+        input.descriptor().guests().stream()
+            .filter(guest -> uses(guest, gpu) && guest.vfs().isEmpty())
+            .anyMatch(guest -> new GuestChannels(input, guest).usable().contains(Channel.RDMA));
+    Map<Name, List<PortName>> adapters = input.devices().ports();
+    if (elsewhere) {
+      return List.of();
+    }
+    return switch (gpu.owner().kind()) {
+      case HOST -> adapters.size() == 1 ? adapters.values().iterator().next() : List.of();
+      case GUEST -> input.devices().of(gpu.owner().name()).ports();
+      case NODE -> List.of();
+    };
   }
 
   /** Whether the server of a GPU runs in a guest. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import graft.provisioner.bind.Problem;
 import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.Name;
+import graft.provisioner.values.PortName;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -153,6 +154,51 @@ class DescriptorReaderTest {
                 """))
         .extracting(Problem::message)
         .containsExactly("the GUID 0c:42:a1:03:00:16:00:01 is given twice");
+  }
+
+  @Test
+  void aMacIsGivenOnce() {
+    assertThat(
+            problemsOf(
+                """
+                graft: 1
+                fabric:
+                  adapters:
+                    - name: eth0
+                      device: mlx5_0
+                      vfs: 2
+                      virtual-functions:
+                        - {index: 0, mac: "02:00:00:00:00:0A"}
+                        - {index: 1, mac: "02:00:00:00:00:0a"}
+                """))
+        .extracting(Problem::toString)
+        .containsExactly(
+            "lab.yaml:9:27: the MAC 02:00:00:00:00:0a is given twice (see lab.yaml:8:27)");
+  }
+
+  @Test
+  void aServersPortsForRdmaAreGuidsMacsOrNames() throws Exception {
+    String descriptor =
+        "graft: 1\ngpus: [{name: a, server: {rdma-ports: [%s]}}]\n" + GUEST.replace("a:", "b:");
+    Descriptor read =
+        DescriptorReader.read(
+                Path.of("lab.yaml"),
+                descriptor.formatted(
+                    "\"0C:42:a1:03:00:16:9f:8e\", 0c42:a103:0016:9f8f, \"02:00:00:00:00:0A\","
+                        + " rocep1s0f0:1"))
+            .descriptor();
+    assertThat(read.gpus().get(0).server().rdmaPorts())
+        .extracting(PortName::text)
+        .containsExactly(
+            "0x0c42a10300169f8e", "0x0c42a10300169f8f", "02:00:00:00:00:0a", "rocep1s0f0:1");
+    for (String wrong : List.of("mlx5_0", "../../x:1", "\"mlx5_0:1,mlx5_1:1\"", "0x3", "a:b")) {
+      assertThat(problemsOf(descriptor.formatted(wrong)))
+          .as(wrong)
+          .extracting(Problem::toString)
+          .singleElement()
+          .asString()
+          .contains("lab.yaml:2:40: ", "is neither the GUID nor the MAC of a port");
+    }
   }
 
   @Test

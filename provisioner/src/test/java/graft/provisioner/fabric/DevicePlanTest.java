@@ -81,6 +81,23 @@ class DevicePlanTest {
   }
 
   @Test
+  void aFunctionOfAnEthernetPortGetsItsMacAndTheHostIsAsBeforeAgain() throws Exception {
+    host.fake.add(FakeDevice.mlx5("0000:5e:00.0", 8).ethernet());
+    SortedMap<String, String> first = host.fake.state();
+    String descriptor =
+        FABRIC.replace(
+                "mlx5_3b_0, vfs: 2",
+                "mlx5_5e_0, vfs: 2, virtual-functions: [{index: 1, mac: \"02:00:00:00:00:0A\"}]")
+            + guest("vfs: [{adapter: ib0, index: 1}]");
+    assertThat(DeviceHost.lines(host.plan(descriptor)))
+        .containsOnlyOnce("adapter ib0: + virtual function 1: MAC 02:00:00:00:00:0a");
+    host.apply(host.plan(descriptor));
+    assertThat(DeviceHost.lines(host.plan(descriptor))).isEmpty();
+    assertThat(host.undo("lab")).isEmpty();
+    assertThat(host.fake.state()).isEqualTo(first);
+  }
+
+  @Test
   void aGuestLiesNearItsGpuAndThePlanSaysWhy() throws Exception {
     Plan plan =
         host.plan(

@@ -124,6 +124,9 @@ final class RandomSetUp {
       if (random.nextInt(3) == 0) {
         own.append("        - {index: ").append(i);
         if (ethernet) {
+          if (random.nextBoolean()) {
+            own.append(String.format(", mac: \"0a:00:00:00:%02x:%02x\"", number, i));
+          }
           own.append(", trust: ").append(random.nextBoolean());
           own.append(", max-rate: ").append(1 + random.nextInt(9999));
         } else {

@@ -14,6 +14,7 @@ import graft.provisioner.step.guest.MakeToken;
 import graft.provisioner.step.host.StartServer;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.MemorySize;
+import graft.provisioner.values.PortName;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -36,6 +37,7 @@ class JournalTest {
           "software",
           Optional.of(MemorySize.ofMiB(512)),
           1,
+          List.of(PortName.parse("mlx5_0:1"), PortName.parse("02:00:00:00:00:01")),
           Path.of("/s/tokens"),
           Path.of("/s/pid"),
           Path.of("/s/log"));

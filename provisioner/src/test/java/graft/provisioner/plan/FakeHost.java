@@ -78,6 +78,7 @@ final class FakeHost {
   private boolean ucx;
   private String nvidia = "";
   private boolean root = true;
+  private DeviceFacts devices = DeviceFacts.NONE;
   private long run;
   private Hypervisor hypervisor = new KvmHypervisor();
   private Optional<Long> guestMemory = Optional.empty();
@@ -108,6 +109,11 @@ final class FakeHost {
 
   FakeHost ucx() {
     ucx = true;
+    return this;
+  }
+
+  FakeHost devices(DeviceFacts seen) {
+    devices = seen;
     return this;
   }
 
@@ -256,7 +262,7 @@ final class FakeHost {
         servers,
         grants,
         setup(file),
-        DeviceFacts.NONE);
+        devices);
   }
 
   /** The bundles that are built in. */

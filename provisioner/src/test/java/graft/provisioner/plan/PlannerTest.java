@@ -177,38 +177,6 @@ class PlannerTest {
   }
 
   @Test
-  void rdmaGoesByTheVirtualFunctionsOfTheGuest() throws Exception {
-    String both = "vfs: [{adapter: ib0, index: 0}, {adapter: ib0, index: 1}]";
-    assertThat(rdmaPorts(both)).isEqualTo("rdma-ports = 0x0200000000000010, 0x0200000000000011\n");
-    assertThat(rdmaPorts("vfs: [{adapter: ib0, index: 1}]"))
-        .isEqualTo("rdma-ports = 0x0200000000000011\n");
-    assertThat(rdmaPorts("vfs: [{adapter: ib0, index: 1}, {adapter: ib0, index: 2}]"))
-        .as("a function whose GUID the descriptor does not give")
-        .isEmpty();
-    assertThat(rdmaPorts("vfs: [{adapter: ib0}]")).isEmpty();
-    assertThat(rdmaPorts("vfs: []")).isEmpty();
-  }
-
-  /** What the client of a guest with these functions is told. */
-  private String rdmaPorts(String functions) throws Exception {
-    String fabric =
-        """
-        fabric:
-          adapters:
-            - name: ib0
-              device: mlx5_0
-              vfs: 3
-              virtual-functions:
-                - {index: 0, port-guid: "0x0200000000000010"}
-                - {index: 1, port-guid: "0x0200000000000011"}
-        """;
-    String wants =
-        SMALL.replace("memory: 1GiB", "memory: 1GiB, channel: rdma") + "    " + functions + "\n";
-    PlanInput input = host.ucx().input(wants + fabric);
-    return new GuestChannels(input, input.descriptor().guests().get(0)).rdmaPorts();
-  }
-
-  @Test
   void sharedMemoryNeedsNoNetworkWhereTheHostHasVsock(@TempDir Path folder) throws Exception {
     String only = SMALL.replace("memory: 1GiB", "memory: 1GiB, channel: ivshmem");
     assertThat(String.valueOf(host.vsock(folder).plan(only).toTree()))

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * GUIDs, link policy, MAC, trust and rate of one VF. A driver that has the VF sees new GUIDs only
- * after it has been bound again.
+ * GUIDs, link policy, MAC, trust and rate of one VF. A driver that has the VF sees new GUIDs and a
+ * new MAC only after it has been bound again.
  *
  * @param device the PF
  * @param index of the VF, from 0

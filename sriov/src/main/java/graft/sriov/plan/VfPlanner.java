@@ -107,7 +107,7 @@ public final class VfPlanner {
     return operations;
   }
 
-  /** A VF that stays: its driver lets go for as long as its GUIDs change. */
+  /** A VF that stays: its driver lets go for as long as its GUIDs or its MAC change. */
   private void change(
       PciAddress pf,
       int index,
@@ -118,7 +118,7 @@ public final class VfPlanner {
     PciDevice vf = host.pci().device(address).orElseThrow();
     VfSettings missing = wanted.notIn(host.settingsOf(pf, index));
     Optional<String> present = vf.driver();
-    boolean rebind = missing.hasGuids() && present.isPresent();
+    boolean rebind = missing.hasAddress() && present.isPresent();
     if (rebind) {
       operations.add(BindDriver.toNothing(address, vf.driverOverride()));
     }

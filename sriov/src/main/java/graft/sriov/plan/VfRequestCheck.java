@@ -217,7 +217,7 @@ final class VfRequestCheck {
                     + capability.numVfs()
                     + " would take it away",
                 "Detach it first, or leave the number of VFs of " + request.pf()));
-      } else if (missing.hasGuids()) {
+      } else if (missing.hasAddress()) {
         problems.add(
             new Problem(
                 vf.toString(),

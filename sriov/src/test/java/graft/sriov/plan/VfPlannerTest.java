@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.sriov.Guid;
+import graft.sriov.MacAddress;
 import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
@@ -126,6 +127,26 @@ class VfPlannerTest {
             "0000:3b:00.2: bind to mlx5_core");
     apply(request);
     assertThat(HostState.read(host).pci().rdmaOf(PF.plus(2)).get(0).nodeGuid()).contains(GUID);
+  }
+
+  @Test
+  void aVfThatStaysLetsItsDriverGoForANewMacAndNotWhileAGuestHasIt() {
+    fake.add(FakeDevice.mlx5("0000:86:00.0", 4).ethernet());
+    PciAddress ethernet = PciAddress.parse("0000:86:00.0");
+    apply(VfRequest.of(ethernet, 1).withDrivers(Map.of(0, "mlx5_core")));
+    VfSettings mac = VfSettings.NONE.withMac(MacAddress.parse("02:00:00:00:00:01"));
+    VfRequest request = VfRequest.of(ethernet, 1).withEach(Map.of(0, mac));
+
+    assertThat(lines(request))
+        .containsExactly(
+            "0000:86:00.1: unbind from its driver",
+            "0000:86:00.0: VF 0 gets MAC 02:00:00:00:00:01",
+            "0000:86:00.1: bind to mlx5_core");
+    ledger = Ledger.EMPTY.claim(ethernet.plus(1), "vm1");
+    assertThat(refused(request))
+        .singleElement()
+        .asString()
+        .contains("MAC 02:00:00:00:00:01 takes effect only when its driver lets it go");
   }
 
   @Test

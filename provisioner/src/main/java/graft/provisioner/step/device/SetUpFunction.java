@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Gives a virtual function its GUIDs, policy, trust and rate. A driver that has it sees new GUIDs
- * only when it is bound again, so it lets go for that time.
+ * Gives a virtual function its GUIDs, policy, MAC, trust and rate. A driver that has it sees new
+ * GUIDs and a new MAC only when it is bound again, so it lets go for that time.
  */
 public record SetUpFunction(String adapter, PciAddress pf, int index, VfSettings settings)
     implements Step {
@@ -81,7 +81,7 @@ public record SetUpFunction(String adapter, PciAddress pf, int index, VfSettings
     if (!configure().done(host)) {
       Optional<BindDriver> again = Optional.empty();
       Optional<String> driver = host.files().linkName(PciPaths.device(vf, "driver"));
-      if (settings.hasGuids() && driver.isPresent()) {
+      if (settings.hasAddress() && driver.isPresent()) {
         again = Optional.of(BindDriver.to(vf, driver.get()));
         BindDriver.toNothing(vf, Optional.empty()).apply(host);
       }
@@ -100,7 +100,7 @@ public record SetUpFunction(String adapter, PciAddress pf, int index, VfSettings
       return; // it went with its settings
     }
     Optional<String> driver = host.files().linkName(PciPaths.device(vf.get(), "driver"));
-    if (settings.hasGuids() && driver.isPresent()) {
+    if (settings.hasAddress() && driver.isPresent()) {
       BindDriver.toNothing(vf.get(), Optional.empty()).apply(host);
     }
     Recorded.read(before.get(SETTINGS)).ifPresent(b -> Undo.run(host, b));

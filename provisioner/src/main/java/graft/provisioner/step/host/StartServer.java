@@ -10,6 +10,7 @@ import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.MemorySize;
+import graft.provisioner.values.PortName;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -29,6 +30,7 @@ public record StartServer(
     String device,
     Optional<MemorySize> memory,
     int spare,
+    List<PortName> rdmaPorts,
     Path tokens,
     Path pidFile,
     Path log)
@@ -54,7 +56,11 @@ public record StartServer(
   @Override
   public String describe() {
     String where = listen.stream().map(Endpoint::toString).collect(Collectors.joining(", "));
-    return "start its server at " + where + " (device " + device + ")";
+    return "start its server at " + where + " (device " + device + rdma() + ")";
+  }
+
+  private String rdma() {
+    return rdmaPorts.isEmpty() ? "" : ", rdma by " + PortName.list(rdmaPorts);
   }
 
   @Override
@@ -128,6 +134,9 @@ public record StartServer(
     arguments.addAll(List.of("--tokens", tokens.toString(), "--device", isMig() ? "gpu" : device));
     memory.ifPresent(m -> arguments.addAll(List.of("--memory", m.toString())));
     arguments.addAll(List.of("--spare", String.valueOf(spare)));
+    if (!rdmaPorts.isEmpty()) {
+      arguments.addAll(List.of("--rdma-ports", PortName.list(rdmaPorts)));
+    }
     arguments.addAll(List.of(ServerProcess.PID_FILE, pidFile.toString()));
     return arguments;
   }

@@ -85,6 +85,7 @@ class StartServerTest {
         device,
         Optional.empty(),
         1,
+        List.of(),
         folder.resolve("tokens"),
         folder.resolve("pid"),
         folder.resolve("log"));
