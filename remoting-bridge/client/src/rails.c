@@ -30,7 +30,7 @@ static bool guid(const char *text, uint64_t *id) {
 }
 
 /* The first GID of a port of an Ethernet device is its link-local address, which the kernel makes of its MAC as IPv6 does
- * (RFC 4291, appendix A; make_default_gid in the kernel's drivers/infiniband/core/roce_gid_mgmt.c). */
+ * (RFC 4291, appendix A; make_default_gid in the kernel's drivers/infiniband/core/cache.c). */
 static bool mac(const char *text, uint64_t *id) {
   uint64_t made = 0;
   if (strlen(text) != 17) return false;

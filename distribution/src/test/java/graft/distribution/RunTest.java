@@ -244,6 +244,43 @@ final class RunTest {
         .hasLineCount(1);
   }
 
+  @Test
+  void overUcxsTcp() throws Exception {
+    Finished program = overUcxsTcp(serve("tcp://127.0.0.1:0"));
+    assertThat(program.out()).as("%s", program).isEqualTo("cuInit 0\nlooping\nended 0\n");
+  }
+
+  /** One that only seems to be there, so that nobody can reach it. */
+  @Test
+  void theServerGoesByThePortThatItIsGiven() throws Exception {
+    assertFailsAtOnce(
+        overUcxsTcp(serveBy("02:02:c9:00:00:ab")), "UCX cannot reach the other end's devices");
+  }
+
+  @Test
+  void aPortThatTheServerDoesNotHaveIsSaidAtBothEnds() throws Exception {
+    String why =
+        "rdma is to go by the port none_0:2, and " + folder + "/adapters has others: none_0:1";
+    assertFailsAtOnce(overUcxsTcp(serveBy("none_0:2")), "the other end refuses rdma: " + why);
+    assertThat(server.log()).contains("WARNING: no client can use rdma now: " + why);
+  }
+
+  /** A server on a machine that has one port, with the MAC 02:02:c9:00:00:ab. */
+  private String serveBy(String port) throws IOException {
+    Path gids = Files.createDirectories(folder.resolve("adapters/none_0/ports/1/gids"));
+    Files.writeString(gids.resolve("0"), "fe80:0000:0000:0000:0002:c9ff:fe00:00ab\n");
+    Map<String, String> machine =
+        Map.of("GRAFT_RDMA_DEVICES", folder.resolve("adapters").toString());
+    List<String> options = List.of("--rdma-ports", port);
+    server = SoftwareServer.start(folder, machine, options, "tcp://127.0.0.1:0");
+    return server.address();
+  }
+
+  private Finished overUcxsTcp(String tcp) throws Exception {
+    String[] program = {"UCX_TLS=tcp", "UCX_NET_DEVICES=lo", folder + "/loop", "3"};
+    return run(command(at(rdma(tcp), program), tcp, "me", RIGHT));
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "rdma"})
   void aServerThatIsKilledInMidCallIsACudaErrorAndOneLine(String channel) throws Exception {

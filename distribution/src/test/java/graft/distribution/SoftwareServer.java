@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -36,7 +37,16 @@ final class SoftwareServer {
 
   /** The same with so many devices. */
   static SoftwareServer start(Path folder, int devices, String... addresses) throws IOException {
+    Map<String, String> environment = Map.of("GRAFT_SOFTWARE_DEVICES", String.valueOf(devices));
+    return start(folder, environment, List.of(), addresses);
+  }
+
+  /** The same with further options, in an environment of its own. */
+  static SoftwareServer start(
+      Path folder, Map<String, String> environment, List<String> options, String... addresses)
+      throws IOException {
     List<String> words = new ArrayList<>(List.of(GRAFT, "serve"));
+    words.addAll(options);
     for (String address : addresses) {
       words.addAll(List.of("--listen", address));
     }
@@ -44,7 +54,7 @@ final class SoftwareServer {
     words.addAll(List.of("--tokens", tokens.toString(), "--device", "software"));
     Path log = folder.resolve("server.log");
     ProcessBuilder builder = new ProcessBuilder(words).redirectError(log.toFile());
-    builder.environment().put("GRAFT_SOFTWARE_DEVICES", String.valueOf(devices));
+    builder.environment().putAll(environment);
     Process process = builder.start();
     BufferedReader out = process.inputReader();
     String line = out.readLine();

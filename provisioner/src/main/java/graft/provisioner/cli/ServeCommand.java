@@ -125,8 +125,11 @@ final class ServeCommand implements Callable<Integer> {
             .println(
                 "WARNING: --insecure: anyone who reaches an address below may use the GPU and run"
                     + " code on it. Nobody is authenticated.");
-        output.err().flush();
       }
+      server
+          .rdmaObstacle()
+          .ifPresent(why -> output.err().println("WARNING: no client can use rdma now: " + why));
+      output.err().flush();
       server.addresses().forEach(address -> output.say("serves at " + address));
       stop.await();
       return ExitCode.OK;

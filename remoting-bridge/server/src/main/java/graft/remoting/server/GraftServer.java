@@ -28,6 +28,7 @@ public final class GraftServer implements AutoCloseable {
   private final List<AutoCloseable> parts = new ArrayList<>();
   private final List<ListenAddress> addresses = new ArrayList<>();
   private Optional<ListenAddress> metricsAddress = Optional.empty();
+  private Optional<String> rdmaObstacle = Optional.empty();
   private boolean closed;
 
   private GraftServer() {}
@@ -36,8 +37,7 @@ public final class GraftServer implements AutoCloseable {
    * Starts a server and waits until it can take a session.
    *
    * @throws ServerException when it cannot: an address in use, a tokens file that is missing, wrong
-   *     or open to others, a device that does not open, a port for rdma that is not there. Nothing
-   *     is left behind then.
+   *     or open to others, a device that does not open. Nothing is left behind then.
    */
   public static GraftServer start(ServerConfig config) throws ServerException {
     GraftServer server = new GraftServer();
@@ -52,7 +52,7 @@ public final class GraftServer implements AutoCloseable {
 
   private void open(ServerConfig config) throws ServerException {
     if (!config.rdmaPorts().isEmpty()) {
-      Ucx.check(String.join(",", config.rdmaPorts()));
+      rdmaObstacle = Ucx.obstacle(String.join(",", config.rdmaPorts()));
     }
     Grants grants = grants(config);
     List<Listener> listeners = new ArrayList<>();
@@ -127,6 +127,14 @@ public final class GraftServer implements AutoCloseable {
   /** Where it listens, with the ports that the system chose, in the order of the configuration. */
   public List<ListenAddress> addresses() {
     return List.copyOf(addresses);
+  }
+
+  /**
+   * Why no client could use rdma when the server started. That does not stop it: a port's driver
+   * may come later, and other channels do without.
+   */
+  public Optional<String> rdmaObstacle() {
+    return rdmaObstacle;
   }
 
   /** Where it shows metrics. */

@@ -32,6 +32,9 @@ public final class ServerMain {
     try {
       GraftServer server = GraftServer.start(config);
       Runtime.getRuntime().addShutdownHook(new Thread(server::close, "graft-stop"));
+      server
+          .rdmaObstacle()
+          .ifPresent(why -> System.err.println("graft server: no rdma now: " + why));
       server.addresses().forEach(System.out::println);
     } catch (ServerException e) {
       System.err.println("graft server: " + e.getMessage());

@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import com.sun.jna.Native;
+import java.util.Optional;
 
 /**
  * The client's own code for connections over UCX ({@code client/src/ucx.h}), as {@code
@@ -25,17 +26,13 @@ final class Ucx {
 
   private Ucx() {}
 
-  /**
-   * Looks for ports, without UCX.
-   *
-   * @throws ServerException if one of them is not there
-   */
-  static void check(String ports) throws ServerException {
+  /** Looks for ports, without UCX: why one of them cannot be had, empty if all can. */
+  static Optional<String> obstacle(String ports) {
     try (Scratch names = new Scratch(REASON);
         Scratch reason = new Scratch(REASON)) {
-      if (graft_rails(DEVICES, ports, names.address(), REASON, reason.address(), REASON) == 0) {
-        throw new ServerException(HandshakeMessages.text(reason.bytes(0, REASON)));
-      }
+      return graft_rails(DEVICES, ports, names.address(), REASON, reason.address(), REASON) != 0
+          ? Optional.empty()
+          : Optional.of(HandshakeMessages.text(reason.bytes(0, REASON)));
     }
   }
 

@@ -69,16 +69,6 @@ class ServerStartTest {
   }
 
   @Test
-  void aPortForRdmaThatIsNotThereSaysWhatIs() throws Exception {
-    ServerConfig.Builder config = ServerFixture.config(folder);
-    assertThat(failure(config.rdmaPorts(List.of("none_0:1")).build()))
-        .hasMessageStartingWith(
-            "rdma is to go by the port none_0:1, and /sys/class/infiniband has");
-    assertThat(failure(config.rdmaPorts(List.of("mlx5_0")).build()))
-        .hasMessageContaining("'mlx5_0' is no port for rdma: write its GUID");
-  }
-
-  @Test
   void aDeviceThatDoesNotOpenSaysWhy() throws Exception {
     ServerConfig config =
         ServerConfig.builder(ServerFixture.tokens(folder), DeviceSpec.parse("broken"))
