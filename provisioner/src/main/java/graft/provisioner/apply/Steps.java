@@ -26,6 +26,7 @@ import graft.provisioner.step.guest.MakeFolder;
 import graft.provisioner.step.guest.MakeRegion;
 import graft.provisioner.step.guest.MakeSshKeys;
 import graft.provisioner.step.guest.MakeToken;
+import graft.provisioner.step.guest.OrderChannels;
 import graft.provisioner.step.guest.ShareTokens;
 import graft.provisioner.step.guest.StartGuest;
 import graft.provisioner.step.guest.VerifyCuda;
@@ -70,6 +71,7 @@ public final class Steps {
               InstallIntoImage.class,
               ShareTokens.class,
               CheckBundle.class,
+              OrderChannels.class,
               VerifyCuda.class));
 
   private Steps() {}

@@ -1,25 +1,28 @@
 package graft.provisioner.cli;
 
+import graft.provisioner.plan.ChannelChoice;
 import graft.provisioner.reach.CudaCheck;
+import graft.provisioner.setup.Payload;
+import graft.provisioner.state.ChannelMeasurement;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.StringJoiner;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Every channel that a running guest is set up for, measured one after the other by the same CUDA
  * program: {@code graft verify --channels}.
  */
 final class ChannelProbe {
-  private static final String CONFIGURATION = "/etc/graft/client.conf";
   private static final String FORMAT = "%-8s  %-32s  %13s  %13s  %13s  %s%n";
 
   private static final String ROUND_TRIP = "round_trip_us";
-  private static final String BANDWIDTH = "pinned_to_device_mb_s";
-
-  /** What two measurements of the same thing may differ by. */
-  private static final double NOISE = 1.25;
+  private static final String TO_DEVICE = "pinned_to_device_mb_s";
+  private static final String TO_HOST = "pinned_to_host_mb_s";
 
   private final Guest guest;
 
@@ -44,7 +47,7 @@ final class ChannelProbe {
 
   private List<String> addresses() {
     return guest
-        .run(List.of("cat", CONFIGURATION))
+        .run(List.of("cat", Payload.CLIENT_CONFIGURATION))
         .lines()
         .filter(line -> line.startsWith("server ="))
         .flatMap(
@@ -55,7 +58,7 @@ final class ChannelProbe {
   private Map<String, Object> row(String address) {
     String program = CudaCheck.PROGRAM;
     Map<String, Object> row = new LinkedHashMap<>();
-    row.put("channel", address.replaceFirst("(\\+vsock)?://.*", ""));
+    row.put("channel", ChannelChoice.channel(address));
     row.put("path", address);
     StringBuilder said = new StringBuilder();
     guest
@@ -90,51 +93,76 @@ final class ChannelProbe {
               row.get("channel"),
               row.get("path"),
               row.getOrDefault(ROUND_TRIP, "-"),
-              row.getOrDefault(BANDWIDTH, "-"),
-              row.getOrDefault("pinned_to_host_mb_s", "-"),
+              row.getOrDefault(TO_DEVICE, "-"),
+              row.getOrDefault(TO_HOST, "-"),
               row.get("result")));
     }
     return text.toString();
   }
 
+  /** What the rows say, to be kept. */
+  static ChannelMeasurement measurement(
+      List<Map<String, Object>> rows, List<String> basis, Instant when) {
+    return new ChannelMeasurement(
+        when.truncatedTo(ChronoUnit.SECONDS),
+        basis,
+        rows.stream().flatMap(row -> figures(row).stream()).toList());
+  }
+
+  /** Empty if the program ended well and said no figures: that is no measurement. */
+  private static Optional<ChannelMeasurement.Figures> figures(Map<String, Object> row) {
+    String address = row.get("path").toString();
+    if (!works(row)) {
+      return Optional.of(new ChannelMeasurement.Figures(address, Optional.empty()));
+    }
+    return Stream.of(ROUND_TRIP, TO_DEVICE, TO_HOST).allMatch(row::containsKey)
+        ? Optional.of(
+            new ChannelMeasurement.Figures(
+                address,
+                Optional.of(
+                    new ChannelMeasurement.Speed(
+                        number(row, ROUND_TRIP), number(row, TO_DEVICE), number(row, TO_HOST)))))
+        : Optional.empty();
+  }
+
+  private static double number(Map<String, Object> row, String key) {
+    return Double.parseDouble(row.get(key).toString());
+  }
+
   /**
-   * What the client takes, which is the first that works, and whether another one is faster by what
-   * was measured.
+   * What the client takes, which is the first that works, and whether {@code auto} has another
+   * order for it by what was measured.
+   *
+   * @param choice absent if the guest's client is not Graft's
+   * @param descriptor what apply is given
    */
-  static String choice(List<Map<String, Object>> rows) {
-    List<Map<String, Object>> working = rows.stream().filter(ChannelProbe::works).toList();
-    if (working.isEmpty()) {
+  static String choice(
+      List<Map<String, Object>> rows, Optional<ChannelChoice> choice, String descriptor) {
+    List<String> there = rows.stream().map(row -> row.get("path").toString()).toList();
+    Optional<Map<String, Object>> taken = rows.stream().filter(ChannelProbe::works).findFirst();
+    if (taken.isEmpty()) {
       return "the client has no channel that works";
     }
-    Map<String, Object> taken = working.get(0);
-    StringJoiner faster = new StringJoiner("; ");
-    for (Map<String, Object> other : working) {
-      if (number(other, ROUND_TRIP) * NOISE < number(taken, ROUND_TRIP)) {
-        faster.add(other.get("path") + " has a shorter round trip");
-      }
-      if (number(other, BANDWIDTH) > number(taken, BANDWIDTH) * NOISE) {
-        faster.add(other.get("path") + " carries more");
-      }
+    String takes = "the client takes " + taken.get().get("path");
+    if (choice.isEmpty()) {
+      return takes + ", as a configuration says that Graft did not write";
+    } else if (choice.get().by() != ChannelChoice.By.MEASURED) {
+      return takes + "; " + choice.get().reason();
+    } else if (choice.get().differsFrom(there)) {
+      return takes
+          + "; auto would try "
+          + String.join(", ", choice.get().order())
+          + " in this order, "
+          + choice.get().reason()
+          + ": run graft apply "
+          + descriptor;
     }
-    return "the client takes "
-        + taken.get("path")
-        + (faster.length() == 0
-            ? ", and none is faster"
-            : ", but " + faster + ": vgpu: {channel: ...} in the descriptor chooses");
+    return choice.get().order().equals(there)
+        ? takes + ", and none is faster"
+        : takes + ", as its configuration says, which is not as Graft wrote it";
   }
 
-  /** A figure of a row; NaN, which is neither more nor less, if it has none. */
-  private static double number(Map<String, Object> row, String key) {
-    Object value = row.get(key);
-    return value == null ? Double.NaN : Double.parseDouble(value.toString());
-  }
-
-  /** Large copies to the device, in 10^6 bytes a second. */
-  static String bandwidth(Map<String, Object> row) {
-    return row.getOrDefault(BANDWIDTH, "-").toString();
-  }
-
-  static boolean works(Map<String, Object> row) {
+  private static boolean works(Map<String, Object> row) {
     return "ok".equals(row.get("result"));
   }
 

@@ -68,10 +68,16 @@ final class GuestReach {
     return names(journal).stream()
         .filter(
             name ->
-                journal.entries().values().stream()
-                    .map(Entry::step)
-                    .filter(step -> step.lane().equals(Lane.guest(name)))
+                of(journal, name).steps().stream()
                     .anyMatch(step -> step instanceof BringsPayload b && b.payload().hasClient()))
+        .toList();
+  }
+
+  /** Its steps, as they were done. */
+  List<Step> steps() {
+    return journal.entries().values().stream()
+        .map(Entry::step)
+        .filter(step -> step.lane().equals(Lane.guest(name())))
         .toList();
   }
 

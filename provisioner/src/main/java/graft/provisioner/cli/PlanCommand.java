@@ -34,10 +34,6 @@ final class PlanCommand implements Callable<Integer> {
       JournalState journal = workspace.journal();
       Plan plan = workspace.plan(journal, workspace.observe(journal));
       output.say(plan.toText().stripTrailing());
-      String measured = MeasuredChannels.text(new MeasuredChannels(workspace.state()).all());
-      if (!measured.isEmpty()) {
-        output.say(measured);
-      }
       output.result(plan.toTree());
       return ExitCode.OK;
     }

@@ -3,8 +3,11 @@ package graft.provisioner.cli;
 import graft.provisioner.bind.Problem;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.Connections;
+import graft.provisioner.plan.ChannelChoice;
 import graft.provisioner.plan.Plan;
 import graft.provisioner.plan.UnfitHostException;
+import graft.provisioner.state.ChannelMeasurement;
+import graft.provisioner.state.MeasuredChannels;
 import graft.provisioner.state.StateFolder;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -65,12 +69,7 @@ final class StatusCommand implements Callable<Integer> {
         output.say(report.text().stripTrailing());
       }
     }
-    Map<String, String> measured = new MeasuredChannels(state).all();
-    tree.put("channels", measured);
-    if (!measured.isEmpty()) {
-      output.say(MeasuredChannels.text(measured).indent(2).stripTrailing());
-    }
-    boolean same = differences(journal, tree);
+    boolean same = differences(state, journal, tree);
     tree.put("inSync", same);
     output.result(tree);
     return same ? ExitCode.OK : ExitCode.DIFFERS;
@@ -96,26 +95,48 @@ final class StatusCommand implements Callable<Integer> {
   }
 
   /** Compares with the descriptor: the given one, else the one that was applied. */
-  private boolean differences(JournalState journal, Map<String, Object> tree) throws Exception {
+  private boolean differences(StateFolder state, JournalState journal, Map<String, Object> tree)
+      throws Exception {
     Path file = Path.of(Files.exists(Path.of(given)) ? given : journal.descriptor());
     List<Object> differences = new ArrayList<>();
+    List<ChannelChoice> channels = applied(state, journal);
+    String heading = "differs from " + file + "; graft apply would:";
     if (!Files.exists(file)) {
-      String what = "the descriptor " + file + " is gone, so nothing can be compared";
-      output.say(what);
-      differences.add(what);
+      heading = "nothing can be compared:";
+      differences.add("the descriptor " + file + " is gone");
     } else {
       try (Workspace workspace = new Workspace(file)) {
         Plan plan = workspace.plan(journal, workspace.observe(journal));
+        channels = plan.channels();
         plan.actions().forEach(action -> differences.add(action.step().lane() + ": " + action));
       } catch (UnfitHostException e) {
         e.problems().stream().map(Problem::toString).forEach(differences::add);
       }
-      if (!differences.isEmpty()) {
-        output.say("differs from " + file + "; graft apply would:");
-        differences.forEach(difference -> output.say("  " + difference));
-      }
+    }
+    channels.stream()
+        .filter(choice -> choice.measured().isPresent())
+        .forEach(choice -> output.say("  " + choice));
+    tree.put("channels", channels.stream().map(ChannelChoice::toTree).toList());
+    if (!differences.isEmpty()) {
+      output.say(heading);
+      differences.forEach(difference -> output.say("  " + difference));
     }
     tree.put("differences", differences);
     return differences.isEmpty();
+  }
+
+  /** The order of each guest's channels as they were applied, for want of a plan. */
+  private static List<ChannelChoice> applied(StateFolder state, JournalState journal) {
+    Map<String, ChannelMeasurement> measured = new MeasuredChannels(state).all();
+    return GuestReach.names(journal).stream()
+        .flatMap(
+            guest ->
+                ChannelChoice.of(
+                    state.setup().text(),
+                    guest,
+                    GuestReach.of(journal, guest).steps(),
+                    Optional.ofNullable(measured.get(guest)))
+                    .stream())
+        .toList();
   }
 }

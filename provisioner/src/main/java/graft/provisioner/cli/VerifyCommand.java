@@ -6,9 +6,13 @@ import graft.provisioner.image.ImageStore;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.ClientFolder;
 import graft.provisioner.observe.Connections;
+import graft.provisioner.plan.ChannelBasis;
+import graft.provisioner.plan.ChannelChoice;
 import graft.provisioner.reach.CudaCheck;
 import graft.provisioner.reach.Reach;
 import graft.provisioner.setup.Payload;
+import graft.provisioner.state.ChannelMeasurement;
+import graft.provisioner.state.MeasuredChannels;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.values.TimeSpan;
 import java.nio.file.Files;
@@ -39,7 +43,8 @@ import picocli.CommandLine.Parameters;
       "With --channels it says for each way to the server that a guest is set up for how long a round"
           + " trip takes and how fast large copies are, which one the client takes, and whether"
           + " another one is faster; ends with 1 if one of them does not work. What it found is kept:"
-          + " graft status and graft plan show it.",
+          + " graft status and graft plan show it, and with channel: auto graft apply brings the"
+          + " client the order that it speaks for.",
       "",
       "A guest alone will do where one set-up has a guest of that name.",
       ""
@@ -86,12 +91,13 @@ final class VerifyCommand implements Callable<Integer> {
       List<GuestReach> chosen =
           chosen(journal).stream().map(name -> GuestReach.of(journal, name)).toList();
       return channels
-          ? measure(chosen, connections, new MeasuredChannels(state))
+          ? measure(chosen, connections, state, journal.descriptor())
           : verify(chosen, connections);
     }
   }
 
-  private int measure(List<GuestReach> chosen, Connections connections, MeasuredChannels measured) {
+  private int measure(
+      List<GuestReach> chosen, Connections connections, StateFolder state, String descriptor) {
     List<Map<String, Object>> guests = new ArrayList<>();
     boolean well = true;
     for (GuestReach guest : chosen) {
@@ -99,10 +105,21 @@ final class VerifyCommand implements Callable<Integer> {
       List<Map<String, Object>> rows =
           new ChannelProbe(words -> reach.run(words, new byte[0], timeout.toDuration()).said())
               .rows();
-      String choice = ChannelProbe.choice(rows);
+      ChannelMeasurement measured =
+          ChannelProbe.measurement(rows, ChannelBasis.of(guest.steps()), Instant.now());
+      new MeasuredChannels(state).keep(guest.name(), measured);
+      Optional<ChannelChoice> order =
+          ChannelChoice.of(
+              state.setup().text(), guest.name(), guest.steps(), Optional.of(measured));
+      String choice = ChannelProbe.choice(rows, order, descriptor);
       output.say("guest " + guest.name() + ":\n" + ChannelProbe.table(rows) + choice);
-      measured.keep(guest.name(), rows, Instant.now());
-      guests.add(Map.of("guest", guest.name(), "channels", rows, "choice", choice));
+      Map<String, Object> tree = new LinkedHashMap<>();
+      tree.put("guest", guest.name());
+      tree.put("channels", rows);
+      tree.put("choice", choice);
+      order.ifPresent(o -> tree.put("order", o.order()));
+      order.ifPresent(o -> tree.put("reason", o.reason()));
+      guests.add(tree);
       well &= ChannelProbe.allWork(rows);
     }
     output.result(Map.of("guests", guests));
@@ -151,7 +168,7 @@ final class VerifyCommand implements Callable<Integer> {
 
   /** A value of the client's configuration. */
   private static String setting(Reach reach, String key) {
-    return GuestPrograms.run(reach, "cat", "/etc/graft/client.conf")
+    return GuestPrograms.run(reach, "cat", Payload.CLIENT_CONFIGURATION)
         .lines()
         .map(String::strip)
         .filter(line -> line.startsWith(key + " ="))

@@ -17,7 +17,9 @@ public record VGpu(
     @Range(min = 1, max = 100) @Doc("The share of the GPU's compute that it gets, in percent.")
         Optional<Integer> compute,
     @Default("auto")
-        @Doc("What carries its calls and data: auto takes the best that works and can fall back.")
+        @Doc(
+            "What carries its calls and data: auto takes the fastest that works, as verify --channels"
+                + " measured, and can fall back.")
         Channel channel,
     @Default("128MiB")
         @Doc(

@@ -12,6 +12,7 @@ import graft.provisioner.descriptor.Nic;
 import graft.provisioner.descriptor.SetupFile;
 import graft.provisioner.state.DeviceClaims;
 import graft.provisioner.state.Layout;
+import graft.provisioner.state.MeasuredChannels;
 import graft.provisioner.state.ServerProcess;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.state.TokensFile;
@@ -89,7 +90,8 @@ public final class Observer {
         grants,
         new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home())
             .observe(new ReachObserver(connections, libvirt).observe(descriptor)),
-        seen);
+        seen,
+        new MeasuredChannels(state).all());
   }
 
   private static Set<String> networks(Descriptor descriptor) {

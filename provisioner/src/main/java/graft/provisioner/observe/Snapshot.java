@@ -1,5 +1,6 @@
 package graft.provisioner.observe;
 
+import graft.provisioner.state.ChannelMeasurement;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -15,6 +16,7 @@ import java.util.Set;
  * @param grants of each tokens file, the guests whose own token it holds, with their settings
  * @param bundles what guests are given, beside files that the descriptor names
  * @param devices the host's devices
+ * @param channels what was measured of guests' channels, by their names
  */
 public record Snapshot(
     HostFacts host,
@@ -25,7 +27,8 @@ public record Snapshot(
     Set<Path> servers,
     Map<Path, Map<String, String>> grants,
     SetupFacts bundles,
-    DeviceFacts devices) {
+    DeviceFacts devices,
+    Map<String, ChannelMeasurement> channels) {
 
   public Optional<FileFacts> file(Path path) {
     return Optional.ofNullable(files.get(path));

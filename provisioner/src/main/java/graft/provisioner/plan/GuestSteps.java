@@ -16,6 +16,7 @@ import graft.provisioner.observe.FileFacts;
 import graft.provisioner.observe.FileStamp;
 import graft.provisioner.setup.CloudInitSeed;
 import graft.provisioner.setup.Payload;
+import graft.provisioner.state.ChannelMeasurement;
 import graft.provisioner.state.Layout;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.device.AttachDevice;
@@ -31,6 +32,7 @@ import graft.provisioner.step.guest.InstallBySsh;
 import graft.provisioner.step.guest.InstallIntoImage;
 import graft.provisioner.step.guest.MakeFolder;
 import graft.provisioner.step.guest.MakeToken;
+import graft.provisioner.step.guest.OrderChannels;
 import graft.provisioner.step.guest.ShareTokens;
 import graft.provisioner.step.guest.StartGuest;
 import graft.provisioner.step.guest.VerifyCuda;
@@ -118,7 +120,7 @@ final class GuestSteps {
     if (guest.ready().when() != Ready.When.OFF) {
       ready(steps, payload);
       steps.addAll(wayIn.whenReady(payload));
-      proofs(steps);
+      last(steps);
     }
     return steps;
   }
@@ -307,8 +309,8 @@ final class GuestSteps {
             console));
   }
 
-  /** What shows that the guest has what it should have. */
-  private void proofs(List<Step> steps) {
+  /** What shows that the guest has what it should have, with what its programs find there. */
+  private void last(List<Step> steps) {
     TimeSpan timeout = guest.ready().timeout();
     for (Gpu gpu : GuestBundles.owned(input, guest)) {
       Path tokens = input.layout().state().tokens(gpu.name());
@@ -316,18 +318,50 @@ final class GuestSteps {
       steps.add(
           new ShareTokens(uri, name, uuid, login.ssh(), gpu.name().text(), tokens, users, timeout));
     }
-    if (!guest.ready().verify() || way == Setup.Way.NONE) {
-      return;
+    boolean proven = guest.ready().verify() && way != Setup.Way.NONE;
+    if (proven) {
+      new GuestBundles(input, servers, guest)
+          .checks()
+          .forEach(
+              (bundle, command) ->
+                  steps.add(
+                      new CheckBundle(uri, name, uuid, login.ssh(), bundle, command, timeout)));
     }
-    new GuestBundles(input, servers, guest)
-        .checks()
-        .forEach(
-            (bundle, command) ->
-                steps.add(new CheckBundle(uri, name, uuid, login.ssh(), bundle, command, timeout)));
-    if (guest.vgpu().isPresent()) {
+    steps.addAll(order(steps));
+    if (proven && guest.vgpu().isPresent()) {
       boolean patient = servers.inGuest(guest.vgpu().get().gpu());
       steps.add(new VerifyCuda(uri, name, uuid, login.ssh(), patient, timeout));
     }
+  }
+
+  /**
+   * The step that brings the client the order of its channels, where that is not the usual one or
+   * was another one. It is done again where a later measurement found the guest without it.
+   */
+  private List<Step> order(List<Step> before) {
+    Optional<ChannelChoice> choice =
+        ChannelChoice.of(
+            input.descriptor().setupName().text(),
+            name,
+            before,
+            Optional.ofNullable(input.snapshot().channels().get(name)));
+    if (choice.isEmpty()) {
+      return List.of();
+    }
+    Optional<ChannelMeasurement> measured =
+        choice.get().measured().filter(found -> choice.get().by() == ChannelChoice.By.MEASURED);
+    boolean lacksIt =
+        measured.map(found -> choice.get().differsFrom(found.addresses())).orElse(false);
+    Optional<OrderChannels> done =
+        input.journal().step(OrderChannels.id(name), OrderChannels.class);
+    if (done.isEmpty() && !lacksIt && choice.get().order().equals(choice.get().usual())) {
+      return List.of();
+    }
+    String when = measured.map(found -> found.when().toString()).orElse("");
+    String since = done.isPresent() && !lacksIt ? done.get().measured() : when;
+    return List.of(
+        new OrderChannels(
+            uri, name, uuid, login.ssh(), choice.get().order(), choice.get().usual(), since));
   }
 
   /**

@@ -15,14 +15,27 @@ import java.util.Map;
  * @param uri the libvirt connection
  * @param warnings what the user should know, each a sentence
  * @param notes what was chosen, and why
+ * @param channels the order of each guest's channels
  */
 public record Plan(
-    String setup, String uri, List<Action> actions, List<String> warnings, List<String> notes) {
+    String setup,
+    String uri,
+    List<Action> actions,
+    List<String> warnings,
+    List<String> notes,
+    List<ChannelChoice> channels) {
+  /** A part of a plan, which says nothing of channels. */
+  public Plan(
+      String setup, String uri, List<Action> actions, List<String> warnings, List<String> notes) {
+    this(setup, uri, actions, warnings, notes, List.of());
+  }
+
   /** Keeps the lists from changing. */
   public Plan {
     actions = List.copyOf(actions);
     warnings = List.copyOf(warnings);
     notes = List.copyOf(notes);
+    channels = List.copyOf(channels);
   }
 
   public boolean isEmpty() {
@@ -45,6 +58,9 @@ public record Plan(
     StringBuilder text = new StringBuilder();
     warnings.forEach(warning -> text.append("warning: ").append(warning).append('\n'));
     notes.forEach(note -> text.append("note: ").append(note).append('\n'));
+    channels.stream()
+        .filter(choice -> choice.measured().isPresent())
+        .forEach(choice -> text.append("note: ").append(choice).append('\n'));
     if (isEmpty()) {
       return text.append(setup).append(": nothing to do\n").toString();
     }
@@ -69,6 +85,7 @@ public record Plan(
     tree.put("uri", uri);
     tree.put("warnings", warnings);
     tree.put("notes", notes);
+    tree.put("channels", channels.stream().map(ChannelChoice::toTree).toList());
     List<Object> list = new ArrayList<>();
     for (Action action : actions) {
       Map<String, Object> one = new LinkedHashMap<>();

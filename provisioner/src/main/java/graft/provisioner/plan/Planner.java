@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Makes plans. The same input gives the same plan. */
 public final class Planner {
@@ -38,7 +39,8 @@ public final class Planner {
         input.snapshot().libvirt().uri(),
         actions,
         warnings(input, devices),
-        notes(input, devices, actions));
+        notes(input, devices, actions),
+        channels(input, wanted));
   }
 
   /** The input with what is to be done with the host's devices, once nothing is in the way. */
@@ -123,6 +125,21 @@ public final class Planner {
       }
     }
     return notes;
+  }
+
+  private static List<ChannelChoice> channels(PlanInput input, Map<Lane, List<Step>> wanted) {
+    String setup = input.descriptor().setupName().text();
+    return input.descriptor().guests().stream()
+        .map(guest -> guest.name().text())
+        .flatMap(
+            guest ->
+                ChannelChoice.of(
+                    setup,
+                    guest,
+                    wanted.getOrDefault(Lane.guest(guest), List.of()),
+                    Optional.ofNullable(input.snapshot().channels().get(guest)))
+                    .stream())
+        .toList();
   }
 
   private static List<String> warnings(PlanInput input, DevicePlan devices) {

@@ -24,6 +24,9 @@ public record Payload(
   /** A guest's token, in the guest. */
   public static final String TOKEN = "/etc/graft/token";
 
+  /** What the client is told, in the guest. */
+  public static final String CLIENT_CONFIGURATION = "/etc/graft/client.conf";
+
   /** Nothing but a name. */
   public static Payload empty(String hostName) {
     return new Payload(hostName, List.of(), List.of(), List.of(), List.of());

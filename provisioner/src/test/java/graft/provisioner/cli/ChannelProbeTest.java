@@ -2,8 +2,14 @@ package graft.provisioner.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.provisioner.plan.ChannelChoice;
+import graft.provisioner.state.ChannelMeasurement;
+import graft.provisioner.state.ChannelMeasurement.Figures;
+import graft.provisioner.state.ChannelMeasurement.Speed;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What verify --channels makes of what a guest's programs print. */
@@ -35,8 +41,22 @@ class ChannelProbeTest {
             ivshmem   ivshmem://10.0.2.2:7799                   20.50         9000.1         8000.2  ok
             tcp       tcp://10.0.2.2:7799                      300.00           10.3           10.4  ok
             """);
-    assertThat(ChannelProbe.choice(rows))
-        .isEqualTo("the client takes ivshmem://10.0.2.2:7799, and none is faster");
+  }
+
+  @Test
+  void whatIsKeptHasTheFiguresAndWhatDoesNotWork() {
+    Map<String, Object> silent = Map.of("path", "rdma://a:1", "result", "ok");
+    List<Map<String, Object>> rows = List.of(BROKEN, silent, row("tcp://a:1", "16.50", "900.5"));
+    Instant when = Instant.parse("2026-01-02T03:04:05.678Z");
+    assertThat(ChannelProbe.measurement(rows, List.of("basis"), when))
+        .as("one that ran without figures was not measured")
+        .isEqualTo(
+            new ChannelMeasurement(
+                Instant.parse("2026-01-02T03:04:05Z"),
+                List.of("basis"),
+                List.of(
+                    new Figures("ivshmem://a:1", Optional.empty()),
+                    new Figures("tcp://a:1", Optional.of(new Speed(16.5, 900.5, 900.5))))));
   }
 
   @Test
@@ -57,6 +77,9 @@ class ChannelProbeTest {
         .contains("tcp       tcp://10.0.2.2:7799");
   }
 
+  private static final Map<String, Object> BROKEN =
+      Map.of("path", "ivshmem://a:1", "result", "failed: no");
+
   private static Map<String, Object> row(String path, String roundTrip, String bandwidth) {
     return Map.of(
         "path",
@@ -65,21 +88,43 @@ class ChannelProbeTest {
         roundTrip,
         "pinned_to_device_mb_s",
         bandwidth,
+        "pinned_to_host_mb_s",
+        bandwidth,
         "result",
         "ok");
   }
 
+  /** What verify says of a guest with these rows. */
+  private static String choice(
+      List<Map<String, Object>> rows, ChannelChoice.By by, String... order) {
+    List<String> addresses = List.of(order);
+    return ChannelProbe.choice(
+        rows,
+        Optional.of(
+            new ChannelChoice("alice", addresses, addresses, by, "THE REASON", Optional.empty())),
+        "/d/lab.yaml");
+  }
+
   @Test
-  void aFasterChannelThanTheOneTakenIsNamedUnlessItIsNoise() {
-    Map<String, Object> broken = Map.of("path", "ivshmem://a:1", "result", "failed: no");
-    Map<String, Object> rdma = row("rdma://a:1", "90.0", "100");
-    assertThat(ChannelProbe.choice(List.of(broken, rdma, row("tcp://a:1", "80.0", "120"))))
-        .isEqualTo("the client takes rdma://a:1, and none is faster");
-    assertThat(ChannelProbe.choice(List.of(broken, rdma, row("tcp://a:1", "40.0", "300"))))
+  void theOrderThatAutoWouldTakeIsSaidWithTheWayToIt() {
+    List<Map<String, Object>> rows =
+        List.of(BROKEN, row("rdma://a:1", "90.0", "100"), row("tcp://a:1", "40.0", "300"));
+    ChannelChoice.By measured = ChannelChoice.By.MEASURED;
+    assertThat(choice(rows, measured, "tcp://a:1", "rdma://a:1", "ivshmem://a:1"))
         .isEqualTo(
-            "the client takes rdma://a:1, but tcp://a:1 has a shorter round trip; tcp://a:1 carries"
-                + " more: vgpu: {channel: ...} in the descriptor chooses");
-    assertThat(ChannelProbe.choice(List.of(broken)))
+            "the client takes rdma://a:1; auto would try tcp://a:1, rdma://a:1, ivshmem://a:1 in"
+                + " this order, THE REASON: run graft apply /d/lab.yaml");
+    assertThat(choice(rows, measured, "ivshmem://a:1", "rdma://a:1", "tcp://a:1"))
+        .isEqualTo("the client takes rdma://a:1, and none is faster");
+    assertThat(choice(rows, measured, "rdma://b:1", "tcp://b:1"))
+        .isEqualTo(
+            "the client takes rdma://a:1, as its configuration says, which is not as Graft wrote"
+                + " it");
+    assertThat(choice(rows, ChannelChoice.By.ONLY_CHANNEL, "rdma://a:1"))
+        .isEqualTo("the client takes rdma://a:1; THE REASON");
+    assertThat(ChannelProbe.choice(rows, Optional.empty(), "/d/lab.yaml"))
+        .isEqualTo("the client takes rdma://a:1, as a configuration says that Graft did not write");
+    assertThat(choice(List.of(BROKEN), measured, "ivshmem://a:1"))
         .isEqualTo("the client has no channel that works");
   }
 }

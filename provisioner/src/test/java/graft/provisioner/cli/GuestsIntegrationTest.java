@@ -112,6 +112,61 @@ class GuestsIntegrationTest {
     RealHost.assertNothingLeft(graft, SETUP, ONE);
   }
 
+  /** Stands in for the program that measures, and finds tcp to be the fastest. */
+  private static final String MEASURING =
+      """
+      #!/bin/sh
+      case $GRAFT_SERVER in tcp:*) us=10 ;; *) us=100 ;; esac
+      echo "channel=$GRAFT_SERVER"
+      echo "round_trip_us=$us"
+      echo pinned_to_device_mb_s=10000.0
+      echo pinned_to_host_mb_s=10000.0
+      echo result=ok
+      """;
+
+  @Test
+  void channelsAreReorderedByWhatWasMeasuredWithoutANewStart() throws Exception {
+    Files.writeString(folder.resolve("client/graft-verify"), MEASURING);
+    String lab =
+        RealHost.descriptor(
+            folder,
+            """
+            graft: 1
+            name: %s
+            gpus: [{name: gpu0, device: software}]
+            guests:
+              - name: %s
+                kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+                memory: 256MiB
+                vgpu: gpu0
+                ready: {timeout: 3m, verify: false}
+            """
+                .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs()));
+    graft.run("apply", lab).as(0);
+    String look = "cat /proc/sys/kernel/random/boot_id /etc/graft/client.conf; ls /etc/graft";
+    String before = inGuest(look);
+    assertThat(before).containsPattern("server = ivshmem://\\S+, tcp://\\S+\n");
+
+    assertThat(graft.run("verify", "--channels", lab, ONE).as(0).out())
+        .containsPattern("takes ivshmem://\\S+; auto would try tcp://\\S+ ivshmem://\\S+ in")
+        .contains("run graft apply " + lab);
+    assertThat(graft.run("status", lab).as(7).out())
+        .contains("channels of " + ONE + ": tcp://", "the fastest first by the time of")
+        .containsPattern(
+            "differs from .*\n  guest " + ONE + ": \\+ let its client try tcp://.*\n$");
+    graft.run("apply", lab).as(0);
+    assertThat(inGuest(look))
+        .as("the same boot, another order, and nothing beside")
+        .isEqualTo(before.replaceFirst("(ivshmem://\\S+), (tcp://\\S+)", "$2, $1"));
+    assertThat(graft.run("verify", "--channels", lab, ONE).as(0).out())
+        .containsPattern("the client takes tcp://\\S+, and none is faster");
+
+    graft.run("undo", lab).as(0);
+    assertThat(inGuest(look)).isEqualTo(before);
+    graft.run("destroy", SETUP).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
   /** What the agent brings, and what commands do in a guest that runs. */
   @Test
   void aGuestIsSetUpByItsAgentAndReachedByIt() throws Exception {

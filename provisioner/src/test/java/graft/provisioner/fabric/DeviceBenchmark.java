@@ -138,7 +138,8 @@ public final class DeviceBenchmark {
               here.servers(),
               here.grants(),
               here.bundles(),
-              here.devices());
+              here.devices(),
+              here.channels());
       return Planner.plan(
           new PlanInput(file, seen, journal, Layout.of(state, true), new KvmHypervisor()));
     }

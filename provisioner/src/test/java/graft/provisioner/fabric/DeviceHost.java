@@ -156,7 +156,8 @@ final class DeviceHost {
             Set.of(),
             Map.of(),
             SetupFacts.NONE,
-            devices);
+            devices,
+            Map.of());
     StateFolder folder = folder(setup);
     return Planner.plan(
         new PlanInput(file, snapshot, journal, Layout.of(folder, root), hypervisor));

@@ -24,9 +24,11 @@ import graft.provisioner.observe.NetworkFacts;
 import graft.provisioner.observe.ReachFacts;
 import graft.provisioner.observe.SetupFacts;
 import graft.provisioner.observe.Snapshot;
+import graft.provisioner.state.ChannelMeasurement;
 import graft.provisioner.state.Layout;
 import graft.provisioner.state.SshKeys;
 import graft.provisioner.state.StateFolder;
+import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.guest.BuildInitramfs;
 import graft.provisioner.step.guest.BuildSeed;
@@ -70,6 +72,7 @@ final class FakeHost {
   private final Map<Path, List<TreeFile>> trees = new LinkedHashMap<>();
   private final Set<String> programs = new LinkedHashSet<>();
   private final Map<Name, ReachFacts> reach = new LinkedHashMap<>();
+  private final Map<String, ChannelMeasurement> channels = new LinkedHashMap<>();
   private String uri = "qemu:///system";
   private String error = "";
   private long memory = 4L << 30;
@@ -138,6 +141,20 @@ final class FakeHost {
   FakeHost answers(String guest, boolean agent, boolean ssh) {
     reach.put(new Name(guest), new ReachFacts(agent, ssh));
     return this;
+  }
+
+  /** What graft verify --channels kept of a guest. */
+  FakeHost measured(String guest, ChannelMeasurement measured) {
+    channels.put(guest, measured);
+    return this;
+  }
+
+  /** The steps that a guest stands on. */
+  List<Step> steps(String guest) {
+    return journal.values().stream()
+        .map(Entry::step)
+        .filter(step -> step.lane().equals(Lane.guest(guest)))
+        .toList();
   }
 
   FakeHost file(String path) {
@@ -262,7 +279,8 @@ final class FakeHost {
         servers,
         grants,
         setup(file),
-        devices);
+        devices,
+        channels);
   }
 
   /** The bundles that are built in. */
