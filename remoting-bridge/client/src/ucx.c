@@ -50,6 +50,12 @@
   F(ucp_config_modify)                                                                                                           \
   F(ucp_config_release)                                                                                                          \
   F(ucp_init_version)                                                                                                            \
+  F(ucp_cleanup)                                                                                                                 \
+  F(ucp_context_query)                                                                                                           \
+  F(ucp_mem_map)                                                                                                                 \
+  F(ucp_mem_unmap)                                                                                                               \
+  F(ucp_rkey_pack)                                                                                                               \
+  F(ucp_rkey_buffer_release)                                                                                                     \
   F(ucp_worker_create)                                                                                                           \
   F(ucp_worker_destroy)                                                                                                          \
   F(ucp_worker_get_address)                                                                                                      \
@@ -72,6 +78,8 @@ static struct {
   ucp_context_h context;
   unsigned major, minor;
   char folder[256], ports[1024]; /* where ports are looked for, and which; "" as UCX likes */
+  char devices[512];             /* what was found */
+  bool cuda;                     /* UCX may use CUDA */
   const char *(*status_string)(ucs_status_t);
 #define POINTER(name) __typeof__(name) *name;
   FUNCTIONS(POINTER)
@@ -84,13 +92,15 @@ static bool failed(ucs_status_t status, const char *what, char *reason, size_t s
 }
 
 /* UCX reads its settings as it is loaded. It would take the signals that Java works with, and programs too, and write to the
- * program's output what comes here as an error. */
+ * program's output what comes here as an error. Its part for CUDA asks the driver as soon as it is there: in a client that is
+ * us, within our own connecting. */
 static void *open_library(void) {
-  static const char *const settings[][2] = {{"UCX_ERROR_SIGNALS", ""}, {"UCX_LOG_LEVEL", "fatal"}};
-  bool ours[2];
-  for (int i = 0; i < 2; i++) ours[i] = !getenv(settings[i][0]) && !setenv(settings[i][0], settings[i][1], 0);
+  static const char *const settings[][2] = {{"UCX_ERROR_SIGNALS", ""}, {"UCX_LOG_LEVEL", "fatal"}, {"UCX_MODULES", "^cuda,rocm"}};
+  bool ours[3];
+  int count = u.cuda ? 2 : 3;
+  for (int i = 0; i < count; i++) ours[i] = !getenv(settings[i][0]) && !setenv(settings[i][0], settings[i][1], 0);
   void *library = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL);
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < count; i++) {
     if (ours[i]) unsetenv(settings[i][0]);
   }
   return library;
@@ -116,26 +126,30 @@ static bool load(char *reason, size_t size) {
 }
 
 /* UCX's own setting goes first. */
-static bool find_ports(char *devices, size_t bytes, char *reason, size_t size) {
-  *devices = 0;
-  return getenv("UCX_NET_DEVICES") || graft_rails(u.folder, u.ports, devices, bytes, reason, size);
+static bool find_ports(char *reason, size_t size) {
+  u.devices[0] = 0;
+  return getenv("UCX_NET_DEVICES") || graft_rails(u.folder, u.ports, u.devices, sizeof u.devices, reason, size);
 }
 
-static bool start(const char *devices, char *reason, size_t size) {
-  unsigned release;
+/* What UCX has, or of that only those transports. */
+static bool make_context(const char *transports, ucp_context_h *context, char *reason, size_t size) {
   ucp_config_t *config;
   ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-                         .features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP,
+                         .features = transports ? UCP_FEATURE_RMA : UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP,
                          .mt_workers_shared = 1};
-  u.ucp_get_version(&u.major, &u.minor, &release);
   if (failed(u.ucp_config_read(NULL, NULL, &config), "read its settings", reason, size)) return false;
-  /* What asks CUDA about memory would ask us. */
-  if (!getenv("UCX_TLS")) u.ucp_config_modify(config, "TLS", "^cuda,rocm");
+  if (transports || !getenv("UCX_TLS")) u.ucp_config_modify(config, "TLS", transports ? transports : u.cuda ? "^rocm" : "^cuda,rocm");
   if (!getenv("UCX_RNDV_THRESH")) u.ucp_config_modify(config, "RNDV_THRESH", RENDEZVOUS);
-  if (*devices) u.ucp_config_modify(config, "NET_DEVICES", devices);
-  ucs_status_t status = u.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &u.context);
+  if (u.devices[0]) u.ucp_config_modify(config, "NET_DEVICES", u.devices);
+  ucs_status_t status = u.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, context);
   u.ucp_config_release(config);
   return !failed(status, "start", reason, size);
+}
+
+static bool start(char *reason, size_t size) {
+  unsigned release;
+  u.ucp_get_version(&u.major, &u.minor, &release);
+  return make_context(NULL, &u.context, reason, size);
 }
 
 void graft_ucx_use(const char *folder, const char *ports) {
@@ -146,11 +160,91 @@ void graft_ucx_use(const char *folder, const char *ports) {
 }
 
 bool graft_ucx_present(char *reason, size_t size) {
-  char devices[512];
   pthread_mutex_lock(&u.lock);
-  bool present = u.context || (find_ports(devices, sizeof devices, reason, size) && load(reason, size) && start(devices, reason, size));
+  bool present = u.context || (find_ports(reason, size) && load(reason, size) && start(reason, size));
   pthread_mutex_unlock(&u.lock);
   return present;
+}
+
+/* ---- The GPU's memory ---- */
+
+static bool knows_cuda(ucp_context_h context) {
+  ucp_context_attr_t attributes = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
+  return u.ucp_context_query(context, &attributes) == UCS_OK && attributes.memory_types & 1ull << UCS_MEMORY_TYPE_CUDA;
+}
+
+static bool has_cuda(char *reason, size_t size) {
+  ucp_context_h context;
+  bool known = make_context("cuda_copy", &context, reason, size);
+  if (known) {
+    known = knows_cuda(context);
+    u.ucp_cleanup(context);
+  }
+  if (!known) snprintf(reason, size, "UCX %u.%u here is built without CUDA, or finds no GPU", u.major, u.minor);
+  return known;
+}
+
+/* The bytes by which others reach memory: more, the more adapters have it. 0 if that cannot be. */
+static size_t key_bytes(ucp_context_h context, void *memory, size_t bytes, ucs_memory_type_t type) {
+  ucp_mem_map_params_t params = {
+      .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
+      .address = memory,
+      .length = bytes,
+      .memory_type = type};
+  ucp_mem_h mapped;
+  void *key;
+  size_t length = 0;
+  if (u.ucp_mem_map(context, &params, &mapped) != UCS_OK) return 0;
+  if (u.ucp_rkey_pack(context, mapped, &key, &length) == UCS_OK) {
+    u.ucp_rkey_buffer_release(key);
+  } else {
+    length = 0;
+  }
+  u.ucp_mem_unmap(context, mapped);
+  return length;
+}
+
+/* UCX says nowhere whether its adapters reach the GPU (by nvidia_peermem, or, since 1.14, by dma-buf, for which it needs
+ * cuda_copy), and maps memory that none of them takes: so the key is compared with that of memory that they all take. */
+static bool adapters_reach(void *memory, size_t bytes, char *reason, size_t size) {
+  ucp_context_h context;
+  char unused[256];
+  if (!make_context("ib", &context, unused, sizeof unused)) {
+    snprintf(reason, size, "UCX finds no InfiniBand or RoCE adapter");
+    return false;
+  }
+  u.ucp_cleanup(context);
+  if (!make_context("ib,cuda_copy", &context, reason, size)) return false;
+  void *plain = malloc(bytes);
+  size_t usual = plain ? key_bytes(context, plain, bytes, UCS_MEMORY_TYPE_HOST) : 0;
+  size_t its = usual ? key_bytes(context, memory, bytes, UCS_MEMORY_TYPE_CUDA) : 0;
+  free(plain);
+  u.ucp_cleanup(context);
+  if (its && its >= usual) return true;
+  snprintf(reason, size, usual ? "UCX %u.%u cannot register the GPU's memory with its adapters; modprobe nvidia_peermem may help"
+                               : "UCX %u.%u cannot register any memory with its adapters",
+           u.major, u.minor);
+  return false;
+}
+
+bool graft_ucx_use_gpu(void *memory, size_t bytes, bool anyhow, char *reason, size_t size) {
+  unsigned release;
+  pthread_mutex_lock(&u.lock);
+  bool late = u.context;
+  if (late) snprintf(reason, size, "UCX is in use already");
+  if (!late) {
+    u.cuda = true;
+    bool loaded = find_ports(reason, size) && load(reason, size);
+    if (loaded) u.ucp_get_version(&u.major, &u.minor, &release);
+    u.cuda = loaded && has_cuda(reason, size) && (anyhow || adapters_reach(memory, bytes, reason, size));
+    if (u.cuda && (!start(reason, size) || !knows_cuda(u.context))) {
+      if (u.context) snprintf(reason, size, "UCX_TLS leaves out cuda_copy");
+      u.cuda = false;
+    }
+  }
+  bool can = u.cuda && !late;
+  pthread_mutex_unlock(&u.lock);
+  return can;
 }
 
 /* ---- Connections ---- */
@@ -269,6 +363,7 @@ static bool finish(struct graft_ucx *c, struct side *side, ucs_status_ptr_t requ
 }
 
 static const ucp_request_param_t host_memory = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE, .memory_type = UCS_MEMORY_TYPE_HOST};
+static const ucp_request_param_t gpu_memory = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE, .memory_type = UCS_MEMORY_TYPE_CUDA};
 
 /* ---- Coming together ---- */
 
@@ -338,15 +433,19 @@ static bool connect_to(struct graft_ucx *c, const void *address, char *reason, s
 }
 
 /* Only UCX's text says over what a connection goes: "lane[0]:  1:tcp/lo.0 ...". */
-static bool is_over_tcp(ucp_ep_h peer) {
+static bool goes_over(ucp_ep_h peer, const char *transport, bool if_unknown) {
   char *text = NULL;
   size_t size;
   FILE *file = open_memstream(&text, &size);
-  if (!file) return true;
+  if (!file) return if_unknown;
   u.ucp_ep_print_info(peer, file);
-  bool over = fclose(file) || !strstr(text, "lane[") || strstr(text, ":tcp/");
+  bool over = fclose(file) || !strstr(text, "lane[") ? if_unknown : strstr(text, transport) != NULL;
   free(text);
   return over;
+}
+
+bool graft_ucx_is_over_adapter(const struct graft_ucx *c) {
+  return goes_over(c->peer, ":rc_", false) || goes_over(c->peer, ":dc_", false);
 }
 
 /* Each end's first message makes UCX's connections, for which both workers of both ends have to run: from then on a thread
@@ -373,7 +472,7 @@ static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
   }
   if (UCS_PTR_IS_PTR(sent)) u.ucp_request_free(sent);
   c->together = told && heard;
-  c->keeps = c->together && is_over_tcp(c->peer);
+  c->keeps = c->together && goes_over(c->peer, ":tcp/", true);
   if (c->together) return true;
   failed(c->broken ? c->broken : UCS_ERR_TIMED_OUT, "reach the other end", reason, size);
   add_limit(reason, size);
@@ -467,7 +566,7 @@ struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size) {
 
 /* ---- Sending ---- */
 
-uint64_t graft_ucx_begin(struct graft_ucx *c, const void *data, size_t bytes) {
+static uint64_t begin(struct graft_ucx *c, const void *data, size_t bytes, const ucp_request_param_t *memory) {
   const uint8_t *at = data;
   struct flight *f = &c->flight;
   pthread_mutex_lock(&c->sending);
@@ -479,13 +578,15 @@ uint64_t graft_ucx_begin(struct graft_ucx *c, const void *data, size_t bytes) {
       continue;
     }
     size_t take = bytes < MOST ? bytes : MOST;
-    take_off(c, f, u.ucp_tag_send_nbx(c->peer, at, take, c->tag_out, &host_memory));
+    take_off(c, f, u.ucp_tag_send_nbx(c->peer, at, take, c->tag_out, memory));
     at += take;
     bytes -= take;
   }
   pthread_mutex_unlock(&c->sending);
   return f->begun;
 }
+
+uint64_t graft_ucx_begin(struct graft_ucx *c, const void *data, size_t bytes) { return begin(c, data, bytes, &host_memory); }
 
 bool graft_ucx_is_over(const struct graft_ucx *c, uint64_t mark) { return c->flight.begun - c->flight.count >= mark; }
 
@@ -498,11 +599,15 @@ bool graft_ucx_work(struct graft_ucx *c) {
   return false;
 }
 
-bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes) {
-  uint64_t mark = graft_ucx_begin(c, data, bytes);
+static bool send_all(struct graft_ucx *c, const void *data, size_t bytes, const ucp_request_param_t *memory) {
+  uint64_t mark = begin(c, data, bytes, memory);
   while (!graft_ucx_is_over(c, mark)) graft_ucx_work(c);
   return graft_ucx_work(c);
 }
+
+bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes) { return send_all(c, data, bytes, &host_memory); }
+
+bool graft_ucx_send_gpu(struct graft_ucx *c, const void *data, size_t bytes) { return send_all(c, data, bytes, &gpu_memory); }
 
 void graft_ucx_send_left(struct graft_ucx *c, int bell) {
   struct pollfd p = {.fd = bell, .events = POLLIN};
@@ -526,21 +631,21 @@ static bool find(struct graft_ucx *c) {
   return c->next;
 }
 
-static ucs_status_ptr_t take_next(struct graft_ucx *c, void *to) {
+static ucs_status_ptr_t take_next(struct graft_ucx *c, void *to, const ucp_request_param_t *memory) {
   ucp_tag_message_h message = c->next;
   c->next = NULL;
-  return u.ucp_tag_msg_recv_nbx(c->in.worker, to, c->next_bytes, message, &host_memory);
+  return u.ucp_tag_msg_recv_nbx(c->in.worker, to, c->next_bytes, message, memory);
 }
 
 /* The message that is here, and as many as follow it at once while there is room and the sender has cut what it sends. */
-static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
+static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes, const ucp_request_param_t *memory) {
   struct flight f = {.since = now()};
   size_t taken = 0;
   bool more = true;
   for (;;) {
     if (more && f.count < WINDOW && !c->broken && find(c) && c->next_bytes <= bytes - taken) {
       more = c->next_bytes == MOST;
-      take_off(c, &f, take_next(c, to + taken));
+      take_off(c, &f, take_next(c, to + taken, memory));
       taken += c->next_bytes;
     } else if (f.count) {
       work(c, &c->in, &f);
@@ -550,22 +655,23 @@ static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
   }
 }
 
-ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes) {
-  if (c->rest_at < c->rest_end) return take_rest(c, to, bytes);
+static ssize_t try_into(struct graft_ucx *c, void *to, size_t bytes, const ucp_request_param_t *memory) {
+  bool ours = memory == &host_memory;
+  if (ours && c->rest_at < c->rest_end) return take_rest(c, to, bytes);
   u.ucp_worker_progress(c->in.worker);
   if (!find(c)) {
     errno = EAGAIN;
     return c->gone ? 0 : -1;
   }
-  if (c->next_bytes > MOST || !c->next_bytes) {
+  if (c->next_bytes > MOST || !c->next_bytes || (!ours && (c->next_bytes > bytes || c->rest_at < c->rest_end))) {
     errno = EPROTO;
     return -1;
   }
   c->quiet_since = 0;
   size_t got = 0;
   if (c->next_bytes <= bytes) {
-    got = take_several(c, to, bytes);
-  } else if (finish(c, &c->in, take_next(c, c->rest))) {
+    got = take_several(c, to, bytes, memory);
+  } else if (finish(c, &c->in, take_next(c, c->rest, &host_memory))) {
     c->rest_at = 0;
     c->rest_end = c->next_bytes;
     return take_rest(c, to, bytes);
@@ -575,6 +681,8 @@ ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes) {
   return -1;
 }
 
+ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes) { return try_into(c, to, bytes, &host_memory); }
+
 void graft_ucx_wait(struct graft_ucx *c) {
   while (u.ucp_worker_progress(c->in.worker)) continue;
   if (find(c)) return;
@@ -583,14 +691,18 @@ void graft_ucx_wait(struct graft_ucx *c) {
   while (c->gone && u.ucp_worker_progress(c->in.worker)) continue;
 }
 
-ssize_t graft_ucx_receive(struct graft_ucx *c, void *to, size_t bytes) {
+static ssize_t receive(struct graft_ucx *c, void *to, size_t bytes, const ucp_request_param_t *memory) {
   uint64_t since = now();
   for (;;) {
-    ssize_t n = graft_ucx_try(c, to, bytes);
+    ssize_t n = try_into(c, to, bytes, memory);
     if (n >= 0 || errno != EAGAIN) return n;
     if (now() - since > LOOKS_NANOSECONDS) graft_ucx_wait(c);
   }
 }
+
+ssize_t graft_ucx_receive(struct graft_ucx *c, void *to, size_t bytes) { return receive(c, to, bytes, &host_memory); }
+
+ssize_t graft_ucx_receive_gpu(struct graft_ucx *c, void *to, size_t bytes) { return receive(c, to, bytes, &gpu_memory); }
 
 void graft_ucx_close(struct graft_ucx *c) {
   /* UCX (1.13) ends the process with an assertion if a connection over InfiniBand is taken away that is still being made, by

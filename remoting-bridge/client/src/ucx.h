@@ -27,8 +27,14 @@ struct graft_ucx;
 GRAFT_UCX_API void graft_ucx_use(const char *folder, const char *ports);
 /* Whether this machine has a libucp that can be used. */
 GRAFT_UCX_API bool graft_ucx_present(char *reason, size_t size);
+/* Lets UCX use CUDA, whose context has to be current, and says whether it can move data between the wire and that memory of the
+ * GPU: its adapters by themselves, or, where "anyhow", by what UCX has for it. False with a reason: UCX then has no CUDA. For a
+ * server, before anything else here but graft_ucx_use. */
+GRAFT_UCX_API bool graft_ucx_use_gpu(void *memory, size_t bytes, bool anyhow, char *reason, size_t size);
 /* Connects with whoever does the same at the other end of the socket, which stays the caller's. NULL with a reason. */
 GRAFT_UCX_API struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size);
+/* Whether large messages go over an InfiniBand or RoCE adapter. */
+GRAFT_UCX_API bool graft_ucx_is_over_adapter(const struct graft_ucx *c);
 /* Sends all of it. False if that cannot be any more. */
 GRAFT_UCX_API bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes);
 /* Begins to send all of it, which has to stay as it is until graft_ucx_is_over says so of the mark that this gives. */
@@ -46,6 +52,10 @@ GRAFT_UCX_API ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes)
 GRAFT_UCX_API void graft_ucx_wait(struct graft_ucx *c);
 /* Both: never -1 with EAGAIN. */
 GRAFT_UCX_API ssize_t graft_ucx_receive(struct graft_ucx *c, void *to, size_t bytes);
+/* As graft_ucx_send and graft_ucx_receive, with memory of the GPU, whose context has to be current. A message is received whole:
+ * one that is longer is an error. */
+GRAFT_UCX_API bool graft_ucx_send_gpu(struct graft_ucx *c, const void *data, size_t bytes);
+GRAFT_UCX_API ssize_t graft_ucx_receive_gpu(struct graft_ucx *c, void *to, size_t bytes);
 /* Nobody may be in any of the others. */
 GRAFT_UCX_API void graft_ucx_close(struct graft_ucx *c);
 

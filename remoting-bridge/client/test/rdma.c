@@ -1,5 +1,6 @@
 /* The channel "rdma" between two processes, over whatever transport UCX finds here: data, and an end that is hostile, of
  * another version, or killed. Prints "N passed, N failed". */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -169,12 +170,37 @@ static void too_long(void) {
   for (int i = 0; i < 3; i++) refused(greeting[0], greeting[1], 0, lengths[i], greeting[4], greeting[5], "", "which cannot be");
 }
 
+/* Without a GPU UCX says why not, and works as it does without having been asked. */
+static void no_gpu(void) {
+  char reason[400] = "", memory[64];
+  CHECK(!graft_ucx_use_gpu(memory, sizeof memory, true, reason, sizeof reason));
+  CHECK(strstr(reason, "is built without CUDA, or finds no GPU"));
+  data();
+  CHECK(!graft_ucx_use_gpu(memory, sizeof memory, true, reason, sizeof reason));
+  CHECK(strstr(reason, "in use already"));
+}
+
+/* Where no byte may go astray, a message that is longer than its place is refused. */
+static void longer_than_asked(void) {
+  struct end end = other("echo");
+  struct graft_wire wire = over_ucx(end.socket);
+  uint32_t bytes = 64, back = 0;
+  char out[64] = {0}, in[64];
+  CHECK(wire.ucx && graft_wire_send_all(&wire, &bytes, sizeof bytes, true) && graft_wire_send_all(&wire, out, bytes, false));
+  CHECK(wire.ucx && graft_wire_receive_all(&wire, &back, sizeof back) && back == bytes);
+  errno = 0;
+  CHECK(wire.ucx && graft_ucx_receive_gpu(wire.ucx, in, sizeof in - 1) < 0 && errno == EPROTO);
+  if (wire.ucx) graft_ucx_close(wire.ucx);
+  leave(end);
+}
+
 int main(int count, char **arguments) {
   if (count == 3) {
     (strcmp(arguments[1], "echo") ? dies : echo)(atoi(arguments[2]));
     return 0;
   }
-  data();
+  no_gpu();
+  longer_than_asked();
   killed();
   hostile();
   too_long();

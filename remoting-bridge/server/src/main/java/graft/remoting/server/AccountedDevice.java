@@ -6,8 +6,10 @@ import graft.remoting.device.ForwardingDevice;
 import graft.remoting.device.Memory;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -35,6 +37,11 @@ final class AccountedDevice extends ForwardingDevice {
 
   /** Where physical memory is mapped. */
   private final NavigableMap<Long, Long> mapped = new TreeMap<>(Long::compareUnsigned);
+
+  /** Plain allocations, which nothing but cuMemFree or the end of their context frees. */
+  private final Set<Long> plain = new HashSet<>();
+
+  private boolean plainIsOver;
 
   private record Allocation(long bytes, long context) {}
 
@@ -94,6 +101,7 @@ final class AccountedDevice extends ForwardingDevice {
 
   /** Forgets what was allocated in a context that is no more; the driver has freed it. */
   synchronized void forgetContext(long context) {
+    plainIsOver |= plain.removeIf(start -> memory.get(start).context() == context);
     for (Map<Long, Allocation> kind : java.util.List.of(memory, arrays)) {
       kind.values()
           .removeIf(
@@ -149,7 +157,23 @@ final class AccountedDevice extends ForwardingDevice {
 
   @Override
   public int cuMemAlloc_v2(long dptr, long bytesize) {
-    return allocate(memory, bytesize, dptr, () -> next.cuMemAlloc_v2(dptr, bytesize));
+    return plain(allocate(memory, bytesize, dptr, () -> next.cuMemAlloc_v2(dptr, bytesize)), dptr);
+  }
+
+  private synchronized int plain(int code, long dptr) {
+    if (code == CudaResult.SUCCESS && dptr != 0 && memory.containsKey(Memory.getLong(dptr))) {
+      plain.add(Memory.getLong(dptr));
+    }
+    return code;
+  }
+
+  /**
+   * Whether it is the start of an allocation of {@code cuMemAlloc}, and all that went had its
+   * {@code cuMemFree}: who keeps its own record of memory (UCX) sees no other end of it, and would
+   * take what comes to lie there next for the old.
+   */
+  synchronized boolean isPlain(long start) {
+    return !plainIsOver && plain.contains(start);
   }
 
   @Override
@@ -181,12 +205,19 @@ final class AccountedDevice extends ForwardingDevice {
 
   @Override
   public int cuMemFree_v2(long dptr) {
-    return free(memory, dptr, next.cuMemFree_v2(dptr));
+    return freePlain(dptr, next.cuMemFree_v2(dptr), false);
   }
 
   @Override
   public int cuMemFreeAsync(long dptr, long hStream) {
-    return free(memory, dptr, next.cuMemFreeAsync(dptr, hStream));
+    return freePlain(dptr, next.cuMemFreeAsync(dptr, hStream), true);
+  }
+
+  private synchronized int freePlain(long dptr, int code, boolean unseen) {
+    if (code == CudaResult.SUCCESS && plain.remove(dptr)) {
+      plainIsOver |= unseen;
+    }
+    return free(memory, dptr, code);
   }
 
   @Override

@@ -26,6 +26,16 @@ public interface Backend {
    */
   default void rehearse(int spinMicros, BooleanSupplier goOn) {}
 
+  /** The session goes over UCX: called before its first connection. */
+  default void prepareUcx() {}
+
+  /**
+   * That connection has come about.
+   *
+   * @param overAdapter whether it goes over an InfiniBand or RoCE adapter
+   */
+  default void connectedByUcx(boolean overAdapter) {}
+
   /** Begins the worker's one session. */
   RecordHandler begin(Channel channel, SessionTerms terms) throws ServerException;
 }

@@ -39,13 +39,13 @@ final class CopyCalls {
       return call.failure();
     }
     if (call.onLanes() && direct.isOpen(destination, bytes)) {
-      call.beginBulk(Lanes.memory(destination));
-      if (call.wantsReply()) {
-        call.awaitBulk();
-      }
-      return CudaResult.SUCCESS;
+      call.beginBulk(direct.destination(destination));
+      return call.wantsReply() ? awaitBulk(call) : CudaResult.SUCCESS;
     }
-    call.awaitBulk();
+    int result = awaitBulk(call);
+    if (result != CudaResult.SUCCESS) {
+      return result;
+    }
     if (call.onLanes()) {
       boolean mayWait = !state.hostFunctions().arePending();
       LaneWrite write = new LaneWrite(device, state.context(), destination, stream, mayWait);
@@ -53,7 +53,6 @@ final class CopyCalls {
       return write.result();
     }
     Staging staging = state.context().staging(bytes);
-    int result = CudaResult.SUCCESS;
     for (long done = 0; done < bytes && result == CudaResult.SUCCESS; ) {
       long piece = Math.min(bytes - done, staging.bufferSize());
       Staging.Buffer buffer = staging.take(!state.hostFunctions().arePending());
@@ -66,13 +65,19 @@ final class CopyCalls {
     return result;
   }
 
+  /** Waits for the bulk data of the calls before, and sees to it that it is there. */
+  int awaitBulk(Call call) {
+    call.awaitBulk();
+    return direct.settle();
+  }
+
   /** Device data to the client, which waits for it. */
   int read(Call call, long source, long bytes, long stream) {
     if (bytes < 0) {
       return CudaResult.INVALID_VALUE;
     }
     if (state.usesLanes(bytes) && direct.isOpen(source, bytes)) {
-      state.sendOnLanes(call.slot(), source, bytes);
+      state.sendOnLanes(call.slot(), source, bytes, direct.sender());
       return CudaResult.SUCCESS;
     }
     Read read = new Read(device, state, call.slot(), source, bytes, stream);

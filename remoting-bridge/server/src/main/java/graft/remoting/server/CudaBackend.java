@@ -6,6 +6,7 @@ import java.util.function.BooleanSupplier;
 /** Sessions on the GPUs that the CUDA driver shows to this process. */
 public final class CudaBackend implements Backend {
   private WarmDevice device;
+  private GpuDirect.Setting gpuDirect;
 
   @Override
   public String kind() {
@@ -14,6 +15,7 @@ public final class CudaBackend implements Backend {
 
   @Override
   public String open() throws ServerException {
+    gpuDirect = GpuDirect.Setting.parse(System.getenv(GpuDirect.VARIABLE));
     CudaDevice driver = NativeDevice.load();
     device = WarmDevice.open(driver, false);
     return device.description();
@@ -22,6 +24,16 @@ public final class CudaBackend implements Backend {
   @Override
   public void rehearse(int spinMicros, BooleanSupplier goOn) {
     device.rehearse(spinMicros, goOn);
+  }
+
+  @Override
+  public void prepareUcx() {
+    device.findGpuDirect(gpuDirect);
+  }
+
+  @Override
+  public void connectedByUcx(boolean overAdapter) {
+    device.settleGpuDirect(overAdapter);
   }
 
   @Override

@@ -1,6 +1,5 @@
 package graft.remoting.server;
 
-import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import org.slf4j.Logger;
@@ -8,7 +7,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Whether the channel may receive into the device's memory itself, and send from it, without a
- * pinned buffer and a copy between.
+ * pinned buffer and a copy between: because that memory is this process's own, or because UCX
+ * reaches it.
  *
  * <p>The channel knows no streams: a copy that it makes itself is in its place only if all work is
  * over that was queued before. The executor does nothing else until the copy is over, so that what
@@ -17,25 +17,28 @@ import org.slf4j.LoggerFactory;
 final class DirectAccess {
   private static final Logger LOG = LoggerFactory.getLogger(DirectAccess.class);
 
-  private final CudaDevice device;
+  private final AccountedDevice device;
   private final UsedStreams streams;
   private final boolean memoryIsOurs;
+  private final GpuDirect gpu;
   private boolean isTold;
 
   /**
    * Access.
    *
    * @param memoryIsOurs whether a pointer of the device is one of this process
+   * @param gpu whether UCX reaches the device's memory
    */
-  DirectAccess(CudaDevice device, UsedStreams streams, boolean memoryIsOurs) {
+  DirectAccess(AccountedDevice device, UsedStreams streams, boolean memoryIsOurs, GpuDirect gpu) {
     this.device = device;
     this.streams = streams;
     this.memoryIsOurs = memoryIsOurs;
+    this.gpu = gpu;
   }
 
   /** Whether that memory may be used now. For the executor. */
   boolean isOpen(long address, long bytes) {
-    boolean open = memoryIsOurs && isOneAllocation(address, bytes) && isAllWorkOver();
+    boolean open = (memoryIsOurs || gpu.isThere()) && isReached(address, bytes) && isAllWorkOver();
     if (open && !isTold) {
       isTold = true;
       LOG.info("bulk data goes straight to the device's memory where no work is queued before it");
@@ -43,7 +46,10 @@ final class DirectAccess {
     return open;
   }
 
-  private boolean isOneAllocation(long address, long bytes) {
+  /**
+   * Of one allocation. What UCX has registered it has to see freed, which it does of plain ones.
+   */
+  private boolean isReached(long address, long bytes) {
     try (Scratch found = new Scratch(16)) {
       if (device.cuMemGetAddressRange_v2(found.address(), found.address() + 8, address)
           != CudaResult.SUCCESS) {
@@ -51,7 +57,8 @@ final class DirectAccess {
       }
       long start = Memory.getLong(found.address());
       long size = Memory.getLong(found.address() + 8);
-      return bytes >= 0 && bytes <= size && address - start <= size - bytes;
+      boolean isOne = bytes >= 0 && bytes <= size && address - start <= size - bytes;
+      return isOne && (memoryIsOurs || (device.isPlain(start) && gpu.reaches(start)));
     }
   }
 
@@ -71,5 +78,32 @@ final class DirectAccess {
           && Memory.getInt(status.address()) == 0
           && device.cuStreamQuery(stream) == CudaResult.SUCCESS;
     }
+  }
+
+  /** Receives there, which {@link #isOpen} allowed. */
+  Lanes.Destination destination(long address) {
+    if (memoryIsOurs) {
+      return Lanes.memory(address);
+    }
+    gpu.writes();
+    return (lane, offset, length) -> {
+      gpu.enter();
+      lane.takeToGpu(address + offset, length);
+    };
+  }
+
+  /** Sends from there, which {@link #isOpen} allowed. */
+  Lanes.Sender sender() {
+    return memoryIsOurs
+        ? Lanes.FROM_MEMORY
+        : (connection, address, length) -> {
+          gpu.enter();
+          connection.sendFromGpu(address, length);
+        };
+  }
+
+  /** What was received is there for all that comes now; the driver's answer. */
+  int settle() {
+    return gpu.flush();
   }
 }

@@ -97,6 +97,18 @@ final class Lane {
     taken += length;
   }
 
+  /** The same to memory of the GPU. */
+  void takeToGpu(long address, long length) throws IOException {
+    for (long done = 0; done < length; ) {
+      long count = connection.receiveToGpu(address + done, length - done);
+      if (count == Transport.END) {
+        throw new IOException("the client closed a connection within bulk data");
+      }
+      done += count;
+    }
+    taken += length;
+  }
+
   /** Reads the rest of a piece and drops it. */
   void drop(long length) throws IOException {
     try (Scratch waste = new Scratch(Math.min(length, 64 << 10))) {
@@ -135,7 +147,7 @@ final class Lane {
         Memory.putLong(header.address() + 16, piece.length());
         try {
           connection.sendAll(header.address(), HEADER, true);
-          connection.sendAll(piece.of().address() + piece.at(), piece.length(), false);
+          piece.of().sender().send(connection, piece.of().address() + piece.at(), piece.length());
         } finally {
           lanes.sent(piece);
         }

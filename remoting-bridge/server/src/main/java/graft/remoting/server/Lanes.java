@@ -109,6 +109,15 @@ final class Lanes {
     }
   }
 
+  /** How memory is sent. */
+  interface Sender {
+    /** Sends all of it, behind its header. */
+    void send(Transport connection, long address, long length) throws IOException;
+  }
+
+  static final Sender FROM_MEMORY =
+      (connection, address, length) -> connection.sendAll(address, length, false);
+
   /** Data from the client on its way. */
   static final class Incoming {
     private final long number;
@@ -144,6 +153,7 @@ final class Lanes {
       long address,
       long bytes,
       long piece,
+      Sender sender,
       Runnable sent,
       AtomicLong claimed,
       AtomicLong left) {}
@@ -314,11 +324,25 @@ final class Lanes {
    * @param sent run by a thread of ours when nothing reads the memory any more
    */
   void send(long read, long offset, long address, long bytes, long whole, Runnable sent) {
+    send(read, offset, address, bytes, whole, FROM_MEMORY, sent);
+  }
+
+  /** The same in a way of its own. */
+  void send(
+      long read, long offset, long address, long bytes, long whole, Sender sender, Runnable sent) {
     long share = (whole / count / 2 + GRAIN - 1) / GRAIN * GRAIN;
     long piece = count == 1 ? bytes : Math.max(SMALLEST_PIECE, Math.min(LARGEST_PIECE, share));
     Outgoing data =
         new Outgoing(
-            read, offset, address, bytes, piece, sent, new AtomicLong(), new AtomicLong(bytes));
+            read,
+            offset,
+            address,
+            bytes,
+            piece,
+            sender,
+            sent,
+            new AtomicLong(),
+            new AtomicLong(bytes));
     synchronized (outgoing) {
       if (failure == null) {
         outgoing.add(data);

@@ -80,7 +80,9 @@ final class Rehearsal {
   private void play(long memory) throws IOException {
     Transport script = new Script(device, opening(), round(memory), closing(), goOn);
     try (StreamChannel channel = new StreamChannel(script, spinMicros)) {
-      Session session = new Session(device, channel, SessionTerms.unlimited(spinMicros), 0, false);
+      Session session =
+          new Session(
+              device, channel, SessionTerms.unlimited(spinMicros), 0, false, GpuDirect.none());
       long record;
       while ((record = channel.nextRecord()) != 0) {
         session.execute(record);

@@ -39,13 +39,15 @@ final class Session implements RecordHandler, SessionCalls {
    *
    * @param warmContexts a bit for each device whose primary context is retained already
    * @param memoryIsOurs whether a pointer of the device is one of this process
+   * @param gpu whether the channel reaches the device's memory
    */
   Session(
       CudaDevice driver,
       Channel channel,
       SessionTerms terms,
       long warmContexts,
-      boolean memoryIsOurs) {
+      boolean memoryIsOurs,
+      GpuDirect gpu) {
     this.device = new AccountedDevice(driver, terms.memoryLimit());
     this.state = new SessionState(device, channel, terms.spinMicros());
     this.call = new Call(channel);
@@ -54,7 +56,8 @@ final class Session implements RecordHandler, SessionCalls {
     PrintingCode printing = new PrintingCode();
     this.code = new CodeCalls(device, printing, new KeptCode(terms.code()));
     this.copies =
-        new CopyCalls(device, state, new DirectAccess(device, handles.usedStreams(), memoryIsOurs));
+        new CopyCalls(
+            device, state, new DirectAccess(device, handles.usedStreams(), memoryIsOurs, gpu));
     this.launches = new LaunchCalls(device, handles);
     this.objects = new ObjectCalls(device);
     this.links = new LinkCalls(device);
@@ -73,7 +76,10 @@ final class Session implements RecordHandler, SessionCalls {
     int result;
     try {
       if (call.function() != WRITE) {
-        call.awaitBulk();
+        int settled = copies.awaitBulk(call);
+        if (settled != CudaResult.SUCCESS) {
+          call.fail(settled);
+        }
       }
       enterContext();
       result = dispatcher.execute(call);

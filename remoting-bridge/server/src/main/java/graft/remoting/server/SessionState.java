@@ -155,8 +155,12 @@ final class SessionState {
    * @param sent run when the memory is free again
    */
   void sendOnLanes(int slot, long offset, long address, long bytes, long whole, Runnable sent) {
+    channel.lanes().send(Integer.toUnsignedLong(slot), offset, address, bytes, whole, sent);
+    announce(slot, offset, bytes);
+  }
+
+  private void announce(int slot, long offset, long bytes) {
     long read = Integer.toUnsignedLong(slot);
-    channel.lanes().send(read, offset, address, bytes, whole, sent);
     try {
       Replies.announce(channel, read, offset, bytes);
     } catch (IOException e) {
@@ -164,10 +168,13 @@ final class SessionState {
     }
   }
 
-  /** The same with all of a read, and returns when the memory is free again. */
-  void sendOnLanes(int slot, long address, long bytes) {
+  /** The same with all of a read, in a way of its own; returns when the memory is free again. */
+  void sendOnLanes(int slot, long address, long bytes, Lanes.Sender sender) {
     CountDownLatch sent = new CountDownLatch(1);
-    sendOnLanes(slot, 0, address, bytes, bytes, sent::countDown);
+    channel
+        .lanes()
+        .send(Integer.toUnsignedLong(slot), 0, address, bytes, bytes, sender, sent::countDown);
+    announce(slot, 0, bytes);
     try {
       sent.await();
     } catch (InterruptedException e) {

@@ -31,6 +31,16 @@ interface Transport extends AutoCloseable {
    */
   void sendAll(long address, long length, boolean more) throws IOException;
 
+  /** As {@link #receive}, to memory of the GPU, where {@link GpuDirect} says that this can be. */
+  default long receiveToGpu(long address, long length) throws IOException {
+    throw new UnsupportedOperationException("this transport reaches no GPU");
+  }
+
+  /** As {@link #sendAll}, from memory of the GPU. */
+  default void sendFromGpu(long address, long length) throws IOException {
+    throw new UnsupportedOperationException("this transport reaches no GPU");
+  }
+
   /** The memory that the peer shares, null if it has none. */
   default Region region() {
     return null;

@@ -43,11 +43,20 @@ final class Ucx {
 
   static native long graft_ucx_open(int socket, long reason, long size);
 
+  static native byte graft_ucx_use_gpu(
+      long memory, long bytes, byte anyhow, long reason, long size);
+
+  static native byte graft_ucx_is_over_adapter(long connection);
+
   static native byte graft_ucx_send(long connection, long data, long bytes);
 
   static native long graft_ucx_try(long connection, long to, long bytes);
 
   static native long graft_ucx_receive(long connection, long to, long bytes);
+
+  static native byte graft_ucx_send_gpu(long connection, long data, long bytes);
+
+  static native long graft_ucx_receive_gpu(long connection, long to, long bytes);
 
   static native void graft_ucx_close(long connection);
 }

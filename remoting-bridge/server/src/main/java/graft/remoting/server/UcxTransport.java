@@ -34,6 +34,11 @@ final class UcxTransport implements Transport {
     }
   }
 
+  /** Whether large messages go over an InfiniBand or RoCE adapter. */
+  boolean isOverAdapter() {
+    return Ucx.graft_ucx_is_over_adapter(connection) != 0;
+  }
+
   @Override
   public long tryReceive(long address, long length) throws IOException {
     return checked(Ucx.graft_ucx_try(connection, address, length));
@@ -57,6 +62,18 @@ final class UcxTransport implements Transport {
   @Override
   public void sendAll(long address, long length, boolean more) throws IOException {
     if (Ucx.graft_ucx_send(connection, address, length) == 0) {
+      throw Libc.failure("send by rdma to " + socket.peer());
+    }
+  }
+
+  @Override
+  public long receiveToGpu(long address, long length) throws IOException {
+    return checked(Ucx.graft_ucx_receive_gpu(connection, address, length));
+  }
+
+  @Override
+  public void sendFromGpu(long address, long length) throws IOException {
+    if (Ucx.graft_ucx_send_gpu(connection, address, length) == 0) {
       throw Libc.failure("send by rdma to " + socket.peer());
     }
   }

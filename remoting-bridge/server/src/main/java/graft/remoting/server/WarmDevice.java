@@ -15,9 +15,13 @@ public final class WarmDevice {
   private final PretendingDevice device;
   private final boolean memoryIsOurs;
   private final String description;
+  private final long context;
+  private GpuDirect gpu = GpuDirect.none();
 
-  private WarmDevice(PretendingDevice device, boolean memoryIsOurs, String description) {
+  private WarmDevice(
+      PretendingDevice device, boolean memoryIsOurs, String description, long context) {
     this.device = device;
+    this.context = context;
     this.memoryIsOurs = memoryIsOurs;
     this.description = description;
   }
@@ -41,7 +45,8 @@ public final class WarmDevice {
       check(device.cuDeviceGetName(out, NAME, 0), "ask for the GPU's name");
       String name = Memory.string(out, NAME);
       check(device.cuDevicePrimaryCtxRetain(out, 0), "make a context on " + name);
-      return new WarmDevice(new PretendingDevice(device), memoryIsOurs, count + " x " + name);
+      return new WarmDevice(
+          new PretendingDevice(device), memoryIsOurs, count + " x " + name, Memory.getLong(out));
     }
   }
 
@@ -68,8 +73,18 @@ public final class WarmDevice {
     new Rehearsal(device, spinMicros, goOn).run();
   }
 
+  /** Finds out what UCX can do with the first GPU's memory, before it is used. */
+  void findGpuDirect(GpuDirect.Setting setting) {
+    gpu = GpuDirect.find(device, context, setting, Ucx::graft_ucx_use_gpu);
+  }
+
+  /** Makes that so or not, as UCX has connected. */
+  void settleGpuDirect(boolean overAdapter) {
+    gpu = gpu.connected(overAdapter);
+  }
+
   /** Begins the worker's session. */
   public RecordHandler session(Channel channel, SessionTerms terms) {
-    return new Session(device, channel, terms, 1, memoryIsOurs);
+    return new Session(device, channel, terms, 1, memoryIsOurs, gpu);
   }
 }

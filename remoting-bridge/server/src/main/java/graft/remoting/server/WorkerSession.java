@@ -89,7 +89,12 @@ final class WorkerSession {
       case HandshakeMessages.CHANNEL_GUEST_MEMORY ->
           new RingTransport(
               client, RegionHandshake.agree(client, Path.of(start.region()), SHARE_LIMIT));
-      case HandshakeMessages.CHANNEL_RDMA -> UcxTransport.open(client);
+      case HandshakeMessages.CHANNEL_RDMA -> {
+        backend.prepareUcx();
+        UcxTransport connection = UcxTransport.open(client);
+        backend.connectedByUcx(connection.isOverAdapter());
+        yield connection;
+      }
       default -> client;
     };
   }

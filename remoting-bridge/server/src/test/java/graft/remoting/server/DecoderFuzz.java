@@ -29,7 +29,8 @@ public final class DecoderFuzz {
               channel,
               new SessionTerms("", 1 << 30, 0, HandleExchange.NONE, CodeExchange.NONE),
               1,
-              false);
+              false,
+              GpuDirect.none());
       ByteBuffer left = ByteBuffer.wrap(input).order(ByteOrder.LITTLE_ENDIAN);
       while (left.remaining() >= 4) {
         short function = left.getShort();

@@ -85,7 +85,8 @@ class DecoderFuzzTest {
                   channel,
                   new SessionTerms("", 1 << 30, 0, HandleExchange.NONE, CodeExchange.NONE),
                   1,
-                  false);
+                  false,
+                  GpuDirect.none());
         }
         try {
           session.execute(memory.put(record(random)));

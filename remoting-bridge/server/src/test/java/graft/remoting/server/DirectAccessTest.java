@@ -2,6 +2,7 @@ package graft.remoting.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.ForwardingDevice;
 import graft.remoting.device.Memory;
@@ -12,10 +13,12 @@ import org.junit.jupiter.api.Test;
 class DirectAccessTest {
   private static final long BLOCK = 0x5002; // as FakeCuda has it
   private static final int BYTES = 4096;
+  private static final long CONTEXT = 0xC0;
 
   private final FakeCuda fake = new FakeCuda();
+  private final AccountedDevice device = new AccountedDevice(fake, 0);
   private final UsedStreams streams = new UsedStreams();
-  private final DirectAccess direct = new DirectAccess(fake, streams, true);
+  private final DirectAccess direct = ours(fake);
   private final Scratch scratch = new Scratch(64);
   private final long flag = Memory.allocate(8);
   private long memory;
@@ -23,8 +26,8 @@ class DirectAccessTest {
 
   @BeforeEach
   void allocate() {
-    fake.cuCtxSetCurrent(0xC0);
-    fake.cuMemAlloc_v2(scratch.address(), BYTES);
+    fake.cuCtxSetCurrent(CONTEXT);
+    device.cuMemAlloc_v2(scratch.address(), BYTES);
     memory = Memory.getLong(scratch.address());
     fake.cuStreamCreate(scratch.address(), 1);
     stream = Memory.getLong(scratch.address());
@@ -40,6 +43,10 @@ class DirectAccessTest {
     scratch.close();
   }
 
+  private DirectAccess ours(CudaDevice next) {
+    return new DirectAccess(new AccountedDevice(next, 0), streams, true, GpuDirect.none());
+  }
+
   /** Holds the stream until {@link #release}. */
   private void block() {
     Memory.putLong(flag, 0);
@@ -53,7 +60,8 @@ class DirectAccessTest {
   void memoryIsOpenWhenNothingIsLeftToDo() {
     assertThat(direct.isOpen(memory, BYTES)).isTrue();
     assertThat(direct.isOpen(memory + 100, BYTES - 100)).isTrue();
-    assertThat(new DirectAccess(fake, streams, false).isOpen(memory, BYTES)).isFalse();
+    DirectAccess closed = new DirectAccess(device, streams, false, GpuDirect.none());
+    assertThat(closed.isOpen(memory, BYTES)).isFalse();
   }
 
   @Test
@@ -108,6 +116,79 @@ class DirectAccessTest {
             return next.cuStreamQuery(asked);
           }
         };
-    assertThat(new DirectAccess(capturing, streams, true).isOpen(memory, BYTES)).isFalse();
+    assertThat(ours(capturing).isOpen(memory, BYTES)).isFalse();
+  }
+
+  private DirectAccess overUcx(GpuWithRdma gpu) {
+    GpuDirect.Trial works = (memory, bytes, anyhow, reason, size) -> 1;
+    GpuDirect reach = GpuDirect.find(gpu, CONTEXT, GpuDirect.Setting.AUTO, works);
+    fake.cuCtxSetCurrent(CONTEXT);
+    return new DirectAccess(device, streams, false, reach);
+  }
+
+  @Test
+  void ucxReachesPlainMemoryOfItsContextThatTheDriverOffers() {
+    GpuWithRdma gpu = new GpuWithRdma(fake);
+    DirectAccess access = overUcx(gpu);
+    assertThat(access.isOpen(memory, BYTES)).isTrue();
+    assertThat(gpu.synced).containsExactly(memory);
+    assertThat(access.isOpen(memory, BYTES + 1)).isFalse();
+    gpu.capable = 0;
+    assertThat(access.isOpen(memory, BYTES)).isFalse();
+    gpu.capable = 1;
+    gpu.context = CONTEXT + 1;
+    assertThat(access.isOpen(memory, BYTES)).isFalse();
+    gpu.context = CONTEXT;
+    fake.cuCtxSetCurrent(CONTEXT + 1);
+    assertThat(access.isOpen(memory, BYTES)).isFalse();
+    fake.cuCtxSetCurrent(CONTEXT);
+    assertThat(access.isOpen(memory, BYTES)).isTrue();
+  }
+
+  @Test
+  void ucxReachesNoMemoryThatCameOtherwise() {
+    fake.cuMemAlloc_v2(scratch.address(), BYTES); // as a pool's or a module's: not counted as plain
+    long other = Memory.getLong(scratch.address());
+    assertThat(overUcx(new GpuWithRdma(fake)).isOpen(other, BYTES)).isFalse();
+    fake.cuMemFree_v2(other);
+  }
+
+  @Test
+  void ucxReachesNothingMoreOnceItHasMissedAnEnd() {
+    DirectAccess access = overUcx(new GpuWithRdma(fake));
+    device.cuMemAlloc_v2(scratch.address(), BYTES);
+    long second = Memory.getLong(scratch.address());
+    device.cuMemFree_v2(second);
+    assertThat(access.isOpen(memory, BYTES)).isTrue();
+    device.cuMemAlloc_v2(scratch.address(), BYTES);
+    device.forgetContext(CONTEXT);
+    device.cuMemAlloc_v2(scratch.address(), BYTES);
+    long third = Memory.getLong(scratch.address());
+    assertThat(device.isPlain(third)).isFalse();
+    assertThat(access.isOpen(third, BYTES)).isFalse();
+    fake.cuMemFree_v2(third);
+  }
+
+  @Test
+  void whatUcxWroteIsFlushedOnceWhereTheGpuKeepsNoOrder() {
+    GpuWithRdma gpu = new GpuWithRdma(fake);
+    gpu.ordering = 0;
+    DirectAccess access = overUcx(gpu);
+    assertThat(access.settle()).isZero();
+    assertThat(gpu.flushes).isZero();
+    access.destination(memory);
+    access.destination(memory);
+    assertThat(access.settle()).isZero();
+    assertThat(access.settle()).isZero();
+    assertThat(gpu.flushes).isOne();
+  }
+
+  @Test
+  void nothingIsFlushedWhereTheGpuKeepsOrder() {
+    GpuWithRdma gpu = new GpuWithRdma(fake);
+    DirectAccess access = overUcx(gpu);
+    access.destination(memory);
+    assertThat(access.settle()).isZero();
+    assertThat(gpu.flushes).isZero();
   }
 }
