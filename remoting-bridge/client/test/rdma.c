@@ -180,6 +180,34 @@ static void no_gpu(void) {
   CHECK(strstr(reason, "in use already"));
 }
 
+/* What is found on other hardware, for which a library stands in, see ucp.c. */
+static void found(const char *program, const char *there, const char *how, const char *expected) {
+  char command[512], answer[400] = "";
+  snprintf(command, sizeof command, "env -u UCX_TLS LD_LIBRARY_PATH=%.*sucp %s STUB=%s %s %s", (int)(strrchr(program, '/') + 1 - program), program,
+           strchr(there, 't') ? "UCX_TLS=tcp" : "", there, program, how);
+  FILE *answers = popen(command, "r");
+  CHECK(answers && fgets(answer, sizeof answer, answers) && !strcmp(answer, expected));
+  if (strcmp(answer, expected)) printf("%s: %s\n", there, answer);
+  if (answers) pclose(answers);
+}
+
+static void on_other_hardware(const char *program) {
+  found(program, "-", "gpu", "UCX 1.13 here is built without CUDA, or finds no GPU");
+  found(program, "ip", "gpu", "UCX 1.13 here is built without CUDA, or finds no GPU");
+  found(program, "c", "gpu", "UCX finds no InfiniBand or RoCE adapter");
+  found(program, "ci", "gpu", "UCX 1.13 cannot register the GPU's memory with its adapters; modprobe nvidia_peermem may help");
+  found(program, "cipf", "gpu", "UCX 1.13 cannot register the GPU's memory with its adapters; modprobe nvidia_peermem may help");
+  found(program, "cip", "gpu", "can");
+  found(program, "cipt", "gpu", "UCX_TLS leaves out cuda_copy");
+  found(program, "c", "anyhow", "can");
+  found(program, "-", "anyhow", "UCX 1.13 here is built without CUDA, or finds no GPU");
+}
+
+static void look_for_gpu(bool anyhow) {
+  char reason[400] = "", memory[64];
+  fputs(graft_ucx_use_gpu(memory, sizeof memory, anyhow, reason, sizeof reason) ? "can" : reason, stdout);
+}
+
 /* Where no byte may go astray, a message that is longer than its place is refused. */
 static void longer_than_asked(void) {
   struct end end = other("echo");
@@ -195,10 +223,15 @@ static void longer_than_asked(void) {
 }
 
 int main(int count, char **arguments) {
+  if (count == 2) {
+    look_for_gpu(!strcmp(arguments[1], "anyhow"));
+    return 0;
+  }
   if (count == 3) {
     (strcmp(arguments[1], "echo") ? dies : echo)(atoi(arguments[2]));
     return 0;
   }
+  on_other_hardware(arguments[0]);
   no_gpu();
   longer_than_asked();
   killed();
