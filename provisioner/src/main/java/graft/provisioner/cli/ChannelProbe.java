@@ -152,9 +152,9 @@ final class ChannelProbe {
       return takes
           + "; auto would try "
           + String.join(", ", choice.get().order())
-          + " in this order, "
+          + " in this order ("
           + choice.get().reason()
-          + ": run graft apply "
+          + "): run graft apply "
           + descriptor;
     }
     return choice.get().order().equals(there)

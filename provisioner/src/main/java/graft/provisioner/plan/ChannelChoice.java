@@ -68,7 +68,7 @@ public record ChannelChoice(
                   + command
                   + " measures again";
           case MEASURED ->
-              (order.equals(usual) ? "the usual order, and none is faster" : "the fastest first")
+              (order.equals(usual) ? "the usual order, as none is faster" : "the fastest first")
                   + " by the time of "
                   + ChannelMeasurement.Speed.OF
                   + ", measured at "

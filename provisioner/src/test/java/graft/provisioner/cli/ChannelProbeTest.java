@@ -113,7 +113,7 @@ class ChannelProbeTest {
     assertThat(choice(rows, measured, "tcp://a:1", "rdma://a:1", "ivshmem://a:1"))
         .isEqualTo(
             "the client takes rdma://a:1; auto would try tcp://a:1, rdma://a:1, ivshmem://a:1 in"
-                + " this order, THE REASON: run graft apply /d/lab.yaml");
+                + " this order (THE REASON): run graft apply /d/lab.yaml");
     assertThat(choice(rows, measured, "ivshmem://a:1", "rdma://a:1", "tcp://a:1"))
         .isEqualTo("the client takes rdma://a:1, and none is faster");
     assertThat(choice(rows, measured, "rdma://b:1", "tcp://b:1"))

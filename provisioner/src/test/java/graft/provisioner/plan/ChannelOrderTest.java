@@ -124,7 +124,7 @@ class ChannelOrderTest {
     measure(FIRST, takes(IVSHMEM, 124), takes(TCP, 100));
     assertThat(actions(KERNEL)).isEmpty();
     assertThat(choice(KERNEL).reason())
-        .startsWith("the usual order, and none is faster by the time of 8 round trips");
+        .startsWith("the usual order, as none is faster by the time of 8 round trips");
   }
 
   @Test
