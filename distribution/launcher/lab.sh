@@ -76,7 +76,7 @@ test_in_lab() {
     # Both ends of the fabric are in it, each with threads that send and receive.
     [ "$option" != --channels ] || export GRAFT_LAB_CPUS=${GRAFT_LAB_CPUS:-2}
     # One end of a wire; lab/test starts the machine at the other.
-    [ "$option" != --fabric ] || export GRAFT_LAB_WIRE=listen=127.0.0.1:$((${GRAFT_LAB_PORT:-2222} + 200))
+    [ "$option" != --fabric ] || export GRAFT_LAB_WIRE=listen=${GRAFT_LAB:-/var/cache/graft/lab}/wire
   done
   # One that runs under the other hypervisor is refused there.
   if ! "$root/lab/status" --quiet; then
