@@ -134,7 +134,8 @@ struct graft_transfer *graft_lanes_send(uint64_t number, const void *data, size_
   }
   size_t piece = (bytes / (size_t)l.count / 2 + 65535) & ~(size_t)65535;
   if (piece < SMALLEST_PIECE) piece = SMALLEST_PIECE;
-  if (piece > LARGEST_PIECE) piece = LARGEST_PIECE;
+  /* Behind others it need not be shared for all lanes to have something to do. */
+  if (piece > LARGEST_PIECE || __atomic_load_n(&l.first, __ATOMIC_RELAXED)) piece = LARGEST_PIECE;
   /* UCX itself has several messages on the way at once, and each piece costs a header and waits of its own. */
   if (l.count == 1 && l.wires[0].ucx) piece = bytes;
   *t = (struct graft_transfer){.number = number, .data = data, .bytes = bytes, .piece = piece, .stays = stays};

@@ -140,7 +140,7 @@ final class Call {
   /** Receives all of the bulk data that comes on lanes. */
   void receiveBulk(Lanes.Destination destination) {
     beginBulk(destination);
-    awaitBulk(destination);
+    awaitBulk();
   }
 
   /**
@@ -159,15 +159,21 @@ final class Call {
 
   /** Waits for the bulk data of the calls before. */
   void awaitBulk() {
-    awaitBulk(Lanes.nowhere());
-  }
-
-  private void awaitBulk(Lanes.Destination destination) {
     try {
-      channel.lanes().await(destination);
+      channel.lanes().await();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Settles the bulk data of the calls before as it comes, until there is another record. */
+  void attendBulk() throws IOException {
+    channel.lanes().attend(channel::hasRecord);
+  }
+
+  /** Whether bulk data of the calls before is not where it belongs until it is settled. */
+  boolean hasBulkToSettle() {
+    return channel.lanes().isToSettle();
   }
 
   /** Drops what is left of the bulk data, so that the stream stays in step. */

@@ -30,28 +30,17 @@ final class CopyCalls {
 
   /**
    * Bulk data to the device, in the order of a stream: received and copied piece by piece, at the
-   * same time. Where it goes straight to its memory the next write may begin meanwhile, which on
-   * lanes comes after it; any other call waits.
+   * same time. What comes on lanes the next write does not wait for; any other call does.
    */
   int write(Call call, long destination, long bytes, long stream) {
     call.bulk(bytes);
     if (call.failure() != CudaResult.SUCCESS) {
       return call.failure();
     }
-    if (call.onLanes() && direct.isOpen(destination, bytes)) {
-      call.beginBulk(direct.destination(destination));
-      return call.wantsReply() ? awaitBulk(call) : CudaResult.SUCCESS;
+    if (call.onLanes()) {
+      return writeOnLanes(call, destination, bytes, stream);
     }
     int result = awaitBulk(call);
-    if (result != CudaResult.SUCCESS) {
-      return result;
-    }
-    if (call.onLanes()) {
-      boolean mayWait = !state.hostFunctions().arePending();
-      LaneWrite write = new LaneWrite(device, state.context(), destination, stream, mayWait);
-      call.receiveBulk(write);
-      return write.result();
-    }
     Staging staging = state.context().staging(bytes);
     for (long done = 0; done < bytes && result == CudaResult.SUCCESS; ) {
       long piece = Math.min(bytes - done, staging.bufferSize());
@@ -63,6 +52,21 @@ final class CopyCalls {
       done += piece;
     }
     return result;
+  }
+
+  /** An error of a copy comes with a later reply, or with this one. */
+  private int writeOnLanes(Call call, long destination, long bytes, long stream) {
+    boolean isBehind = call.hasBulkToSettle();
+    boolean isDirect = !isBehind && direct.isOpen(destination, bytes);
+    int result = isBehind || isDirect ? CudaResult.SUCCESS : awaitBulk(call);
+    if (result != CudaResult.SUCCESS) {
+      return result;
+    }
+    call.beginBulk(
+        isDirect
+            ? direct.destination(destination)
+            : new LaneWrite(device, state, destination, stream));
+    return call.wantsReply() ? awaitBulk(call) : CudaResult.SUCCESS;
   }
 
   /** Waits for the bulk data of the calls before, and sees to it that it is there. */

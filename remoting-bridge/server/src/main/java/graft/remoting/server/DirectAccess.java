@@ -86,10 +86,12 @@ final class DirectAccess {
       return Lanes.memory(address);
     }
     gpu.writes();
-    return (lane, offset, length) -> {
-      gpu.enter();
-      lane.takeToGpu(address + offset, length);
-    };
+    return Lanes.memory(
+        address,
+        (lane, at, length) -> {
+          gpu.enter();
+          lane.takeToGpu(at, length);
+        });
   }
 
   /** Sends from there, which {@link #isOpen} allowed. */

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class LaneWrite implements Lanes.Destination {
   private final CudaDevice device;
+  private final SessionState state;
   private final SessionContext context;
   private final long target;
   private final long stream;
@@ -23,17 +24,14 @@ final class LaneWrite implements Lanes.Destination {
   private final Set<Staging> used = new HashSet<>(); // the executor's
   private final AtomicInteger result = new AtomicInteger(CudaResult.SUCCESS);
 
-  /**
-   * A write.
-   *
-   * @param mayWait whether the device may be waited for, see {@link Staging#take}
-   */
-  LaneWrite(CudaDevice device, SessionContext context, long target, long stream, boolean mayWait) {
+  /** A write in the context that is current now. */
+  LaneWrite(CudaDevice device, SessionState state, long target, long stream) {
     this.device = device;
-    this.context = context;
+    this.state = state;
+    this.context = state.context();
     this.target = target;
     this.stream = stream;
-    this.mayWait = mayWait;
+    this.mayWait = !state.hostFunctions().arePending();
   }
 
   private record Part(Staging staging, Staging.Buffer buffer, long offset, long length) {}
@@ -70,6 +68,11 @@ final class LaneWrite implements Lanes.Destination {
 
   @Override
   public void settle() {
+    if (parts.isEmpty() && used.isEmpty()) {
+      return;
+    }
+    long current = state.context().handle();
+    state.enter(context.handle());
     Part part;
     while ((part = parts.poll()) != null) {
       note(
@@ -79,6 +82,7 @@ final class LaneWrite implements Lanes.Destination {
       used.add(part.staging());
     }
     used.forEach(Staging::recycle);
+    state.enter(current);
   }
 
   @Override
@@ -86,14 +90,14 @@ final class LaneWrite implements Lanes.Destination {
     return !parts.isEmpty();
   }
 
+  @Override
+  public void end() {
+    state.replies().asyncError(result.get());
+  }
+
   private void note(int answer) {
     if (answer != CudaResult.SUCCESS) {
       result.compareAndSet(CudaResult.SUCCESS, answer);
     }
-  }
-
-  /** The first error of a copy, once all has come. */
-  int result() {
-    return result.get();
   }
 }

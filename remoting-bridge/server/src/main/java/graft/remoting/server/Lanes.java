@@ -11,9 +11,9 @@ import java.util.function.BooleanSupplier;
  *
  * <p>From the client: a record with the flag counts as a transfer. The executor begins it there and
  * waits, then or later, until all of its pieces have come; a piece that is early waits in its
- * socket until all transfers before its own are over. To the client: pieces of reads are sent in
- * the background; an answer on the session's own stream announces them. Thread-safe, except that
- * one thread at a time receives.
+ * socket until its transfer is begun. Several transfers are on their way at once, and take effect
+ * in their order. To the client: pieces of reads are sent in the background; an answer on the
+ * session's own stream announces them. Thread-safe, except that one thread at a time receives.
  */
 final class Lanes {
   /** What is copied to the device or from it at once. */
@@ -48,10 +48,9 @@ final class Lanes {
   private volatile boolean toSend;
   private int idle; // threads that wait for something to send
   private Runnable endSession = () -> {};
-  private final ArrayDeque<Incoming> incoming = new ArrayDeque<>(); // begun and not over
-  private volatile boolean isIdle = true; // no transfer is begun and not over
+  private final ArrayDeque<Incoming> incoming = new ArrayDeque<>(); // the executor alone changes it
   private volatile boolean asleep; // the executor, until a piece comes
-  private long transfers;
+  private long transfers; // how many have been begun
   private volatile int count;
   private volatile IOException failure;
 
@@ -60,24 +59,24 @@ final class Lanes {
     this.yields = spinNanos > 0 && Runtime.getRuntime().availableProcessors() >= YIELD_CPUS;
   }
 
-  /** Polls until it is so, for a moment only, and then gives way between looks. */
+  /** Between two looks: polls for a moment only, and then gives way. */
   @SuppressWarnings("ThreadPriorityCheck") // others are to run if there are any
-  private void look(BooleanSupplier there, long yieldNanos) {
-    long start = System.nanoTime();
-    long waited = 0;
-    while (waited < (yields ? yieldNanos : spinNanos) && !there.getAsBoolean()) {
-      if (waited < spinNanos) {
-        Thread.onSpinWait();
-      } else {
-        Thread.yield();
-      }
-      waited = System.nanoTime() - start;
+  private void pause(long waited) {
+    if (waited < spinNanos) {
+      Thread.onSpinWait();
+    } else {
+      Thread.yield();
     }
   }
 
   /** Looks for a moment whether it is so, for a thread that sends what is to come. */
   void lookFor(BooleanSupplier there) {
-    look(there, LANE_YIELD_NANOS);
+    long start = System.nanoTime();
+    long waited = 0;
+    while (waited < (yields ? LANE_YIELD_NANOS : spinNanos) && !there.getAsBoolean()) {
+      pause(waited);
+      waited = System.nanoTime() - start;
+    }
   }
 
   /** Looks whether something has come on a connection on which a piece came just now. */
@@ -97,9 +96,14 @@ final class Lanes {
     /** Takes all of a piece from {@code lane}. Called by several threads at once. */
     void take(Lane lane, long offset, long length) throws IOException;
 
+    /** Where in memory the transfer ends up as its pieces come, 0 if elsewhere or later. */
+    default long address() {
+      return 0;
+    }
+
     /**
-     * What the executor does with what has been taken, again and again until all has. A lane says
-     * with {@link Lane#arrived} that there is something.
+     * What the executor does with what has been taken, again and again until all has and the
+     * transfers before are over. A lane says with {@link Lane#arrived} that there is something.
      */
     default void settle() {}
 
@@ -107,6 +111,14 @@ final class Lanes {
     default boolean isUnsettled() {
       return false;
     }
+
+    /** All has come and been settled. */
+    default void end() {}
+  }
+
+  /** What the executor may have to do besides. */
+  interface Other {
+    boolean isThere() throws IOException;
   }
 
   /** How memory is sent. */
@@ -136,6 +148,16 @@ final class Lanes {
 
     Destination destination() {
       return destination;
+    }
+
+    private boolean isThere() {
+      return left.get() == 0;
+    }
+
+    private boolean overlaps(Incoming other) {
+      long one = destination.address();
+      long two = other.destination.address();
+      return one != 0 && two != 0 && one - two < other.bytes && two - one < bytes;
     }
   }
 
@@ -201,47 +223,91 @@ final class Lanes {
    * @throws IOException when a connection ends before there is room for it
    */
   void begin(long bytes, Destination destination) throws IOException {
-    if (isFull()) {
-      await(nowhere());
+    settle();
+    while (incoming.size() == MOST_INCOMING) {
+      awaitSome(() -> false);
     }
     synchronized (this) {
       incoming.add(new Incoming(++transfers, destination, bytes));
-      isIdle = false;
       notifyAll();
     }
   }
 
-  private synchronized boolean isFull() {
-    return incoming.size() == MOST_INCOMING;
+  /** Whether the executor has to settle something of what was begun. For the executor. */
+  boolean isToSettle() {
+    for (Incoming transfer : incoming) {
+      if (transfer.destination.address() == 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
-   * Waits until all that was begun has come.
+   * Waits until all that was begun is over, and settles it. For the executor, as is all of this.
    *
-   * @param destination of the last, to which the executor sees meanwhile
    * @throws IOException when a connection ends before
    */
-  void await(Destination destination) throws IOException {
-    while (!isIdle) {
-      long before = bytesIn.get();
-      look(
-          () -> {
-            destination.settle();
-            return isIdle || bytesIn.get() != before || failure != null;
-          },
-          TRANSFER_YIELD_NANOS);
-      destination.settle();
-      if (bytesIn.get() == before) {
-        awaitPiece(destination);
-      }
+  void await() throws IOException {
+    settle();
+    while (!incoming.isEmpty()) {
+      awaitSome(() -> false);
     }
-    destination.settle();
   }
 
-  private synchronized void awaitPiece(Destination destination) throws IOException {
+  /**
+   * Settles what comes until there is something else to do, or no more to settle.
+   *
+   * @throws IOException when a connection ends before
+   */
+  void attend(Other other) throws IOException {
+    while (isToSettle() && !other.isThere()) {
+      awaitSome(other);
+    }
+  }
+
+  /** Settles what has come, the oldest transfer first. */
+  private void settle() {
+    Incoming first;
+    while ((first = incoming.peek()) != null) {
+      boolean last = first.isThere();
+      first.destination.settle();
+      if (!last) {
+        return;
+      }
+      first.destination.end();
+      synchronized (this) {
+        incoming.remove();
+      }
+    }
+  }
+
+  private void awaitSome(Other other) throws IOException {
+    long before = bytesIn.get();
+    long start = System.nanoTime();
+    long waited = 0;
+    while (bytesIn.get() == before
+        && failure == null
+        && waited < (yields ? TRANSFER_YIELD_NANOS : spinNanos)) {
+      if (other.isThere()) {
+        return;
+      }
+      settle();
+      pause(waited);
+      waited = System.nanoTime() - start;
+    }
+    settle();
+    if (bytesIn.get() == before) {
+      awaitPiece();
+      settle();
+    }
+  }
+
+  private synchronized void awaitPiece() throws IOException {
     asleep = true;
     try {
-      while (!incoming.isEmpty() && !destination.isUnsettled()) {
+      Incoming first = incoming.peek();
+      while (first != null && !first.isThere() && !first.destination.isUnsettled()) {
         if (failure != null) {
           throw new IOException(failure.getMessage(), failure);
         }
@@ -264,9 +330,29 @@ final class Lanes {
     }
   }
 
+  /** Takes a piece to where it belongs. */
+  interface Taker {
+    void take(Lane lane, long address, long length) throws IOException;
+  }
+
   /** A destination in memory. */
   static Destination memory(long address) {
-    return (lane, offset, length) -> lane.take(address + offset, length);
+    return memory(address, Lane::take);
+  }
+
+  /** A destination in memory that is reached in a way of its own. */
+  static Destination memory(long address, Taker taker) {
+    return new Destination() {
+      @Override
+      public void take(Lane lane, long offset, long length) throws IOException {
+        taker.take(lane, address + offset, length);
+      }
+
+      @Override
+      public long address() {
+        return address;
+      }
+    };
   }
 
   /** A destination for what nobody wants. */
@@ -275,25 +361,25 @@ final class Lanes {
   }
 
   /**
-   * The transfer that a piece belongs to; waits until the executor has come to it.
+   * The transfer that a piece belongs to; waits until the executor has come to it, and until those
+   * before it are there that go to the same memory.
    *
    * @throws ProtocolException when it belongs to none, or does not fit
    */
   synchronized Incoming claim(long transfer, long offset, long length)
       throws IOException, InterruptedException {
-    while (transfer > (incoming.isEmpty() ? transfers : incoming.element().number)) {
+    while (transfer > transfers || hasToWait(transfer)) {
       if (failure != null) {
         throw new IOException(failure.getMessage(), failure);
       }
       wait();
     }
-    Incoming first = incoming.peek();
-    if (first == null
-        || transfer != first.number
+    Incoming its = find(transfer);
+    if (its == null
         || length <= 0
         || offset < 0
-        || offset > first.bytes - length
-        || length > first.unclaimed) {
+        || offset > its.bytes - length
+        || length > its.unclaimed) {
       throw new ProtocolException(
           "a piece of "
               + Long.toUnsignedString(length)
@@ -301,17 +387,38 @@ final class Lanes {
               + Long.toUnsignedString(offset)
               + " that fits no transfer");
     }
-    first.unclaimed -= length;
-    return first;
+    its.unclaimed -= length;
+    return its;
+  }
+
+  private Incoming find(long number) {
+    for (Incoming transfer : incoming) {
+      if (transfer.number == number) {
+        return transfer;
+      }
+    }
+    return null;
+  }
+
+  private boolean hasToWait(long number) {
+    Incoming its = find(number);
+    for (Incoming transfer : incoming) {
+      if (transfer == its) {
+        return false;
+      }
+      if (its != null && !transfer.isThere() && transfer.overlaps(its)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** A piece is where it belongs. */
   void received(Incoming transfer, long length) {
+    boolean all = transfer.left.addAndGet(-length) == 0;
     bytesIn.addAndGet(length);
-    if (transfer.left.addAndGet(-length) == 0) {
+    if (all) {
       synchronized (this) {
-        incoming.remove();
-        isIdle = incoming.isEmpty();
         notifyAll();
       }
     }
@@ -360,7 +467,7 @@ final class Lanes {
 
   /** The next piece to send; waits for it, awake for a moment: after one the next is not far. */
   Piece nextPiece() throws IOException, InterruptedException {
-    look(() -> toSend || failure != null, LANE_YIELD_NANOS);
+    lookFor(() -> toSend || failure != null);
     synchronized (outgoing) {
       while (outgoing.isEmpty()) {
         if (failure != null) {

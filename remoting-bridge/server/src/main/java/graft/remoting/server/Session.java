@@ -100,6 +100,7 @@ final class Session implements RecordHandler, SessionCalls {
       call.reply(state.replies().settle(result));
     } else {
       state.replies().asyncError(result);
+      call.attendBulk();
     }
   }
 

@@ -191,6 +191,26 @@ class LanesTest {
     }
   }
 
+  /** A later one's data may be there first. */
+  @Test
+  void writesThroughBuffersTakeEffectInTheirOrder() throws Exception {
+    long address = cuda.allocate(PIECE);
+    long other = cuda.allocate(PIECE);
+    long flag = block(7); // so that the data does not go straight to its place
+    byte[] data = random(PIECE);
+    for (long to : new long[] {address, other, address}) {
+      cuda.onLanes("graftWrite", with(to, PIECE, 0));
+    }
+    piece(second, 3, 0, data);
+    piece(first, 1, 0, new byte[PIECE]);
+    piece(first, 2, 0, new byte[PIECE]);
+    cuda.call("cuStreamSynchronize", with(0));
+    release(flag);
+    cuda.begin("graftRead", with(address, 1000, 0));
+    assertThat(cuda.data().bytes().array()).isEqualTo(Arrays.copyOf(data, 1000));
+    assertThat(cuda.wire.answer().result()).isZero();
+  }
+
   @Test
   void writesThatAreBegunTogetherEndInTheirOrderAndBeforeWhatFollows() throws Exception {
     long address = cuda.allocate(LENGTH);
