@@ -2,6 +2,7 @@ package graft.remoting.server;
 
 import graft.remoting.device.Memory;
 import java.io.IOException;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -87,6 +88,11 @@ final class Lane {
   /** Says that something of the piece is there for the executor. */
   void arrived() {
     lanes.arrived();
+  }
+
+  /** Looks for a moment whether it is so. */
+  void lookFor(BooleanSupplier there) {
+    lanes.lookFor(there);
   }
 
   /** Reads {@code length} bytes of the piece that has begun. */

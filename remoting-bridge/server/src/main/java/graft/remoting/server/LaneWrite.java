@@ -3,8 +3,6 @@ package graft.remoting.server;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import java.io.IOException;
-import java.util.HashSet;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -21,7 +19,6 @@ final class LaneWrite implements Lanes.Destination {
   private final long stream;
   private final boolean mayWait;
   private final ConcurrentLinkedQueue<Part> parts = new ConcurrentLinkedQueue<>();
-  private final Set<Staging> used = new HashSet<>(); // the executor's
   private final AtomicInteger result = new AtomicInteger(CudaResult.SUCCESS);
 
   /** A write in the context that is current now. */
@@ -43,7 +40,7 @@ final class LaneWrite implements Lanes.Destination {
       long part = Math.min(staging.bufferSize(), length - done);
       Staging.Buffer buffer;
       try {
-        buffer = buffer(staging);
+        buffer = buffer(lane, staging);
       } catch (RefusedCallException e) {
         note(e.result());
         lane.drop(length - done);
@@ -56,8 +53,12 @@ final class LaneWrite implements Lanes.Destination {
     }
   }
 
-  private Staging.Buffer buffer(Staging staging) {
+  private Staging.Buffer buffer(Lane lane, Staging staging) {
     Staging.Buffer buffer = staging.takeFree();
+    if (buffer == null && staging.isFull()) {
+      lane.lookFor(staging::hasFree);
+      buffer = staging.takeFree();
+    }
     if (buffer == null) {
       context.enter(device);
       Waiters.relaxCapture(device);
@@ -68,20 +69,19 @@ final class LaneWrite implements Lanes.Destination {
 
   @Override
   public void settle() {
-    if (parts.isEmpty() && used.isEmpty()) {
+    Part part = parts.poll();
+    if (part == null && !context.isCopyingPieces()) {
       return;
     }
     long current = state.context().handle();
     state.enter(context.handle());
-    Part part;
-    while ((part = parts.poll()) != null) {
+    for (; part != null; part = parts.poll()) {
       note(
           device.cuMemcpyHtoDAsync_v2(
               target + part.offset(), part.buffer().address(), part.length(), stream));
       note(part.staging().copies(part.buffer(), stream));
-      used.add(part.staging());
     }
-    used.forEach(Staging::recycle);
+    context.recyclePieces();
     state.enter(current);
   }
 

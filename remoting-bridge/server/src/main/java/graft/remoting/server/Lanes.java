@@ -50,7 +50,7 @@ final class Lanes {
   private Runnable endSession = () -> {};
   private final ArrayDeque<Incoming> incoming = new ArrayDeque<>(); // the executor alone changes it
   private volatile boolean asleep; // the executor, until a piece comes
-  private long transfers; // how many have been begun
+  private volatile long transfers; // how many have been begun
   private volatile int count;
   private volatile IOException failure;
 
@@ -228,7 +228,9 @@ final class Lanes {
       awaitSome(() -> false);
     }
     synchronized (this) {
-      incoming.add(new Incoming(++transfers, destination, bytes));
+      long number = transfers + 1;
+      incoming.add(new Incoming(number, destination, bytes));
+      transfers = number;
       notifyAll();
     }
   }
@@ -366,7 +368,13 @@ final class Lanes {
    *
    * @throws ProtocolException when it belongs to none, or does not fit
    */
-  synchronized Incoming claim(long transfer, long offset, long length)
+  Incoming claim(long transfer, long offset, long length) throws IOException, InterruptedException {
+    // Its record may be just behind it, and to be woken takes longer than a piece.
+    lookFor(() -> transfer <= transfers || failure != null);
+    return claimBegun(transfer, offset, length);
+  }
+
+  private synchronized Incoming claimBegun(long transfer, long offset, long length)
       throws IOException, InterruptedException {
     while (transfer > transfers || hasToWait(transfer)) {
       if (failure != null) {

@@ -9,9 +9,9 @@ import graft.remoting.device.CudaResult;
  */
 final class SessionContext {
   /** Pieces that wait for their copies, on all lanes together and on one. */
-  private static final int PIECES = 12;
+  private static final int PIECES = 24;
 
-  private static final int LEAST_PIECES = 2;
+  private static final int LEAST_PIECES = 4;
 
   private final CudaDevice device;
   private final long handle;
@@ -55,6 +55,25 @@ final class SessionContext {
       pieces[lane.number()] = its;
     }
     return its;
+  }
+
+  /** Whether pieces from lanes are on their way to the device. For the executor. */
+  boolean isCopyingPieces() {
+    for (Staging lane : pieces) {
+      if (lane != null && lane.isCopying()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Gives the lanes back the buffers whose copies are over. For the executor. */
+  void recyclePieces() {
+    for (Staging lane : pieces) {
+      if (lane != null) {
+        lane.recycle();
+      }
+    }
   }
 
   /** Where data waits for lanes to send it. */

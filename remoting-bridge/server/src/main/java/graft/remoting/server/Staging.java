@@ -23,7 +23,8 @@ final class Staging {
   private final int size;
   private final ArrayDeque<Buffer> free = new ArrayDeque<>();
   private final ArrayDeque<Buffer> copying = new ArrayDeque<>();
-  private int allocated;
+  private volatile boolean hasFree;
+  private volatile int allocated;
 
   Staging(CudaDevice device, int count, int size) {
     this.device = device;
@@ -74,7 +75,24 @@ final class Staging {
 
   /** A buffer that is free, without a look at the device; null if there is none. */
   synchronized Buffer takeFree() {
-    return free.poll();
+    Buffer buffer = free.poll();
+    hasFree = !free.isEmpty();
+    return buffer;
+  }
+
+  /** Whether there is one that is free: for a look without a lock. */
+  boolean hasFree() {
+    return hasFree;
+  }
+
+  /** Whether all buffers have been made that there may be. */
+  boolean isFull() {
+    return allocated >= count;
+  }
+
+  /** Whether one is being copied, or was when somebody last looked. */
+  synchronized boolean isCopying() {
+    return !copying.isEmpty();
   }
 
   private Buffer take(boolean mayWait, boolean inTurn) {
@@ -111,7 +129,7 @@ final class Staging {
         && device.cuEventQuery(copying.peek().event) != CudaResult.NOT_READY) {
       free.push(copying.remove());
     }
-    return free.poll();
+    return takeFree();
   }
 
   /**
@@ -160,6 +178,7 @@ final class Staging {
   /** Gives back a buffer that no copy uses. */
   synchronized void give(Buffer buffer) {
     free.push(buffer);
+    hasFree = true;
     notifyAll();
   }
 }
