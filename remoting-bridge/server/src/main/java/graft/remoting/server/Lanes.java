@@ -284,11 +284,14 @@ final class Lanes {
     }
   }
 
+  /** Waits until something has come, or the oldest transfer is over. */
   private void awaitSome(Other other) throws IOException {
+    Incoming first = incoming.peek();
     long before = bytesIn.get();
     long start = System.nanoTime();
     long waited = 0;
-    while (bytesIn.get() == before
+    while (incoming.peek() == first
+        && bytesIn.get() == before
         && failure == null
         && waited < (yields ? TRANSFER_YIELD_NANOS : spinNanos)) {
       if (other.isThere()) {
@@ -299,7 +302,7 @@ final class Lanes {
       waited = System.nanoTime() - start;
     }
     settle();
-    if (bytesIn.get() == before) {
+    if (incoming.peek() == first && bytesIn.get() == before) {
       awaitPiece();
       settle();
     }
