@@ -25,7 +25,8 @@ static const char usage[] =
     "Keys: device, compute_capability, memory_bytes, driver_version, channel (the address that Graft's client\n"
     "uses), client_version (its own), start_ms (cuInit until the context is there), then, measured: round_trip_us (the median of a call\n"
     "that waits for an answer), host_to_device_mb_s and device_to_host_mb_s (pageable memory, 10^6 bytes a\n"
-    "second), pinned_to_device_mb_s and pinned_to_host_mb_s, queued_to_device_mb_s (pinned, 16 MiB of copies at a time),\n"
+    "second), pinned_to_device_mb_s and pinned_to_host_mb_s, queued_to_device_mb_s (pinned, 16 MiB of copies\n"
+    "at a time, all of the same memory), spread_to_device_mb_s (the same, copies of up to 8 MiB spread over 16 MiB),\n"
     "launch_us (one of many launches that are not waited for), launch_wait_us (launch and wait, the median).\n"
     "\n"
     "Exit code: 0 ok, 1 failed, 2 wrong usage.\n";
@@ -284,6 +285,28 @@ static void free_of_copies(void *memory, bool pinned) {
   }
 }
 
+// Queues copies, 16 MiB of them at a time, for so many seconds: all of the same memory, or spread over 16 MiB.
+static void measure_queue(const char *name, size_t bytes, bool spread, double limit) {
+  size_t queued = bytes < 8u << 20 ? 16u << 20 : 2 * bytes, batch = queued / bytes, step = spread ? bytes : 0;
+  size_t all = spread ? queued : bytes;
+  unsigned char *memory = allocate_for_copies(all, true);
+  memset(memory, 1, all);
+  CUdeviceptr device;
+  CHECK(cuMemAlloc_v2(&device, all));
+  double copied = 0, start = seconds(), end;
+  do {
+    for (size_t i = 0; i < batch; i++) {
+      CHECK(cuMemcpyHtoDAsync_v2(device + i * step, memory + i * step, bytes, NULL));
+      copied += (double)bytes;
+    }
+    CHECK(cuCtxSynchronize());
+    end = seconds();
+  } while (end - start < limit);
+  print_number(name, 1e-6 * copied / (end - start), 1);
+  CHECK(cuMemFree_v2(device));
+  free_of_copies(memory, true);
+}
+
 // Copies both ways for so many seconds each after one copy that is not counted, and compares what came back.
 static void measure_copies(size_t bytes, bool pinned, double limit) {
   unsigned char *memory = allocate_for_copies(bytes, pinned);
@@ -304,32 +327,6 @@ static void measure_copies(size_t bytes, bool pinned, double limit) {
     end = seconds();
   } while (end - start < limit);
   print_number(pinned ? "pinned_to_device_mb_s" : "host_to_device_mb_s", 1e-6 * copied / (end - start), 1);
-
-  if (pinned) {
-    // Small copies come from and go to places of their own, as a program's do.
-    size_t queued = 16u << 20, step = bytes <= queued / 2 ? bytes : 0, batch = step ? queued / bytes : 2;
-    unsigned char *from = step ? allocate_for_copies(queued, true) : memory;
-    CUdeviceptr to = device;
-    if (step) {
-      CHECK(cuMemAlloc_v2(&to, queued));
-      memset(from, 1, queued);
-    }
-    copied = 0;
-    start = seconds();
-    do {
-      for (size_t i = 0; i < batch; i++) {
-        CHECK(cuMemcpyHtoDAsync_v2(to + i * step, from + i * step, bytes, NULL));
-        copied += (double)bytes;
-      }
-      CHECK(cuCtxSynchronize());
-      end = seconds();
-    } while (end - start < limit);
-    print_number("queued_to_device_mb_s", 1e-6 * copied / (end - start), 1);
-    if (step) {
-      CHECK(cuMemFree_v2(to));
-      free_of_copies(from, true);
-    }
-  }
 
   CHECK(cuMemcpyDtoH_v2(back, device, bytes));
   copied = 0;
@@ -458,6 +455,10 @@ int main(int count, char **arguments) {
     measure_round_trips();
     measure_copies((size_t)mebibytes << 20, false, limit);
     measure_copies((size_t)mebibytes << 20, true, limit);
+    measure_queue("queued_to_device_mb_s", (size_t)mebibytes << 20, false, limit);
+    if (mebibytes <= 8) {
+      measure_queue("spread_to_device_mb_s", (size_t)mebibytes << 20, true, limit);
+    }
     measure_launches(saxpy);
   }
   CHECK(cuModuleUnload(module));
