@@ -77,6 +77,15 @@ public record ChannelChoice(
     return Optional.of(new ChannelChoice(guest, order, usual, by, reason, measured));
   }
 
+  /** The choice for a guest of a plan, by its steps there. */
+  static Optional<ChannelChoice> of(PlanInput input, String guest, List<Step> lane) {
+    return of(
+        input.descriptor().setupName().text(),
+        guest,
+        lane,
+        Optional.ofNullable(input.snapshot().channels().get(guest)));
+  }
+
   private static By by(
       List<String> usual,
       List<String> basis,

@@ -339,12 +339,7 @@ final class GuestSteps {
    * was another one. It is done again where a later measurement found the guest without it.
    */
   private List<Step> order(List<Step> before) {
-    Optional<ChannelChoice> choice =
-        ChannelChoice.of(
-            input.descriptor().setupName().text(),
-            name,
-            before,
-            Optional.ofNullable(input.snapshot().channels().get(name)));
+    Optional<ChannelChoice> choice = ChannelChoice.of(input, name, before);
     if (choice.isEmpty()) {
       return List.of();
     }

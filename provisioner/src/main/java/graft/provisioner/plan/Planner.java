@@ -128,17 +128,12 @@ public final class Planner {
   }
 
   private static List<ChannelChoice> channels(PlanInput input, Map<Lane, List<Step>> wanted) {
-    String setup = input.descriptor().setupName().text();
     return input.descriptor().guests().stream()
         .map(guest -> guest.name().text())
-        .flatMap(
+        .map(
             guest ->
-                ChannelChoice.of(
-                    setup,
-                    guest,
-                    wanted.getOrDefault(Lane.guest(guest), List.of()),
-                    Optional.ofNullable(input.snapshot().channels().get(guest)))
-                    .stream())
+                ChannelChoice.of(input, guest, wanted.getOrDefault(Lane.guest(guest), List.of())))
+        .flatMap(Optional::stream)
         .toList();
   }
 

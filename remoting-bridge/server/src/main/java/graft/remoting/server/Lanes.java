@@ -413,15 +413,10 @@ final class Lanes {
 
   private boolean hasToWait(long number) {
     Incoming its = find(number);
-    for (Incoming transfer : incoming) {
-      if (transfer == its) {
-        return false;
-      }
-      if (its != null && !transfer.isThere() && transfer.overlaps(its)) {
-        return true;
-      }
-    }
-    return false;
+    return its != null
+        && incoming.stream()
+            .takeWhile(before -> before != its)
+            .anyMatch(before -> !before.isThere() && before.overlaps(its));
   }
 
   /** A piece is where it belongs. */

@@ -100,6 +100,8 @@ final class Session implements RecordHandler, SessionCalls {
       call.reply(state.replies().settle(result));
     } else {
       state.replies().asyncError(result);
+    }
+    if (call.function() == WRITE) {
       call.attendBulk();
     }
   }
