@@ -31,6 +31,7 @@ import graft.provisioner.step.guest.ShareTokens;
 import graft.provisioner.step.guest.StartGuest;
 import graft.provisioner.step.guest.VerifyCuda;
 import graft.provisioner.step.host.DefineNetwork;
+import graft.provisioner.step.host.RaiseGrantLimit;
 import graft.provisioner.step.host.StartNetwork;
 import graft.provisioner.step.host.StartServer;
 import java.util.List;
@@ -51,6 +52,7 @@ public final class Steps {
               TakeVgpu.class,
               AttachDevice.class,
               ApplyAtBoot.class,
+              RaiseGrantLimit.class,
               DefineNetwork.class,
               StartNetwork.class,
               StartServer.class,

@@ -33,9 +33,11 @@ import picocli.CommandLine.Option;
       "Runs until it is told to stop by SIGTERM or Ctrl-C. Each client proves by its token that it"
           + " may connect; the tokens file is read anew for every connection, so that a line that is"
           + " removed is a client that is refused. Each line is",
-      "  NAME TOKEN [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE]",
+      "  NAME TOKEN [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]",
       "with a token of 64 hexadecimal digits; cid is the context id from which alone a guest may"
-          + " connect by vsock, region the file of the memory that the host shares with it. The file must be its owner's alone (mode 0600).",
+          + " connect by vsock, region the file of the memory that the host shares with it, domain"
+          + " the name of its domain in Xen, to which pages are granted for vchan. The tokens file"
+          + " must be its owner's alone (mode 0600).",
       ""
     },
     footerHeading = "%nExamples:%n",

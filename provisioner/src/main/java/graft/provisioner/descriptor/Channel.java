@@ -11,6 +11,8 @@ public enum Channel {
    * better.
    */
   RDMA,
+  /** Pages that a Xen host grants to the guest; needs the server on the same host. */
+  VCHAN,
   /** Sockets between guest and host without a network. */
   VSOCK,
   /** The guest's network. */

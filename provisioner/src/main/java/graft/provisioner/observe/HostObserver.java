@@ -18,6 +18,8 @@ public final class HostObserver {
   static final String XEN = "xen:///system";
 
   private static final Path VHOST_VSOCK = Path.of("/dev/vhost-vsock");
+  private static final Path GNTALLOC = Path.of("/dev/xen/gntalloc");
+  private static final Path EVTCHN = Path.of("/dev/xen/evtchn");
 
   /** Where the loader looks on Debian, Red Hat's and SUSE's systems. */
   private static final List<String> LIBRARIES =
@@ -57,15 +59,24 @@ public final class HostObserver {
       }
     }
     List<String> driver = lines(Path.of("/sys/module/nvidia/version"));
+    List<String> limit = lines(Path.of(HostFacts.Grants.LIMIT));
     return new HostFacts(
         Runtime.getRuntime().availableProcessors(),
         total,
         available,
         sharedMemory(),
-        Files.isReadable(VHOST_VSOCK) && Files.isWritable(VHOST_VSOCK),
+        isUsable(VHOST_VSOCK),
         ucx(),
         isRoot(),
-        driver.isEmpty() ? "" : driver.get(0).strip());
+        driver.isEmpty() ? "" : driver.get(0).strip(),
+        new HostFacts.Grants(
+            isUsable(GNTALLOC),
+            isUsable(EVTCHN),
+            limit.isEmpty() ? 0 : Long.parseLong(limit.get(0).strip())));
+  }
+
+  private static boolean isUsable(Path device) {
+    return Files.isReadable(device) && Files.isWritable(device);
   }
 
   private static boolean ucx() {

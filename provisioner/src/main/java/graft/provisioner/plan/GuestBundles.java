@@ -15,6 +15,7 @@ import graft.provisioner.descriptor.Owner;
 import graft.provisioner.descriptor.SetupFile;
 import graft.provisioner.observe.FileFacts;
 import graft.provisioner.observe.SetupFacts;
+import graft.provisioner.setup.GrantRights;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.PayloadFile;
 import graft.provisioner.setup.RegionRights;
@@ -59,8 +60,12 @@ final class GuestBundles {
     for (Use use : uses()) {
       payload.add(input.snapshot().bundles().found().get(use.name()), use.variables());
     }
-    if (guest.vgpu().isPresent() && addresses().contains("ivshmem")) {
+    GuestChannels channels = new GuestChannels(input, guest);
+    if (channels.sharesMemory()) {
       RegionRights.files().forEach(payload::add);
+    }
+    if (channels.usesVchan()) {
+      GrantRights.files().forEach(payload::add);
     }
     for (SetupFile given : guest.setup().files()) {
       Path path = input.file().resolve(given.source());

@@ -7,6 +7,7 @@ import graft.provisioner.bind.Problems;
 import graft.provisioner.descriptor.Channel;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.VGpu;
+import graft.provisioner.observe.HostFacts;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.guest.MakeRegion;
 import graft.provisioner.values.Endpoint;
@@ -29,7 +30,7 @@ final class GuestChannels {
 
   /** The best first. */
   private static final List<Channel> ALL =
-      List.of(Channel.IVSHMEM, Channel.RDMA, Channel.VSOCK, Channel.TCP);
+      List.of(Channel.IVSHMEM, Channel.RDMA, Channel.VCHAN, Channel.VSOCK, Channel.TCP);
 
   private final PlanInput input;
   private final Guest guest;
@@ -41,6 +42,7 @@ final class GuestChannels {
     noVsock().ifPresent(why -> obstacles.put(Channel.VSOCK, why));
     noSharedMemory().ifPresent(why -> obstacles.put(Channel.IVSHMEM, why));
     noRdma().ifPresent(why -> obstacles.put(Channel.RDMA, why));
+    noVchan().ifPresent(why -> obstacles.put(Channel.VCHAN, why));
   }
 
   private Channel wanted() {
@@ -69,6 +71,25 @@ final class GuestChannels {
     return input.snapshot().host().vsock()
         ? Optional.empty()
         : Optional.of("/dev/vhost-vsock is not there or may not be used (modprobe vhost_vsock)");
+  }
+
+  private boolean isOfXen() {
+    return input.snapshot().libvirt().uri().startsWith("xen:///");
+  }
+
+  private Optional<String> noVchan() {
+    HostFacts.Grants grants = input.snapshot().host().grants();
+    if (!isOfXen()) {
+      return Optional.of("only guests of Xen on this host share pages with its server");
+    } else if (serverIsAway().isPresent()) {
+      return serverIsAway();
+    } else if (!grants.gntalloc()) {
+      return Optional.of(
+          "/dev/xen/gntalloc is not there or may not be used (modprobe xen-gntalloc)");
+    }
+    return grants.evtchn()
+        ? Optional.empty()
+        : Optional.of("/dev/xen/evtchn is not there or may not be used (modprobe xen-evtchn)");
   }
 
   private Optional<String> noRdma() {
@@ -147,10 +168,20 @@ final class GuestChannels {
                 + "' reaches its GPU over the network: "
                 + ALL.stream()
                     .filter(channel -> isWanted(channel) && obstacles.containsKey(channel))
+                    .filter(this::isOfItsHypervisor)
                     .map(obstacles::get)
                     .distinct()
                     .collect(Collectors.joining("; ")))
         : Optional.empty();
+  }
+
+  /** Nobody has to hear of a channel that another hypervisor's guests have. */
+  private boolean isOfItsHypervisor(Channel channel) {
+    return switch (channel) {
+      case VCHAN -> isOfXen();
+      case IVSHMEM, VSOCK -> !isOfXen();
+      default -> true;
+    };
   }
 
   /** For people: {@code ivshmem (128MiB), tcp}. */
@@ -202,7 +233,12 @@ final class GuestChannels {
     return guest.vgpu().orElseThrow().region();
   }
 
-  private boolean sharesMemory() {
+  /** Whether the server grants pages to it. */
+  boolean usesVchan() {
+    return usable().contains(Channel.VCHAN);
+  }
+
+  boolean sharesMemory() {
     return usable().contains(Channel.IVSHMEM);
   }
 
@@ -254,6 +290,9 @@ final class GuestChannels {
     }
     if (sharesMemory()) {
       settings.add("region=" + regionFile());
+    }
+    if (usesVchan()) {
+      settings.add("domain=" + guest.name()); // as GuestDomain names it
     }
     return String.join(" ", settings);
   }

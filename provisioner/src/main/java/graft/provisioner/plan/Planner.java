@@ -66,6 +66,7 @@ public final class Planner {
   /** All that is not on the host's devices, and what is there and may have to go. */
   private static void rest(PlanInput input, Map<Lane, List<Step>> wanted) {
     ServerSteps servers = new ServerSteps(input);
+    servers.grantLimit().ifPresent(step -> add(wanted, step));
     NetworkSteps.of(input).forEach(step -> add(wanted, step));
     servers.steps().forEach(step -> add(wanted, step));
     for (Guest guest : input.descriptor().guests()) {

@@ -11,6 +11,7 @@ import graft.provisioner.journal.Entry;
 import graft.provisioner.observe.NetworkFacts;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.step.Step;
+import graft.provisioner.step.host.RaiseGrantLimit;
 import graft.provisioner.step.host.StartServer;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.Name;
@@ -96,6 +97,26 @@ final class ServerSteps {
       }
     }
     return steps;
+  }
+
+  /** Room for the sessions of the guests whose pages the servers grant; empty if there are none. */
+  Optional<Step> grantLimit() {
+    long guests =
+        input.descriptor().guests().stream()
+            .filter(guest -> new GuestChannels(input, guest).usesVchan())
+            .count();
+    // Once raised it stays while anybody uses it: what others count on cannot be seen.
+    int before =
+        input
+            .journal()
+            .step(RaiseGrantLimit.ID, RaiseGrantLimit.class)
+            .map(RaiseGrantLimit::pages)
+            .orElse(0);
+    return guests == 0
+        ? Optional.empty()
+        : Optional.of(
+            new RaiseGrantLimit(
+                Math.max(before, RaiseGrantLimit.pagesOf(Math.toIntExact(guests)))));
   }
 
   private static boolean uses(Guest guest, Gpu gpu) {

@@ -62,7 +62,8 @@ import java.util.function.UnaryOperator;
 final class DeviceHost {
   /** 64 CPUs and 1 TiB. */
   static final HostFacts ROOMY =
-      new HostFacts(64, 1L << 40, 1L << 40, 1L << 30, false, false, true, "");
+      new HostFacts(
+          64, 1L << 40, 1L << 40, 1L << 30, false, false, true, "", HostFacts.Grants.NONE);
 
   private static final Path IMAGE = Path.of("/d/debian.qcow2");
 
@@ -148,7 +149,18 @@ final class DeviceHost {
             .observe(setup, JournalKnowledge.of(journal), () -> libvirt);
     Snapshot snapshot =
         new Snapshot(
-            root ? ROOMY : new HostFacts(64, 1L << 40, 1L << 40, 1L << 30, false, false, false, ""),
+            root
+                ? ROOMY
+                : new HostFacts(
+                    64,
+                    1L << 40,
+                    1L << 40,
+                    1L << 30,
+                    false,
+                    false,
+                    false,
+                    "",
+                    HostFacts.Grants.NONE),
             libvirt,
             Map.of(IMAGE, new FileFacts(1000, 2000, true, true, true)),
             Set.of(),

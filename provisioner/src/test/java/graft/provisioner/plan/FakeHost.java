@@ -42,6 +42,7 @@ import graft.provisioner.step.guest.MakeSshKeys;
 import graft.provisioner.step.guest.MakeToken;
 import graft.provisioner.step.guest.StartGuest;
 import graft.provisioner.step.host.DefineNetwork;
+import graft.provisioner.step.host.RaiseGrantLimit;
 import graft.provisioner.step.host.StartNetwork;
 import graft.provisioner.step.host.StartServer;
 import graft.provisioner.values.Name;
@@ -80,6 +81,7 @@ final class FakeHost {
   private boolean vsock;
   private boolean ucx;
   private String nvidia = "";
+  private HostFacts.Grants pages = HostFacts.Grants.NONE;
   private boolean root = true;
   private DeviceFacts devices = DeviceFacts.NONE;
   private long run;
@@ -190,6 +192,17 @@ final class FakeHost {
     return this;
   }
 
+  /** Processes may share pages with guests of Xen: so many by the kernel's own limit. */
+  FakeHost gntalloc() {
+    pages = new HostFacts.Grants(true, true, 1024);
+    return this;
+  }
+
+  FakeHost withoutEventChannels() {
+    pages = new HostFacts.Grants(true, false, 1024);
+    return this;
+  }
+
   FakeHost listening(int port) {
     listening.add(port);
     return this;
@@ -271,7 +284,7 @@ final class FakeHost {
                 List.copyOf(networks.values()))
             : LibvirtFacts.unreachable(uri, error);
     return new Snapshot(
-        new HostFacts(2, memory, memory, sharedMemory, vsock, ucx, root, nvidia),
+        new HostFacts(2, memory, memory, sharedMemory, vsock, ucx, root, nvidia, pages),
         libvirt,
         files,
         folders,
@@ -393,6 +406,8 @@ final class FakeHost {
     } else if (step instanceof StartServer server) {
       servers.add(server.pidFile());
       server.listen().forEach(endpoint -> listening.add(endpoint.port()));
+    } else if (step instanceof RaiseGrantLimit raise) {
+      pages = new HostFacts.Grants(pages.gntalloc(), pages.evtchn(), pages.limit() + raise.pages());
     } else if (step instanceof DefineNetwork network) {
       network(network.network(), false, "");
     } else if (step instanceof StartNetwork network) {
