@@ -41,6 +41,18 @@ same() {
   verdict "$1" "${difference:+$(grep -c '^[<>]' <<<"$difference") lines differ}"
 }
 
+within() { # seconds, command: until it succeeds
+  local last=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    [ "$SECONDS" -lt "$last" ] || return
+    sleep 0.2
+  done
+}
+
+# Whether a process has ended: its number.
+ended() { ! kill -0 "$1" 2>/dev/null; }
+
 tally() {
   echo "$good as expected, $bad not"
   [ "$bad" = 0 ]
