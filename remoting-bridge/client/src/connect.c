@@ -146,6 +146,22 @@ static void prove(const uint8_t key[32], const char *label, const uint8_t *first
   graft_hmac_sha256(key, 32, parts, sizes, 5, out);
 }
 
+/* Something else answered. Most protocols for people to read begin with text, which says what it is; what could harm a
+ * terminal is left out of it. */
+static void not_a_server(const char *server, const struct challenge *answer, char *reason, size_t size) {
+  char words[25];
+  bool text = true;
+  memcpy(words, answer, sizeof words - 1);
+  words[sizeof words - 1] = 0;
+  for (size_t i = 0; i < sizeof words - 1; i++) {
+    bool printable = words[i] >= 32 && words[i] < 127;
+    if (i < sizeof answer->magic) text = text && printable;
+    if (!printable) words[i] = ' ';
+  }
+  size_t used = (size_t)snprintf(reason, size, "%s is not a Graft server", server);
+  if (text && used < size) snprintf(reason + used, size - used, ": it answers \"%s\"", words);
+}
+
 /* How long a server that has answered may take to find a worker: where none is ready one is started. */
 #define WORKER_MILLISECONDS 120000
 
@@ -166,7 +182,7 @@ static bool authenticate(int fd, const struct graft_config *config, uint32_t cha
     return false;
   }
   if (challenge.magic != MAGIC) {
-    snprintf(reason, size, "%s is not a Graft server", config->server);
+    not_a_server(config->server, &challenge, reason, size);
     return false;
   }
   if (challenge.status) {

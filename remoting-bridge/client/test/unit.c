@@ -1,7 +1,10 @@
 /* Unit tests of the client's own parts, built with its sources under the sanitizers. Prints "N passed, N failed". */
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "graft.h"
@@ -320,6 +323,46 @@ static void ways(void) {
   CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "vsock://CID:PORT"));
 }
 
+/* Why there is no session with what gives this answer to the greeting. */
+static const char *why_not(const char *answer, size_t bytes) {
+  static char reason[600];
+  char folder[] = "/tmp/graft-unit-XXXXXX", text[200];
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  struct graft_config config;
+  struct graft_session_key session;
+  struct graft_wire wire;
+  int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (!mkdtemp(folder)) abort();
+  snprintf(address.sun_path, sizeof address.sun_path, "%s/other", folder);
+  if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 1)) abort();
+  pid_t other = fork();
+  if (!other) {
+    char greeting[128];
+    alarm(10);
+    int fd = accept(listener, NULL, NULL);
+    bool said = recv(fd, greeting, sizeof greeting, MSG_WAITALL) == sizeof greeting && send(fd, answer, bytes, 0) == (ssize_t)bytes;
+    _exit(!said);
+  }
+  snprintf(text, sizeof text, "server = unix://%s\n", address.sun_path);
+  CHECK(config_from(text, &config, reason) && !graft_connect_best(&config, &session, &wire, reason, sizeof reason));
+  int status;
+  CHECK(waitpid(other, &status, 0) == other && status == 0);
+  close(listener);
+  unlink(address.sun_path);
+  rmdir(folder);
+  return reason;
+}
+
+/* What answers in a server's place is shown if that is text, and harms no terminal. */
+static void other_servers(void) {
+  char web[64] = "HTTP/1.1 400 Bad Request\r\n", shell[64] = "SSH-\r\n\33[2J\x7f\xc3\xa9", tls[64] = {21, 3, 1, 0, 2, 2, 70};
+  unsetenv("GRAFT_SERVER");
+  CHECK(strstr(why_not(web, sizeof web), "/other is not a Graft server: it answers \"HTTP/1.1 400 Bad Request\""));
+  CHECK(strstr(why_not(shell, sizeof shell), "it answers \"SSH-   [2J   "));
+  const char *reason = why_not(tls, sizeof tls);
+  CHECK(strstr(reason, "/other is not a Graft server") && !strstr(reason, "answers"));
+}
+
 /* Names and versions as CUDA's own typedefs have them. */
 static void procedures(void) {
   extern int cuGetProcAddress_v2(const char *, void *, int, uint64_t, void *);
@@ -363,6 +406,7 @@ int main(void) {
   paging();
   configuration();
   ways();
+  other_servers();
   guest_memory();
   rails();
   procedures();
