@@ -11,7 +11,7 @@ package graft.provisioner.observe;
  * @param ucx whether there is a libucp, which a server needs for rdma
  * @param root whether this process is root's
  * @param nvidiaDriver the loaded NVIDIA driver's version; empty if there is none
- * @param grants what lets it share pages with guests of Xen
+ * @param pageGrants what lets it share pages with guests of Xen
  */
 public record HostFacts(
     int cpus,
@@ -22,7 +22,7 @@ public record HostFacts(
     boolean ucx,
     boolean root,
     String nvidiaDriver,
-    Grants grants) {
+    PageGrants pageGrants) {
   /**
    * What lets a process of a Xen host share pages with a guest.
    *
@@ -30,9 +30,9 @@ public record HostFacts(
    * @param evtchn whether it may use /dev/xen/evtchn, through which both ends wake each other
    * @param limit how many pages all processes together may share; 0 where there is no gntalloc
    */
-  public record Grants(boolean gntalloc, boolean evtchn, long limit) {
+  public record PageGrants(boolean gntalloc, boolean evtchn, long limit) {
     /** As on a host without Xen. */
-    public static final Grants NONE = new Grants(false, false, 0);
+    public static final PageGrants NONE = new PageGrants(false, false, 0);
 
     /** Where the kernel has the limit, and takes another one. */
     public static final String LIMIT = "/sys/module/xen_gntalloc/parameters/limit";

@@ -59,7 +59,7 @@ public final class HostObserver {
       }
     }
     List<String> driver = lines(Path.of("/sys/module/nvidia/version"));
-    List<String> limit = lines(Path.of(HostFacts.Grants.LIMIT));
+    List<String> limit = lines(Path.of(HostFacts.PageGrants.LIMIT));
     return new HostFacts(
         Runtime.getRuntime().availableProcessors(),
         total,
@@ -69,7 +69,7 @@ public final class HostObserver {
         ucx(),
         isRoot(),
         driver.isEmpty() ? "" : driver.get(0).strip(),
-        new HostFacts.Grants(
+        new HostFacts.PageGrants(
             isUsable(GNTALLOC),
             isUsable(EVTCHN),
             limit.isEmpty() ? 0 : Long.parseLong(limit.get(0).strip())));

@@ -78,7 +78,7 @@ final class GuestChannels {
   }
 
   private Optional<String> noVchan() {
-    HostFacts.Grants grants = input.snapshot().host().grants();
+    HostFacts.PageGrants grants = input.snapshot().host().pageGrants();
     if (!isOfXen()) {
       return Optional.of("only guests of Xen on this host share pages with its server");
     } else if (serverIsAway().isPresent()) {

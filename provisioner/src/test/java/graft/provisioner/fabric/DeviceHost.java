@@ -63,7 +63,7 @@ final class DeviceHost {
   /** 64 CPUs and 1 TiB. */
   static final HostFacts ROOMY =
       new HostFacts(
-          64, 1L << 40, 1L << 40, 1L << 30, false, false, true, "", HostFacts.Grants.NONE);
+          64, 1L << 40, 1L << 40, 1L << 30, false, false, true, "", HostFacts.PageGrants.NONE);
 
   private static final Path IMAGE = Path.of("/d/debian.qcow2");
 
@@ -160,7 +160,7 @@ final class DeviceHost {
                     false,
                     false,
                     "",
-                    HostFacts.Grants.NONE),
+                    HostFacts.PageGrants.NONE),
             libvirt,
             Map.of(IMAGE, new FileFacts(1000, 2000, true, true, true)),
             Set.of(),

@@ -81,7 +81,7 @@ final class FakeHost {
   private boolean vsock;
   private boolean ucx;
   private String nvidia = "";
-  private HostFacts.Grants pages = HostFacts.Grants.NONE;
+  private HostFacts.PageGrants pages = HostFacts.PageGrants.NONE;
   private boolean root = true;
   private DeviceFacts devices = DeviceFacts.NONE;
   private long run;
@@ -194,12 +194,12 @@ final class FakeHost {
 
   /** Processes may share pages with guests of Xen: so many by the kernel's own limit. */
   FakeHost gntalloc() {
-    pages = new HostFacts.Grants(true, true, 1024);
+    pages = new HostFacts.PageGrants(true, true, 1024);
     return this;
   }
 
   FakeHost withoutEventChannels() {
-    pages = new HostFacts.Grants(true, false, 1024);
+    pages = new HostFacts.PageGrants(true, false, 1024);
     return this;
   }
 
@@ -407,7 +407,8 @@ final class FakeHost {
       servers.add(server.pidFile());
       server.listen().forEach(endpoint -> listening.add(endpoint.port()));
     } else if (step instanceof RaiseGrantLimit raise) {
-      pages = new HostFacts.Grants(pages.gntalloc(), pages.evtchn(), pages.limit() + raise.pages());
+      pages =
+          new HostFacts.PageGrants(pages.gntalloc(), pages.evtchn(), pages.limit() + raise.pages());
     } else if (step instanceof DefineNetwork network) {
       network(network.network(), false, "");
     } else if (step instanceof StartNetwork network) {

@@ -3,11 +3,22 @@ package graft.provisioner.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.provisioner.observe.DeviceFacts;
+import graft.provisioner.observe.DeviceObserver;
+import graft.provisioner.observe.Known;
+import graft.provisioner.observe.LibvirtFacts;
 import graft.provisioner.setup.PayloadFile;
 import graft.provisioner.step.guest.BringsPayload;
+import graft.provisioner.values.Name;
+import graft.sriov.fake.FakeDevice;
+import graft.sriov.fake.FakeSysfs;
+import graft.sriov.vf.HostAccess;
+import graft.sriov.vf.TimeLimits;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What a guest of Xen gets for vchan, and when it does not. */
 class VchanTest {
@@ -68,6 +79,25 @@ class VchanTest {
     assertThat(plan.warnings()).noneMatch(warning -> warning.contains("over the network"));
     host.carryOut(plan);
     assertThat(host.plan(ONE).actions()).isEmpty();
+  }
+
+  @Test
+  void aVirtualFunctionComesFirst(@TempDir Path folder) throws Exception {
+    FakeSysfs fake = new FakeSysfs(folder);
+    fake.loadDriver("pciback").add(FakeDevice.mlx5("0000:3b:00.0", 8));
+    DeviceFacts devices =
+        new DeviceObserver(
+                new HostAccess(fake, fake.links(), TimeLimits.DEFAULT), folder.resolve("claims"))
+            .observe(
+                new Name("lab"),
+                Known.NOTHING,
+                () -> LibvirtFacts.unreachable("xen:///system", ""));
+    String function =
+        ONE.replace(
+                "guests:", "fabric: {adapters: [{name: ib0, device: mlx5_3b_0, vfs: 1}]}\nguests:")
+            + "    virtualization: pv\n    vfs: [{adapter: ib0}]\n";
+    assertThat(host.xen(CAPABILITIES).gntalloc().ucx().devices(devices).plan(function).toText())
+        .contains("channels rdma, vchan, tcp)");
   }
 
   @Test

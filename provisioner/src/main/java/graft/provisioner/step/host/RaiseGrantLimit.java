@@ -1,6 +1,6 @@
 package graft.provisioner.step.host;
 
-import graft.provisioner.observe.HostFacts.Grants;
+import graft.provisioner.observe.HostFacts.PageGrants;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
@@ -52,7 +52,7 @@ public record RaiseGrantLimit(int pages) implements Step {
 
   @Override
   public boolean isDone(Snapshot snapshot) {
-    return snapshot.host().grants().limit() >= pages;
+    return snapshot.host().pageGrants().limit() >= pages;
   }
 
   @Override
@@ -85,7 +85,7 @@ public record RaiseGrantLimit(int pages) implements Step {
   @Override
   public void undo(StepContext context) {
     HostAccess host = context.host();
-    if (context.beforeOf(id()).isEmpty() || !host.files().exists(Grants.LIMIT)) {
+    if (context.beforeOf(id()).isEmpty() || !host.files().exists(PageGrants.LIMIT)) {
       return; // not begun, or the module is gone and its limit with it
     }
     long now = limit(host);
@@ -96,17 +96,17 @@ public record RaiseGrantLimit(int pages) implements Step {
 
   private static long limit(HostAccess host) {
     return host.files()
-        .read(Grants.LIMIT)
+        .read(PageGrants.LIMIT)
         .map(Long::parseLong)
         .orElseThrow(
             () ->
                 new StepFailure(
                     "this host says nothing of how many pages it may share: there is no "
-                        + Grants.LIMIT,
+                        + PageGrants.LIMIT,
                     "modprobe xen-gntalloc, then apply again"));
   }
 
   private static void write(HostAccess host, long limit) {
-    host.files().write(Grants.LIMIT, Long.toString(limit), host.limits().attribute());
+    host.files().write(PageGrants.LIMIT, Long.toString(limit), host.limits().attribute());
   }
 }

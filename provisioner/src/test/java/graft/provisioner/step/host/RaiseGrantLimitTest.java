@@ -10,7 +10,7 @@ import graft.provisioner.apply.Steps;
 import graft.provisioner.apply.Undoer;
 import graft.provisioner.journal.Journal;
 import graft.provisioner.observe.Connections;
-import graft.provisioner.observe.HostFacts.Grants;
+import graft.provisioner.observe.HostFacts.PageGrants;
 import graft.provisioner.plan.Action;
 import graft.provisioner.plan.Plan;
 import graft.sriov.fake.FakeSysfs;
@@ -30,7 +30,7 @@ class RaiseGrantLimitTest {
 
   @BeforeEach
   void aHostWithTheKernelsOwnLimit() {
-    files = new FakeSysfs(folder.resolve("host")).file(Grants.LIMIT, "1024");
+    files = new FakeSysfs(folder.resolve("host")).file(PageGrants.LIMIT, "1024");
   }
 
   private interface Work {
@@ -65,7 +65,7 @@ class RaiseGrantLimitTest {
   }
 
   private int limit() {
-    return Integer.parseInt(files.read(Grants.LIMIT).orElseThrow());
+    return Integer.parseInt(files.read(PageGrants.LIMIT).orElseThrow());
   }
 
   @Test
@@ -81,7 +81,7 @@ class RaiseGrantLimitTest {
     apply("a", 8208);
     apply("a", 8208);
     assertThat(limit()).isEqualTo(9232);
-    files.file(Grants.LIMIT, "1024"); // a boot
+    files.file(PageGrants.LIMIT, "1024"); // a boot
     apply("a", 8208);
     assertThat(limit()).isEqualTo(9232);
   }
@@ -99,7 +99,7 @@ class RaiseGrantLimitTest {
   void anApplyThatWasKilledBeforeItRaisedItIsTakenBack() throws Exception {
     apply("a", 8208);
     apply("a", 16416);
-    files.file(Grants.LIMIT, "9232"); // as the first left it
+    files.file(PageGrants.LIMIT, "9232"); // as the first left it
     undo("a");
     assertThat(limit()).isEqualTo(1024);
   }
@@ -117,9 +117,9 @@ class RaiseGrantLimitTest {
 
   @Test
   void takenBackItIsNeverRaised() throws Exception {
-    files.file(Grants.LIMIT, "4096");
+    files.file(PageGrants.LIMIT, "4096");
     apply("a", 8208);
-    files.file(Grants.LIMIT, "1024"); // a boot
+    files.file(PageGrants.LIMIT, "1024"); // a boot
     undo("a");
     assertThat(limit()).isEqualTo(1024);
   }
@@ -127,7 +127,7 @@ class RaiseGrantLimitTest {
   @Test
   void aModuleThatIsGoneTookItsLimitWithIt() throws Exception {
     apply("a", 8208);
-    files.deleteFile(Grants.LIMIT);
+    files.deleteFile(PageGrants.LIMIT);
     undo("a");
     assertThatThrownBy(() -> apply("b", 8208))
         .hasMessageContaining("there is no /sys/module/xen_gntalloc/parameters/limit");
