@@ -16,10 +16,12 @@
 #include <linux/vm_sockets.h>
 
 #include "graft.h"
+#include "grants.h"
 #include "region.h"
 #include "ucx.h"
 
 #define MAGIC 0x54465247u
+#define XEN_DEVICES "/dev/xen"
 
 static int connect_unix(const char *path, char *reason, size_t size) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -120,7 +122,7 @@ struct hello {
   uint64_t hash;
   uint8_t nonce[32];
   char name[64];
-  uint32_t kind, channel; /* channel 1: shared memory, its descriptor follows the welcome; 2: the guest's own; 3: UCX */
+  uint32_t kind, channel; /* channel 1: shared memory, its descriptor follows the welcome; 2: the guest's own; 3: UCX; 4: Xen's grants */
   uint64_t session;
 };
 struct challenge {
@@ -201,10 +203,7 @@ static bool authenticate(int fd, const struct graft_config *config, uint32_t cha
     return false;
   }
   if (welcome.status) {
-    welcome.message[sizeof welcome.message - 1] = 0;
-    for (char *c = welcome.message; *c; c++) {
-      if ((unsigned char)*c < 32) *c = ' ';
-    }
+    graft_plain_text(welcome.message, sizeof welcome.message);
     snprintf(reason, size, "server %s refused %s: %s", config->server, config->name,
              welcome.message[0] ? welcome.message : "no reason given");
     return false;
@@ -226,19 +225,19 @@ static bool authenticate(int fd, const struct graft_config *config, uint32_t cha
 static const struct scheme {
   const char *prefix;
   int (*open)(const char *rest, char *reason, size_t size);
-  enum { OVER_SOCKET, OVER_SHARED_MEMORY, OVER_GUEST_MEMORY, OVER_UCX } channel;
+  enum { OVER_SOCKET, OVER_SHARED_MEMORY, OVER_GUEST_MEMORY, OVER_UCX, OVER_GRANTS } channel;
 } schemes[] = {
     {"tcp://", connect_tcp, OVER_SOCKET},         {"unix://", connect_unix, OVER_SOCKET},
     {"vsock://", connect_vsock, OVER_SOCKET},     {"shm://", connect_unix, OVER_SHARED_MEMORY},
     {"ivshmem://", connect_tcp, OVER_GUEST_MEMORY}, {"ivshmem+vsock://", connect_vsock, OVER_GUEST_MEMORY},
-    {"rdma://", connect_tcp, OVER_UCX},
+    {"rdma://", connect_tcp, OVER_UCX},           {"vchan://", connect_tcp, OVER_GRANTS},
 };
 
 static const struct scheme *scheme_of(const char *address, char *reason, size_t size) {
   for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
     if (!strncmp(address, schemes[i].prefix, strlen(schemes[i].prefix))) return &schemes[i];
   }
-  snprintf(reason, size, "server address must start with tcp://, unix://, vsock://, shm://, ivshmem://, ivshmem+vsock:// or rdma://, not %s", address);
+  snprintf(reason, size, "server address must start with tcp://, unix://, vsock://, shm://, ivshmem://, ivshmem+vsock://, rdma:// or vchan://, not %s", address);
   return NULL;
 }
 
@@ -250,6 +249,7 @@ static bool rdma_is_usable(const struct graft_config *config, char *reason, size
 /* A session that could not be used would cost the server a worker. */
 static bool usable(const struct scheme *scheme, const struct graft_config *config, char *reason, size_t size) {
   if (scheme->channel == OVER_GUEST_MEMORY) return graft_region_present(config->pci_devices, reason, size);
+  if (scheme->channel == OVER_GRANTS) return graft_grants_present(XEN_DEVICES, reason, size);
   return scheme->channel != OVER_UCX || rdma_is_usable(config, reason, size);
 }
 
@@ -260,6 +260,8 @@ static bool settle(const struct scheme *scheme, const struct graft_config *confi
       return graft_region_share(wire->fd, reason, size);
     case OVER_GUEST_MEMORY:
       return graft_region_join(wire->fd, config->pci_devices, reason, size);
+    case OVER_GRANTS:
+      return graft_grants_join(wire->fd, XEN_DEVICES, reason, size);
     case OVER_UCX:
       wire->ucx = graft_ucx_open(wire->fd, reason, size);
       return wire->ucx;

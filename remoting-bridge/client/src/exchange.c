@@ -37,3 +37,10 @@ bool graft_exchange(int fd, const void *out, size_t out_bytes, void *in, size_t 
   }
   return true;
 }
+
+void graft_plain_text(char *message, size_t size) {
+  message[size - 1] = 0;
+  for (char *c = message; *c; c++) {
+    if ((unsigned char)*c < 32) *c = ' ';
+  }
+}

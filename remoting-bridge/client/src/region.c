@@ -124,10 +124,7 @@ static bool ask(int fd, struct answer *answer, char *reason, size_t size) {
     return false;
   }
   if (answer->status) {
-    answer->message[sizeof answer->message - 1] = 0;
-    for (char *c = answer->message; *c; c++) {
-      if ((unsigned char)*c < 32) *c = ' ';
-    }
+    graft_plain_text(answer->message, sizeof answer->message);
     snprintf(reason, size, "%s", answer->message);
     return false;
   }

@@ -3,32 +3,58 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
-void graft_ring_open(struct graft_ring *ring, uint8_t *region, size_t control, size_t data) {
-  ring->control = (struct graft_ring_control *)(region + control);
-  ring->data = region + data;
+#include "xen.h"
+
+void graft_ring_open(struct graft_ring *ring, uint8_t *control, uint8_t *data, size_t bytes) {
+  ring->control = (struct graft_ring_control *)control;
+  ring->data = data;
+  ring->bytes = bytes;
   ring->position = ring->tail = 0;
 }
 
-static bool peer_gone(int doorbell) {
-  struct pollfd p = {.fd = doorbell, .events = 0};
-  return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
+static bool peer_gone(const struct graft_bell *bell) {
+  struct pollfd p = {.fd = bell->socket, .events = POLLRDHUP};
+  return poll(&p, 1, 0) > 0;
+}
+
+/* False if the peer is gone. */
+static bool ring_bell(const struct graft_bell *bell) {
+  if (bell->events.fd >= 0) {
+    struct ioctl_evtchn_notify notify = {bell->events.port};
+    return !ioctl(bell->events.fd, IOCTL_EVTCHN_NOTIFY, &notify);
+  }
+  char one = 1;
+  return send(bell->socket, &one, 1, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 || errno == EAGAIN;
+}
+
+/* Takes what there is to hear by now. False if the peer is gone. */
+static bool hear(const struct graft_bell *bell) {
+  if (bell->events.fd >= 0) {
+    uint32_t port; /* there is one only; it is silent until it is written back */
+    if (read(bell->events.fd, &port, sizeof port) == sizeof port && write(bell->events.fd, &port, sizeof port) < 0) return false;
+  }
+  char bells[64];
+  ssize_t n = recv(bell->socket, bells, sizeof bells, MSG_DONTWAIT);
+  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 /* Room in the ring, by a fresh look at the consumer's position only if the last one shows less than wanted. */
 static size_t room(struct graft_ring *ring, size_t wanted) {
   uint64_t used = ring->position - ring->tail;
-  if (GRAFT_RING_BYTES - used >= wanted) return GRAFT_RING_BYTES - used;
+  if (ring->bytes - used >= wanted) return ring->bytes - used;
   ring->tail = __atomic_load_n(&ring->control->tail, __ATOMIC_ACQUIRE);
   used = ring->position - ring->tail;
-  return used > GRAFT_RING_BYTES ? SIZE_MAX : GRAFT_RING_BYTES - used;
+  return used > ring->bytes ? SIZE_MAX : ring->bytes - used;
 }
 
 uint8_t *graft_ring_reserve(struct graft_ring *ring, size_t bytes) {
-  size_t at = ring->position % GRAFT_RING_BYTES, free_bytes = room(ring, bytes);
-  if (GRAFT_RING_BYTES - at < bytes || free_bytes < bytes || free_bytes == SIZE_MAX) return NULL;
+  size_t at = ring->position % ring->bytes, free_bytes = room(ring, bytes);
+  if (ring->bytes - at < bytes || free_bytes < bytes || free_bytes == SIZE_MAX) return NULL;
   return ring->data + at;
 }
 
@@ -39,13 +65,12 @@ bool graft_ring_publish(struct graft_ring *ring, size_t bytes) {
   return __atomic_load_n(&ring->control->asleep, __ATOMIC_SEQ_CST);
 }
 
-bool graft_ring_wake(struct graft_ring *ring, int doorbell) {
+bool graft_ring_wake(struct graft_ring *ring, const struct graft_bell *bell) {
   if (!__atomic_exchange_n(&ring->control->asleep, 0, __ATOMIC_SEQ_CST)) return true;
-  char bell = 1;
-  return send(doorbell, &bell, 1, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 || errno == EAGAIN;
+  return ring_bell(bell);
 }
 
-bool graft_ring_write(struct graft_ring *ring, int doorbell, const void *data, size_t bytes) {
+bool graft_ring_write(struct graft_ring *ring, const struct graft_bell *bell, const void *data, size_t bytes) {
   const uint8_t *from = data;
   unsigned full = 0;
   while (bytes) {
@@ -54,27 +79,27 @@ bool graft_ring_write(struct graft_ring *ring, int doorbell, const void *data, s
     if (!free_bytes) {
       /* The other end is far behind: this is no time to hurry. */
       struct timespec pause = {0, 20000};
-      if (++full % 64 == 0 && peer_gone(doorbell)) return false;
+      if (++full % 64 == 0 && peer_gone(bell)) return false;
       if (full > 100) nanosleep(&pause, NULL);
       continue;
     }
-    size_t at = ring->position % GRAFT_RING_BYTES;
+    size_t at = ring->position % ring->bytes;
     size_t take = bytes < free_bytes ? bytes : free_bytes;
-    if (take > GRAFT_RING_BYTES - at) take = GRAFT_RING_BYTES - at;
+    if (take > ring->bytes - at) take = ring->bytes - at;
     memcpy(ring->data + at, from, take);
     from += take;
     bytes -= take;
-    if (graft_ring_publish(ring, take) && !graft_ring_wake(ring, doorbell)) return false;
+    if (graft_ring_publish(ring, take) && !graft_ring_wake(ring, bell)) return false;
   }
   return true;
 }
 
 ssize_t graft_ring_peek(struct graft_ring *ring, const uint8_t **data) {
   uint64_t have = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE) - ring->position;
-  if (have > GRAFT_RING_BYTES) return -1;
-  size_t at = ring->position % GRAFT_RING_BYTES;
+  if (have > ring->bytes) return -1;
+  size_t at = ring->position % ring->bytes;
   *data = ring->data + at;
-  return (ssize_t)(have > GRAFT_RING_BYTES - at ? GRAFT_RING_BYTES - at : have);
+  return (ssize_t)(have > ring->bytes - at ? ring->bytes - at : have);
 }
 
 void graft_ring_take(struct graft_ring *ring, size_t bytes) {
@@ -107,11 +132,8 @@ void graft_ring_nap(uint64_t waited_nanoseconds) {
   nanosleep(&pause, NULL);
 }
 
-bool graft_ring_sleep(struct graft_ring *ring, int doorbell) {
+bool graft_ring_sleep(struct graft_ring *ring, const struct graft_bell *bell) {
   if (!graft_ring_doze(ring)) return true;
-  struct pollfd p = {.fd = doorbell, .events = POLLIN};
-  char bells[64];
-  if (poll(&p, 1, -1) < 0) return errno == EINTR;
-  ssize_t n = recv(doorbell, bells, sizeof bells, MSG_DONTWAIT);
-  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+  struct pollfd p[] = {{.fd = bell->socket, .events = POLLIN}, {.fd = bell->events.fd, .events = POLLIN}};
+  return poll(p, 2, -1) < 0 ? errno == EINTR : hear(bell);
 }

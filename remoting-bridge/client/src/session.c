@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "graft.h"
+#include "grants.h"
 #include "mirror.h"
 #include "region.h"
 #include "ring.h"
@@ -80,7 +81,7 @@ static struct {
   bool bell_is_far; /* the doorbell goes through the guest's network: look at the ring for a while before waiting for it */
   bool shared; /* records go through shared memory, the socket is the doorbell */
   struct graft_ring requests, answers;
-  int bell; /* wakes whoever takes requests out of the ring */
+  struct graft_bell bell; /* wakes whoever takes requests out of the ring; of shared memory, is heard for answers too */
   int dead; /* 0, or the error that every call returns */
   pid_t sender, receiver; /* who is writing a record, who takes answers; kept while there are mirrors */
 
@@ -200,7 +201,7 @@ static void push(uint64_t end) {
     drain(end);
     pthread_mutex_unlock(&s.pump_lock);
   } else if (__atomic_load_n(&s.requests.control->asleep, __ATOMIC_SEQ_CST)) {
-    graft_ring_wake(&s.requests, s.bell);
+    graft_ring_wake(&s.requests, &s.bell);
   }
 }
 
@@ -209,9 +210,9 @@ static bool start_pump(void) {
   int bells[2];
   uint8_t *memory = mmap(NULL, GRAFT_REGION_CONTROL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, bells)) return false;
-  graft_ring_open(&s.requests, memory, GRAFT_REQUESTS, GRAFT_REQUESTS_DATA);
-  graft_ring_open(&s.pump, memory, GRAFT_REQUESTS, GRAFT_REQUESTS_DATA);
-  s.bell = bells[0];
+  graft_ring_open(&s.requests, memory + GRAFT_REQUESTS, memory + GRAFT_REQUESTS_DATA, GRAFT_RING_BYTES);
+  graft_ring_open(&s.pump, memory + GRAFT_REQUESTS, memory + GRAFT_REQUESTS_DATA, GRAFT_RING_BYTES);
+  s.bell = (struct graft_bell){.socket = bells[0], .events.fd = -1};
   s.pump_bell = bells[1];
   return graft_start_thread(pump, NULL);
 }
@@ -330,7 +331,7 @@ void graft_bulk(struct graft_call *call, const void *data, size_t bytes) {
 }
 
 static void put_in_ring(const void *data, size_t bytes) {
-  if (!graft_ring_write(&s.requests, s.bell, data, bytes)) graft_die("the server is gone", 0);
+  if (!graft_ring_write(&s.requests, &s.bell, data, bytes)) graft_die("the server is gone", 0);
 }
 
 /* Completes the record; called with send_lock held. Bulk data that goes over lanes is to be waited for. */
@@ -352,7 +353,7 @@ static struct graft_transfer *commit(struct graft_call *call, uint16_t flags) {
   }
   if (call->start == s.buffer) {
     put_in_ring(s.buffer, bytes);
-  } else if (graft_ring_publish(&s.requests, bytes) && (s.shared || !waits) && !graft_ring_wake(&s.requests, s.bell)) {
+  } else if (graft_ring_publish(&s.requests, bytes) && (s.shared || !waits) && !graft_ring_wake(&s.requests, &s.bell)) {
     graft_die("the server is gone", 0);
   }
   if (on_lanes) return graft_lanes_send(++s.transfers, call->bulk, call->bulk_bytes, stays);
@@ -412,7 +413,7 @@ static bool receive(void *to, size_t bytes) {
         continue;
       }
       if (now > deadline && give_way(now - deadline)) continue;
-      if (now > deadline && !graft_ring_sleep(&s.answers, s.wire.fd)) {
+      if (now > deadline && !graft_ring_sleep(&s.answers, &s.bell)) {
         n = -1;
         errno = ECONNRESET;
         break;
@@ -883,6 +884,21 @@ GRAFT_EXPORT const char *graftChannel(void) { return graft_session_is_open() ? s
 
 GRAFT_EXPORT const char *graftVersion(void) { return GRAFT_VERSION; }
 
+/* Those that client and server share. False if they share no memory. */
+static bool open_rings(void) {
+  uint8_t *region = graft_region_rings(), *granted = graft_grants_rings();
+  if (region) {
+    graft_ring_open(&s.requests, region + GRAFT_REQUESTS, region + GRAFT_REQUESTS_DATA, GRAFT_RING_BYTES);
+    graft_ring_open(&s.answers, region + GRAFT_ANSWERS, region + GRAFT_ANSWERS_DATA, GRAFT_RING_BYTES);
+  } else if (granted) {
+    graft_ring_open(&s.requests, granted + GRAFT_GRANTED_REQUESTS, granted + GRAFT_GRANTED_REQUESTS_DATA, GRAFT_GRANTED_RING_BYTES);
+    graft_ring_open(&s.answers, granted + GRAFT_GRANTED_ANSWERS, granted + GRAFT_GRANTED_ANSWERS_DATA, GRAFT_GRANTED_RING_BYTES);
+  }
+  s.bell = (struct graft_bell){s.wire.fd, graft_grants_events()};
+  s.bell_is_far = graft_region_is_guests();
+  return region || granted;
+}
+
 static int open_now(void) {
   char reason[400];
   if (!graft_config_read(&s.config, reason, sizeof reason)) {
@@ -899,14 +915,8 @@ static int open_now(void) {
   s.yields = graft_gives_way(&s.config);
   if (s.config.stats) graft_stats_enable();
   graft_profile_enable();
-  uint8_t *region = graft_region_rings();
-  if (region) {
-    graft_ring_open(&s.requests, region, GRAFT_REQUESTS, GRAFT_REQUESTS_DATA);
-    graft_ring_open(&s.answers, region, GRAFT_ANSWERS, GRAFT_ANSWERS_DATA);
-    s.bell = s.wire.fd;
-    s.shared = true;
-    s.bell_is_far = graft_region_is_guests();
-  } else if (!start_pump()) {
+  s.shared = open_rings();
+  if (!s.shared && !start_pump()) {
     graft_say("cannot start the thread that sends: %s", strerror(errno));
     return GRAFT_OUT_OF_MEMORY;
   }

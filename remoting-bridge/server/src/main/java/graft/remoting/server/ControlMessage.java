@@ -29,10 +29,11 @@ sealed interface ControlMessage {
    *
    * @param memoryLimit bytes of device memory, 0 for no limit
    * @param channel the HELLO's word for what carries the records
-   * @param region the file of the guest's shared memory, empty for other channels
+   * @param shared the file of the guest's shared memory, or the name of its domain under Xen; empty
+   *     for other channels
    */
   record StartSession(
-      long id, String name, long memoryLimit, int channel, String region, Bytes welcome)
+      long id, String name, long memoryLimit, int channel, String shared, Bytes welcome)
       implements ControlMessage {}
 
   /** To a worker, with a descriptor: one more connection of its session. */
@@ -84,7 +85,7 @@ sealed interface ControlMessage {
         out.writeUTF(start.name());
         out.writeLong(start.memoryLimit());
         out.writeInt(start.channel());
-        out.writeUTF(start.region());
+        out.writeUTF(start.shared());
         out.write(start.welcome().array());
       } else if (this instanceof AddLane lane) {
         out.writeByte('L');

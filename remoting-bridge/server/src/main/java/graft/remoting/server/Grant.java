@@ -12,6 +12,7 @@ import java.util.OptionalLong;
  * @param device the device's index at the server
  * @param cid the guest's context id, from which alone it may connect by vsock
  * @param region the file on this host that is the guest's shared memory, empty without
+ * @param domain the name of the guest's domain under Xen, empty without
  */
 record Grant(
     String name,
@@ -19,7 +20,8 @@ record Grant(
     OptionalLong memory,
     OptionalInt device,
     OptionalLong cid,
-    String region) {
+    String region,
+    String domain) {
   /** Leaves the secret out, so that no log can show it. */
   @Override
   public String toString() {

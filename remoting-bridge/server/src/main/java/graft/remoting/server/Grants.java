@@ -18,6 +18,7 @@ interface Grants {
   static Grants anyone() {
     Bytes none = Bytes.of(new byte[HandshakeMessages.PROOF]);
     return name ->
-        new Grant(name, none, OptionalLong.empty(), OptionalInt.empty(), OptionalLong.empty(), "");
+        new Grant(
+            name, none, OptionalLong.empty(), OptionalInt.empty(), OptionalLong.empty(), "", "");
   }
 }

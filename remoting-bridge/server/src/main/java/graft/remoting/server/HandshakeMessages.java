@@ -46,6 +46,7 @@ final class HandshakeMessages {
   static final int CHANNEL_SHARED_MEMORY = 1;
   static final int CHANNEL_GUEST_MEMORY = 2;
   static final int CHANNEL_RDMA = 3;
+  static final int CHANNEL_VCHAN = 4;
 
   private HandshakeMessages() {}
 

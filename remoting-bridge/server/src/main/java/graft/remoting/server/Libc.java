@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import com.sun.jna.Native;
+import java.nio.charset.StandardCharsets;
 
 /**
  * The C library's calls that the server needs and Java does not offer: sockets as plain file
@@ -129,6 +130,8 @@ final class Libc {
 
   static native int open(long path, int flags);
 
+  static native int ioctl(int fd, long request, long argument);
+
   static native int memfd_create(String name, int flags);
 
   static native int pipe2(long ends, int flags);
@@ -154,6 +157,17 @@ final class Libc {
   static native long lseek(int fd, long offset, int whence);
 
   static native void _exit(int status);
+
+  /** A device's descriptor, for ioctl. */
+  static int openDevice(String path) throws SystemCallException {
+    try (Scratch name = Scratch.of((path + "\0").getBytes(StandardCharsets.UTF_8))) {
+      int fd = open(name.address(), O_RDWR | O_CLOEXEC);
+      if (fd < 0) {
+        throw failure("open " + path);
+      }
+      return fd;
+    }
+  }
 
   /** The text of an errno, as the C library has it. */
   static native String strerror(int errno);

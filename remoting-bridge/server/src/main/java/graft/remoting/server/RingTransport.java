@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Two rings in memory that the client shares, and its socket as doorbell (layout and rules: {@code
+ * Two rings in memory that both ends have, and a doorbell (layout and rules: {@code
  * client/src/ring.h}). Positions count bytes since the start; the client's are checked after they
  * are read, so that nonsense ends its own session and nothing else.
  */
@@ -13,19 +13,19 @@ final class RingTransport implements Transport {
   /** From the begin of the rings' part on, so many bytes hold all positions and flags. */
   static final int POSITIONS = 12 << 10;
 
-  private static final long RING = 4 << 20;
-  private static final long REQUESTS = 4096;
-  private static final long ANSWERS = 8192;
-  private static final long REQUESTS_DATA = 1 << 20;
-  private static final long ANSWERS_DATA = REQUESTS_DATA + RING;
+  /** Bytes of each ring in a region. */
+  static final long RING = 4 << 20;
+
   private static final int TAIL = 64;
   private static final int ASLEEP = 128;
 
   private static final int HURRY = 100;
   private static final long PAUSE_NANOS = 20_000;
 
-  private final NativeSocket doorbell;
+  private final Doorbell doorbell;
   private final Region region;
+  private final long patienceNanos;
+  private final long size;
   private final long requests;
   private final long requestsData;
   private final long answers;
@@ -33,14 +33,25 @@ final class RingTransport implements Transport {
   private long received;
   private long sent;
 
-  /** Rings in {@code region}, and the client's connection as doorbell. */
-  RingTransport(NativeSocket doorbell, Region region) {
+  private RingTransport(Doorbell doorbell, Rings rings, Region region, long patienceNanos) {
     this.doorbell = doorbell;
     this.region = region;
-    this.requests = region.rings() + REQUESTS;
-    this.requestsData = region.rings() + REQUESTS_DATA;
-    this.answers = region.rings() + ANSWERS;
-    this.answersData = region.rings() + ANSWERS_DATA;
+    this.patienceNanos = patienceNanos;
+    this.size = rings.bytes();
+    this.requests = rings.requests();
+    this.requestsData = rings.requestsData();
+    this.answers = rings.answers();
+    this.answersData = rings.answersData();
+  }
+
+  /** Rings in {@code region}, and the client's connection as doorbell. */
+  RingTransport(NativeSocket doorbell, Region region) {
+    this(Doorbell.of(doorbell), Rings.of(region), region, region.patienceNanos());
+  }
+
+  /** Rings beside which nothing is shared. */
+  RingTransport(Doorbell doorbell, Rings rings) {
+    this(doorbell, rings, null, 0);
   }
 
   @Override
@@ -49,11 +60,11 @@ final class RingTransport implements Transport {
     if (have == 0) {
       return NOTHING;
     }
-    if (have < 0 || have > RING) {
+    if (have < 0 || have > size) {
       throw new ProtocolException("the ring of requests is out of order");
     }
-    long at = received & RING - 1;
-    long take = Math.min(Math.min(length, have), RING - at);
+    long at = received & size - 1;
+    long take = Math.min(Math.min(length, have), size - at);
     Memory.copy(requestsData + at, address, take);
     received += take;
     Memory.putLongVolatile(requests + TAIL, received);
@@ -73,10 +84,10 @@ final class RingTransport implements Transport {
       if (count != NOTHING) {
         return count;
       }
-      if (region.patienceNanos() > 0) {
+      if (patienceNanos > 0) {
         began = began == 0 ? System.nanoTime() : began;
         long waited = System.nanoTime() - began;
-        if (waited < region.patienceNanos()) {
+        if (waited < patienceNanos) {
           LockSupport.parkNanos(Math.max(PAUSE_NANOS, waited / 8));
           continue;
         }
@@ -84,18 +95,11 @@ final class RingTransport implements Transport {
       Memory.putIntVolatile(requests + ASLEEP, 1);
       if (Memory.getLongVolatile(requests) != received) {
         Memory.putIntVolatile(requests + ASLEEP, 0);
-      } else if (!sleep()) {
+      } else if (!doorbell.await()) {
         // What it had written before it went still counts.
         long last = tryReceive(address, length);
         return last == NOTHING ? END : last;
       }
-    }
-  }
-
-  /** Waits for the bell; false when the client has gone. */
-  private boolean sleep() throws IOException {
-    try (Scratch bells = new Scratch(64)) {
-      return doorbell.receive(bells.address(), 64) != END;
     }
   }
 
@@ -105,16 +109,16 @@ final class RingTransport implements Transport {
     int full = 0;
     while (done < length) {
       long used = sent - Memory.getLongVolatile(answers + TAIL);
-      if (used < 0 || used > RING) {
+      if (used < 0 || used > size) {
         throw new ProtocolException("the ring of answers is out of order");
       }
-      if (used == RING) {
+      if (used == size) {
         waitForRoom(++full);
         continue;
       }
       full = 0;
-      long at = sent & RING - 1;
-      long take = Math.min(Math.min(length - done, RING - used), RING - at);
+      long at = sent & size - 1;
+      long take = Math.min(Math.min(length - done, size - used), size - at);
       Memory.copy(address + done, answersData + at, take);
       sent += take;
       done += take;
@@ -131,7 +135,7 @@ final class RingTransport implements Transport {
       Thread.onSpinWait();
       return;
     }
-    if (times % 64 == 0 && doorbell.poll(0, 0) != 0) {
+    if (times % 64 == 0 && doorbell.isGone()) {
       throw new IOException("the client has gone");
     }
     LockSupport.parkNanos(PAUSE_NANOS);
@@ -140,9 +144,7 @@ final class RingTransport implements Transport {
   private void ring() throws IOException {
     if (Memory.getIntVolatile(answers + ASLEEP) != 0
         && Memory.compareAndSwapInt(answers + ASLEEP, 1, 0)) {
-      try (Scratch bell = new Scratch(1)) {
-        doorbell.trySend(bell.address(), 1);
-      }
+      doorbell.ring();
     }
   }
 

@@ -63,7 +63,12 @@ final class SessionGate {
     Grant grant = accepted.grant();
     int channel = accepted.hello().channel();
     checkChannel(channel, socket, grant);
-    String region = channel == HandshakeMessages.CHANNEL_GUEST_MEMORY ? grant.region() : "";
+    String shared =
+        switch (channel) {
+          case HandshakeMessages.CHANNEL_GUEST_MEMORY -> grant.region();
+          case HandshakeMessages.CHANNEL_VCHAN -> grant.domain();
+          default -> "";
+        };
     DeviceSpec wanted =
         grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
     long limit = grant.memory().orElse(memory.orElse(0));
@@ -77,7 +82,7 @@ final class SessionGate {
         Bytes welcome = welcome(id, accepted);
         worker.start(
             session,
-            new ControlMessage.StartSession(id, grant.name(), limit, channel, region, welcome),
+            new ControlMessage.StartSession(id, grant.name(), limit, channel, shared, welcome),
             socket.fd());
         metrics.sessionStarted();
         LOG.info("{}", session.startLine());
@@ -115,6 +120,11 @@ final class SessionGate {
       case HandshakeMessages.CHANNEL_GUEST_MEMORY -> {
         if (grant.region().isEmpty()) {
           throw noChannel("the server knows of no memory that it shares with " + grant.name());
+        }
+      }
+      case HandshakeMessages.CHANNEL_VCHAN -> {
+        if (grant.domain().isEmpty()) {
+          throw noChannel("the server knows of no domain of Xen that is " + grant.name());
         }
       }
       default -> throw noChannel("this server has no channel " + channel);

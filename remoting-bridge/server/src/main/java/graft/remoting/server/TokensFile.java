@@ -19,8 +19,8 @@ import java.util.regex.Pattern;
 
 /**
  * The file of who may have a session, one a line: {@code NAME TOKEN [memory=BYTES] [device=INDEX]
- * [cid=NUMBER] [region=FILE]}, the token 64 hexadecimal digits; {@code #} begins a comment. Read
- * anew for each connection, so that a change needs no restart.
+ * [cid=NUMBER] [region=FILE] [domain=NAME]}, the token 64 hexadecimal digits; {@code #} begins a
+ * comment. Read anew for each connection, so that a change needs no restart.
  */
 final class TokensFile implements Grants {
   /** The longest name, in bytes of UTF-8. */
@@ -106,6 +106,7 @@ final class TokensFile implements Grants {
     OptionalInt device = OptionalInt.empty();
     OptionalLong cid = OptionalLong.empty();
     String region = "";
+    String domain = "";
     for (String field : fields.subList(2, fields.size())) {
       String value = field.substring(field.indexOf('=') + 1);
       if (field.startsWith("memory=") && NUMBER.matcher(value).matches()) {
@@ -118,13 +119,15 @@ final class TokensFile implements Grants {
         cid = OptionalLong.of(Long.parseLong(value));
       } else if (field.startsWith("region=/")) {
         region = value;
+      } else if (field.startsWith("domain=") && !value.isEmpty()) {
+        domain = value;
       } else {
         throw problem(
             number,
-            "after the token may come memory=BYTES, device=INDEX, cid=NUMBER and region=/FILE only");
+            "after the token may come memory=BYTES, device=INDEX, cid=NUMBER, region=/FILE and domain=NAME only");
       }
     }
-    return new Grant(name, token, memory, device, cid, region);
+    return new Grant(name, token, memory, device, cid, region, domain);
   }
 
   private ServerException problem(int line, String what) {

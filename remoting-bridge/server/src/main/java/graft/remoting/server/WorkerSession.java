@@ -88,7 +88,9 @@ final class WorkerSession {
           new RingTransport(client, RegionHandshake.receive(client, SHARE_LIMIT));
       case HandshakeMessages.CHANNEL_GUEST_MEMORY ->
           new RingTransport(
-              client, RegionHandshake.agree(client, Path.of(start.region()), SHARE_LIMIT));
+              client, RegionHandshake.agree(client, Path.of(start.shared()), SHARE_LIMIT));
+      case HandshakeMessages.CHANNEL_VCHAN ->
+          VchanHandshake.agree(client, start.shared(), SHARE_LIMIT);
       case HandshakeMessages.CHANNEL_RDMA -> {
         backend.prepareUcx();
         UcxTransport connection = UcxTransport.open(client);

@@ -1,0 +1,84 @@
+package graft.remoting.server;
+
+import com.sun.jna.Native;
+import graft.remoting.device.Memory;
+import java.io.IOException;
+
+/**
+ * An event channel of Xen to a guest, as a doorbell (Linux's {@code include/uapi/xen/evtchn.h}).
+ * The client's connection says when it has gone.
+ */
+final class EventChannel implements Doorbell {
+  private static final String DEVICE = "/dev/xen/evtchn";
+  private static final long BIND_UNBOUND_PORT = 0x044502;
+  private static final long NOTIFY = 0x044504;
+  private static final int PORT = 4;
+
+  private final NativeSocket socket;
+  private final int fd;
+  private final int port;
+
+  private EventChannel(NativeSocket socket, int fd, int port) {
+    this.socket = socket;
+    this.fd = fd;
+    this.port = port;
+  }
+
+  /** A new channel, which only that domain can bind. */
+  static EventChannel open(int domain, NativeSocket socket) throws IOException {
+    int fd = Libc.openDevice(DEVICE);
+    try (Scratch wanted = new Scratch(4)) {
+      Memory.putInt(wanted.address(), domain);
+      int port = Libc.ioctl(fd, BIND_UNBOUND_PORT, wanted.address());
+      if (port < 0) {
+        SystemCallException failure = Libc.failure("make an event channel to domain " + domain);
+        Libc.close(fd);
+        throw failure;
+      }
+      return new EventChannel(socket, fd, port);
+    }
+  }
+
+  /** What the guest binds. */
+  int port() {
+    return port;
+  }
+
+  @Override
+  public boolean await() throws IOException {
+    int[] answers =
+        NativeSocket.poll(-1, new int[] {fd, socket.fd()}, new int[] {Libc.POLLIN, Libc.POLLRDHUP});
+    if (answers[1] != 0) {
+      return false;
+    }
+    try (Scratch ports = new Scratch(PORT)) {
+      // There is one only, which is silent until it is written back.
+      long count = Libc.read(fd, ports.address(), PORT);
+      if (count == PORT && Libc.write(fd, ports.address(), PORT) != PORT) {
+        throw Libc.failure("listen to the event channel of " + socket.peer());
+      }
+    }
+    return true;
+  }
+
+  @Override
+  public void ring() throws IOException {
+    try (Scratch which = new Scratch(4)) {
+      Memory.putInt(which.address(), port);
+      if (Libc.ioctl(fd, NOTIFY, which.address()) < 0 && Native.getLastError() != Libc.EINTR) {
+        throw Libc.failure("ring the event channel of " + socket.peer());
+      }
+    }
+  }
+
+  @Override
+  public boolean isGone() throws IOException {
+    return socket.poll(Libc.POLLRDHUP, 0) != 0;
+  }
+
+  @Override
+  public void close() {
+    Libc.close(fd);
+    socket.close();
+  }
+}

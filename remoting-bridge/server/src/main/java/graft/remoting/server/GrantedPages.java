@@ -1,0 +1,73 @@
+package graft.remoting.server;
+
+import com.sun.jna.Native;
+import graft.remoting.device.Memory;
+import java.io.IOException;
+
+/**
+ * Pages of this domain that one guest of Xen may map, with a ring each way (layout: {@code
+ * client/src/grants.h}; Linux's {@code include/uapi/xen/gntalloc.h}). They are this side's: a guest
+ * that ends, or writes nonsense, takes nothing away. They go back with the process.
+ */
+final class GrantedPages {
+  static final int RING = 1 << 20;
+
+  /** One of control, and the rings. */
+  static final int COUNT = 1 + 2 * RING / 4096;
+
+  private static final String DEVICE = "/dev/xen/gntalloc";
+  private static final long ALLOC_GREF = 0x184705;
+  private static final int WRITABLE = 1;
+  private static final int REFERENCES = 16;
+  private static final int ENOSPC = 28;
+
+  private final long address;
+  private final byte[] references;
+
+  private GrantedPages(long address, byte[] references) {
+    this.address = address;
+    this.references = references;
+  }
+
+  /** New pages, all zero. */
+  static GrantedPages share(int domain) throws IOException {
+    int fd = Libc.openDevice(DEVICE);
+    try (Scratch wanted = new Scratch(REFERENCES + 4L * COUNT)) {
+      long memory = wanted.address();
+      Memory.putShort(memory, (short) domain);
+      Memory.putShort(memory + 2, (short) WRITABLE);
+      Memory.putInt(memory + 4, COUNT);
+      if (Libc.ioctl(fd, ALLOC_GREF, memory) < 0) {
+        throw Native.getLastError() == ENOSPC
+            ? new IOException(
+                "this host may grant no "
+                    + COUNT
+                    + " pages more to guests: raise /sys/module/xen_gntalloc/parameters/limit")
+            : Libc.failure("grant " + COUNT + " pages to domain " + domain);
+      }
+      long mapped =
+          Libc.mmap(
+              0,
+              4096L * COUNT,
+              Libc.PROT_READ | Libc.PROT_WRITE,
+              Libc.MAP_SHARED,
+              fd,
+              Memory.getLong(memory + 8));
+      if (mapped == -1) {
+        throw Libc.failure("map the pages granted to domain " + domain);
+      }
+      return new GrantedPages(mapped, wanted.bytes(REFERENCES, 4 * COUNT));
+    } finally {
+      Libc.close(fd);
+    }
+  }
+
+  /** What the guest maps, 32 bits each. */
+  byte[] references() {
+    return references.clone();
+  }
+
+  Rings rings() {
+    return Rings.granted(address);
+  }
+}

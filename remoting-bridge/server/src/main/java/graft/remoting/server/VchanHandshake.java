@@ -1,0 +1,75 @@
+package graft.remoting.server;
+
+import graft.remoting.device.Memory;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+
+/**
+ * How a worker and a client in a guest of Xen come to share pages, after WELCOME. Sizes and offsets
+ * are in bytes.
+ *
+ * <pre>
+ * GREETING    4  magic
+ * ANSWER    128  0 magic, 4 status (0: go on; else the connection ends), 8 this domain's number, 12 the event channel's
+ *                port, 16 the number of pages, 20 message[108]
+ * PAGES          after a status of 0: the reference of each page's grant (u32)
+ * </pre>
+ */
+final class VchanHandshake {
+  static final int MAGIC = 0x58535247;
+  static final int ANSWER = 128;
+  private static final int MESSAGE = 20;
+
+  private VchanHandshake() {}
+
+  /**
+   * Shares new pages with the guest.
+   *
+   * @param guest the name of its domain
+   * @throws IOException when that cannot be; the client has been told why
+   * @throws ProtocolException when the client does not ask in time, or not as it must
+   */
+  static RingTransport agree(NativeSocket socket, String guest, Duration limit) throws IOException {
+    try (Scratch greeting = new Scratch(4)) {
+      if (!socket.receiveAll(greeting.address(), 4, System.nanoTime() + limit.toNanos())
+          || Memory.getInt(greeting.address()) != MAGIC) {
+        throw new ProtocolException("the client does not ask for pages to share");
+      }
+    }
+    try {
+      Xenstore xenstore = Xenstore.ofHost();
+      int domain = xenstore.domain(guest);
+      GrantedPages pages = GrantedPages.share(domain);
+      EventChannel events = EventChannel.open(domain, socket);
+      send(socket, answer(xenstore.self(), events.port(), ""));
+      send(socket, pages.references());
+      return new RingTransport(events, pages.rings());
+    } catch (IOException e) {
+      send(socket, answer(0, 0, e.getMessage()));
+      throw e;
+    }
+  }
+
+  private static byte[] answer(int domain, int port, String problem) {
+    try (Scratch answer = new Scratch(ANSWER)) {
+      long memory = answer.address();
+      Memory.putInt(memory, MAGIC);
+      Memory.putInt(memory + 4, problem.isEmpty() ? 0 : 1);
+      Memory.putInt(memory + 8, domain);
+      Memory.putInt(memory + 12, port);
+      Memory.putInt(memory + 16, GrantedPages.COUNT);
+      byte[] text = problem.getBytes(StandardCharsets.UTF_8);
+      byte[] fits = Arrays.copyOf(text, Math.min(text.length, ANSWER - MESSAGE - 1));
+      Memory.write(memory + MESSAGE, fits, 0, fits.length);
+      return answer.bytes(0, ANSWER);
+    }
+  }
+
+  private static void send(NativeSocket socket, byte[] message) throws IOException {
+    try (Scratch scratch = Scratch.of(message)) {
+      socket.sendAll(scratch.address(), message.length, false);
+    }
+  }
+}
