@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "graft.h"
+#include "grants.h"
 #include "ivshmem.h"
 #include "paging.h"
 #include "rails.h"
@@ -252,6 +253,44 @@ static const char *ports_of(const char *folder, const char *list, char reason[40
 static bool are(const char *found, const char *expected) { return found && !strcmp(found, expected); }
 
 /* Ports are found by GUID, MAC or name among other devices and their ports, several at once; one that is not there is an error. */
+/* Hears this from a server; why nothing is shared then. */
+static const char *joined(const void *said, size_t bytes, const char *devices) {
+  static char reason[200];
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) || send(ends[1], said, bytes, 0) != (ssize_t)bytes) return "no socket";
+  shutdown(ends[1], SHUT_WR);
+  bool shares = graft_grants_join(ends[0], devices, reason, sizeof reason);
+  close(ends[0]);
+  close(ends[1]);
+  return shares ? "shares" : reason;
+}
+
+/* What can be seen without Xen. */
+static void granted_pages(void) {
+  char devices[] = "/tmp/graft-unit-XXXXXX", reason[200];
+  if (!mkdtemp(devices)) abort();
+  CHECK(!graft_grants_present(devices, reason, sizeof reason) && strstr(reason, "/gntdev of a guest of Xen"));
+  write_file(devices, "gntdev", "");
+  CHECK(!graft_grants_present(devices, reason, sizeof reason) && strstr(reason, "/evtchn of a guest of Xen"));
+  struct {
+    uint32_t magic, status, domain, port, pages;
+    char message[108];
+    uint32_t list[GRAFT_GRANTED_PAGES];
+  } said = {GRAFT_GRANTS_MAGIC, 1, 0, 1, GRAFT_GRANTED_PAGES, "no domain\tof that name", {0}};
+  CHECK(!strcmp(joined(&said, 128, devices), "no domain of that name"));
+  said.status = 0;
+  CHECK(strstr(joined(&said, sizeof said, devices), "cannot map the server's pages"));
+  CHECK(strstr(joined(&said, sizeof said - 1, devices), "does not say which pages"));
+  CHECK(strstr(joined(&said, 127, devices), "does not say which pages"));
+  said.pages = 1u << 30;
+  CHECK(strstr(joined(&said, sizeof said, devices), "shares 1073741824 pages"));
+  said.magic++;
+  CHECK(strstr(joined(&said, sizeof said, devices), "does not say which pages"));
+  CHECK(!graft_grants_rings());
+  remove_file(devices, "gntdev");
+  if (rmdir(devices)) abort();
+}
+
 static void rails(void) {
   char folder[] = "/tmp/graft-unit-XXXXXX", path[200], devices[12], reason[400] = "";
   static const char *const gids[][3] = {
@@ -408,6 +447,7 @@ int main(void) {
   ways();
   other_servers();
   guest_memory();
+  granted_pages();
   rails();
   procedures();
   no_server();

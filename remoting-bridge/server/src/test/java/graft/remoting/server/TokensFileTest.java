@@ -31,7 +31,7 @@ class TokensFileTest {
         file(
                 "# all\n\nalice "
                     + TOKEN
-                    + " memory=1024 device=1 cid=70000 region=/dev/shm/a\nbob\t"
+                    + " memory=1024 device=1 cid=70000 region=/dev/shm/a domain=graft-alice\nbob\t"
                     + TOKEN
                     + "\n",
                 "rw-------")
@@ -42,6 +42,7 @@ class TokensFileTest {
     assertThat(alice.device()).hasValue(1);
     assertThat(alice.cid()).hasValue(70000);
     assertThat(alice.region()).isEqualTo("/dev/shm/a");
+    assertThat(alice.domain()).isEqualTo("graft-alice");
     assertThat(alice.token().array()).hasSize(32).startsWith(0x01, 0x23);
     assertThat(grants.get("bob").memory()).isEmpty();
   }
@@ -73,7 +74,8 @@ class TokensFileTest {
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef memory=lots",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef device=12345",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef color=red",
-        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef region=a"
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef region=a",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef domain="
       })
   void aWrongLineIsNamedButItsTokenIsNot(String line) throws Exception {
     TokensFile file = file("\n" + line + "\n", "rw-------");

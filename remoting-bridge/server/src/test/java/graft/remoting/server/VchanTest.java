@@ -1,0 +1,202 @@
+package graft.remoting.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import graft.remoting.device.Memory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What of the channel {@code vchan} does not need Xen: a socket is the doorbell here, plain memory
+ * the pages. The client's end is played as client/src/grants.h says. With Xen it runs in the lab.
+ */
+@Timeout(60)
+class VchanTest {
+  private static final int RING = 1 << 20;
+  private static final int ANSWERS = 2048;
+  private static final int REQUESTS_DATA = 4096;
+  private static final int ANSWERS_DATA = REQUESTS_DATA + RING;
+  private static final long BYTES = ANSWERS_DATA + RING;
+
+  @TempDir Path folder;
+  private final long memory = Memory.allocate(BYTES);
+  private Listener listener;
+  private NativeSocket client;
+  private NativeSocket server;
+
+  @BeforeEach
+  void connect() throws Exception {
+    Memory.fill(memory, BYTES, (byte) 0);
+    Path path = folder.resolve("s");
+    listener = Listener.openUnix(path, Libc.SOCK_STREAM);
+    int fd = Libc.socket(Libc.AF_UNIX, Libc.SOCK_STREAM, 0);
+    try (Scratch address = new Scratch(SocketAddress.CAPACITY)) {
+      assertThat(Libc.connect(fd, address.address(), SocketAddress.write(address.address(), path)))
+          .isZero();
+    }
+    client = new NativeSocket(fd, "client");
+    server = listener.accept();
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+    server.close();
+    listener.close();
+    Memory.free(memory);
+  }
+
+  private RingTransport transport() {
+    return new RingTransport(Doorbell.of(server), Rings.granted(memory));
+  }
+
+  @Test
+  void bytesGoThroughBothRingsManyTimesAround() throws Exception {
+    RingTransport transport = transport();
+    assertThat(transport.region()).isNull();
+    byte[] sent = new byte[5_000_003];
+    new Random(1).nextBytes(sent);
+    CompletableFuture<Void> echo = CompletableFuture.runAsync(() -> echo(transport));
+    byte[] got = new byte[sent.length];
+    int out = 0;
+    int in = 0;
+    while (in < got.length) {
+      long room = RING - (out - Memory.getLongVolatile(memory + 64));
+      int take = (int) Math.min(Math.min(room, sent.length - out), RING - out % RING);
+      if (take > 0) {
+        Memory.write(memory + REQUESTS_DATA + out % RING, sent, out, take);
+        out += take;
+        Memory.putLongVolatile(memory, out);
+        if (Memory.compareAndSwapInt(memory + 128, 1, 0)) {
+          Doorbell.of(client).ring();
+        }
+      }
+      long have = Memory.getLongVolatile(memory + ANSWERS) - in;
+      int read = (int) Math.min(have, RING - in % RING);
+      if (read > 0) {
+        Memory.read(memory + ANSWERS_DATA + in % RING, got, in, read);
+        in += read;
+        Memory.putLongVolatile(memory + ANSWERS + 64, in);
+      }
+    }
+    assertThat(got).isEqualTo(sent);
+    client.shutdown();
+    echo.get();
+  }
+
+  private static void echo(RingTransport transport) {
+    try (Scratch buffer = new Scratch(100_000)) {
+      long count;
+      while ((count = transport.receive(buffer.address(), 100_000)) != Transport.END) {
+        transport.sendAll(buffer.address(), count, false);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void positionsThatCannotBeAreProtocolErrors() {
+    RingTransport transport = transport();
+    try (Scratch buffer = new Scratch(64)) {
+      for (long head : new long[] {-1, RING + 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+        Memory.putLongVolatile(memory, head);
+        assertThatThrownBy(() -> transport.tryReceive(buffer.address(), 64))
+            .isInstanceOf(ProtocolException.class);
+      }
+      for (long tail : new long[] {-1 - RING, 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+        Memory.putLongVolatile(memory + ANSWERS + 64, tail);
+        assertThatThrownBy(() -> transport.sendAll(buffer.address(), 64, false))
+            .isInstanceOf(ProtocolException.class);
+      }
+    }
+  }
+
+  /** The ring is full, and nobody will ever make room. */
+  @Test
+  void aClientThatGoesWhileTheServerSendsIsSeen() throws Exception {
+    RingTransport transport = transport();
+    CompletableFuture<Void> send =
+        CompletableFuture.runAsync(
+            () -> {
+              try (Scratch data = new Scratch(2 * RING)) {
+                transport.sendAll(data.address(), 2 * RING, false);
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
+            });
+    while (Memory.getLongVolatile(memory + ANSWERS) < RING) {
+      Thread.onSpinWait();
+    }
+    client.shutdown();
+    assertThatThrownBy(send::get).hasRootCauseMessage("the client has gone");
+  }
+
+  @Test
+  void aClientIsToldWhyNothingIsShared() throws Exception {
+    try (Scratch message = new Scratch(128)) {
+      Memory.putInt(message.address(), 0x58535247);
+      client.sendAll(message.address(), 4, false);
+      assertThatThrownBy(() -> VchanHandshake.agree(server, "nobody", Duration.ofSeconds(5)))
+          .isInstanceOf(IOException.class);
+      assertThat(client.receiveAll(message.address(), 128, System.nanoTime() + 5_000_000_000L))
+          .isTrue();
+      assertThat(Memory.getInt(message.address())).isEqualTo(0x58535247);
+      assertThat(Memory.getInt(message.address() + 4)).isEqualTo(1);
+      assertThat(HandshakeMessages.text(message.bytes(20, 108))).isNotEmpty();
+    }
+  }
+
+  @Test
+  void aGreetingOfAnotherKindIsRefused() throws Exception {
+    try (Scratch message = new Scratch(4)) {
+      client.sendAll(message.address(), 4, false);
+      assertThatThrownBy(() -> VchanHandshake.agree(server, "one", Duration.ofSeconds(5)))
+          .isInstanceOf(ProtocolException.class);
+      client.shutdown();
+      assertThatThrownBy(() -> VchanHandshake.agree(server, "one", Duration.ofSeconds(5)))
+          .isInstanceOf(ProtocolException.class);
+    }
+  }
+
+  /** A domain that is just being made has no name yet. */
+  @Test
+  void aDomainIsFoundByItsNameAlone() throws Exception {
+    Map<String, String> texts =
+        Map.of(
+            "/local/domain/0/name", "Domain-0",
+            "/local/domain/7/name", "setup-one",
+            "/local/domain/12/name", "setup-one-more",
+            "domid", "0");
+    Xenstore xenstore =
+        new Xenstore(
+            new Xenstore.Entries() {
+              @Override
+              public List<String> list(String path) {
+                assertThat(path).isEqualTo("/local/domain");
+                return List.of("0", "3", "12", "7");
+              }
+
+              @Override
+              public String read(String path) {
+                return texts.get(path);
+              }
+            });
+    assertThat(xenstore.domain("setup-one")).isEqualTo(7);
+    assertThat(xenstore.self()).isZero();
+    assertThatThrownBy(() -> xenstore.domain("setup"))
+        .hasMessage("no domain of this host is named setup");
+  }
+}
