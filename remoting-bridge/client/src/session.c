@@ -408,11 +408,11 @@ static bool receive(void *to, size_t bytes) {
       }
       uint64_t now = graft_now();
       if (!deadline) deadline = now + (uint64_t)s.config.spin_microseconds * 1000;
+      if (now > deadline && give_way(now - deadline)) continue;
       if (now > deadline && s.bell_is_far && now - deadline < FAR_BELL_NANOSECONDS) {
         graft_ring_nap(now - deadline);
         continue;
       }
-      if (now > deadline && give_way(now - deadline)) continue;
       if (now > deadline && !graft_ring_sleep(&s.answers, &s.bell)) {
         n = -1;
         errno = ECONNRESET;
