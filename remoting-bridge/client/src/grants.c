@@ -12,6 +12,8 @@
 #include "exchange.h"
 #include "xen.h"
 
+/* How long the server may take to ask Xen for it, whose library it then opens: a host that is busy took more than ten seconds. */
+#define SHARE_MILLISECONDS 60000
 #define BYTES ((size_t)GRAFT_GRANTED_PAGES * GRAFT_GRANTED_PAGE)
 
 static struct {
@@ -48,7 +50,8 @@ _Static_assert(sizeof(struct answer) == 128, "the server's answer has a fixed si
 /* The server's domain, its port, and its pages. */
 static bool ask(int fd, struct answer *answer, uint32_t *pages, char *reason, size_t size) {
   uint32_t question = GRAFT_GRANTS_MAGIC;
-  if (!graft_exchange(fd, &question, sizeof question, answer, sizeof *answer) || answer->magic != GRAFT_GRANTS_MAGIC) {
+  if (!graft_exchange(fd, &question, sizeof question, NULL, 0) || !graft_comes_within(fd, SHARE_MILLISECONDS) ||
+      !graft_exchange(fd, NULL, 0, answer, sizeof *answer) || answer->magic != GRAFT_GRANTS_MAGIC) {
     snprintf(reason, size, "the server does not say which pages it shares: %s", strerror(errno));
     return false;
   }

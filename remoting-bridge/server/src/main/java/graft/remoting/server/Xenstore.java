@@ -1,12 +1,8 @@
 package graft.remoting.server;
 
-import com.sun.jna.Library;
 import com.sun.jna.Native;
-import com.sun.jna.NativeLong;
-import com.sun.jna.Pointer;
-import com.sun.jna.ptr.IntByReference;
+import graft.remoting.device.Memory;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,6 +12,9 @@ import java.util.List;
  */
 final class Xenstore {
   private static final String DOMAINS = "/local/domain";
+
+  /** Bytes of a text in xenstore (xen/io/xs_wire.h). */
+  private static final int LONGEST = 4096;
 
   private final Entries entries;
 
@@ -53,35 +52,40 @@ final class Xenstore {
     return new Xenstore(new Host());
   }
 
-  /** By {@code libxenstore} (xenstore.h). */
+  /** By {@code libxenstore} (xenstore.h). Bound directly by JNA; pointers are addresses. */
   private static final class Host implements Entries {
-    private interface Functions extends Library {
-      Pointer xs_open(NativeLong flags);
-
-      void xs_close(Pointer connection);
-
-      Pointer xs_directory(Pointer connection, int transaction, String path, IntByReference count);
-
-      Pointer xs_read(Pointer connection, int transaction, String path, IntByReference length);
+    private interface Question<T> {
+      T ask(long connection);
     }
 
-    private interface Question<T> {
-      T ask(Functions functions, Pointer connection);
+    private static final class Library {
+      static {
+        Native.register(Library.class, "xenstore");
+      }
+
+      static native long xs_open(long flags);
+
+      static native void xs_close(long connection);
+
+      static native long xs_directory(long connection, int transaction, String path, long count);
+
+      static native long xs_read(long connection, int transaction, String path, long length);
     }
 
     @Override
     public List<String> list(String path) throws IOException {
       return ask(
           path,
-          (functions, connection) -> {
-            IntByReference count = new IntByReference();
-            Pointer names = functions.xs_directory(connection, 0, path, count);
-            List<String> found = new ArrayList<>();
-            for (int i = 0; names != null && i < count.getValue(); i++) {
-              found.add(names.getPointer((long) i * Native.POINTER_SIZE).getString(0));
+          connection -> {
+            try (Scratch count = new Scratch(4)) {
+              long names = Library.xs_directory(connection, 0, path, count.address());
+              List<String> found = new ArrayList<>();
+              for (int i = 0; names != 0 && i < Memory.getInt(count.address()); i++) {
+                found.add(Memory.string(Memory.getLong(names + 8L * i), LONGEST));
+              }
+              Native.free(names);
+              return found;
             }
-            free(names);
-            return found;
           });
     }
 
@@ -89,39 +93,30 @@ final class Xenstore {
     public String read(String path) throws IOException {
       return ask(
           path,
-          (functions, connection) -> {
-            IntByReference length = new IntByReference();
-            Pointer text = functions.xs_read(connection, 0, path, length);
-            String found =
-                text == null
-                    ? null
-                    : new String(text.getByteArray(0, length.getValue()), StandardCharsets.UTF_8);
-            free(text);
-            return found;
+          connection -> {
+            try (Scratch length = new Scratch(4)) {
+              long text = Library.xs_read(connection, 0, path, length.address());
+              String found = text == 0 ? null : Memory.string(text, LONGEST);
+              Native.free(text);
+              return found;
+            }
           });
     }
 
-    private static void free(Pointer memory) {
-      if (memory != null) {
-        Native.free(Pointer.nativeValue(memory));
-      }
-    }
-
     private static <T> T ask(String path, Question<T> question) throws IOException {
-      Functions functions;
+      long connection;
       try {
-        functions = Native.load("xenstore", Functions.class);
-      } catch (UnsatisfiedLinkError e) {
+        connection = Library.xs_open(0);
+      } catch (LinkageError e) {
         throw new IOException("vchan needs Xen's library libxenstore (Debian: libxenstore4)", e);
       }
-      Pointer connection = functions.xs_open(new NativeLong(0));
-      if (connection == null) {
+      if (connection == 0) {
         throw Libc.failure("open xenstore to read " + path);
       }
       try {
-        return question.ask(functions, connection);
+        return question.ask(connection);
       } finally {
-        functions.xs_close(connection);
+        Library.xs_close(connection);
       }
     }
   }
