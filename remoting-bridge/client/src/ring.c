@@ -32,17 +32,6 @@ static bool ring_bell(const struct graft_bell *bell) {
   return send(bell->socket, &one, 1, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 || errno == EAGAIN;
 }
 
-/* Takes what there is to hear by now. False if the peer is gone. */
-static bool hear(const struct graft_bell *bell) {
-  if (bell->events.fd >= 0) {
-    uint32_t port; /* there is one only; it is silent until it is written back */
-    if (read(bell->events.fd, &port, sizeof port) == sizeof port && write(bell->events.fd, &port, sizeof port) < 0) return false;
-  }
-  char bells[64];
-  ssize_t n = recv(bell->socket, bells, sizeof bells, MSG_DONTWAIT);
-  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
-}
-
 /* Room in the ring, by a fresh look at the consumer's position only if the last one shows less than wanted. */
 static size_t room(struct graft_ring *ring, size_t wanted) {
   uint64_t used = ring->position - ring->tail;
@@ -135,5 +124,11 @@ void graft_ring_nap(uint64_t waited_nanoseconds) {
 bool graft_ring_sleep(struct graft_ring *ring, const struct graft_bell *bell) {
   if (!graft_ring_doze(ring)) return true;
   struct pollfd p[] = {{.fd = bell->socket, .events = POLLIN}, {.fd = bell->events.fd, .events = POLLIN}};
-  return poll(p, 2, -1) < 0 ? errno == EINTR : hear(bell);
+  if (poll(p, 2, -1) < 0) return errno == EINTR;
+  uint32_t port; /* there is one only; it is silent until it is written back */
+  if (p[1].revents && read(p[1].fd, &port, sizeof port) == sizeof port && write(p[1].fd, &port, sizeof port) < 0) return false;
+  if (!p[0].revents) return true;
+  char bells[64];
+  ssize_t n = recv(bell->socket, bells, sizeof bells, MSG_DONTWAIT);
+  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
