@@ -51,8 +51,12 @@ _Static_assert(sizeof(struct answer) == 128, "the server's answer has a fixed si
 static bool ask(int fd, struct answer *answer, uint32_t *pages, char *reason, size_t size) {
   uint32_t question = GRAFT_GRANTS_MAGIC;
   if (!graft_exchange(fd, &question, sizeof question, NULL, 0) || !graft_comes_within(fd, SHARE_MILLISECONDS) ||
-      !graft_exchange(fd, NULL, 0, answer, sizeof *answer) || answer->magic != GRAFT_GRANTS_MAGIC) {
+      !graft_exchange(fd, NULL, 0, answer, sizeof *answer)) {
     snprintf(reason, size, "the server does not say which pages it shares: %s", strerror(errno));
+    return false;
+  }
+  if (answer->magic != GRAFT_GRANTS_MAGIC) {
+    snprintf(reason, size, "the server says something else than which pages it shares");
     return false;
   }
   if (answer->status) {
@@ -73,6 +77,7 @@ static bool ask(int fd, struct answer *answer, uint32_t *pages, char *reason, si
 static uint8_t *map(const char *devices, uint32_t domain, const uint32_t *pages, char *reason, size_t size) {
   size_t list = sizeof(struct ioctl_gntdev_map_grant_ref) + (GRAFT_GRANTED_PAGES - 1) * sizeof(struct ioctl_gntdev_grant_ref);
   struct ioctl_gntdev_map_grant_ref *wanted = calloc(1, list);
+  snprintf(reason, size, "no memory");
   int fd = wanted ? open_device(devices, "gntdev", reason, size) : -1;
   if (fd < 0) {
     free(wanted);

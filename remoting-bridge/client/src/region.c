@@ -92,6 +92,8 @@ bool graft_region_share(int fd, char *reason, size_t size) {
   r.bytes = GRAFT_REGION_BYTES;
   if (!send_descriptor(fd)) {
     snprintf(reason, size, "cannot hand shared memory to the server: %s", strerror(errno));
+    munmap(r.rings, GRAFT_REGION_CONTROL);
+    r.memory = r.rings = NULL; /* the next channel is not over it */
     return false;
   }
   return true;

@@ -101,22 +101,13 @@ final class ServerSteps {
 
   /** Room for the sessions of the guests whose pages the servers grant; empty if there are none. */
   Optional<Step> grantLimit() {
-    long guests =
-        input.descriptor().guests().stream()
-            .filter(guest -> new GuestChannels(input, guest).usesVchan())
-            .count();
-    // Once raised it stays while anybody uses it: what others count on cannot be seen.
-    int before =
-        input
-            .journal()
-            .step(RaiseGrantLimit.ID, RaiseGrantLimit.class)
-            .map(RaiseGrantLimit::pages)
-            .orElse(0);
-    return guests == 0
-        ? Optional.empty()
-        : Optional.of(
+    return input.descriptor().guests().stream()
+            .anyMatch(guest -> new GuestChannels(input, guest).usesVchan())
+        ? Optional.of(
             new RaiseGrantLimit(
-                Math.max(before, RaiseGrantLimit.pagesOf(Math.toIntExact(guests)))));
+                input.descriptor().setupName().text(),
+                RaiseGrantLimit.folder(input.layout().state().path().getParent())))
+        : Optional.empty();
   }
 
   private static boolean uses(Guest guest, Gpu gpu) {

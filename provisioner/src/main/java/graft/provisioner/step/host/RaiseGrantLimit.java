@@ -2,37 +2,44 @@ package graft.provisioner.step.host;
 
 import graft.provisioner.observe.HostFacts.PageGrants;
 import graft.provisioner.observe.Snapshot;
+import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
 import graft.sriov.vf.HostAccess;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
- * Lets the processes of a Xen host share more pages with guests than before: the kernel's limit is
- * one for all of them, 1024 pages at first (Linux, drivers/xen/gntalloc.c).
+ * Lets the processes of a Xen host share more pages with guests than before. The kernel's limit is
+ * one for all of them, 1024 pages at first (Linux, drivers/xen/gntalloc.c), and takes no memory: it
+ * becomes as many as a domain can grant at all where Xen is not told otherwise.
  *
- * <p>Taken back, the limit is what it was, unless it is higher than this step made it: then
- * somebody else has raised it since and counts on it, and it stays. A limit takes no memory.
+ * <p>All set-ups of the host need the same, so each notes what the limit was before the first of
+ * them; the last that goes sets that again.
  *
- * @param pages how many more
+ * @param setup the set-up that needs it
+ * @param folder where the set-ups note it, a file for each
  */
-public record RaiseGrantLimit(int pages) implements Step {
-  /** Its {@link #id}. */
-  public static final String ID = "module/xen_gntalloc/limit";
+public record RaiseGrantLimit(String setup, Path folder) implements Step {
+  /**
+   * Xen's {@code gnttab_max_frames} is 64 by default, a frame has 512 grants. A session of vchan
+   * takes 513: two rings of 1 MiB and a page to control them.
+   */
+  public static final long ENOUGH = 64 * 512;
 
-  /** What a session by vchan takes: two rings of 1 MiB and a page to control them. */
-  private static final int PAGES_OF_A_SESSION = 513;
-
-  /** Those that a guest may have open at a time, whatever the others do. */
-  private static final int SESSIONS_OF_A_GUEST = 16;
-
+  private static final String FOLDER = ".granted-pages";
   private static final String LIMIT = "limit";
 
-  /** What guests need together. */
-  public static int pagesOf(int guests) {
-    return guests * SESSIONS_OF_A_GUEST * PAGES_OF_A_SESSION;
+  /** The folder beside those of the set-ups. */
+  public static Path folder(Path root) {
+    return root.resolve(FOLDER);
   }
 
   @Override
@@ -47,17 +54,12 @@ public record RaiseGrantLimit(int pages) implements Step {
 
   @Override
   public String describe() {
-    return "let this host share " + pages + " pages more with guests, for vchan";
+    return "let this host share up to " + ENOUGH + " pages with guests, for vchan";
   }
 
   @Override
   public boolean isDone(Snapshot snapshot) {
-    return snapshot.host().pageGrants().limit() >= pages;
-  }
-
-  @Override
-  public boolean isInPlace() {
-    return true;
+    return snapshot.host().pageGrants().limit() >= ENOUGH;
   }
 
   @Override
@@ -66,31 +68,56 @@ public record RaiseGrantLimit(int pages) implements Step {
   }
 
   @Override
-  public Map<String, Object> apply(StepContext context) {
-    long wanted = wanted(context);
-    if (limit(context.host()) < wanted) {
-      write(context.host(), wanted);
-    }
+  public Map<String, Object> apply(StepContext context) throws IOException {
+    Files.createDirectories(folder);
+    long first =
+        LongStream.concat(LongStream.of(limit(context.host())), notes()).min().orElseThrow();
+    PrivateFiles.write(note(), Long.toString(first).getBytes(StandardCharsets.UTF_8));
+    raise(context.host());
     return Map.of();
   }
 
-  private long first(StepContext context) {
-    return context.beforeOf(id()).get(LIMIT) instanceof Number limit ? limit.longValue() : 0;
-  }
-
-  private long wanted(StepContext context) {
-    return first(context) + pages;
-  }
-
   @Override
-  public void undo(StepContext context) {
-    HostAccess host = context.host();
-    if (context.beforeOf(id()).isEmpty() || !host.files().exists(PageGrants.LIMIT)) {
-      return; // not begun, or the module is gone and its limit with it
+  public void undo(StepContext context) throws IOException {
+    if (!Files.exists(note())) {
+      return;
     }
-    long now = limit(host);
-    if (now > first(context) && now <= wanted(context)) {
-      write(host, first(context));
+    HostAccess host = context.host();
+    long first = Long.parseLong(Files.readString(note()));
+    // Somebody else may have set another limit since, or the module, and its limit with it, be
+    // gone.
+    if (notes().count() == 1 && host.files().exists(PageGrants.LIMIT) && limit(host) == ENOUGH) {
+      write(host, first);
+    }
+    Files.delete(note());
+    if (notes().findAny().isPresent() && host.files().exists(PageGrants.LIMIT)) {
+      raise(host); // for a set-up that has come in between
+    }
+  }
+
+  private Path note() {
+    return folder.resolve(setup);
+  }
+
+  /** What the limit was first, as each set-up that needs it knows it. */
+  private LongStream notes() throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      LongStream.Builder all = LongStream.builder();
+      for (Path file : files.filter(RaiseGrantLimit::isWhole).toList()) {
+        all.add(Long.parseLong(Files.readString(file)));
+      }
+      return all.build();
+    }
+  }
+
+  /** A set-up's name has no dot, as a file has that was not written to its end. */
+  private static boolean isWhole(Path file) {
+    return file.getFileName().toString().indexOf('.') < 0;
+  }
+
+  private static void raise(HostAccess host) {
+    if (limit(host) < ENOUGH) {
+      write(host, ENOUGH);
     }
   }
 

@@ -22,6 +22,8 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The kernel's limit of granted pages, raised by set-ups and given back, in whatever order. */
 class RaiseGrantLimitTest {
@@ -45,8 +47,9 @@ class RaiseGrantLimitTest {
     }
   }
 
-  private void apply(String setup, int pages) throws Exception {
-    Action raise = new Action(Action.Kind.DO, new RaiseGrantLimit(pages), "");
+  private void apply(String setup) throws Exception {
+    Action raise =
+        new Action(Action.Kind.DO, new RaiseGrantLimit(setup, folder.resolve("notes")), "");
     Plan plan = new Plan(setup, "xen:///system", List.of(raise), List.of(), List.of());
     in(
         setup,
@@ -69,67 +72,79 @@ class RaiseGrantLimitTest {
   }
 
   @Test
-  void itIsRaisedByWhatIsNeededAndGivenBack() throws Exception {
-    apply("a", 8208);
-    assertThat(limit()).isEqualTo(9232);
+  void itIsRaisedAndGivenBack() throws Exception {
+    apply("a");
+    assertThat(limit()).isEqualTo(32768);
     undo("a");
     assertThat(limit()).isEqualTo(1024);
+    assertThat(folder.resolve("notes")).isEmptyDirectory();
   }
 
   @Test
   void doneAgainItIsTheSame() throws Exception {
-    apply("a", 8208);
-    apply("a", 8208);
-    assertThat(limit()).isEqualTo(9232);
+    apply("a");
+    apply("a");
+    assertThat(limit()).isEqualTo(32768);
     files.file(PageGrants.LIMIT, "1024"); // a boot
-    apply("a", 8208);
-    assertThat(limit()).isEqualTo(9232);
+    apply("a");
+    assertThat(limit()).isEqualTo(32768);
+    undo("a");
+    assertThat(limit()).isEqualTo(1024);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"a, b, c", "c, b, a", "b, a, c"})
+  void theLastOfThoseThatNeedItGivesItBack(String first, String second, String last)
+      throws Exception {
+    apply("a");
+    apply("b");
+    apply("c");
+    undo(first);
+    undo(second);
+    assertThat(limit()).isEqualTo(32768);
+    undo(last);
+    assertThat(limit()).isEqualTo(1024);
   }
 
   @Test
-  void itGrowsInPlaceAndGoesBackToTheFirst() throws Exception {
-    apply("a", 8208);
-    apply("a", 16416);
-    assertThat(limit()).isEqualTo(17440);
+  void afterABootOneSetUpRaisesItForTheOthersToo() throws Exception {
+    apply("a");
+    apply("b");
+    files.file(PageGrants.LIMIT, "1024");
+    apply("a");
     undo("a");
+    assertThat(limit()).as("b counts on it").isEqualTo(32768);
+    undo("b");
     assertThat(limit()).isEqualTo(1024);
   }
 
   @Test
   void anApplyThatWasKilledBeforeItRaisedItIsTakenBack() throws Exception {
-    apply("a", 8208);
-    apply("a", 16416);
-    files.file(PageGrants.LIMIT, "9232"); // as the first left it
+    apply("a");
+    files.file(PageGrants.LIMIT, "1024");
     undo("a");
     assertThat(limit()).isEqualTo(1024);
+    assertThat(folder.resolve("notes")).isEmptyDirectory();
   }
 
   @Test
-  void whatAnotherSetUpRaisedSinceStays() throws Exception {
-    apply("a", 8208);
-    apply("b", 8208);
-    assertThat(limit()).isEqualTo(17440);
+  void whatSomebodyElseHasSetStays() throws Exception {
+    apply("a");
+    files.file(PageGrants.LIMIT, "50000");
     undo("a");
-    assertThat(limit()).isEqualTo(17440);
-    undo("b");
-    assertThat(limit()).isEqualTo(9232);
-  }
-
-  @Test
-  void takenBackItIsNeverRaised() throws Exception {
-    files.file(PageGrants.LIMIT, "4096");
-    apply("a", 8208);
-    files.file(PageGrants.LIMIT, "1024"); // a boot
+    assertThat(limit()).isEqualTo(50000);
+    apply("a");
+    assertThat(limit()).isEqualTo(50000);
     undo("a");
-    assertThat(limit()).isEqualTo(1024);
+    assertThat(limit()).isEqualTo(50000);
   }
 
   @Test
   void aModuleThatIsGoneTookItsLimitWithIt() throws Exception {
-    apply("a", 8208);
+    apply("a");
     files.deleteFile(PageGrants.LIMIT);
     undo("a");
-    assertThatThrownBy(() -> apply("b", 8208))
+    assertThatThrownBy(() -> apply("b"))
         .hasMessageContaining("there is no /sys/module/xen_gntalloc/parameters/limit");
   }
 }

@@ -1,6 +1,5 @@
 package graft.remoting.server;
 
-import com.sun.jna.Native;
 import graft.remoting.device.Memory;
 import java.io.IOException;
 
@@ -51,6 +50,9 @@ final class EventChannel implements Doorbell {
     if (answers[1] != 0) {
       return false;
     }
+    if (answers[0] == 0) {
+      return true; // interrupted: the caller looks again
+    }
     try (Scratch ports = new Scratch(PORT)) {
       // There is one only, which is silent until it is written back.
       long count = Libc.read(fd, ports.address(), PORT);
@@ -65,7 +67,7 @@ final class EventChannel implements Doorbell {
   public void ring() throws IOException {
     try (Scratch which = new Scratch(4)) {
       Memory.putInt(which.address(), port);
-      if (Libc.ioctl(fd, NOTIFY, which.address()) < 0 && Native.getLastError() != Libc.EINTR) {
+      if (Libc.ioctl(fd, NOTIFY, which.address()) < 0) {
         throw Libc.failure("ring the event channel of " + socket.peer());
       }
     }

@@ -7,7 +7,8 @@ import java.io.IOException;
 /**
  * Pages of this domain that one guest of Xen may map, with a ring each way (layout: {@code
  * client/src/grants.h}; Linux's {@code include/uapi/xen/gntalloc.h}). They are this side's: a guest
- * that ends, or writes nonsense, takes nothing away. They go back with the process.
+ * that ends, or writes nonsense, takes nothing away from a session of another. They go back when
+ * this process has ended and the guest's program has unmapped them, or ended too.
  */
 final class GrantedPages {
   static final int RING = 1 << 20;
@@ -40,9 +41,10 @@ final class GrantedPages {
       if (Libc.ioctl(fd, ALLOC_GREF, memory) < 0) {
         throw Native.getLastError() == ENOSPC
             ? new IOException(
-                "this host may grant no "
+                "no "
                     + COUNT
-                    + " pages more to guests: raise /sys/module/xen_gntalloc/parameters/limit")
+                    + " pages more to grant: see /sys/module/xen_gntalloc/parameters/limit,"
+                    + " and Xen's gnttab_max_frames")
             : Libc.failure("grant " + COUNT + " pages to domain " + domain);
       }
       long mapped =

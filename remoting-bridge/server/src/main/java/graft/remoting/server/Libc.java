@@ -74,6 +74,7 @@ final class Libc {
   static final int F_UNLCK = 2;
   static final int O_NONBLOCK = 0x800;
 
+  static final int ENOENT = 2;
   static final int EINTR = 4;
   static final int EAGAIN = 11;
   static final int EPIPE = 32;

@@ -38,18 +38,22 @@ final class VchanHandshake {
         throw new ProtocolException("the client does not ask for pages to share");
       }
     }
+    GrantedPages pages;
+    EventChannel events;
+    int self;
     try {
       Xenstore xenstore = Xenstore.ofHost();
       int domain = xenstore.domain(guest);
-      GrantedPages pages = GrantedPages.share(domain);
-      EventChannel events = EventChannel.open(domain, socket);
-      send(socket, answer(xenstore.self(), events.port(), ""));
-      send(socket, pages.references());
-      return new RingTransport(events, pages.rings());
+      self = xenstore.self();
+      pages = GrantedPages.share(domain);
+      events = EventChannel.open(domain, socket);
     } catch (IOException e) {
       send(socket, answer(0, 0, e.getMessage()));
       throw e;
     }
+    send(socket, answer(self, events.port(), ""));
+    send(socket, pages.references());
+    return new RingTransport(events, pages.rings());
   }
 
   private static byte[] answer(int domain, int port, String problem) {

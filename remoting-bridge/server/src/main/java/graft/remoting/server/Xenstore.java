@@ -55,7 +55,7 @@ final class Xenstore {
   /** By {@code libxenstore} (xenstore.h). Bound directly by JNA; pointers are addresses. */
   private static final class Host implements Entries {
     private interface Question<T> {
-      T ask(long connection);
+      T ask(long connection) throws IOException;
     }
 
     private static final class Library {
@@ -79,6 +79,7 @@ final class Xenstore {
           connection -> {
             try (Scratch count = new Scratch(4)) {
               long names = Library.xs_directory(connection, 0, path, count.address());
+              check(names, path);
               List<String> found = new ArrayList<>();
               for (int i = 0; names != 0 && i < Memory.getInt(count.address()); i++) {
                 found.add(Memory.string(Memory.getLong(names + 8L * i), LONGEST));
@@ -96,11 +97,18 @@ final class Xenstore {
           connection -> {
             try (Scratch length = new Scratch(4)) {
               long text = Library.xs_read(connection, 0, path, length.address());
+              check(text, path);
               String found = text == 0 ? null : Memory.string(text, LONGEST);
               Native.free(text);
               return found;
             }
           });
+    }
+
+    private static void check(long found, String path) throws IOException {
+      if (found == 0 && Native.getLastError() != Libc.ENOENT) {
+        throw Libc.failure("read " + path + " in xenstore");
+      }
     }
 
     private static <T> T ask(String path, Question<T> question) throws IOException {
