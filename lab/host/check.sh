@@ -53,6 +53,16 @@ within() { # seconds, command: until it succeeds
 # Whether a process has ended: its number.
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
+# shellcheck disable=SC2154 # $graft, and $server below, are those of whoever reads this
+# The process of a set-up's server on this host: its descriptor.
+server_of() { "$graft" status "$1" | sed -n 's/.*server running (process \([0-9]*\)).*/\1/p'; }
+
+# How many sessions the server $server has, those ready for more counted too.
+# shellcheck disable=SC2154
+workers() { pgrep -c -P "$server"; }
+as_many_workers() { [ "$(workers)" = "$1" ]; }
+more_workers() { [ "$(workers)" -gt "$1" ]; }
+
 tally() {
   echo "$good as expected, $bad not"
   [ "$bad" = 0 ]

@@ -35,7 +35,6 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
   public static final long ENOUGH = 64 * 512;
 
   private static final String FOLDER = ".granted-pages";
-  private static final String LIMIT = "limit";
 
   /** The folder beside those of the set-ups. */
   public static Path folder(Path root) {
@@ -49,7 +48,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
 
   @Override
   public String name() {
-    return LIMIT;
+    return "limit";
   }
 
   @Override
@@ -60,11 +59,6 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
   @Override
   public boolean isDone(Snapshot snapshot) {
     return snapshot.host().pageGrants().limit() >= ENOUGH;
-  }
-
-  @Override
-  public Map<String, Object> before(StepContext context) {
-    return Map.of(LIMIT, limit(context.host()));
   }
 
   @Override

@@ -35,7 +35,7 @@ interface Doorbell extends AutoCloseable {
 
       @Override
       public boolean isGone() throws IOException {
-        return socket.poll(Libc.POLLRDHUP, 0) != 0;
+        return socket.isGone();
       }
 
       @Override

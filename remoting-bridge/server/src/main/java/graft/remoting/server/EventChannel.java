@@ -75,7 +75,7 @@ final class EventChannel implements Doorbell {
 
   @Override
   public boolean isGone() throws IOException {
-    return socket.poll(Libc.POLLRDHUP, 0) != 0;
+    return socket.isGone();
   }
 
   @Override

@@ -3,7 +3,6 @@ package graft.remoting.server;
 import com.sun.jna.Native;
 import graft.remoting.device.Memory;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 
@@ -86,16 +85,13 @@ final class GuestRegion extends Region {
   }
 
   private static int openFile(Path file) throws UnfitException {
-    byte[] path = (file + "\0").getBytes(StandardCharsets.UTF_8);
-    try (Scratch text = Scratch.of(path)) {
-      int fd = Libc.open(text.address(), Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_CLOEXEC);
-      if (fd < 0) {
-        String why = Libc.strerror(Native.getLastError());
-        throw new UnfitException(
-            "the server cannot open the guest's shared memory " + file + ": " + why);
-      }
-      return fd;
+    int fd = Libc.open(file.toString(), Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_CLOEXEC);
+    if (fd < 0) {
+      String why = Libc.strerror(Native.getLastError());
+      throw new UnfitException(
+          "the server cannot open the guest's shared memory " + file + ": " + why);
     }
+    return fd;
   }
 
   /** The mark that was written to the begin of the rings' part. */

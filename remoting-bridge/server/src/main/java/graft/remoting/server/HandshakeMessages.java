@@ -1,5 +1,6 @@
 package graft.remoting.server;
 
+import graft.remoting.device.Memory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -123,6 +124,14 @@ final class HandshakeMessages {
       length++;
     }
     return new String(padded, 0, length, StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Writes as much of a text as fits into a field that was all zero, which keeps a zero at its end.
+   */
+  static void write(String text, long address, int room) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    Memory.write(address, bytes, 0, Math.min(bytes.length, room - 1));
   }
 
   /** A name as NUL-padded UTF-8. */

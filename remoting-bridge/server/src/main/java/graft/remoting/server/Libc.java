@@ -161,12 +161,16 @@ final class Libc {
 
   /** A device's descriptor, for ioctl. */
   static int openDevice(String path) throws SystemCallException {
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) {
+      throw failure("open " + path);
+    }
+    return fd;
+  }
+
+  static int open(String path, int flags) {
     try (Scratch name = Scratch.of((path + "\0").getBytes(StandardCharsets.UTF_8))) {
-      int fd = open(name.address(), O_RDWR | O_CLOEXEC);
-      if (fd < 0) {
-        throw failure("open " + path);
-      }
-      return fd;
+      return open(name.address(), flags);
     }
   }
 

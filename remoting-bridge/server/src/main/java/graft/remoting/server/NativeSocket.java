@@ -141,6 +141,18 @@ final class NativeSocket implements Transport {
     }
   }
 
+  /** Sends all of a message. */
+  void sendAll(byte[] message) throws IOException {
+    try (Scratch scratch = Scratch.of(message)) {
+      sendAll(scratch.address(), message.length, false);
+    }
+  }
+
+  /** Whether the peer has gone, or will send nothing more. */
+  boolean isGone() throws IOException {
+    return poll(Libc.POLLRDHUP, 0) != 0;
+  }
+
   /**
    * Sends all of it before {@code deadline} (nanoTime); false when the peer does not take it in
    * time.

@@ -2,10 +2,8 @@ package graft.remoting.server;
 
 import graft.remoting.device.Memory;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 
 /**
  * How client and worker come to share memory, after WELCOME. Sizes and offsets are in bytes.
@@ -85,9 +83,7 @@ final class RegionHandshake {
         Memory.putLong(memory + 16, region.rings() - region.address());
         Memory.write(memory + 24, region.mark().array(), 0, GuestRegion.MARK);
       }
-      byte[] text = problem.getBytes(StandardCharsets.UTF_8);
-      byte[] fits = Arrays.copyOf(text, Math.min(text.length, ANSWER - MESSAGE - 1));
-      Memory.write(memory + MESSAGE, fits, 0, fits.length);
+      HandshakeMessages.write(problem, memory + MESSAGE, ANSWER - MESSAGE);
       socket.sendAll(memory, ANSWER, false);
     }
   }

@@ -2,9 +2,7 @@ package graft.remoting.server;
 
 import graft.remoting.device.Memory;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 
 /**
  * How a worker and a client in a guest of Xen come to share pages, after WELCOME. Sizes and offsets
@@ -48,11 +46,11 @@ final class VchanHandshake {
       pages = GrantedPages.share(domain);
       events = EventChannel.open(domain, socket);
     } catch (IOException e) {
-      send(socket, answer(0, 0, e.getMessage()));
+      socket.sendAll(answer(0, 0, e.getMessage()));
       throw e;
     }
-    send(socket, answer(self, events.port(), ""));
-    send(socket, pages.references());
+    socket.sendAll(answer(self, events.port(), ""));
+    socket.sendAll(pages.references());
     return new RingTransport(events, pages.rings());
   }
 
@@ -64,16 +62,8 @@ final class VchanHandshake {
       Memory.putInt(memory + 8, domain);
       Memory.putInt(memory + 12, port);
       Memory.putInt(memory + 16, GrantedPages.COUNT);
-      byte[] text = problem.getBytes(StandardCharsets.UTF_8);
-      byte[] fits = Arrays.copyOf(text, Math.min(text.length, ANSWER - MESSAGE - 1));
-      Memory.write(memory + MESSAGE, fits, 0, fits.length);
+      HandshakeMessages.write(problem, memory + MESSAGE, ANSWER - MESSAGE);
       return answer.bytes(0, ANSWER);
-    }
-  }
-
-  private static void send(NativeSocket socket, byte[] message) throws IOException {
-    try (Scratch scratch = Scratch.of(message)) {
-      socket.sendAll(scratch.address(), message.length, false);
     }
   }
 }

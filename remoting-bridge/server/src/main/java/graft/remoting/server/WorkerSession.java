@@ -53,7 +53,7 @@ final class WorkerSession {
   void run() throws IOException {
     String reason;
     try {
-      welcome(client, start.welcome());
+      client.sendAll(start.welcome().array());
       Channel records = new StreamChannel(transport(), spinMicros);
       records.lanes().onViolation(client::shutdown);
       RecordHandler executor =
@@ -99,13 +99,6 @@ final class WorkerSession {
       }
       default -> client;
     };
-  }
-
-  private static void welcome(NativeSocket socket, Bytes message) throws IOException {
-    byte[] bytes = message.array();
-    try (Scratch scratch = Scratch.of(bytes)) {
-      socket.sendAll(scratch.address(), bytes.length, false);
-    }
   }
 
   private synchronized void end(String reason) throws IOException {
@@ -174,7 +167,7 @@ final class WorkerSession {
     if (received.message() instanceof ControlMessage.AddLane lane && received.fd() >= 0) {
       NativeSocket connection = new NativeSocket(received.fd(), start.name());
       try {
-        welcome(connection, lane.welcome());
+        connection.sendAll(lane.welcome().array());
         if (lane.lane() == HandshakeMessages.LANE_BULK
             && start.channel() == HandshakeMessages.CHANNEL_RDMA) {
           new Thread(null, () -> addRdma(connection), "graft-rdma", 256 * 1024).start();

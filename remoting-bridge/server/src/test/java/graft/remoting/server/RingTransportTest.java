@@ -7,8 +7,6 @@ import graft.remoting.device.Memory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,53 +76,24 @@ class RingTransportTest {
     return address;
   }
 
+  private RingClient clientAt(long memory) {
+    return new RingClient(
+        new Rings(
+            memory + REQUESTS,
+            memory + REQUESTS_DATA,
+            memory + ANSWERS,
+            memory + ANSWERS_DATA,
+            RING),
+        client);
+  }
+
   @Test
   void bytesGoThroughBothRingsManyTimesAround() throws Exception {
     int fd = MemoryFile.create(ClientRegion.BYTES, true);
     long memory = mapForClient(fd);
     greet(MAGIC, ClientRegion.BYTES, BASE, fd);
     RingTransport transport = accept();
-    byte[] sent = new byte[11_000_003];
-    new Random(1).nextBytes(sent);
-    CompletableFuture<Void> echo =
-        CompletableFuture.runAsync(
-            () -> {
-              try (Scratch buffer = new Scratch(100_000)) {
-                long count;
-                while ((count = transport.receive(buffer.address(), 100_000)) != Transport.END) {
-                  transport.sendAll(buffer.address(), count, false);
-                }
-              } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
-              }
-            });
-    byte[] got = new byte[sent.length];
-    int out = 0;
-    int in = 0;
-    while (in < got.length) {
-      long room = RING - (out - Memory.getLongVolatile(memory + REQUESTS + 64));
-      int take = (int) Math.min(Math.min(room, sent.length - out), RING - out % RING);
-      if (take > 0) {
-        Memory.write(memory + REQUESTS_DATA + out % RING, sent, out, take);
-        out += take;
-        Memory.putLongVolatile(memory + REQUESTS, out);
-        if (Memory.compareAndSwapInt(memory + REQUESTS + 128, 1, 0)) {
-          try (Scratch bell = new Scratch(1)) {
-            client.trySend(bell.address(), 1);
-          }
-        }
-      }
-      long have = Memory.getLongVolatile(memory + ANSWERS) - in;
-      int read = (int) Math.min(have, RING - in % RING);
-      if (read > 0) {
-        Memory.read(memory + ANSWERS_DATA + in % RING, got, in, read);
-        in += read;
-        Memory.putLongVolatile(memory + ANSWERS + 64, in);
-      }
-    }
-    assertThat(got).isEqualTo(sent);
-    client.shutdown();
-    echo.get();
+    clientAt(memory).exchange(transport, 11_000_003);
     unmap(fd, memory);
   }
 
@@ -140,17 +109,8 @@ class RingTransportTest {
     long memory = mapForClient(fd);
     greet(MAGIC, ClientRegion.BYTES, BASE, fd);
     RingTransport transport = accept();
-    try (Scratch buffer = new Scratch(64)) {
-      for (long head : new long[] {-1, RING + 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
-        Memory.putLongVolatile(memory + REQUESTS, head);
-        assertThatThrownBy(() -> transport.tryReceive(buffer.address(), 64))
-            .isInstanceOf(ProtocolException.class);
-      }
-      for (long tail : new long[] {-1 - RING, 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
-        Memory.putLongVolatile(memory + ANSWERS + 64, tail);
-        assertThatThrownBy(() -> transport.sendAll(buffer.address(), 64, false))
-            .isInstanceOf(ProtocolException.class);
-      }
+    try {
+      clientAt(memory).lie(transport);
     } finally {
       unmap(fd, memory);
     }

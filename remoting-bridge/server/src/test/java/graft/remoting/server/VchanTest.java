@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -62,66 +61,23 @@ class VchanTest {
     return new RingTransport(Doorbell.of(server), Rings.granted(memory));
   }
 
+  /** The layout in numbers: what Rings says of it is the server's. */
+  private RingClient client() {
+    return new RingClient(
+        new Rings(memory, memory + REQUESTS_DATA, memory + ANSWERS, memory + ANSWERS_DATA, RING),
+        client);
+  }
+
   @Test
   void bytesGoThroughBothRingsManyTimesAround() throws Exception {
     RingTransport transport = transport();
     assertThat(transport.region()).isNull();
-    byte[] sent = new byte[5_000_003];
-    new Random(1).nextBytes(sent);
-    CompletableFuture<Void> echo = CompletableFuture.runAsync(() -> echo(transport));
-    byte[] got = new byte[sent.length];
-    int out = 0;
-    int in = 0;
-    while (in < got.length) {
-      long room = RING - (out - Memory.getLongVolatile(memory + 64));
-      int take = (int) Math.min(Math.min(room, sent.length - out), RING - out % RING);
-      if (take > 0) {
-        Memory.write(memory + REQUESTS_DATA + out % RING, sent, out, take);
-        out += take;
-        Memory.putLongVolatile(memory, out);
-        if (Memory.compareAndSwapInt(memory + 128, 1, 0)) {
-          Doorbell.of(client).ring();
-        }
-      }
-      long have = Memory.getLongVolatile(memory + ANSWERS) - in;
-      int read = (int) Math.min(have, RING - in % RING);
-      if (read > 0) {
-        Memory.read(memory + ANSWERS_DATA + in % RING, got, in, read);
-        in += read;
-        Memory.putLongVolatile(memory + ANSWERS + 64, in);
-      }
-    }
-    assertThat(got).isEqualTo(sent);
-    client.shutdown();
-    echo.get();
-  }
-
-  private static void echo(RingTransport transport) {
-    try (Scratch buffer = new Scratch(100_000)) {
-      long count;
-      while ((count = transport.receive(buffer.address(), 100_000)) != Transport.END) {
-        transport.sendAll(buffer.address(), count, false);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    client().exchange(transport, 5_000_003);
   }
 
   @Test
   void positionsThatCannotBeAreProtocolErrors() {
-    RingTransport transport = transport();
-    try (Scratch buffer = new Scratch(64)) {
-      for (long head : new long[] {-1, RING + 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
-        Memory.putLongVolatile(memory, head);
-        assertThatThrownBy(() -> transport.tryReceive(buffer.address(), 64))
-            .isInstanceOf(ProtocolException.class);
-      }
-      for (long tail : new long[] {-1 - RING, 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
-        Memory.putLongVolatile(memory + ANSWERS + 64, tail);
-        assertThatThrownBy(() -> transport.sendAll(buffer.address(), 64, false))
-            .isInstanceOf(ProtocolException.class);
-      }
-    }
+    client().lie(transport());
   }
 
   /** The ring is full, and nobody will ever make room. */
