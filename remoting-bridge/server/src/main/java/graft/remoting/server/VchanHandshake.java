@@ -39,8 +39,7 @@ final class VchanHandshake {
     GrantedPages pages;
     EventChannel events;
     int self;
-    try {
-      Xenstore xenstore = Xenstore.ofHost();
+    try (Xenstore xenstore = Xenstore.ofHost()) {
       int domain = xenstore.domain(guest);
       self = xenstore.self();
       pages = GrantedPages.share(domain);

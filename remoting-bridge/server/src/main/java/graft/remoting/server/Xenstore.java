@@ -10,7 +10,7 @@ import java.util.List;
  * What this host knows of its guests, by Xen's own library, which is where the toolstack is. A
  * domain's number changes with each start of a guest; its name does not.
  */
-final class Xenstore {
+final class Xenstore implements AutoCloseable {
   private static final String DOMAINS = "/local/domain";
 
   /** Bytes of a text in xenstore (xen/io/xs_wire.h). */
@@ -23,12 +23,15 @@ final class Xenstore {
   }
 
   /** The tree of paths. */
-  interface Entries {
+  interface Entries extends AutoCloseable {
     /** The names below a path. */
     List<String> list(String path) throws IOException;
 
     /** What stands at a path, null if nothing does. */
     String read(String path) throws IOException;
+
+    @Override
+    void close();
   }
 
   /** The number of the running domain of that name. */
@@ -47,17 +50,18 @@ final class Xenstore {
     return number == null ? 0 : Integer.parseInt(number);
   }
 
-  /** The host's. */
-  static Xenstore ofHost() {
+  /** The host's, by one connection until it is closed. */
+  static Xenstore ofHost() throws IOException {
     return new Xenstore(new Host());
+  }
+
+  @Override
+  public void close() {
+    entries.close();
   }
 
   /** By {@code libxenstore} (xenstore.h). Bound directly by JNA; pointers are addresses. */
   private static final class Host implements Entries {
-    private interface Question<T> {
-      T ask(long connection) throws IOException;
-    }
-
     private static final class Library {
       static {
         Native.register(Library.class, "xenstore");
@@ -72,59 +76,52 @@ final class Xenstore {
       static native long xs_read(long connection, int transaction, String path, long length);
     }
 
-    @Override
-    public List<String> list(String path) throws IOException {
-      return ask(
-          path,
-          connection -> {
-            try (Scratch count = new Scratch(4)) {
-              long names = Library.xs_directory(connection, 0, path, count.address());
-              check(names, path);
-              List<String> found = new ArrayList<>();
-              for (int i = 0; names != 0 && i < Memory.getInt(count.address()); i++) {
-                found.add(Memory.string(Memory.getLong(names + 8L * i), LONGEST));
-              }
-              Native.free(names);
-              return found;
-            }
-          });
-    }
+    private final long connection;
 
-    @Override
-    public String read(String path) throws IOException {
-      return ask(
-          path,
-          connection -> {
-            try (Scratch length = new Scratch(4)) {
-              long text = Library.xs_read(connection, 0, path, length.address());
-              check(text, path);
-              String found = text == 0 ? null : Memory.string(text, LONGEST);
-              Native.free(text);
-              return found;
-            }
-          });
-    }
-
-    private static void check(long found, String path) throws IOException {
-      if (found == 0 && Native.getLastError() != Libc.ENOENT) {
-        throw Libc.failure("read " + path + " in xenstore");
-      }
-    }
-
-    private static <T> T ask(String path, Question<T> question) throws IOException {
-      long connection;
+    Host() throws IOException {
       try {
         connection = Library.xs_open(0);
       } catch (LinkageError e) {
         throw new IOException("vchan needs Xen's library libxenstore (Debian: libxenstore4)", e);
       }
       if (connection == 0) {
-        throw Libc.failure("open xenstore to read " + path);
+        throw Libc.failure("open xenstore, as root of dom0 may");
       }
-      try {
-        return question.ask(connection);
-      } finally {
-        Library.xs_close(connection);
+    }
+
+    @Override
+    public List<String> list(String path) throws IOException {
+      try (Scratch count = new Scratch(4)) {
+        long names = Library.xs_directory(connection, 0, path, count.address());
+        check(names, path);
+        List<String> found = new ArrayList<>();
+        for (int i = 0; names != 0 && i < Memory.getInt(count.address()); i++) {
+          found.add(Memory.string(Memory.getLong(names + 8L * i), LONGEST));
+        }
+        Native.free(names);
+        return found;
+      }
+    }
+
+    @Override
+    public String read(String path) throws IOException {
+      try (Scratch length = new Scratch(4)) {
+        long text = Library.xs_read(connection, 0, path, length.address());
+        check(text, path);
+        String found = text == 0 ? null : Memory.string(text, LONGEST);
+        Native.free(text);
+        return found;
+      }
+    }
+
+    @Override
+    public void close() {
+      Library.xs_close(connection);
+    }
+
+    private static void check(long found, String path) throws IOException {
+      if (found == 0 && Native.getLastError() != Libc.ENOENT) {
+        throw Libc.failure("read " + path + " in xenstore");
       }
     }
   }

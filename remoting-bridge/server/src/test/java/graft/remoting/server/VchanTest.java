@@ -149,6 +149,9 @@ class VchanTest {
               public String read(String path) {
                 return texts.get(path);
               }
+
+              @Override
+              public void close() {}
             });
     assertThat(xenstore.domain("setup-one")).isEqualTo(7);
     assertThat(xenstore.self()).isZero();
