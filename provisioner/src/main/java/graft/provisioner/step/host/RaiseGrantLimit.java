@@ -74,6 +74,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
   @Override
   public void undo(StepContext context) throws IOException {
     if (!Files.exists(note())) {
+      PrivateFiles.delete(note()); // an apply may have been killed while it wrote it
       return;
     }
     HostAccess host = context.host();
@@ -83,7 +84,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
     if (notes().count() == 1 && host.files().exists(PageGrants.LIMIT) && limit(host) == ENOUGH) {
       write(host, first);
     }
-    Files.delete(note());
+    PrivateFiles.delete(note());
     if (notes().findAny().isPresent() && host.files().exists(PageGrants.LIMIT)) {
       raise(host); // for a set-up that has come in between
     }

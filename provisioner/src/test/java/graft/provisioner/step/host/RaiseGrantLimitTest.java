@@ -16,6 +16,7 @@ import graft.provisioner.plan.Plan;
 import graft.sriov.fake.FakeSysfs;
 import graft.sriov.vf.HostAccess;
 import graft.sriov.vf.TimeLimits;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
@@ -125,6 +126,17 @@ class RaiseGrantLimitTest {
     undo("a");
     assertThat(limit()).isEqualTo(1024);
     assertThat(folder.resolve("notes")).isEmptyDirectory();
+  }
+
+  @Test
+  void anApplyThatWasKilledWhileItNotedTheLimitLeavesNothing() throws Exception {
+    apply("a");
+    files.file(PageGrants.LIMIT, "1024");
+    Path notes = folder.resolve("notes");
+    Files.move(notes.resolve("a"), notes.resolve("a.unfinished"));
+    undo("a");
+    assertThat(limit()).isEqualTo(1024);
+    assertThat(notes).isEmptyDirectory();
   }
 
   @Test
