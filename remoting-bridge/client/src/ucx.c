@@ -26,6 +26,7 @@
 #define VERSION 1
 #define MOST (1u << 20) /* bytes of a message */
 #define WINDOW 8        /* large messages at once */
+#define TAKEN_AT_ONCE 4 /* the same, received: more carried no more over soft RoCE */
 /* From so many bytes on a message goes straight to where it belongs. UCX's own limit, which it estimates, was above 256 KiB
  * on soft RoCE, where what it copied went at a tenth of the speed. */
 #define RENDEZVOUS "32k"
@@ -278,6 +279,8 @@ struct graft_ucx {
   bool gone;           /* the socket says so; what had been sent before still counts */
   ucp_tag_message_h next; /* a message that has come, and its length */
   size_t next_bytes;
+  struct flight taking; /* what is being received by graft_ucx_take */
+  unsigned taken_at_once;
   uint64_t quiet_since; /* since when there has been nothing to receive; 0 if not known */
   uint8_t *rest;       /* a message longer than what was asked for */
   size_t rest_at, rest_end;
@@ -473,6 +476,8 @@ static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
   if (UCS_PTR_IS_PTR(sent)) u.ucp_request_free(sent);
   c->together = told && heard;
   c->keeps = c->together && goes_over(c->peer, ":tcp/", true);
+  /* In shared memory UCX copies within its calls: several at once only make each later. */
+  c->taken_at_once = c->keeps || graft_ucx_is_over_adapter(c) ? TAKEN_AT_ONCE : 1;
   if (c->together) return true;
   failed(c->broken ? c->broken : UCS_ERR_TIMED_OUT, "reach the other end", reason, size);
   add_limit(reason, size);
@@ -638,14 +643,14 @@ static ucs_status_ptr_t take_next(struct graft_ucx *c, void *to, const ucp_reque
 }
 
 /* The message that is here, and as many as follow it at once while there is room and the sender has cut what it sends. */
-static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes, const ucp_request_param_t *memory) {
+static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
   struct flight f = {.since = now()};
   size_t taken = 0;
   bool more = true;
   for (;;) {
     if (more && f.count < WINDOW && !c->broken && find(c) && c->next_bytes <= bytes - taken) {
       more = c->next_bytes == MOST;
-      take_off(c, &f, take_next(c, to + taken, memory));
+      take_off(c, &f, take_next(c, to + taken, &host_memory));
       taken += c->next_bytes;
     } else if (f.count) {
       work(c, &c->in, &f);
@@ -655,33 +660,42 @@ static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes, const
   }
 }
 
-static ssize_t try_into(struct graft_ucx *c, void *to, size_t bytes, const ucp_request_param_t *memory) {
-  bool ours = memory == &host_memory;
-  if (ours && c->rest_at < c->rest_end) return take_rest(c, to, bytes);
-  u.ucp_worker_progress(c->in.worker);
+/* Whether the message that is here may go there, as a whole where no byte may go astray. */
+static bool fits(const struct graft_ucx *c, size_t bytes, bool in_part) {
+  return c->next_bytes && c->next_bytes <= MOST && (in_part || (c->next_bytes <= bytes && c->rest_at == c->rest_end));
+}
+
+/* A message that is longer than what was asked for. */
+static bool take_into_rest(struct graft_ucx *c) {
+  size_t bytes = c->next_bytes;
+  if (!finish(c, &c->in, take_next(c, c->rest, &host_memory))) return false;
+  c->rest_at = 0;
+  c->rest_end = bytes;
+  return true;
+}
+
+ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes) {
+  if (c->rest_at < c->rest_end) return take_rest(c, to, bytes);
+  if (u.ucp_worker_progress(c->in.worker)) c->taking.since = now();
   if (!find(c)) {
     errno = EAGAIN;
     return c->gone ? 0 : -1;
   }
-  if (c->next_bytes > MOST || !c->next_bytes || (!ours && (c->next_bytes > bytes || c->rest_at < c->rest_end))) {
+  if (!fits(c, bytes, true)) {
     errno = EPROTO;
     return -1;
   }
   c->quiet_since = 0;
   size_t got = 0;
   if (c->next_bytes <= bytes) {
-    got = take_several(c, to, bytes, memory);
-  } else if (finish(c, &c->in, take_next(c, c->rest, &host_memory))) {
-    c->rest_at = 0;
-    c->rest_end = c->next_bytes;
+    got = take_several(c, to, bytes);
+  } else if (take_into_rest(c)) {
     return take_rest(c, to, bytes);
   }
   if (!c->broken) return (ssize_t)got;
   errno = ECONNRESET;
   return -1;
 }
-
-ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes) { return try_into(c, to, bytes, &host_memory); }
 
 void graft_ucx_wait(struct graft_ucx *c) {
   while (u.ucp_worker_progress(c->in.worker)) continue;
@@ -691,18 +705,67 @@ void graft_ucx_wait(struct graft_ucx *c) {
   while (c->gone && u.ucp_worker_progress(c->in.worker)) continue;
 }
 
-static ssize_t receive(struct graft_ucx *c, void *to, size_t bytes, const ucp_request_param_t *memory) {
+ssize_t graft_ucx_receive(struct graft_ucx *c, void *to, size_t bytes) {
   uint64_t since = now();
   for (;;) {
-    ssize_t n = try_into(c, to, bytes, memory);
+    ssize_t n = graft_ucx_try(c, to, bytes);
     if (n >= 0 || errno != EAGAIN) return n;
     if (now() - since > LOOKS_NANOSECONDS) graft_ucx_wait(c);
   }
 }
 
-ssize_t graft_ucx_receive(struct graft_ucx *c, void *to, size_t bytes) { return receive(c, to, bytes, &host_memory); }
+/* Until a message is here, or something is over of what is being received. */
+static void await_any(struct graft_ucx *c) {
+  struct flight *f = &c->taking;
+  if (f->count) {
+    work(c, &c->in, f);
+  } else if (u.ucp_worker_progress(c->in.worker)) {
+    f->since = now();
+  } else if (now() - f->since > c->looks) {
+    graft_ucx_wait(c);
+    if (c->gone && !find(c)) c->broken = UCS_ERR_CONNECTION_RESET;
+  }
+}
 
-ssize_t graft_ucx_receive_gpu(struct graft_ucx *c, void *to, size_t bytes) { return receive(c, to, bytes, &gpu_memory); }
+static int64_t take(struct graft_ucx *c, uint8_t *to, size_t bytes, const ucp_request_param_t *memory) {
+  struct flight *f = &c->taking;
+  bool ours = memory == &host_memory;
+  f->since = now();
+  while (bytes && !c->broken) {
+    size_t taken = 0;
+    if (ours && c->rest_at < c->rest_end) {
+      taken = (size_t)take_rest(c, to, bytes);
+    } else if (f->count == c->taken_at_once || !find(c)) {
+      await_any(c);
+    } else if (!fits(c, bytes, ours)) {
+      errno = EPROTO;
+      return -1;
+    } else if (c->next_bytes <= bytes) {
+      taken = c->next_bytes;
+      take_off(c, f, take_next(c, to, memory));
+    } else {
+      take_into_rest(c);
+    }
+    to += taken;
+    bytes -= taken;
+  }
+  if (!c->broken) return (int64_t)f->begun;
+  errno = ECONNRESET;
+  return -1;
+}
+
+int64_t graft_ucx_take(struct graft_ucx *c, void *to, size_t bytes) { return take(c, to, bytes, &host_memory); }
+
+int64_t graft_ucx_take_gpu(struct graft_ucx *c, void *to, size_t bytes) { return take(c, to, bytes, &gpu_memory); }
+
+bool graft_ucx_is_taken(const struct graft_ucx *c, int64_t mark) { return c->taking.begun - c->taking.count >= (uint64_t)mark; }
+
+bool graft_ucx_work_taking(struct graft_ucx *c) {
+  if (c->taking.count) work(c, &c->in, &c->taking);
+  if (!c->broken) return true;
+  errno = ECONNRESET;
+  return false;
+}
 
 void graft_ucx_close(struct graft_ucx *c) {
   /* UCX (1.13) ends the process with an assertion if a connection over InfiniBand is taken away that is still being made, by

@@ -52,10 +52,17 @@ GRAFT_UCX_API ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes)
 GRAFT_UCX_API void graft_ucx_wait(struct graft_ucx *c);
 /* Both: never -1 with EAGAIN. */
 GRAFT_UCX_API ssize_t graft_ucx_receive(struct graft_ucx *c, void *to, size_t bytes);
-/* As graft_ucx_send and graft_ucx_receive, with memory of the GPU, whose context has to be current. A message is received whole:
- * one that is longer is an error. */
+/* Begins to receive all of it as it comes: it is there when graft_ucx_is_taken says so of the mark that this gives. Returns when
+ * the last of it has begun to come; several may be on their way, while others are looked for with graft_ucx_try. -1 if it failed. */
+GRAFT_UCX_API int64_t graft_ucx_take(struct graft_ucx *c, void *to, size_t bytes);
+GRAFT_UCX_API bool graft_ucx_is_taken(const struct graft_ucx *c, int64_t mark);
+/* Goes on with what was begun, and sleeps if there is nothing to do and nothing new for now. False if nothing can be received any
+ * more. */
+GRAFT_UCX_API bool graft_ucx_work_taking(struct graft_ucx *c);
+/* As graft_ucx_send and graft_ucx_take, with memory of the GPU, whose context has to be current. A message is received whole: one
+ * that is longer is an error. */
 GRAFT_UCX_API bool graft_ucx_send_gpu(struct graft_ucx *c, const void *data, size_t bytes);
-GRAFT_UCX_API ssize_t graft_ucx_receive_gpu(struct graft_ucx *c, void *to, size_t bytes);
+GRAFT_UCX_API int64_t graft_ucx_take_gpu(struct graft_ucx *c, void *to, size_t bytes);
 /* Nobody may be in any of the others. */
 GRAFT_UCX_API void graft_ucx_close(struct graft_ucx *c);
 

@@ -102,6 +102,55 @@ static void data(void) {
   free(in);
 }
 
+#define GIVEN 5
+#define GIVEN_BYTES ((2u << 20) + 5)
+
+/* Sends the same several times at once, each behind its length. */
+static void give(int socket) {
+  struct graft_wire wire = over_ucx(socket);
+  uint32_t bytes = GIVEN_BYTES;
+  uint64_t mark = 0;
+  uint8_t *data = malloc(bytes);
+  for (size_t i = 0; i < bytes; i++) data[i] = pattern(i, bytes);
+  for (int i = 0; wire.ucx && i < GIVEN; i++) {
+    graft_ucx_begin(wire.ucx, &bytes, sizeof bytes);
+    mark = graft_ucx_begin(wire.ucx, data, bytes);
+  }
+  while (wire.ucx && !graft_ucx_is_over(wire.ucx, mark) && graft_ucx_work(wire.ucx)) continue;
+  graft_wire_receive_all(&wire, &bytes, 1); /* until the peer has gone */
+  graft_wire_close(&wire);
+  free(data);
+}
+
+/* Several on their way at once, in parts that are none of the sender's. */
+static void take_several(void) {
+  struct end end = other("give");
+  struct graft_wire wire = over_ucx(end.socket);
+  int64_t marks[GIVEN];
+  uint8_t *in = calloc(GIVEN, GIVEN_BYTES);
+  bool all = wire.ucx;
+  for (int i = 0; all && i < GIVEN; i++) {
+    uint8_t *to = in + (size_t)i * GIVEN_BYTES;
+    uint32_t bytes;
+    ssize_t n;
+    while ((n = graft_ucx_try(wire.ucx, &bytes, sizeof bytes)) < 0 && errno == EAGAIN && all) all = graft_ucx_work_taking(wire.ucx);
+    size_t first = i % 2 ? 1u << 20 : 4711;
+    all = all && n == sizeof bytes && bytes == GIVEN_BYTES && graft_ucx_take(wire.ucx, to, first) >= 0;
+    if (all) marks[i] = graft_ucx_take(wire.ucx, to + first, bytes - first);
+    all = all && marks[i] >= 0;
+  }
+  CHECK(all);
+  for (int i = 0; all && i < GIVEN; i++) {
+    uint8_t *to = in + (size_t)i * GIVEN_BYTES;
+    while (all && !graft_ucx_is_taken(wire.ucx, marks[i])) all = graft_ucx_work_taking(wire.ucx);
+    for (size_t at = 0; all && at < GIVEN_BYTES; at++) all = to[at] == pattern(at, GIVEN_BYTES);
+    CHECK(all);
+  }
+  if (wire.ucx) graft_ucx_close(wire.ucx);
+  CHECK(leave(end) == 0);
+  free(in);
+}
+
 /* Takes some of a message and is killed. */
 static void dies(int socket) {
   struct graft_wire wire = over_ucx(socket);
@@ -112,17 +161,17 @@ static void dies(int socket) {
 
 static void killed(void) {
   uint8_t *much = calloc(1, LARGEST), one;
-  for (int sends = 0; sends < 2; sends++) {
+  for (int sends = 0; sends < 3; sends++) {
     struct end end = other("dies");
     struct graft_wire wire = over_ucx(end.socket);
     uint64_t start = graft_now();
-    if (wire.ucx && sends) {
+    if (wire.ucx && sends == 1) {
       bool all = true;
       for (int i = 0; all && i < 1000; i++) all = graft_wire_send_all(&wire, much, LARGEST, false);
       CHECK(!all);
     } else if (wire.ucx) {
       graft_wire_send_all(&wire, much, 64, false);
-      CHECK(!graft_wire_receive_all(&wire, &one, 1));
+      CHECK(sends ? graft_ucx_take(wire.ucx, &one, 1) < 0 : !graft_wire_receive_all(&wire, &one, 1));
     }
     CHECK(wire.ucx && graft_now() - start < 10000000000u);
     if (wire.ucx) graft_ucx_close(wire.ucx);
@@ -217,7 +266,7 @@ static void longer_than_asked(void) {
   CHECK(wire.ucx && graft_wire_send_all(&wire, &bytes, sizeof bytes, true) && graft_wire_send_all(&wire, out, bytes, false));
   CHECK(wire.ucx && graft_wire_receive_all(&wire, &back, sizeof back) && back == bytes);
   errno = 0;
-  CHECK(wire.ucx && graft_ucx_receive_gpu(wire.ucx, in, sizeof in - 1) < 0 && errno == EPROTO);
+  CHECK(wire.ucx && graft_ucx_take_gpu(wire.ucx, in, sizeof in - 1) < 0 && errno == EPROTO);
   if (wire.ucx) graft_ucx_close(wire.ucx);
   leave(end);
 }
@@ -228,11 +277,13 @@ int main(int count, char **arguments) {
     return 0;
   }
   if (count == 3) {
-    (strcmp(arguments[1], "echo") ? dies : echo)(atoi(arguments[2]));
+    const char *what = arguments[1];
+    (!strcmp(what, "echo") ? echo : !strcmp(what, "give") ? give : dies)(atoi(arguments[2]));
     return 0;
   }
   on_other_hardware(arguments[0]);
   no_gpu();
+  take_several();
   longer_than_asked();
   killed();
   hostile();

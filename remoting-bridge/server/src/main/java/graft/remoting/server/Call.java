@@ -176,6 +176,16 @@ final class Call {
     return channel.lanes().isToSettle();
   }
 
+  /** Whether bulk data of the calls before goes straight to that memory. */
+  boolean hasBulkFor(long address, long bytes) {
+    return channel.lanes().goTo(address, bytes);
+  }
+
+  /** Whether each connection for bulk data has several pieces on their way at once. */
+  boolean hasSeveralAtOnce() {
+    return channel.lanes().takeSeveral();
+  }
+
   /** Drops what is left of the bulk data, so that the stream stays in step. */
   void dropBulk() throws IOException {
     if (hasBulk() && !bulkNamed) {

@@ -54,11 +54,18 @@ final class CopyCalls {
     return result;
   }
 
-  /** An error of a copy comes with a later reply, or with this one. */
+  /**
+   * An error of a copy comes with a later reply, or with this one. What goes to memory that others
+   * are on their way to waits for them; or, where several come at once, goes by buffers, if it is
+   * too small to fill the wire by itself.
+   */
   private int writeOnLanes(Call call, long destination, long bytes, long stream) {
     boolean isBehind = call.hasBulkToSettle();
-    boolean isDirect = !isBehind && direct.isOpen(destination, bytes);
-    int result = isBehind || isDirect ? CudaResult.SUCCESS : awaitBulk(call);
+    boolean isSecond = !isBehind && call.hasBulkFor(destination, bytes);
+    boolean isBuffered = isSecond && bytes <= Lanes.PIECE && call.hasSeveralAtOnce();
+    boolean isDirect = !isBehind && !isBuffered && direct.isOpen(destination, bytes);
+    boolean mayGoOn = isBehind || (isDirect && !isSecond);
+    int result = mayGoOn ? CudaResult.SUCCESS : awaitBulk(call);
     if (result != CudaResult.SUCCESS) {
       return result;
     }

@@ -2,6 +2,7 @@ package graft.remoting.server;
 
 import graft.remoting.device.Memory;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -9,6 +10,9 @@ import org.slf4j.LoggerFactory;
 /**
  * One connection for bulk data. A thread reads its pieces, another sends; each piece follows a
  * header: u64 transfer or read, u64 offset in it, u64 length.
+ *
+ * <p>Where the transport has several on their way, the next piece is begun before those before it
+ * are there: a wire is idle between one and the next for as long as the two ends take to agree.
  */
 final class Lane {
   private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
@@ -18,6 +22,8 @@ final class Lane {
   private final Lanes lanes;
   private final int number;
   private final Transport connection;
+  private final ArrayDeque<Taking> taking = new ArrayDeque<>(); // oldest first
+  private long lastMark;
   private long taken;
 
   private Lane(Lanes lanes, int number, Transport connection) {
@@ -25,6 +31,9 @@ final class Lane {
     this.number = number;
     this.connection = connection;
   }
+
+  /** What is on its way: when it is there, this is done. */
+  private record Taking(long mark, Runnable then) {}
 
   /** Takes over {@code connection}. */
   static void start(Lanes lanes, int number, Transport connection) {
@@ -46,13 +55,13 @@ final class Lane {
         soon = true;
         long offset = Memory.getLong(header.address() + 8);
         long length = Memory.getLong(header.address() + 16);
-        Lanes.Incoming transfer = lanes.claim(Memory.getLong(header.address()), offset, length);
+        Lanes.Incoming transfer = claim(Memory.getLong(header.address()), offset, length);
         taken = 0;
         transfer.destination().take(this, offset, length);
         if (taken != length) {
           throw new IllegalStateException("a piece of bulk data was not read whole");
         }
-        lanes.received(transfer, length);
+        then(() -> lanes.received(transfer, length));
       }
       lanes.fail(new IOException("the client closed a connection for bulk data"));
     } catch (ProtocolException e) {
@@ -65,9 +74,25 @@ final class Lane {
     }
   }
 
+  /** Waits for what is on its way first, if that has to be there before. */
+  private Lanes.Incoming claim(long transfer, long offset, long length)
+      throws IOException, InterruptedException {
+    Lanes.Incoming its = null;
+    while (isTaking() && (its = lanes.claimNow(transfer, offset, length)) == null) {
+      work();
+    }
+    return its != null ? its : lanes.claim(transfer, offset, length);
+  }
+
   /** Reads a header, awake for a while behind a piece: the next is not far. */
   private boolean readHeader(long address, boolean soon) throws IOException {
-    long count = soon ? lanes.awaitNext(connection, address, HEADER) : Transport.NOTHING;
+    long count = Transport.NOTHING;
+    while (isTaking() && (count = connection.tryReceive(address, HEADER)) == Transport.NOTHING) {
+      work();
+    }
+    if (soon && count == Transport.NOTHING) {
+      count = lanes.awaitNext(connection, address, HEADER);
+    }
     long have = Math.max(0, count);
     if (have > 0 && have < HEADER && !read(address + have, HEADER - have)) {
       throw new IOException("the client closed a connection within a header");
@@ -95,24 +120,45 @@ final class Lane {
     lanes.lookFor(there);
   }
 
-  /** Reads {@code length} bytes of the piece that has begun. */
+  /** Reads {@code length} bytes of the piece that has begun, or begins to. */
   void take(long address, long length) throws IOException {
-    if (!read(address, length)) {
-      throw new IOException("the client closed a connection within bulk data");
-    }
+    lastMark = connection.take(address, length);
     taken += length;
+  }
+
+  /** The same; when they are there, and all before them, something is done. */
+  void take(long address, long length, Runnable then) throws IOException {
+    take(address, length);
+    then(then);
   }
 
   /** The same to memory of the GPU. */
   void takeToGpu(long address, long length) throws IOException {
-    for (long done = 0; done < length; ) {
-      long count = connection.receiveToGpu(address + done, length - done);
-      if (count == Transport.END) {
-        throw new IOException("the client closed a connection within bulk data");
-      }
-      done += count;
-    }
+    lastMark = connection.takeToGpu(address, length);
     taken += length;
+  }
+
+  private void then(Runnable action) {
+    taking.add(new Taking(lastMark, action));
+    finish();
+  }
+
+  /** Sees to what is there, in its order. */
+  private void finish() {
+    while (isTaking() && connection.isTaken(taking.element().mark())) {
+      taking.remove().then().run();
+    }
+  }
+
+  /** Whether something is on its way. */
+  boolean isTaking() {
+    return !taking.isEmpty();
+  }
+
+  /** Goes on with it; waits until some of it is there, or something new. */
+  void work() throws IOException {
+    connection.workTaking();
+    finish();
   }
 
   /** Reads the rest of a piece and drops it. */
@@ -123,6 +169,10 @@ final class Lane {
         take(waste.address(), part);
         left -= part;
       }
+      then(() -> {});
+      while (isTaking()) {
+        work();
+      }
     }
   }
 
@@ -132,7 +182,7 @@ final class Lane {
     while (done < length) {
       long count = connection.receive(address + done, length - done);
       if (count == Transport.END && done > 0) {
-        throw new IOException("the client closed a connection within bulk data");
+        throw new IOException("the client closed a connection within a header");
       }
       if (count == Transport.END) {
         return false;

@@ -46,15 +46,25 @@ final class LaneWrite implements Lanes.Destination {
         lane.drop(length - done);
         return;
       }
-      lane.take(buffer.address(), part);
-      parts.add(new Part(staging, buffer, offset + done, part));
-      lane.arrived();
+      Part its = new Part(staging, buffer, offset + done, part);
+      lane.take(
+          buffer.address(),
+          part,
+          () -> {
+            parts.add(its);
+            lane.arrived();
+          });
       done += part;
     }
   }
 
-  private Staging.Buffer buffer(Lane lane, Staging staging) {
+  private Staging.Buffer buffer(Lane lane, Staging staging) throws IOException {
     Staging.Buffer buffer = staging.takeFree();
+    // Those that the lane itself is filling come back once they are full.
+    while (buffer == null && staging.isFull() && lane.isTaking()) {
+      lane.work();
+      buffer = staging.takeFree();
+    }
     if (buffer == null && staging.isFull()) {
       lane.lookFor(staging::hasFree);
       buffer = staging.takeFree();

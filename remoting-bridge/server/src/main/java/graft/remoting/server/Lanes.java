@@ -52,6 +52,7 @@ final class Lanes {
   private volatile boolean asleep; // the executor, until a piece comes
   private volatile long transfers; // how many have been begun
   private volatile int count;
+  private volatile boolean takeSeveral;
   private volatile IOException failure;
 
   Lanes(long spinNanos) {
@@ -153,12 +154,6 @@ final class Lanes {
     private boolean isThere() {
       return left.get() == 0;
     }
-
-    private boolean overlaps(Incoming other) {
-      long one = destination.address();
-      long two = other.destination.address();
-      return one != 0 && two != 0 && one - two < other.bytes && two - one < bytes;
-    }
   }
 
   /**
@@ -197,12 +192,18 @@ final class Lanes {
         return;
       }
       number = count++;
+      takeSeveral = connection.takesSeveral();
     }
     Lane.start(this, number, connection);
   }
 
   int count() {
     return count;
+  }
+
+  /** Whether each may have several pieces on their way at once. */
+  boolean takeSeveral() {
+    return takeSeveral;
   }
 
   boolean areOpen() {
@@ -239,6 +240,17 @@ final class Lanes {
   boolean isToSettle() {
     for (Incoming transfer : incoming) {
       if (transfer.destination.address() == 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether some of what was begun ends up there as its pieces come. For the executor. */
+  boolean goTo(long address, long bytes) {
+    for (Incoming transfer : incoming) {
+      long its = transfer.destination.address();
+      if (its != 0 && its - address < bytes && address - its < transfer.bytes) {
         return true;
       }
     }
@@ -366,8 +378,7 @@ final class Lanes {
   }
 
   /**
-   * The transfer that a piece belongs to; waits until the executor has come to it, and until those
-   * before it are there that go to the same memory.
+   * The transfer that a piece belongs to; waits until the executor has come to it.
    *
    * @throws ProtocolException when it belongs to none, or does not fit
    */
@@ -379,12 +390,21 @@ final class Lanes {
 
   private synchronized Incoming claimBegun(long transfer, long offset, long length)
       throws IOException, InterruptedException {
-    while (transfer > transfers || hasToWait(transfer)) {
+    while (transfer > transfers) {
       if (failure != null) {
         throw new IOException(failure.getMessage(), failure);
       }
       wait();
     }
+    return claimed(transfer, offset, length);
+  }
+
+  /** The same, null where it would wait. */
+  synchronized Incoming claimNow(long transfer, long offset, long length) throws IOException {
+    return transfer > transfers ? null : claimed(transfer, offset, length);
+  }
+
+  private Incoming claimed(long transfer, long offset, long length) throws IOException {
     Incoming its = find(transfer);
     if (its == null
         || length <= 0
@@ -409,14 +429,6 @@ final class Lanes {
       }
     }
     return null;
-  }
-
-  private boolean hasToWait(long number) {
-    Incoming its = find(number);
-    return its != null
-        && incoming.stream()
-            .takeWhile(before -> before != its)
-            .anyMatch(before -> !before.isThere() && before.overlaps(its));
   }
 
   /** A piece is where it belongs. */

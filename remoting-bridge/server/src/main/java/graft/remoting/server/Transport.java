@@ -31,8 +31,36 @@ interface Transport extends AutoCloseable {
    */
   void sendAll(long address, long length, boolean more) throws IOException;
 
-  /** As {@link #receive}, to memory of the GPU, where {@link GpuDirect} says that this can be. */
-  default long receiveToGpu(long address, long length) throws IOException {
+  /**
+   * Receives all of it, or only begins to, where several may be on their way: it is there when
+   * {@link #isTaken} says so of the mark that this gives. The thread that receives calls this.
+   */
+  default long take(long address, long length) throws IOException {
+    for (long done = 0; done < length; ) {
+      long count = receive(address + done, length - done);
+      if (count == END) {
+        throw new IOException("the client closed a connection within bulk data");
+      }
+      done += Math.max(0, count);
+    }
+    return 0;
+  }
+
+  /** Whether there may be several. */
+  default boolean takesSeveral() {
+    return false;
+  }
+
+  /** Whether what was begun up to that mark is there. */
+  default boolean isTaken(long mark) {
+    return true;
+  }
+
+  /** Goes on with what was begun; waits until more of it is over or there is more to receive. */
+  default void workTaking() throws IOException {}
+
+  /** As {@link #take}, to memory of the GPU, where {@link GpuDirect} says that this can be. */
+  default long takeToGpu(long address, long length) throws IOException {
     throw new UnsupportedOperationException("this transport reaches no GPU");
   }
 

@@ -56,7 +56,13 @@ final class Ucx {
 
   static native byte graft_ucx_send_gpu(long connection, long data, long bytes);
 
-  static native long graft_ucx_receive_gpu(long connection, long to, long bytes);
+  static native long graft_ucx_take(long connection, long to, long bytes);
+
+  static native byte graft_ucx_is_taken(long connection, long mark);
+
+  static native byte graft_ucx_work_taking(long connection);
+
+  static native long graft_ucx_take_gpu(long connection, long to, long bytes);
 
   static native void graft_ucx_close(long connection);
 }

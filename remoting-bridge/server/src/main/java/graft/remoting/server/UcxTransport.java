@@ -56,7 +56,11 @@ final class UcxTransport implements Transport {
     if (Native.getLastError() == Libc.EAGAIN) {
       return NOTHING;
     }
-    throw Libc.failure("receive by rdma from " + socket.peer());
+    throw receiving();
+  }
+
+  private IOException receiving() {
+    return Libc.failure("receive by rdma from " + socket.peer());
   }
 
   @Override
@@ -67,8 +71,30 @@ final class UcxTransport implements Transport {
   }
 
   @Override
-  public long receiveToGpu(long address, long length) throws IOException {
-    return checked(Ucx.graft_ucx_receive_gpu(connection, address, length));
+  public long take(long address, long length) throws IOException {
+    return checked(Ucx.graft_ucx_take(connection, address, length));
+  }
+
+  @Override
+  public long takeToGpu(long address, long length) throws IOException {
+    return checked(Ucx.graft_ucx_take_gpu(connection, address, length));
+  }
+
+  @Override
+  public boolean takesSeveral() {
+    return true;
+  }
+
+  @Override
+  public boolean isTaken(long mark) {
+    return Ucx.graft_ucx_is_taken(connection, mark) != 0;
+  }
+
+  @Override
+  public void workTaking() throws IOException {
+    if (Ucx.graft_ucx_work_taking(connection) == 0) {
+      throw receiving();
+    }
   }
 
   @Override
