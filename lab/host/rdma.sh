@@ -31,6 +31,9 @@ value() { # key: of what the program printed into $out
   sed -n "s/^$1=//p" <<<"$out" | head -n 1
 }
 
+# The middle one of those that there are.
+median() { printf '%s\n' "$@" | grep '[0-9]' | sort -g | awk '{all[NR] = $1} END {print all[int((NR + 1) / 2)]}'; }
+
 # To the mean of those that there are.
 ratio() { # figure, references
   awk 'BEGIN {
