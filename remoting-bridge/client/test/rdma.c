@@ -160,18 +160,19 @@ static void dies(int socket) {
 }
 
 static void killed(void) {
+  enum { RECEIVES, SENDS, TAKES, ALL };
   uint8_t *much = calloc(1, LARGEST), one;
-  for (int sends = 0; sends < 3; sends++) {
+  for (int what = RECEIVES; what < ALL; what++) {
     struct end end = other("dies");
     struct graft_wire wire = over_ucx(end.socket);
     uint64_t start = graft_now();
-    if (wire.ucx && sends == 1) {
+    if (wire.ucx && what == SENDS) {
       bool all = true;
       for (int i = 0; all && i < 1000; i++) all = graft_wire_send_all(&wire, much, LARGEST, false);
       CHECK(!all);
     } else if (wire.ucx) {
       graft_wire_send_all(&wire, much, 64, false);
-      CHECK(sends ? graft_ucx_take(wire.ucx, &one, 1) < 0 : !graft_wire_receive_all(&wire, &one, 1));
+      CHECK(what == TAKES ? graft_ucx_take(wire.ucx, &one, 1) < 0 : !graft_wire_receive_all(&wire, &one, 1));
     }
     CHECK(wire.ucx && graft_now() - start < 10000000000u);
     if (wire.ucx) graft_ucx_close(wire.ucx);

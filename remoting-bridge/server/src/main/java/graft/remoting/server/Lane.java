@@ -74,14 +74,13 @@ final class Lane {
     }
   }
 
-  /** Waits for what is on its way first, if that has to be there before. */
+  /** Sees to what is on its way while the transfer has not begun: the executor may wait for it. */
   private Lanes.Incoming claim(long transfer, long offset, long length)
       throws IOException, InterruptedException {
-    Lanes.Incoming its = null;
-    while (isTaking() && (its = lanes.claimNow(transfer, offset, length)) == null) {
+    while (isTaking() && !lanes.hasBegun(transfer)) {
       work();
     }
-    return its != null ? its : lanes.claim(transfer, offset, length);
+    return lanes.claim(transfer, offset, length);
   }
 
   /** Reads a header, awake for a while behind a piece: the next is not far. */
@@ -94,10 +93,14 @@ final class Lane {
       count = lanes.awaitNext(connection, address, HEADER);
     }
     long have = Math.max(0, count);
-    if (have > 0 && have < HEADER && !read(address + have, HEADER - have)) {
+    while (have < HEADER && count != Transport.END) {
+      count = connection.receive(address + have, HEADER - have);
+      have += Math.max(0, count);
+    }
+    if (have > 0 && have < HEADER) {
       throw new IOException("the client closed a connection within a header");
     }
-    return count != Transport.END && (have > 0 || read(address, HEADER));
+    return have == HEADER;
   }
 
   /** Which of the session's lanes it is, from 0. */
@@ -169,29 +172,10 @@ final class Lane {
         take(waste.address(), part);
         left -= part;
       }
-      then(() -> {});
-      while (isTaking()) {
+      while (!connection.isTaken(lastMark)) {
         work();
       }
     }
-  }
-
-  /** Fills it; false if the stream ends before its first byte. */
-  private boolean read(long address, long length) throws IOException {
-    long done = 0;
-    while (done < length) {
-      long count = connection.receive(address + done, length - done);
-      if (count == Transport.END && done > 0) {
-        throw new IOException("the client closed a connection within a header");
-      }
-      if (count == Transport.END) {
-        return false;
-      }
-      if (count > 0) {
-        done += count;
-      }
-    }
-    return true;
   }
 
   private void send() {

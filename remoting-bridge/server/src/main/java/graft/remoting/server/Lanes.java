@@ -377,6 +377,11 @@ final class Lanes {
     return (lane, offset, length) -> lane.drop(length);
   }
 
+  /** Whether the executor has come to that transfer. */
+  boolean hasBegun(long transfer) {
+    return transfer <= transfers;
+  }
+
   /**
    * The transfer that a piece belongs to; waits until the executor has come to it.
    *
@@ -384,27 +389,18 @@ final class Lanes {
    */
   Incoming claim(long transfer, long offset, long length) throws IOException, InterruptedException {
     // Its record may be just behind it, and to be woken takes longer than a piece.
-    lookFor(() -> transfer <= transfers || failure != null);
+    lookFor(() -> hasBegun(transfer) || failure != null);
     return claimBegun(transfer, offset, length);
   }
 
   private synchronized Incoming claimBegun(long transfer, long offset, long length)
       throws IOException, InterruptedException {
-    while (transfer > transfers) {
+    while (!hasBegun(transfer)) {
       if (failure != null) {
         throw new IOException(failure.getMessage(), failure);
       }
       wait();
     }
-    return claimed(transfer, offset, length);
-  }
-
-  /** The same, null where it would wait. */
-  synchronized Incoming claimNow(long transfer, long offset, long length) throws IOException {
-    return transfer > transfers ? null : claimed(transfer, offset, length);
-  }
-
-  private Incoming claimed(long transfer, long offset, long length) throws IOException {
     Incoming its = find(transfer);
     if (its == null
         || length <= 0
