@@ -141,16 +141,18 @@ final class Lane {
     taken += length;
   }
 
+  /** Also sees to the oldest, if it is there: to all at once would leave the wire idle. */
   private void then(Runnable action) {
     taking.add(new Taking(lastMark, action));
-    finish();
+    finishOldest();
   }
 
-  /** Sees to what is there, in its order. */
-  private void finish() {
-    while (isTaking() && connection.isTaken(taking.element().mark())) {
+  private boolean finishOldest() {
+    boolean there = isTaking() && connection.isTaken(taking.element().mark());
+    if (there) {
       taking.remove().then().run();
     }
+    return there;
   }
 
   /** Whether something is on its way. */
@@ -158,10 +160,11 @@ final class Lane {
     return !taking.isEmpty();
   }
 
-  /** Goes on with it; waits until some of it is there, or something new. */
+  /** Sees to what is there of it; if nothing, waits until some of it is, or something new. */
   void work() throws IOException {
-    connection.workTaking();
-    finish();
+    if (!finishOldest()) {
+      connection.workTaking();
+    }
   }
 
   /** Reads the rest of a piece and drops it. */
