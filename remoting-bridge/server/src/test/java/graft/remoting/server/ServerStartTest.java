@@ -113,6 +113,14 @@ class ServerStartTest {
   }
 
   @Test
+  void aGpusWorkersHaveBothOfJavasCompilers() {
+    WorkerCommand command = new WorkerCommand(folder.resolve("w"), 0, List.of(), List.of());
+    String one = "-XX:TieredStopAtLevel=1";
+    assertThat(command.arguments(DeviceSpec.parse("software"))).contains(one);
+    assertThat(command.arguments(DeviceSpec.parse("cuda"))).doesNotContain(one);
+  }
+
+  @Test
   void metricsAreShownLocallyOnly() throws Exception {
     ServerConfig open =
         ServerFixture.config(folder).metrics(ListenAddress.parse("tcp://0.0.0.0:0")).build();
