@@ -25,8 +25,8 @@ static const char usage[] =
     "Keys: device, compute_capability, memory_bytes, driver_version, channel (the address that Graft's client\n"
     "uses), client_version (its own), start_ms (cuInit until the context is there), then, measured: round_trip_us (the median of a call\n"
     "that waits for an answer), host_to_device_mb_s and device_to_host_mb_s (pageable memory, 10^6 bytes a\n"
-    "second), pinned_to_device_mb_s and pinned_to_host_mb_s, queued_to_device_mb_s (pinned, 16 MiB of copies\n"
-    "at a time, all of the same memory), spread_to_device_mb_s (the same, copies of up to 8 MiB spread over 16 MiB),\n"
+    "second), pinned_to_device_mb_s and pinned_to_host_mb_s, queued_to_device_mb_s (pinned, copies that\n"
+    "are waited for once, all of the same memory), spread_to_device_mb_s (the same, up to 8 MiB each, through 16 MiB),\n"
     "launch_us (one of many launches that are not waited for), launch_wait_us (launch and wait, the median).\n"
     "\n"
     "Exit code: 0 ok, 1 failed, 2 wrong usage.\n";
@@ -285,24 +285,34 @@ static void free_of_copies(void *memory, bool pinned) {
   }
 }
 
-// Queues copies, 16 MiB of them at a time, for so many seconds: all of the same memory, or spread over 16 MiB.
+// Queues so many copies, of the same memory or going through `all` bytes of it, and waits once: how long that takes.
+static double queue(CUdeviceptr device, unsigned char *memory, size_t bytes, size_t all, size_t count) {
+  double start = seconds();
+  for (size_t i = 0; i < count; i++) {
+    size_t at = i * bytes % all;
+    CHECK(cuMemcpyHtoDAsync_v2(device + at, memory + at, bytes, NULL));
+  }
+  CHECK(cuCtxSynchronize());
+  return seconds() - start;
+}
+
+// As the tools do that measure a wire: queues what takes so many seconds, once as many have gone by uncounted.
 static void measure_queue(const char *name, size_t bytes, bool spread, double limit) {
-  size_t queued = bytes < 8u << 20 ? 16u << 20 : 2 * bytes, batch = queued / bytes, step = spread ? bytes : 0;
-  size_t all = spread ? queued : bytes;
+  size_t all = !spread ? bytes : bytes < 8u << 20 ? (16u << 20) / bytes * bytes : 2 * bytes;
+  size_t count = bytes < 8u << 20 ? (16u << 20) / bytes : 2;
   unsigned char *memory = allocate_for_copies(all, true);
   memset(memory, 1, all);
   CUdeviceptr device;
   CHECK(cuMemAlloc_v2(&device, all));
-  double copied = 0, start = seconds(), end;
+  double start = seconds(), took;
   do {
-    for (size_t i = 0; i < batch; i++) {
-      CHECK(cuMemcpyHtoDAsync_v2(device + i * step, memory + i * step, bytes, NULL));
-      copied += (double)bytes;
-    }
-    CHECK(cuCtxSynchronize());
-    end = seconds();
-  } while (end - start < limit);
-  print_number(name, 1e-6 * copied / (end - start), 1);
+    took = queue(device, memory, bytes, all, count);
+  } while (seconds() - start < limit);
+  if (took < limit) {
+    count = (size_t)((double)count * limit / took) + 1;
+  }
+  took = queue(device, memory, bytes, all, count);
+  print_number(name, 1e-6 * (double)count * (double)bytes / took, 1);
   CHECK(cuMemFree_v2(device));
   free_of_copies(memory, true);
 }
