@@ -63,6 +63,9 @@ final class Lane {
         }
         then(() -> lanes.received(transfer, length));
       }
+      for (boolean there = true; there; ) {
+        there = finishOldest(); // what had come before the end counts
+      }
       lanes.fail(new IOException("the client closed a connection for bulk data"));
     } catch (ProtocolException e) {
       LOG.warn("on a connection for bulk data: {}", e.getMessage());

@@ -29,6 +29,7 @@ class LaneTest {
     private final BlockingQueue<Long> begun = new LinkedBlockingQueue<>();
     private final AtomicLong there = new AtomicLong();
     private final Semaphore somethingNew = new Semaphore(0);
+    private volatile boolean ended;
     private long marks;
 
     private void piece(long transfer) {
@@ -41,6 +42,11 @@ class LaneTest {
       somethingNew.release();
     }
 
+    private void end() {
+      ended = true;
+      somethingNew.release();
+    }
+
     private void cut() {
       there.set(-1);
       somethingNew.release();
@@ -49,7 +55,7 @@ class LaneTest {
     @Override
     public long tryReceive(long address, long length) {
       long[] header = headers.poll();
-      return header == null ? NOTHING : put(header, address);
+      return header != null ? put(header, address) : ended ? END : NOTHING;
     }
 
     private static long put(long[] header, long address) {
@@ -146,6 +152,20 @@ class LaneTest {
     assertThat(connection.begun).isEmpty();
     begin(1);
     connection.arrive(2);
+    lanes.await();
+    assertThat(lanes.bytesIn()).isEqualTo(2 * LENGTH);
+  }
+
+  @Test
+  void whatCameBeforeTheEndIsThere() throws Exception {
+    begin(0);
+    begin(1);
+    connection.piece(1);
+    connection.piece(2);
+    connection.begun.take();
+    connection.begun.take();
+    connection.there.set(2);
+    connection.end();
     lanes.await();
     assertThat(lanes.bytesIn()).isEqualTo(2 * LENGTH);
   }
