@@ -299,8 +299,7 @@ static double queue(CUdeviceptr device, unsigned char *memory, size_t bytes, siz
 // As the tools do that measure a wire: queues what takes so many seconds, once as many have gone by uncounted. A channel so slow
 // that the first of them take longer is not asked again.
 static void measure_queue(const char *name, size_t bytes, bool spread, double limit) {
-  size_t all = !spread ? bytes : bytes < 8u << 20 ? (16u << 20) / bytes * bytes : 2 * bytes;
-  size_t count = bytes < 8u << 20 ? (16u << 20) / bytes : 2;
+  size_t count = bytes < 8u << 20 ? (16u << 20) / bytes : 2, all = spread ? count * bytes : bytes;
   unsigned char *memory = allocate_for_copies(all, true);
   memset(memory, 1, all);
   CUdeviceptr device;
