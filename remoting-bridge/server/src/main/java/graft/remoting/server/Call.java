@@ -176,9 +176,9 @@ final class Call {
     return channel.lanes().isToSettle();
   }
 
-  /** Whether bulk data of the calls before goes straight to that memory. */
-  boolean hasBulkFor(long address, long bytes) {
-    return channel.lanes().goTo(address, bytes);
+  /** How many bytes come behind the last that go straight to that memory; -1 if none do. */
+  long bulkBehind(long address, long bytes) {
+    return channel.lanes().behind(address, bytes);
   }
 
   /** Whether each connection for bulk data has several pieces on their way at once. */

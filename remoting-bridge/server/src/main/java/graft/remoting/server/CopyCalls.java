@@ -18,6 +18,9 @@ final class CopyCalls {
   private static final int DEPTH = 192;
   private static final int TYPE_HOST = 1;
 
+  /** So much on its way fills the wire while others are waited for. */
+  private static final long ENOUGH = 4 * Lanes.PIECE;
+
   private final CudaDevice device;
   private final SessionState state;
   private final DirectAccess direct;
@@ -55,23 +58,25 @@ final class CopyCalls {
   }
 
   /**
-   * An error of a copy comes with a later reply, or with this one. What goes to memory that others
-   * are on their way to waits for them; or, where several come at once, goes by buffers, if it is
-   * too small to fill the wire by itself.
+   * An error of a copy comes with a later reply, or with this one. Each part of what goes straight
+   * to memory waits for those before it that go there. Where too little comes between to fill the
+   * wire meanwhile, and a connection takes several at once, it goes by buffers.
    */
   private int writeOnLanes(Call call, long destination, long bytes, long stream) {
-    boolean isBehind = call.hasBulkToSettle();
-    boolean isSecond = !isBehind && call.hasBulkFor(destination, bytes);
-    boolean isBuffered = isSecond && bytes <= Lanes.PIECE && call.hasSeveralAtOnce();
-    boolean isDirect = !isBehind && !isBuffered && direct.isOpen(destination, bytes);
-    boolean mayGoOn = isBehind || (isDirect && !isSecond);
-    int result = mayGoOn ? CudaResult.SUCCESS : awaitBulk(call);
+    boolean isDirect = false;
+    long behind = call.bulkBehind(destination, bytes);
+    int result = CudaResult.SUCCESS;
+    if (!call.hasBulkToSettle()) {
+      boolean stalls = behind >= 0 && behind + bytes <= ENOUGH;
+      isDirect = !(stalls && call.hasSeveralAtOnce()) && direct.isOpen(destination, bytes);
+      result = isDirect ? CudaResult.SUCCESS : awaitBulk(call);
+    }
     if (result != CudaResult.SUCCESS) {
       return result;
     }
     call.beginBulk(
         isDirect
-            ? direct.destination(destination)
+            ? direct.destination(destination, behind >= 0)
             : new LaneWrite(device, state, destination, stream));
     return call.wantsReply() ? awaitBulk(call) : CudaResult.SUCCESS;
   }

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
  * reaches it.
  *
  * <p>The channel knows no streams: a copy that it makes itself is in its place only if all work is
- * over that was queued before. The executor does nothing else until the copy is over, so that what
- * comes later comes after it.
+ * over that was queued before. What comes later waits until the copy is over; further writes come
+ * at the same time, and wait part by part for those that go to the same memory.
  */
 final class DirectAccess {
   private static final Logger LOG = LoggerFactory.getLogger(DirectAccess.class);
@@ -80,8 +80,12 @@ final class DirectAccess {
     }
   }
 
-  /** Receives there, which {@link #isOpen} allowed. */
-  Lanes.Destination destination(long address) {
+  /**
+   * Receives there, which {@link #isOpen} allowed.
+   *
+   * @param isSecond whether others are on their way there
+   */
+  Lanes.Destination destination(long address, boolean isSecond) {
     if (memoryIsOurs) {
       return Lanes.memory(address);
     }
@@ -90,6 +94,9 @@ final class DirectAccess {
         address,
         (lane, at, length) -> {
           gpu.enter();
+          if (isSecond) {
+            gpu.order();
+          }
           lane.takeToGpu(at, length);
         });
   }

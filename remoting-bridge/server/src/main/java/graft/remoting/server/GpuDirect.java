@@ -3,6 +3,7 @@ package graft.remoting.server;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import java.io.IOException;
 import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -197,6 +198,14 @@ final class GpuDirect {
     try (Scratch value = new Scratch(4)) {
       Memory.putInt(value.address(), 1);
       return device.cuPointerSetAttribute(value.address(), POINTER_SYNC_MEMOPS, address);
+    }
+  }
+
+  /** What UCX has written is there before what it writes next. */
+  void order() throws IOException {
+    int result = flushes ? device.cuFlushGPUDirectRDMAWrites(0, TO_OWNER) : CudaResult.SUCCESS;
+    if (result != CudaResult.SUCCESS) {
+      throw new IOException("cuFlushGPUDirectRDMAWrites: CUresult " + result);
     }
   }
 

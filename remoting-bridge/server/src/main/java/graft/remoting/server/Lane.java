@@ -56,12 +56,9 @@ final class Lane {
         long offset = Memory.getLong(header.address() + 8);
         long length = Memory.getLong(header.address() + 16);
         Lanes.Incoming transfer = claim(Memory.getLong(header.address()), offset, length);
-        taken = 0;
-        transfer.destination().take(this, offset, length);
-        if (taken != length) {
-          throw new IllegalStateException("a piece of bulk data was not read whole");
+        for (long done = 0; done < length; done += Lanes.PIECE) {
+          receive(transfer, offset + done, Math.min(Lanes.PIECE, length - done));
         }
-        then(() -> lanes.received(transfer, length));
       }
       for (boolean there = true; there; ) {
         there = finishOldest(); // what had come before the end counts
@@ -75,6 +72,23 @@ final class Lane {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  private void receive(Lanes.Incoming transfer, long offset, long length)
+      throws IOException, InterruptedException {
+    while (!lanes.mayCome(transfer, offset, length)) {
+      if (isTaking()) {
+        work();
+      } else {
+        lanes.awaitPlace(transfer, offset, length);
+      }
+    }
+    taken = 0;
+    transfer.destination().take(this, offset, length);
+    if (taken != length) {
+      throw new IllegalStateException("a part of bulk data was not read whole");
+    }
+    then(() -> lanes.received(transfer, offset, length));
   }
 
   /** Sees to what is on its way while the transfer has not begun: the executor may wait for it. */

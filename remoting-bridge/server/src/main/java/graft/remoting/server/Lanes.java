@@ -2,6 +2,9 @@ package graft.remoting.server;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
@@ -29,6 +32,10 @@ final class Lanes {
 
   private static final int SMALLEST_PIECE = 128 << 10;
   private static final int LARGEST_PIECE = 512 << 10;
+
+  /** Where a piece goes as several messages that are on their way at once. */
+  private static final int LARGEST_OF_SEVERAL = 8 << 20;
+
   private static final int GRAIN = 64 << 10;
 
   /**
@@ -50,6 +57,7 @@ final class Lanes {
   private Runnable endSession = () -> {};
   private final ArrayDeque<Incoming> incoming = new ArrayDeque<>(); // the executor alone changes it
   private volatile boolean asleep; // the executor, until a piece comes
+  private int waiting; // threads of lanes, until parts of others have come
   private volatile long transfers; // how many have been begun
   private volatile int count;
   private volatile boolean takeSeveral;
@@ -136,13 +144,16 @@ final class Lanes {
     private final long number;
     private final Destination destination;
     private final long bytes;
+    private final boolean isSecond;
     private final AtomicLong left;
+    private final TreeMap<Long, Long> come = new TreeMap<>(); // from an offset to another
     private long unclaimed;
 
-    private Incoming(long number, Destination destination, long bytes) {
+    private Incoming(long number, Destination destination, long bytes, boolean isSecond) {
       this.number = number;
       this.destination = destination;
       this.bytes = bytes;
+      this.isSecond = isSecond;
       this.left = new AtomicLong(bytes);
       this.unclaimed = bytes;
     }
@@ -153,6 +164,29 @@ final class Lanes {
 
     private boolean isThere() {
       return left.get() == 0;
+    }
+
+    private boolean goesTo(long address, long length) {
+      long its = destination.address();
+      return its != 0 && its - address < length && address - its < bytes;
+    }
+
+    private void comes(long offset, long length) {
+      Map.Entry<Long, Long> before = come.floorEntry(offset);
+      boolean goesOn = before != null && before.getValue() == offset;
+      Long behind = come.remove(offset + length);
+      come.put(goesOn ? before.getKey() : offset, behind != null ? behind : offset + length);
+    }
+
+    /** Whether nothing more comes there. */
+    private boolean leaves(long address, long length) {
+      if (!goesTo(address, length)) {
+        return true;
+      }
+      long from = Math.max(address - destination.address(), 0);
+      long to = Math.min(address - destination.address() + length, bytes);
+      Map.Entry<Long, Long> there = come.floorEntry(from);
+      return there != null && there.getValue() >= to;
     }
   }
 
@@ -228,9 +262,11 @@ final class Lanes {
     while (incoming.size() == MOST_INCOMING) {
       awaitSome(() -> false);
     }
+    long address = destination.address();
+    boolean isSecond = address != 0 && behind(address, bytes) >= 0;
     synchronized (this) {
       long number = transfers + 1;
-      incoming.add(new Incoming(number, destination, bytes));
+      incoming.add(new Incoming(number, destination, bytes, isSecond));
       transfers = number;
       notifyAll();
     }
@@ -246,15 +282,20 @@ final class Lanes {
     return false;
   }
 
-  /** Whether some of what was begun ends up there as its pieces come. For the executor. */
-  boolean goTo(long address, long bytes) {
-    for (Incoming transfer : incoming) {
-      long its = transfer.destination.address();
-      if (its != 0 && its - address < bytes && address - its < transfer.bytes) {
-        return true;
+  /**
+   * How many bytes were begun behind the last transfer that ends up there as its pieces come; -1 if
+   * none does. For the executor.
+   */
+  long behind(long address, long bytes) {
+    long behind = 0;
+    for (Iterator<Incoming> last = incoming.descendingIterator(); last.hasNext(); ) {
+      Incoming transfer = last.next();
+      if (transfer.goesTo(address, bytes)) {
+        return behind;
       }
+      behind += transfer.bytes;
     }
-    return false;
+    return -1;
   }
 
   /**
@@ -427,13 +468,57 @@ final class Lanes {
     return null;
   }
 
-  /** A piece is where it belongs. */
-  void received(Incoming transfer, long length) {
+  /** Whether a part may be received: what was begun before has come where it goes straight to. */
+  boolean mayCome(Incoming transfer, long offset, long length) {
+    return !transfer.isSecond || isFree(transfer, offset, length);
+  }
+
+  private synchronized boolean isFree(Incoming transfer, long offset, long length) {
+    for (Incoming before : incoming) {
+      if (before == transfer) {
+        return true;
+      }
+      if (!before.leaves(transfer.destination.address() + offset, length)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Waits until it may, for other connections.
+   *
+   * @throws IOException when one of them ends before
+   */
+  void awaitPlace(Incoming transfer, long offset, long length)
+      throws IOException, InterruptedException {
+    lookFor(() -> mayCome(transfer, offset, length) || failure != null);
+    synchronized (this) {
+      waiting++;
+      try {
+        while (!isFree(transfer, offset, length)) {
+          if (failure != null) {
+            throw new IOException(failure.getMessage(), failure);
+          }
+          wait();
+        }
+      } finally {
+        waiting--;
+      }
+    }
+  }
+
+  /** A part is where it belongs. */
+  void received(Incoming transfer, long offset, long length) {
     boolean all = transfer.left.addAndGet(-length) == 0;
     bytesIn.addAndGet(length);
-    if (all) {
+    boolean isStraight = transfer.destination.address() != 0;
+    if (all || isStraight) {
       synchronized (this) {
-        notifyAll();
+        transfer.comes(offset, length);
+        if (all || waiting > 0) {
+          notifyAll();
+        }
       }
     }
   }
@@ -451,8 +536,10 @@ final class Lanes {
   /** The same in a way of its own. */
   void send(
       long read, long offset, long address, long bytes, long whole, Sender sender, Runnable sent) {
-    long share = (whole / count / 2 + GRAIN - 1) / GRAIN * GRAIN;
-    long piece = count == 1 ? bytes : Math.max(SMALLEST_PIECE, Math.min(LARGEST_PIECE, share));
+    int shares = takeSeveral ? count : 2 * count;
+    long most = takeSeveral ? LARGEST_OF_SEVERAL : LARGEST_PIECE;
+    long share = (whole / shares + GRAIN - 1) / GRAIN * GRAIN;
+    long piece = count == 1 ? bytes : Math.max(SMALLEST_PIECE, Math.min(most, share));
     Outgoing data =
         new Outgoing(
             read,

@@ -120,10 +120,14 @@ class DirectAccessTest {
   }
 
   private DirectAccess overUcx(GpuWithRdma gpu) {
-    GpuDirect.Trial works = (memory, bytes, anyhow, reason, size) -> 1;
-    GpuDirect reach = GpuDirect.find(gpu, CONTEXT, GpuDirect.Setting.AUTO, works);
+    GpuDirect reach = reach(gpu);
     fake.cuCtxSetCurrent(CONTEXT);
     return new DirectAccess(device, streams, false, reach);
+  }
+
+  private static GpuDirect reach(GpuWithRdma gpu) {
+    GpuDirect.Trial works = (memory, bytes, anyhow, reason, size) -> 1;
+    return GpuDirect.find(gpu, CONTEXT, GpuDirect.Setting.AUTO, works);
   }
 
   @Test
@@ -176,8 +180,8 @@ class DirectAccessTest {
     DirectAccess access = overUcx(gpu);
     assertThat(access.settle()).isZero();
     assertThat(gpu.flushes).isZero();
-    access.destination(memory);
-    access.destination(memory);
+    access.destination(memory, false);
+    access.destination(memory, false);
     assertThat(access.settle()).isZero();
     assertThat(access.settle()).isZero();
     assertThat(gpu.flushes).isOne();
@@ -187,8 +191,18 @@ class DirectAccessTest {
   void nothingIsFlushedWhereTheGpuKeepsOrder() {
     GpuWithRdma gpu = new GpuWithRdma(fake);
     DirectAccess access = overUcx(gpu);
-    access.destination(memory);
+    access.destination(memory, false);
     assertThat(access.settle()).isZero();
     assertThat(gpu.flushes).isZero();
+  }
+
+  @Test
+  void whereTheGpuKeepsNoOrderItIsFlushedBetweenTwoWritesToTheSameMemory() throws Exception {
+    GpuWithRdma gpu = new GpuWithRdma(fake);
+    reach(gpu).order();
+    assertThat(gpu.flushes).isZero();
+    gpu.ordering = 0;
+    reach(gpu).order();
+    assertThat(gpu.flushes).isOne();
   }
 }

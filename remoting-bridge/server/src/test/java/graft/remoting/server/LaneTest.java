@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,6 +21,7 @@ class LaneTest {
   private static final int LENGTH = 64;
 
   private final Several connection = new Several();
+  private final Several other = new Several();
   private final Lanes lanes = new Lanes(0);
   private final Scratch memory = new Scratch(2 * LENGTH);
 
@@ -115,6 +117,7 @@ class LaneTest {
   void stop() {
     lanes.fail(new IOException("the test is over"));
     connection.cut();
+    other.cut();
     memory.close();
   }
 
@@ -131,13 +134,50 @@ class LaneTest {
     assertThat(connection.begun.take()).isEqualTo(memory.address());
     assertThat(connection.begun.take()).isEqualTo(memory.address() + LENGTH);
     assertThat(lanes.bytesIn()).isZero();
-    assertThat(lanes.goTo(memory.address() + LENGTH - 1, 1)).isTrue();
-    assertThat(lanes.goTo(memory.address() + 2 * LENGTH, 1)).isFalse();
+    assertThat(lanes.behind(memory.address() + LENGTH - 1, 1)).isEqualTo(LENGTH);
+    assertThat(lanes.behind(memory.address() + LENGTH - 1, 2)).isZero();
+    assertThat(lanes.behind(memory.address() + 2 * LENGTH, 1)).isNegative();
     connection.arrive(1);
     connection.arrive(2);
     lanes.await();
     assertThat(lanes.bytesIn()).isEqualTo(2 * LENGTH);
-    assertThat(lanes.goTo(memory.address(), 2 * LENGTH)).isFalse();
+    assertThat(lanes.behind(memory.address(), 2 * LENGTH)).isNegative();
+  }
+
+  @Test
+  void aPieceWaitsForThoseThatGoWhereItGoes() throws Exception {
+    begin(0);
+    begin(1);
+    lanes.begin(LENGTH, Lanes.memory(memory.address() + LENGTH / 2));
+    connection.piece(1);
+    connection.piece(2);
+    connection.piece(3);
+    connection.begun.take();
+    connection.begun.take();
+    connection.arrive(1);
+    assertThat(connection.begun.poll(50, TimeUnit.MILLISECONDS)).isNull();
+    connection.arrive(2);
+    assertThat(connection.begun.take()).isEqualTo(memory.address() + LENGTH / 2);
+    connection.arrive(3);
+    lanes.await();
+    assertThat(lanes.bytesIn()).isEqualTo(3 * LENGTH);
+  }
+
+  @Test
+  void aPieceWaitsForThoseOfOtherConnections() throws Exception {
+    lanes.add(other);
+    begin(0);
+    begin(0);
+    other.piece(2);
+    assertThat(other.begun.poll(50, TimeUnit.MILLISECONDS)).isNull();
+    connection.piece(1);
+    connection.begun.take();
+    assertThat(other.begun.poll(50, TimeUnit.MILLISECONDS)).isNull();
+    connection.arrive(1);
+    assertThat(other.begun.take()).isEqualTo(memory.address());
+    other.arrive(1);
+    lanes.await();
+    assertThat(lanes.bytesIn()).isEqualTo(2 * LENGTH);
   }
 
   /** The executor may wait for the one on its way before it comes to the next. */
