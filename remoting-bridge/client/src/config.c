@@ -48,9 +48,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   config->spin_microseconds = 50;
   copy(config->pci_devices, sizeof config->pci_devices, "/sys/bus/pci/devices");
   copy(config->rdma_devices, sizeof config->rdma_devices, "/sys/class/infiniband");
-  /* More connections than cores to serve them only get in each other's way. */
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  config->lanes = processors >= 16 ? 6 : processors >= 8 ? 4 : processors >= 4 ? 2 : 1;
+  config->lanes = -1;
   char token_file[512] = "", managed[16] = "shared";
   const char *path = getenv("GRAFT_CONFIG");
   FILE *file = fopen(path ? path : "/etc/graft/client.conf", "re");

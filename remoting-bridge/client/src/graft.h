@@ -28,7 +28,7 @@ struct graft_config {
   uint8_t token[32];
   bool has_token;
   int spin_microseconds;
-  int lanes; /* connections for bulk data */
+  int lanes; /* connections for bulk data; -1 for as many as suit */
   bool managed_exclusive; /* managed memory is the program's or the device's at a time */
   bool stats;
   int debug;

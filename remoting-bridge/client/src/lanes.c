@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "graft.h"
 #include "ucx.h"
@@ -14,6 +15,7 @@
 #define MOST_LANES 16
 #define SMALLEST_PIECE (128u << 10)
 #define LARGEST_PIECE (1u << 20)
+#define LARGEST_UCX_PIECE (8u << 20)
 #define MOST_BEGUN 8 /* pieces on their way at once on a lane, where the channel has several */
 /* How long a lane's threads look for the next piece after one, and a thread for the next of its data to leave, giving way to
  * others, before they sleep: to be woken costs 0.2 to 0.4 ms in a virtual machine. Not where CPUs are few. */
@@ -132,12 +134,14 @@ struct graft_transfer *graft_lanes_send(uint64_t number, const void *data, size_
     graft_die("no memory for a transfer", 0);
     return NULL;
   }
-  size_t piece = (bytes / (size_t)l.count / 2 + 65535) & ~(size_t)65535;
-  if (piece < SMALLEST_PIECE) piece = SMALLEST_PIECE;
-  /* Behind others it need not be shared for all lanes to have something to do. */
-  if (piece > LARGEST_PIECE || __atomic_load_n(&l.first, __ATOMIC_RELAXED)) piece = LARGEST_PIECE;
+  bool over_ucx = l.wires[0].ucx;
   /* UCX itself has several messages on the way at once, and each piece costs a header and waits of its own. */
-  if (l.count == 1 && l.wires[0].ucx) piece = bytes;
+  size_t shares = (size_t)l.count * (over_ucx ? 1 : 2), most = over_ucx ? LARGEST_UCX_PIECE : LARGEST_PIECE;
+  size_t piece = (bytes / shares + 65535) & ~(size_t)65535;
+  if (piece < SMALLEST_PIECE) piece = SMALLEST_PIECE;
+  if (piece > most) piece = most;
+  /* Behind others it need not be shared for all lanes to have something to do. */
+  if (__atomic_load_n(&l.first, __ATOMIC_RELAXED)) piece = LARGEST_PIECE;
   *t = (struct graft_transfer){.number = number, .data = data, .bytes = bytes, .piece = piece, .stays = stays};
   pthread_mutex_lock(&l.lock);
   __atomic_store_n(l.end, t, __ATOMIC_RELEASE);
@@ -200,19 +204,28 @@ static void *receiver(void *lane) {
 
 /* ---- Opening ---- */
 
+/* More connections than cores to serve them only get in each other's way. But over UCX one waits now and then for the other end
+ * to say where its next message goes: meanwhile another sends. */
+static int suitable_count(bool over_ucx) {
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  return processors >= 16 ? 6 : processors >= 8 ? 4 : processors >= 4 || over_ucx ? 2 : 1;
+}
+
 /* Called with the lock held. */
 static void open_lanes(const struct graft_config *config, const struct graft_session_key *key) {
   l.end = &l.first;
   bool yields = graft_gives_way(config);
   l.lane_nanoseconds = yields ? LANE_YIELD_NANOSECONDS : (uint64_t)config->spin_microseconds * 1000;
   l.done_nanoseconds = yields ? DONE_YIELD_NANOSECONDS : 0;
-  for (int i = 0; i < config->lanes && i < MOST_LANES; i++) {
+  int count = config->lanes < 0 ? 1 : config->lanes;
+  for (int i = 0; i < count && i < MOST_LANES; i++) {
     char reason[400];
     struct graft_wire *wire = &l.wires[l.count];
     if (!graft_connect_lane(config, key, GRAFT_LANE_BULK, wire, reason, sizeof reason)) {
       if (graft_debug()) graft_say("no connection for bulk data: %s", reason);
       return;
     }
+    if (config->lanes < 0) count = suitable_count(wire->ucx);
     if (!graft_start_thread(sender, wire)) {
       graft_wire_close(wire);
       return;

@@ -262,6 +262,8 @@ struct flight {
 struct side {
   ucp_worker_h worker;
   int events;
+  uint64_t looks; /* how long is looked while something is on its way */
+  bool slept;     /* since UCX last had something to do */
 };
 
 struct graft_ucx {
@@ -274,7 +276,7 @@ struct graft_ucx {
   ucp_ep_h peer;
   uint64_t tag_out, tag_in;
   ucs_status_t broken; /* what UCX said when it lost the peer */
-  uint64_t looks;      /* how long is looked while something is on its way */
+  uint64_t looks;      /* how long is looked at most while something is on its way */
   bool together;       /* each end has had a message of the other's */
   bool gone;           /* the socket says so; what had been sent before still counts */
   ucp_tag_message_h next; /* a message that has come, and its length */
@@ -309,7 +311,7 @@ static bool send_left(struct graft_ucx *c) {
 
 /* Sleeps until a device has something to say, at most as long again as has been waited: UCX or a driver may lose a wake-up.
  * False if the peer has gone, which its socket says. */
-static bool sleep_on(struct graft_ucx *c, const struct side *side, uint64_t waited) {
+static bool sleep_on(struct graft_ucx *c, struct side *side, uint64_t waited) {
   bool left = side == &c->in && send_left(c);
   uint64_t milliseconds = LEAST_MILLISECONDS + waited / 1000000u;
   if (u.ucp_worker_arm(side->worker) != UCS_OK) return true; /* something has come */
@@ -317,6 +319,7 @@ static bool sleep_on(struct graft_ucx *c, const struct side *side, uint64_t wait
   if (u.ucp_worker_progress(side->worker)) return true;
   if (milliseconds > MOST_MILLISECONDS) milliseconds = MOST_MILLISECONDS;
   if (left && milliseconds > LEFT_MILLISECONDS) milliseconds = LEFT_MILLISECONDS;
+  side->slept = true;
   struct pollfd fds[] = {{.fd = side->events, .events = POLLIN}, {.fd = c->socket, .events = POLLRDHUP}};
   return poll(fds, 2, (int)milliseconds) < 0 || !fds[1].revents;
 }
@@ -340,13 +343,26 @@ static void land(struct graft_ucx *c, struct flight *f, ucs_status_t status) {
   f->count--;
 }
 
+/* Lets UCX work; whether there was something to do. If it slept and to look on would have done, it looks for longer from then
+ * on, and for less if it looked in vain: that takes a CPU, which soft RoCE may need for the wire itself. */
+static bool progress(struct graft_ucx *c, struct side *side, struct flight *f) {
+  if (!u.ucp_worker_progress(side->worker)) return false;
+  uint64_t then = now();
+  if (side->slept) {
+    side->looks = then - f->since < c->looks ? side->looks * 2 : side->looks / 2;
+    if (side->looks < LOOKS_NANOSECONDS) side->looks = LOOKS_NANOSECONDS;
+    if (side->looks > c->looks) side->looks = c->looks;
+  }
+  side->slept = false;
+  f->since = then;
+  return true;
+}
+
 /* Lets UCX work, and sleeps if it has had nothing to do for a while. Sees to those that are done, the oldest first, and takes
  * all back if the peer has gone. */
 static void work(struct graft_ucx *c, struct side *side, struct flight *f) {
   ucs_status_t status;
-  if (u.ucp_worker_progress(side->worker)) {
-    f->since = now();
-  } else if (c->broken || (now() - f->since > c->looks && !sleep_on(c, side, now() - f->since))) {
+  if (!progress(c, side, f) && (c->broken || (now() - f->since > side->looks && !sleep_on(c, side, now() - f->since)))) {
     for (unsigned i = 0; i < f->count; i++) u.ucp_request_cancel(side->worker, f->requests[(f->first + i) % WINDOW]);
     while (u.ucp_worker_progress(side->worker)) continue;
     while (f->count) {
@@ -563,6 +579,7 @@ struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size) {
   }
   c->socket = socket;
   c->looks = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? FLIGHT_NANOSECONDS : LOOKS_NANOSECONDS;
+  c->out.looks = c->in.looks = c->looks;
   pthread_mutex_init(&c->sending, NULL);
   if (set_up(c, reason, size)) return c;
   graft_ucx_close(c);
@@ -676,7 +693,7 @@ static bool take_into_rest(struct graft_ucx *c) {
 
 ssize_t graft_ucx_try(struct graft_ucx *c, void *to, size_t bytes) {
   if (c->rest_at < c->rest_end) return take_rest(c, to, bytes);
-  if (u.ucp_worker_progress(c->in.worker)) c->taking.since = now();
+  progress(c, &c->in, &c->taking);
   if (!find(c)) {
     errno = EAGAIN;
     return c->gone ? 0 : -1;
@@ -719,9 +736,7 @@ static void await_any(struct graft_ucx *c) {
   struct flight *f = &c->taking;
   if (f->count) {
     work(c, &c->in, f);
-  } else if (u.ucp_worker_progress(c->in.worker)) {
-    f->since = now();
-  } else if (now() - f->since > c->looks) {
+  } else if (!progress(c, &c->in, f) && now() - f->since > c->in.looks) {
     graft_ucx_wait(c);
     if (c->gone && !find(c)) c->broken = UCS_ERR_CONNECTION_RESET;
   }
