@@ -211,6 +211,35 @@ class LanesTest {
     assertThat(cuda.wire.answer().result()).isZero();
   }
 
+  /** A later one's data may come first: it waits, part by part, for the one before. */
+  @Test
+  void writesStraightToMemoryThatOverlapTakeEffectInTheirOrder() throws Exception {
+    long address = cuda.allocate(3 * PIECE);
+    cuda.onLanes("graftWrite", with(address, 2 * PIECE, 0));
+    cuda.onLanes("graftWrite", with(address + PIECE + 7, 2 * PIECE - 7, 0));
+    byte[] data = random(2 * PIECE - 7);
+    Thread later =
+        new Thread(
+            () -> {
+              try {
+                piece(second, 2, 0, data);
+              } catch (IOException e) {
+                // The session's end.
+              }
+            });
+    later.start();
+    later.join(100); // its data is with the server, or waits for it
+    piece(first, 1, PIECE, new byte[PIECE]);
+    piece(first, 1, 0, new byte[PIECE]);
+    later.join();
+    cuda.call("cuStreamSynchronize", with(0));
+    cuda.begin("graftRead", with(address + PIECE, 1000, 0));
+    byte[] both = new byte[1000];
+    System.arraycopy(data, 0, both, 7, 993);
+    assertThat(cuda.data().bytes().array()).isEqualTo(both);
+    assertThat(cuda.wire.answer().result()).isZero();
+  }
+
   @Test
   void writesThatAreBegunTogetherEndInTheirOrderAndBeforeWhatFollows() throws Exception {
     long address = cuda.allocate(LENGTH);
