@@ -12,6 +12,7 @@
 #define END 0x400000000000ull
 #define GRAIN (2ull << 20)
 #define TRIES 64
+#define HUGE_FROM (1u << 20) /* bytes: at most as much again is lost to the last huge page */
 
 struct twin {
   struct twin *next;
@@ -50,6 +51,9 @@ static void *allocate(size_t size, bool alone) {
     top += bytes;
     got = alone ? map_here(address, bytes) : map_both(address, bytes);
   }
+  /* What UCX has copied for it in shared memory pins the program's pages one by one, and threads that do so with the same pages
+   * wait for each other; adapters need an entry for each. */
+  if (got && alone && size >= HUGE_FROM) madvise(got, bytes, MADV_HUGEPAGE);
   if (got) {
     *twin = (struct twin){twins, (uintptr_t)got, bytes, alone};
     twins = twin;
