@@ -51,10 +51,9 @@ static void *allocate(size_t size, bool alone) {
     top += bytes;
     got = alone ? map_here(address, bytes) : map_both(address, bytes);
   }
-  /* What UCX has copied for it in shared memory pins the program's pages one by one, and threads that do so with the same pages
-   * wait for each other; adapters need an entry for each. */
-  if (got && alone && size >= HUGE_FROM) madvise(got, bytes, MADV_HUGEPAGE);
   if (got) {
+    /* Who copies between processes pins the pages one by one, and threads that do so with the same pages wait for each other. */
+    if (alone && size >= HUGE_FROM) madvise(got, bytes, MADV_HUGEPAGE);
     *twin = (struct twin){twins, (uintptr_t)got, bytes, alone};
     twins = twin;
   } else {

@@ -352,8 +352,8 @@ static bool progress(struct graft_ucx *c, struct side *side, struct flight *f) {
     side->looks = then - f->since < c->looks ? side->looks * 2 : side->looks / 2;
     if (side->looks < LOOKS_NANOSECONDS) side->looks = LOOKS_NANOSECONDS;
     if (side->looks > c->looks) side->looks = c->looks;
+    side->slept = false;
   }
-  side->slept = false;
   f->since = then;
   return true;
 }

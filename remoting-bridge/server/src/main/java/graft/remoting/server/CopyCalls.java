@@ -63,21 +63,22 @@ final class CopyCalls {
    * wire meanwhile, and a connection takes several at once, it goes by buffers.
    */
   private int writeOnLanes(Call call, long destination, long bytes, long stream) {
-    boolean isDirect = false;
-    long behind = call.bulkBehind(destination, bytes);
-    int result = CudaResult.SUCCESS;
     if (!call.hasBulkToSettle()) {
-      boolean stalls = behind >= 0 && behind + bytes <= ENOUGH;
-      isDirect = !(stalls && call.hasSeveralAtOnce()) && direct.isOpen(destination, bytes);
-      result = isDirect ? CudaResult.SUCCESS : awaitBulk(call);
+      long behind = call.bulkBehind(destination, bytes);
+      boolean stalls = behind >= 0 && behind + bytes <= ENOUGH && call.hasSeveralAtOnce();
+      if (!stalls && direct.isOpen(destination, bytes)) {
+        return beginOnLanes(call, direct.destination(destination, behind >= 0));
+      }
+      int result = awaitBulk(call);
+      if (result != CudaResult.SUCCESS) {
+        return result;
+      }
     }
-    if (result != CudaResult.SUCCESS) {
-      return result;
-    }
-    call.beginBulk(
-        isDirect
-            ? direct.destination(destination, behind >= 0)
-            : new LaneWrite(device, state, destination, stream));
+    return beginOnLanes(call, new LaneWrite(device, state, destination, stream));
+  }
+
+  private int beginOnLanes(Call call, Lanes.Destination destination) {
+    call.beginBulk(destination);
     return call.wantsReply() ? awaitBulk(call) : CudaResult.SUCCESS;
   }
 

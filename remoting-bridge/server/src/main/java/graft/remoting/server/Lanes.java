@@ -365,17 +365,23 @@ final class Lanes {
     asleep = true;
     try {
       Incoming first = incoming.peek();
-      while (first != null && !first.isThere() && !first.destination.isUnsettled()) {
-        if (failure != null) {
-          throw new IOException(failure.getMessage(), failure);
-        }
-        wait();
-      }
+      awaitThat(() -> first == null || first.isThere() || first.destination.isUnsettled());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted within bulk data", e);
     } finally {
       asleep = false;
+    }
+  }
+
+  /** Sleeps until it is so. */
+  private synchronized void awaitThat(BooleanSupplier isSo)
+      throws IOException, InterruptedException {
+    while (!isSo.getAsBoolean()) {
+      if (failure != null) {
+        throw new IOException(failure.getMessage(), failure);
+      }
+      wait();
     }
   }
 
@@ -436,12 +442,7 @@ final class Lanes {
 
   private synchronized Incoming claimBegun(long transfer, long offset, long length)
       throws IOException, InterruptedException {
-    while (!hasBegun(transfer)) {
-      if (failure != null) {
-        throw new IOException(failure.getMessage(), failure);
-      }
-      wait();
-    }
+    awaitThat(() -> hasBegun(transfer));
     Incoming its = find(transfer);
     if (its == null
         || length <= 0
@@ -496,12 +497,7 @@ final class Lanes {
     synchronized (this) {
       waiting++;
       try {
-        while (!isFree(transfer, offset, length)) {
-          if (failure != null) {
-            throw new IOException(failure.getMessage(), failure);
-          }
-          wait();
-        }
+        awaitThat(() -> isFree(transfer, offset, length));
       } finally {
         waiting--;
       }
