@@ -13,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies to the client that it does not wait for. All of it is queued at once, into memory of its
- * own, so that the executor never waits for a client that is itself busy sending. A thread sends
- * the data when the copy is done; a reply that would tell the client so sends it first.
+ * Copies to the client that it does not wait for. They are queued at once, into memory of their
+ * own. Once much of it is in use the executor waits, but only as long as some of it is sent: a
+ * client that is itself busy sending takes nothing. A thread sends the data when the copy is done;
+ * a reply that would tell the client so sends it first.
  */
 final class AsyncReads {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncReads.class);
@@ -28,6 +29,10 @@ final class AsyncReads {
 
   private static final long LANE_PART = 1 << 20;
 
+  /** What is more may cost new memory each time. */
+  private static final long ENOUGH = 64 << 20;
+
+  private static final long STALL_MILLIS = 20;
   private static final long PATIENCE_MILLIS = 1;
   private static final long LINGER_MILLIS = 20;
 
@@ -38,6 +43,10 @@ final class AsyncReads {
   private final LongConsumer polling;
   private final ArrayDeque<Read> queue = new ArrayDeque<>();
   private final AtomicInteger pending = new AtomicInteger();
+  private final Object room = new Object();
+  private long held; // bytes of memory in use
+  private long given; // back, in all
+  private boolean isStalled; // nothing was given back in a while
   private boolean sending;
   private boolean asleep;
 
@@ -96,10 +105,10 @@ final class AsyncReads {
       long stream,
       long identity,
       boolean onLanes) {
-    long address = memory.take(bytes);
+    long address = take(bytes);
     int result = device.cuMemcpyDtoHAsync_v2(address, source, bytes, stream);
     if (result != CudaResult.SUCCESS) {
-      memory.give(address, bytes);
+      give(address, bytes);
       return result;
     }
     // From here on the copy may still write there: on an error the memory is not given back.
@@ -127,6 +136,33 @@ final class AsyncReads {
       }
     }
     return CudaResult.SUCCESS;
+  }
+
+  private long take(long bytes) {
+    synchronized (room) {
+      while (held + bytes > ENOUGH && held > 0 && !isStalled) {
+        long before = given;
+        try {
+          room.wait(STALL_MILLIS);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          throw new IllegalStateException("nothing interrupts the threads of a session", e);
+        }
+        isStalled = given == before;
+      }
+      held += bytes;
+    }
+    return memory.take(bytes);
+  }
+
+  private void give(long address, long bytes) {
+    memory.give(address, bytes);
+    synchronized (room) {
+      held -= bytes;
+      given += bytes;
+      isStalled = false;
+      room.notifyAll();
+    }
   }
 
   /** Sends what is complete now, and waits for what another thread is sending. */
@@ -257,7 +293,7 @@ final class AsyncReads {
       synchronized (queue) {
         queue.remove(read);
       }
-      memory.give(read.address(), read.bytes());
+      give(read.address(), read.bytes());
       read.context().events().give(read.event());
       pending.decrementAndGet();
       read.sent().countDown();
@@ -276,7 +312,7 @@ final class AsyncReads {
             read.whole(),
             () -> {
               read.context().enter(device);
-              memory.give(read.address(), read.bytes());
+              give(read.address(), read.bytes());
             });
     try {
       Replies.announce(channel, read.identity(), read.offset(), read.bytes());
