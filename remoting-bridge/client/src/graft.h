@@ -109,6 +109,25 @@ int graft_dead(void);
 uint8_t *graft_read_place(uint64_t read, uint64_t offset, uint64_t bytes, bool on_lane);
 void graft_read_arrived(uint64_t read, uint64_t bytes);
 
+/* ---- Reads: what the program has asked for and does not have yet (reads.c). The caller sees to it that one thread is there ---- */
+struct graft_read {
+  struct graft_read *next, *next_meeting;
+  bool meets; /* may go where another goes */
+  uint64_t identity;
+  uint8_t *to;
+  size_t bytes;
+  size_t announced, arrived; /* by answers; in memory. A lane may be ahead of its answer */
+  int writers;               /* threads that receive into it */
+};
+void graft_reads_add(struct graft_read *read);
+/* NULL if there is none. */
+struct graft_read *graft_reads_find(uint64_t identity);
+void graft_reads_remove(struct graft_read *read);
+/* Whether any, or any but that one, goes there; the memory is within it. */
+bool graft_reads_meet(const struct graft_read *but, const void *memory, size_t bytes);
+/* Any thread may ask. */
+size_t graft_reads_count(void);
+
 /* ---- Lanes: connections for bulk data beside the stream of records (lanes.c) ---- */
 /* From here on bulk data travels on lanes. */
 #define GRAFT_LANE_LEAST (512u << 10)

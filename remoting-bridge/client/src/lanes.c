@@ -191,12 +191,9 @@ static void *receiver(void *lane) {
       return NULL;
     }
     bool whole = receive_all(wire, to, head.bytes);
-    int error = errno;
+    if (!whole) graft_die("receiving bulk data failed", errno); /* before whoever waits takes it for there */
     graft_read_arrived(head.identity, head.bytes);
-    if (!whole) {
-      graft_die("receiving bulk data failed", error);
-      return NULL;
-    }
+    if (!whole) return NULL;
   }
   graft_die("the server closed a connection", 0);
   return NULL;

@@ -60,15 +60,6 @@ struct waiter {
   pthread_cond_t wake;
 };
 
-struct read {
-  struct read *next;
-  uint64_t identity;
-  uint8_t *to;
-  size_t bytes;
-  size_t announced, arrived; /* by answers; in memory. A lane may be ahead of its answer */
-  int writers;               /* threads that receive into it */
-};
-
 static struct {
   struct graft_config config;
   pthread_mutex_t open_lock;
@@ -99,7 +90,6 @@ static struct {
   uint64_t arrivals, noticed; /* callbacks; noticed belongs to the listener */
   bool reading;
   struct waiter *waiters;
-  struct read *reads;
   uint64_t next_read;
   uint64_t pieces; /* how many there were, of reads and of announcements: changes when there is something to look at */
   uint8_t *input;
@@ -477,24 +467,13 @@ static bool receive_results(const struct waiter *w, size_t bytes) {
   return true;
 }
 
-/* Called with receive_lock held. */
-static struct read *find_read(uint64_t identity) {
-  struct read *r = s.reads;
-  while (r && r->identity != identity) r = r->next;
-  return r;
-}
-
 /* Called with receive_lock held. Waits until nobody receives into it any more. */
 static void drop_read(uint64_t identity) {
-  struct read *r;
-  while ((r = find_read(identity)) && r->writers) pthread_cond_wait(&s.arrival, &s.receive_lock);
-  for (struct read **p = &s.reads; *p; p = &(*p)->next) {
-    if (*p == r) {
-      __atomic_store_n(p, r->next, __ATOMIC_RELEASE);
-      free(r);
-      return;
-    }
-  }
+  struct graft_read *r;
+  while ((r = graft_reads_find(identity)) && r->writers) pthread_cond_wait(&s.arrival, &s.receive_lock);
+  if (!r) return;
+  graft_reads_remove(r);
+  free(r);
 }
 
 /* Waits a moment for lanes; called with receive_lock held. */
@@ -521,21 +500,16 @@ static void await_arrival(uint64_t since) {
 
 /* Whether a piece is ahead of its answer while another read brings data to the same memory: which of them is the last one
  * only the answers say, and those come in order. Called with receive_lock held. */
-static bool is_too_early(const struct read *r, uint64_t offset, uint64_t bytes) {
-  if (offset + bytes <= r->announced) return false;
-  const uint8_t *from = r->to + offset;
-  for (const struct read *o = s.reads; o; o = o->next) {
-    if (o != r && o->to < from + bytes && from < o->to + o->bytes) return true;
-  }
-  return false;
+static bool is_too_early(const struct graft_read *r, uint64_t offset, uint64_t bytes) {
+  return offset + bytes > r->announced && graft_reads_meet(r, r->to + offset, bytes);
 }
 
 uint8_t *graft_read_place(uint64_t read, uint64_t offset, uint64_t bytes, bool on_lane) {
   uint64_t since = 0; /* when it first was too early */
   uint8_t *to = NULL;
-  struct read *r;
+  struct graft_read *r;
   pthread_mutex_lock(&s.receive_lock);
-  while ((r = find_read(read)) && offset <= r->bytes && bytes <= r->bytes - offset && !graft_dead()) {
+  while ((r = graft_reads_find(read)) && offset <= r->bytes && bytes <= r->bytes - offset && !graft_dead()) {
     if (on_lane && is_too_early(r, offset, bytes)) {
       if (!since) since = graft_now();
       await_arrival(since);
@@ -551,7 +525,7 @@ uint8_t *graft_read_place(uint64_t read, uint64_t offset, uint64_t bytes, bool o
 
 void graft_read_arrived(uint64_t read, uint64_t bytes) {
   pthread_mutex_lock(&s.receive_lock);
-  struct read *r = find_read(read);
+  struct graft_read *r = graft_reads_find(read);
   if (r) { /* always: whoever drops it waits for us */
     r->writers--;
     r->arrived += bytes;
@@ -565,14 +539,14 @@ void graft_read_arrived(uint64_t read, uint64_t bytes) {
 static bool read_announced(uint64_t read, uint64_t bytes) {
   uint64_t since = graft_now();
   pthread_mutex_lock(&s.receive_lock);
-  struct read *r = find_read(read);
+  struct graft_read *r = graft_reads_find(read);
   bool asked = r && bytes <= r->bytes - r->announced;
   if (asked) {
     r->announced += bytes;
     __atomic_add_fetch(&s.pieces, 1, __ATOMIC_ACQ_REL);
     pthread_cond_broadcast(&s.arrival);
   }
-  while (asked && (r = find_read(read)) && r->arrived < r->announced && !graft_dead()) await_arrival(since);
+  while (asked && (r = graft_reads_find(read)) && r->arrived < r->announced && !graft_dead()) await_arrival(since);
   if (asked && r && r->announced == r->bytes) drop_read(read);
   pthread_mutex_unlock(&s.receive_lock);
   if (!asked) graft_die("data that nobody asked for", 0);
@@ -745,7 +719,7 @@ static void await(struct waiter *w) {
   pthread_mutex_unlock(&s.receive_lock);
 }
 
-static int wait_reply(struct graft_call *call, const struct graft_result *results, int count, struct read *read) {
+static int wait_reply(struct graft_call *call, const struct graft_result *results, int count, struct graft_read *read) {
   struct waiter w = {.results = results, .count = count, .wake = PTHREAD_COND_INITIALIZER};
   call->slot = w.slot = ++s.next_slot & 0x7fffffff; /* under send_lock */
   pthread_mutex_lock(&s.receive_lock);
@@ -753,8 +727,7 @@ static int wait_reply(struct graft_call *call, const struct graft_result *result
   s.waiters = &w;
   if (read) {
     read->identity = w.slot;
-    read->next = s.reads;
-    __atomic_store_n(&s.reads, read, __ATOMIC_RELEASE);
+    graft_reads_add(read);
   }
   pthread_mutex_unlock(&s.receive_lock);
   uint64_t start = s.config.stats ? graft_now() : 0;
@@ -772,7 +745,7 @@ static int wait_reply(struct graft_call *call, const struct graft_result *result
 
 static int wait_data(struct graft_call *call, const struct graft_result *results, int count) {
   if (!next_call.incoming) return wait_reply(call, results, count, NULL);
-  struct read *read = calloc(1, sizeof *read);
+  struct graft_read *read = calloc(1, sizeof *read);
   if (!read) {
     let_go(call);
     return refuse(GRAFT_OUT_OF_MEMORY);
@@ -826,24 +799,21 @@ int graft_wait(struct graft_call *call, const struct graft_result *results, int 
 
 uint64_t graft_read_expect(void *to, size_t bytes) {
   if (!s.shared && bytes >= GRAFT_LANE_LEAST) graft_lanes_ready(&s.config, &s.key);
-  struct read *read = calloc(1, sizeof *read);
+  struct graft_read *read = calloc(1, sizeof *read);
   if (!read) return 0;
   read->to = to;
   read->bytes = bytes;
   pthread_mutex_lock(&s.receive_lock);
   read->identity = ++s.next_read | 1ull << 63;
-  read->next = s.reads;
-  __atomic_store_n(&s.reads, read, __ATOMIC_RELEASE); /* graft_read_pending looks without the lock */
+  graft_reads_add(read);
   pthread_mutex_unlock(&s.receive_lock);
   return read->identity;
 }
 
 bool graft_read_pending(const void *memory, size_t bytes) {
-  if (!__atomic_load_n(&s.reads, __ATOMIC_ACQUIRE)) return false;
-  const uint8_t *from = memory;
-  bool pending = false;
+  if (!graft_reads_count()) return false;
   pthread_mutex_lock(&s.receive_lock);
-  for (struct read *r = s.reads; r && !pending; r = r->next) pending = r->to < from + bytes && from < r->to + r->bytes;
+  bool pending = graft_reads_meet(NULL, memory, bytes);
   pthread_mutex_unlock(&s.receive_lock);
   return pending;
 }

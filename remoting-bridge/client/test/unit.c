@@ -106,6 +106,46 @@ static void ranges(void) {
   CHECK(all);
 }
 
+/* At random, beside what a look at all of them says. */
+static void reads(void) {
+  static struct graft_read all[64];
+  static uint8_t memory[256];
+  bool there[64] = {false}, same = true;
+  size_t count = 0;
+  uint32_t random = 1;
+  for (int step = 0; step < 20000; step++) {
+    random = random * 1664525u + 1013904223u;
+    int i = random >> 26, but = random >> 20 & 63;
+    if (there[i]) {
+      graft_reads_remove(&all[i]);
+      count--;
+    } else {
+      /* Two of each identity would never be there: 1024 apart they share a bucket. */
+      all[i] = (struct graft_read){.identity = (uint64_t)i << 10, .to = memory + (random >> 12 & 127), .bytes = random >> 8 & 15};
+      graft_reads_add(&all[i]);
+      count++;
+    }
+    there[i] = !there[i];
+    const uint8_t *from = there[but] ? all[but].to : memory + (random >> 4 & 127);
+    size_t bytes = there[but] ? all[but].bytes : 1 + (random & 15);
+    bool any = false, other = false;
+    for (int n = 0; n < 64; n++) {
+      bool meets = there[n] && all[n].to < from + bytes && from < all[n].to + all[n].bytes;
+      any = any || meets;
+      other = other || (meets && n != but);
+      same = same && (graft_reads_find((uint64_t)n << 10) == &all[n]) == there[n];
+    }
+    same = same && graft_reads_count() == count && (!bytes || graft_reads_meet(NULL, from, bytes) == any);
+    if (there[but] && bytes) same = same && graft_reads_meet(&all[but], from, bytes) == other;
+    if (!same) break;
+  }
+  CHECK(same);
+  for (int i = 0; i < 64; i++) {
+    if (there[i]) graft_reads_remove(&all[i]);
+  }
+  CHECK(!graft_reads_count() && !graft_reads_meet(NULL, memory, sizeof memory));
+}
+
 static void put32(uint8_t *p, uint32_t value) { memcpy(p, &value, 4); }
 static void put64(uint8_t *p, uint64_t value) { memcpy(p, &value, 8); }
 
@@ -441,6 +481,7 @@ int main(void) {
   hmac_sha256();
   md2();
   ranges();
+  reads();
   images();
   paging();
   configuration();
