@@ -534,7 +534,8 @@ final class Lanes {
       long read, long offset, long address, long bytes, long whole, Sender sender, Runnable sent) {
     int shares = takeSeveral ? count : 2 * count;
     long most = takeSeveral ? LARGEST_OF_SEVERAL : LARGEST_PIECE;
-    long share = (whole / shares + GRAIN - 1) / GRAIN * GRAIN;
+    // Behind others it need not be shared for all connections to have something to do.
+    long share = toSend ? PIECE : (whole / shares + GRAIN - 1) / GRAIN * GRAIN;
     long piece = count == 1 ? bytes : Math.max(SMALLEST_PIECE, Math.min(most, share));
     Outgoing data =
         new Outgoing(
