@@ -27,6 +27,7 @@ static const char usage[] =
     "that waits for an answer), host_to_device_mb_s and device_to_host_mb_s (pageable memory, 10^6 bytes a\n"
     "second), pinned_to_device_mb_s and pinned_to_host_mb_s, queued_to_device_mb_s (pinned, copies that\n"
     "are waited for once, all of the same memory), spread_to_device_mb_s (the same, up to 8 MiB each, through 16 MiB),\n"
+    "spread_to_host_mb_s (back, up to 8 MiB each, waited for after each 32 MiB),\n"
     "launch_us (one of many launches that are not waited for), launch_wait_us (launch and wait, the median).\n"
     "\n"
     "Exit code: 0 ok, 1 failed, 2 wrong usage.\n";
@@ -63,6 +64,7 @@ typedef struct CUfunc_st *CUfunction;
   F(cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t))                                                  \
   F(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, void *))                                      \
   F(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))                                                        \
+  F(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, void *))                                            \
   F(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, \
                      void **, void **))
 
@@ -285,12 +287,47 @@ static void free_of_copies(void *memory, bool pinned) {
   }
 }
 
-// Queues so many copies, of the same memory or going through `all` bytes of it, and waits once: how long that takes.
-static double queue(CUdeviceptr device, unsigned char *memory, size_t bytes, size_t all, size_t count) {
+static unsigned char filled_with(size_t i) { return (unsigned char)((i * 2654435761u) >> 13); }
+
+static void fill(unsigned char *memory, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) {
+    memory[i] = filled_with(i);
+  }
+}
+
+static void check_filled(const unsigned char *memory, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) {
+    if (memory[i] != filled_with(i)) {
+      fail("of %zu bytes copied to the device number %zu came back changed", bytes, i);
+    }
+  }
+}
+
+#define SPREAD (16u << 20)
+#define SPREAD_BACK (32u << 20)
+
+// Copies that are queued: of `bytes` each, one behind the other through `all` bytes.
+struct queue {
+  const char *name;
+  bool to_host;
+  size_t bytes, all;
+  CUdeviceptr device;
+  unsigned char *memory;
+};
+
+// Queues so many and waits: how long that takes. Back to the same memory nobody queues twice without a wait between.
+static double run_queue(const struct queue *q, size_t count) {
   double start = seconds();
   for (size_t i = 0; i < count; i++) {
-    size_t at = i * bytes % all;
-    CHECK(cuMemcpyHtoDAsync_v2(device + at, memory + at, bytes, NULL));
+    size_t at = i * q->bytes % q->all;
+    if (!q->to_host) {
+      CHECK(cuMemcpyHtoDAsync_v2(q->device + at, q->memory + at, q->bytes, NULL));
+      continue;
+    }
+    if (i > 0 && at == 0) {
+      CHECK(cuCtxSynchronize());
+    }
+    CHECK(cuMemcpyDtoHAsync_v2(q->memory + at, q->device + at, q->bytes, NULL));
   }
   CHECK(cuCtxSynchronize());
   return seconds() - start;
@@ -298,32 +335,38 @@ static double queue(CUdeviceptr device, unsigned char *memory, size_t bytes, siz
 
 // As the tools do that measure a wire: queues what takes so many seconds, once as many have gone by uncounted. A channel so slow
 // that the first of them take longer is not asked again.
-static void measure_queue(const char *name, size_t bytes, bool spread, double limit) {
-  size_t count = bytes < 8u << 20 ? (16u << 20) / bytes : 2, all = spread ? count * bytes : bytes;
-  unsigned char *memory = allocate_for_copies(all, true);
-  memset(memory, 1, all);
-  CUdeviceptr device;
-  CHECK(cuMemAlloc_v2(&device, all));
+static void measure_queue(struct queue q, double limit) {
+  size_t count = q.all > q.bytes ? q.all / q.bytes : q.bytes < SPREAD ? SPREAD / q.bytes : 2;
+  q.memory = allocate_for_copies(q.all, true);
+  CHECK(cuMemAlloc_v2(&q.device, q.all));
+  fill(q.memory, q.all);
+  if (q.to_host) {
+    CHECK(cuMemcpyHtoD_v2(q.device, q.memory, q.all));
+    memset(q.memory, 0, q.all);
+  }
   double start = seconds(), took;
   do {
-    took = queue(device, memory, bytes, all, count);
+    took = run_queue(&q, count);
   } while (seconds() - start < limit);
   if (took < limit) {
     count = (size_t)((double)count * limit / took) + 1;
-    took = queue(device, memory, bytes, all, count);
+    took = run_queue(&q, count);
   }
-  print_number(name, 1e-6 * (double)count * (double)bytes / took, 1);
-  CHECK(cuMemFree_v2(device));
-  free_of_copies(memory, true);
+  print_number(q.name, 1e-6 * (double)count * (double)q.bytes / took, 1);
+  if (!q.to_host) {
+    memset(q.memory, 0, q.all);
+    CHECK(cuMemcpyDtoH_v2(q.memory, q.device, q.all));
+  }
+  check_filled(q.memory, q.all);
+  CHECK(cuMemFree_v2(q.device));
+  free_of_copies(q.memory, true);
 }
 
 // Copies both ways for so many seconds each after one copy that is not counted, and compares what came back.
 static void measure_copies(size_t bytes, bool pinned, double limit) {
   unsigned char *memory = allocate_for_copies(bytes, pinned);
   unsigned char *back = allocate_for_copies(bytes, pinned);
-  for (size_t i = 0; i < bytes; i++) {
-    memory[i] = (unsigned char)((i * 2654435761u) >> 13);
-  }
+  fill(memory, bytes);
   memset(back, 0, bytes);
   CUdeviceptr device;
   CHECK(cuMemAlloc_v2(&device, bytes));
@@ -347,9 +390,7 @@ static void measure_copies(size_t bytes, bool pinned, double limit) {
     end = seconds();
   } while (end - start < limit);
   print_number(pinned ? "pinned_to_host_mb_s" : "device_to_host_mb_s", 1e-6 * copied / (end - start), 1);
-  if (memcmp(memory, back, bytes) != 0) {
-    fail("%zu bytes copied to the device came back changed", bytes);
-  }
+  check_filled(back, bytes);
   CHECK(cuMemFree_v2(device));
   free_of_copies(memory, pinned);
   free_of_copies(back, pinned);
@@ -465,9 +506,11 @@ int main(int count, char **arguments) {
     measure_round_trips();
     measure_copies((size_t)mebibytes << 20, false, limit);
     measure_copies((size_t)mebibytes << 20, true, limit);
-    measure_queue("queued_to_device_mb_s", (size_t)mebibytes << 20, false, limit);
-    if (mebibytes <= 8) {
-      measure_queue("spread_to_device_mb_s", (size_t)mebibytes << 20, true, limit);
+    size_t bytes = (size_t)mebibytes << 20, spread = SPREAD / bytes * bytes, back = SPREAD_BACK / bytes * bytes;
+    measure_queue((struct queue){.name = "queued_to_device_mb_s", .bytes = bytes, .all = bytes}, limit);
+    if (bytes <= SPREAD / 2) {
+      measure_queue((struct queue){.name = "spread_to_device_mb_s", .bytes = bytes, .all = spread}, limit);
+      measure_queue((struct queue){.name = "spread_to_host_mb_s", .to_host = true, .bytes = bytes, .all = back}, limit);
     }
     measure_launches(saxpy);
   }
