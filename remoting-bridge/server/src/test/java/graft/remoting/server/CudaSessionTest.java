@@ -133,6 +133,38 @@ class CudaSessionTest {
     assertThat(cuda.wire.answer().slot()).isEqualTo(slot);
   }
 
+  /** More than the server keeps memory for, behind work that ends only with a later call. */
+  @Test
+  void readsThatNobodyTakesHoldUpNoOther() throws Exception {
+    int length = 4 << 20;
+    int reads = 24;
+    byte[] data = random(length);
+    long address = cuda.allocate(length);
+    long flag = cuda.allocate(8);
+    cuda.async("graftWrite", with(address, length, 0), data);
+    cuda.async("graftWrite", with(flag, 8, 0), new byte[8]);
+    cuda.call("cuStreamSynchronize", with(0));
+    cuda.function(1, "block");
+    cuda.async("cuStreamCreate", with(7, 1));
+    cuda.launch(1, 7, longs(flag));
+    for (int i = 0; i < reads; i++) {
+      cuda.async("graftReadAsync", with(address, length, 7, 1L << 63 | i));
+    }
+    cuda.async("graftWrite", with(flag, 4, 0), new byte[] {1, 0, 0, 0});
+    int slot = cuda.begin("cuStreamSynchronize", with(7));
+    byte[][] got = new byte[reads][length];
+    for (long left = (long) reads * length; left > 0; ) {
+      CudaClient.Data piece = cuda.data();
+      byte[] bytes = piece.bytes().array();
+      System.arraycopy(bytes, 0, got[(int) piece.read()], (int) piece.offset(), bytes.length);
+      left -= bytes.length;
+    }
+    for (byte[] its : got) {
+      assertThat(its).isEqualTo(data);
+    }
+    assertThat(cuda.wire.answer().slot()).isEqualTo(slot);
+  }
+
   @Test
   void kernelsRunWithTheParametersThatTheClientPacked() throws Exception {
     cuda.function(1, "store");
