@@ -44,7 +44,7 @@ final class AsyncReads {
   private final ArrayDeque<Read> queue = new ArrayDeque<>();
   private final AtomicInteger pending = new AtomicInteger();
   private final Object room = new Object();
-  private long held; // bytes of memory in use
+  private long held; // bytes of memory that reads have
   private long given; // back, in all
   private boolean isStalled; // nothing was given back in a while
   private boolean sending;
@@ -105,10 +105,11 @@ final class AsyncReads {
       long stream,
       long identity,
       boolean onLanes) {
-    long address = take(bytes);
+    awaitRoom(bytes);
+    long address = memory.take(bytes);
     int result = device.cuMemcpyDtoHAsync_v2(address, source, bytes, stream);
     if (result != CudaResult.SUCCESS) {
-      give(address, bytes);
+      memory.give(address, bytes);
       return result;
     }
     // From here on the copy may still write there: on an error the memory is not given back.
@@ -126,6 +127,9 @@ final class AsyncReads {
             new AtomicBoolean(),
             new CountDownLatch(1));
     pending.incrementAndGet();
+    synchronized (room) {
+      held += bytes;
+    }
     synchronized (queue) {
       queue.add(read);
       if (!sending) {
@@ -138,9 +142,9 @@ final class AsyncReads {
     return CudaResult.SUCCESS;
   }
 
-  private long take(long bytes) {
+  private void awaitRoom(long bytes) {
     synchronized (room) {
-      while (held + bytes > ENOUGH && held > 0 && !isStalled) {
+      while (held + bytes > ENOUGH && !isStalled) {
         long before = given;
         try {
           room.wait(STALL_MILLIS);
@@ -150,9 +154,7 @@ final class AsyncReads {
         }
         isStalled = given == before;
       }
-      held += bytes;
     }
-    return memory.take(bytes);
   }
 
   private void give(long address, long bytes) {
