@@ -336,7 +336,10 @@ static double run_queue(const struct queue *q, size_t count) {
 // As the tools do that measure a wire: queues what takes so many seconds, once as many have gone by uncounted. A channel so slow
 // that the first of them take longer is not asked again.
 static void measure_queue(struct queue q, double limit) {
-  size_t count = q.all > q.bytes ? q.all / q.bytes : q.bytes < SPREAD ? SPREAD / q.bytes : 2;
+  size_t count = (q.all > SPREAD ? q.all : SPREAD) / q.bytes;
+  if (count < 2) {
+    count = 2;
+  }
   q.memory = allocate_for_copies(q.all, true);
   CHECK(cuMemAlloc_v2(&q.device, q.all));
   fill(q.memory, q.all);

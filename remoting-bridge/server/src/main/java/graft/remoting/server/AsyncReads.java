@@ -45,8 +45,7 @@ final class AsyncReads {
   private final AtomicInteger pending = new AtomicInteger();
   private final Object room = new Object();
   private long held; // bytes of memory that reads have
-  private long given; // back, in all
-  private boolean isStalled; // nothing was given back in a while
+  private boolean isStalled; // nothing was given back since the executor waited for it
   private boolean sending;
   private boolean asleep;
 
@@ -145,14 +144,13 @@ final class AsyncReads {
   private void awaitRoom(long bytes) {
     synchronized (room) {
       while (held + bytes > ENOUGH && !isStalled) {
-        long before = given;
+        isStalled = true; // until something is given back
         try {
           room.wait(STALL_MILLIS);
         } catch (InterruptedException e) {
           Thread.currentThread().interrupt();
           throw new IllegalStateException("nothing interrupts the threads of a session", e);
         }
-        isStalled = given == before;
       }
     }
   }
@@ -161,7 +159,6 @@ final class AsyncReads {
     memory.give(address, bytes);
     synchronized (room) {
       held -= bytes;
-      given += bytes;
       isStalled = false;
       room.notifyAll();
     }
