@@ -84,6 +84,8 @@ uint64_t graft_read_expect(void *to, size_t bytes);
 void graft_read_forget(uint64_t read);
 /* Whether data of such a read is still to come into this memory. */
 bool graft_read_pending(const void *memory, size_t bytes);
+/* Returns when there is none any more. False once the session is dead. */
+bool graft_reads_await(const void *memory, size_t bytes);
 /* The memory of the calling thread's next call's bulk data stays as it is until the stream has come to the call. */
 void graft_outgoing_stays(void);
 /* Names where the data goes that the calling thread's next call that waits brings (graftRead and the like). */
@@ -100,6 +102,8 @@ bool graft_lane_done(uint64_t callback);
 bool graft_callback_arrived(uint64_t identity);
 /* Enters a host function that a graph's node runs at each launch; its identity, 0 if there is no memory. */
 uint64_t graft_callback_of_graph(void *function, void *data);
+/* Whether host functions are in streams or graphs that have not run, or may run again. */
+bool graft_callbacks_may_come(void);
 /* Ends the session: what it was, told once. */
 void graft_die(const char *what, int error);
 /* 0, or the error that every call returns since the session ended. */
@@ -241,6 +245,10 @@ int graft_stream_id(const void *handle, uint64_t *id);
 bool graft_in_child(void);
 /* Whether what is queued in a stream becomes nodes of a graph (stream.c). Asks the server only while a capture is under way. */
 bool graft_stream_captures(void *stream);
+/* Returns when everything that work queued in a stream now would wait for is over: then this thread may do it. */
+int graft_stream_reach(void *stream);
+/* Whether streams have been told to wait for values, which the program may write at any time. */
+bool graft_values_are_waited_for(void);
 
 /* ---- Devices (device.c) ---- */
 struct graft_device {
@@ -266,6 +274,7 @@ enum graft_memory {
   GRAFT_MEMORY_PINNED,
   GRAFT_MEMORY_REGISTERED,
   GRAFT_MEMORY_MANAGED,
+  GRAFT_MEMORY_ALIAS, /* where the device has a mirror of pinned or registered memory that the program has elsewhere */
 };
 /* Advice about managed memory (managed.c); places are devices, -1 the host, -2 none. */
 struct graft_hints {
@@ -282,6 +291,8 @@ struct graft_range {
   uint64_t serial;
   unsigned opened; /* another process's, and how many times it was opened */
   bool of_graph; /* comes and goes with the launches of a graph */
+  uint64_t view; /* of host memory: where the device has it, 0 while it has not. Of an alias: where the program has it */
+  bool shared;   /* program and device have one memory there, no mirror */
   struct graft_hints hints;
 };
 void graft_range_add(const struct graft_range *range);
@@ -290,9 +301,8 @@ bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_ra
 void graft_range_remove_within(uint64_t base, uint64_t bytes);
 bool graft_range_find(uint64_t address, struct graft_range *out);
 void graft_range_hint(uint64_t base, const struct graft_hints *hints);
-
-/* True for pinned memory that the server cannot reach, which stands for device memory too (unified addressing). */
-bool graft_only_here(uint64_t pointer);
+/* From now on the device has host memory there. */
+void graft_range_view(uint64_t base, uint64_t view);
 
 /* ---- Code (module.c, code.c) ---- */
 /* Whether the server has this code, so that its hash will do. */

@@ -7,6 +7,7 @@
 
 #include "graft.h"
 #include "mirror.h"
+#include "place.h"
 #include "tables.h"
 
 /* CUgraphNodeType. */
@@ -14,7 +15,6 @@ enum { KERNEL, MEMCPY, MEMSET, HOST, CHILD, EMPTY, WAIT_EVENT, RECORD_EVENT, ALL
 
 #define NODE_BYTES 256
 #define PARAMETERS 32768
-#define MEM_OP_BYTES 48
 #define ACCESS_BYTES 12
 #define MAX_BODIES 64
 
@@ -98,6 +98,22 @@ struct graft_node_parameters {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* What a node fills the device must have. */
+static int fill_of_graph(struct memset_node *fill) {
+  if (!fill->width || !fill->height) return GRAFT_OK;
+  struct graft_place place = graft_place_of(fill->to, true);
+  int r = graft_place_expose(&place, (fill->height - 1) * fill->pitch + fill->width * fill->element);
+  fill->to = place.device;
+  return r;
+}
+
+/* The launch looks at memory, not the adding of the node. */
+static int operations_of_graph(uint8_t *operations, unsigned count) {
+  int r = graft_operations_place(operations, count, NULL);
+  graft_mirrors_sent();
+  return r;
+}
+
 static int prepare(const struct node_params *given, struct travelling *t) {
   int r = 0;
   t->params = *given;
@@ -125,7 +141,7 @@ static int prepare(const struct node_params *given, struct travelling *t) {
     case MEMSET:
       t->context = t->params.u.fill.context;
       t->params.u.fill.context = NULL;
-      return 0;
+      return fill_of_graph(&t->params.u.fill);
     case HOST:
       if (!given->u.host.function) return GRAFT_INVALID_VALUE;
       t->callback = graft_callback_of_graph(given->u.host.function, given->u.host.data);
@@ -152,13 +168,14 @@ static int prepare(const struct node_params *given, struct travelling *t) {
       t->params.u.allocate.access = NULL;
       return 0;
     case MEM_OP:
-      if (given->u.mem_op.count > 256 || !given->u.mem_op.operations) return GRAFT_INVALID_VALUE;
+      if (given->u.mem_op.count > GRAFT_MOST_OPERATIONS || !given->u.mem_op.operations) return GRAFT_INVALID_VALUE;
       t->context = given->u.mem_op.context;
-      t->data = given->u.mem_op.operations;
-      t->bytes = given->u.mem_op.count * MEM_OP_BYTES;
+      t->data = t->room;
+      t->bytes = given->u.mem_op.count * GRAFT_OPERATION_BYTES;
+      memcpy(t->room, given->u.mem_op.operations, t->bytes);
       t->params.u.mem_op.context = NULL;
       t->params.u.mem_op.operations = NULL;
-      return 0;
+      return operations_of_graph(t->room, given->u.mem_op.count);
     case CONDITIONAL:
       if (!given->u.conditional.size || given->u.conditional.size > MAX_BODIES) return GRAFT_INVALID_VALUE;
       t->context = given->u.conditional.context;
@@ -688,6 +705,7 @@ static int instantiate(void *exec, void *graph, uint64_t flags, void *upload, vo
   if (failed) *failed = node;
   if (outcome) *outcome = how;
   if (r) return r;
+  graft_mirrors_instantiated();
   graft_user_objects_copy(made, graph);
   *(void **)exec = made;
   return 0;

@@ -124,6 +124,10 @@ static void leave(uint64_t identity) {
   pthread_mutex_unlock(&q.lock);
 }
 
+bool graft_callbacks_may_come(void) {
+  return __atomic_load_n(&q.outstanding, __ATOMIC_ACQUIRE) || __atomic_load_n(&q.replays, __ATOMIC_ACQUIRE);
+}
+
 uint64_t graft_callback_of_graph(void *function, void *data) {
   struct callback callback = {.data = data, .replayed = true, .context = graft_context_current()};
   memcpy(&callback.function, &function, sizeof function);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "graft.h"
-#include "mirror.h"
+#include "place.h"
 #include "tables.h"
 #include "twin.h"
 
@@ -10,15 +10,14 @@
 #define ATTRIBUTE_BYTES 72
 #define MAX_ATTRIBUTES 32
 
-/* Kernels may use all pinned memory: what a launch gets the address of is mirrored from now on, where nothing is shared. */
+/* Kernels may use all pinned memory: what a launch gets the address of is exposed from now on, where nothing is shared. */
 static void expose_pinned(const uint8_t *data, unsigned bytes) {
   for (unsigned at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
     uint64_t word;
-    struct graft_range range;
     memcpy(&word, data + at, sizeof word);
-    if (graft_twin_is_alone(word) && graft_range_find(word, &range)) {
-      graft_mirror_of((void *)(uintptr_t)range.base, range.bytes, GRAFT_MIRROR_MAPPED);
-    }
+    if (!graft_twin_is_alone(word)) continue;
+    struct graft_place place = graft_place_of(word, true);
+    if (place.memory == GRAFT_MEMORY_PINNED) graft_place_expose(&place, 1);
   }
 }
 

@@ -26,6 +26,8 @@ GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int fla
                                         .flags = flags,
                                         .device = context->u.context.device,
                                         .context = context,
+                                        .view = (uintptr_t)memory,
+                                        .shared = graft_region_holds(memory, bytes),
                                         .hints = {.home = -2, .reader = -2}});
   *(uint64_t *)pointer = (uintptr_t)memory;
   return 0;
@@ -59,6 +61,7 @@ GRAFT_EXPORT int cuLibraryGetManaged(void *pointer, void *bytes, void *library, 
                                         .memory = GRAFT_MEMORY_MANAGED,
                                         .flags = 1,
                                         .context = context,
+                                        .view = base,
                                         .hints = {.home = -2, .reader = -2}});
   if (pointer) *(uint64_t *)pointer = base;
   if (bytes) *(size_t *)bytes = size;

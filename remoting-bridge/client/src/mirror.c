@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "graft.h"
+#include "merge.h"
 #include "paging.h"
 #include "region.h"
 #include "twin.h"
@@ -27,7 +28,15 @@ struct mirror {
   uint8_t *pieces; /* of exclusive memory: where each piece is; NULL for other memory */
   uint8_t *dirty;  /* of exclusive memory: pages that are to be sent */
   bool watched;    /* exclusive memory that was away once; until then its first pages come from the kernel */
+  /* Where queued work may write at the device, as far as it is not known to be over: offsets, none if equal. */
+  size_t written, written_end;
+  uint64_t work;   /* the number of the last such work */
+  uint64_t graph;  /* how many graphs had been instantiated when a node named it last */
+  uint64_t stream; /* of all of it, or ANY_STREAM */
+  struct graft_object *context; /* the same, NULL for several */
 };
+
+#define ANY_STREAM UINT64_MAX
 
 /* Exclusive memory is the program's or the device's: its pages are taken away before work is sent, and a thread that touches
  * one waits until no work is under way. */
@@ -40,10 +49,17 @@ enum piece {
 bool graft_mirrors;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mirror *mirrors;
-static bool looked;  /* nothing can have changed here since the last look */
-static bool working; /* work was sent that may have written at the device */
-static int leaving;  /* calls whose memory was brought, and which are not sent yet */
+static uint64_t graphs; /* how many have been instantiated */
+static uint64_t waits; /* how often the program has waited: since then it may have written to managed memory */
+static _Thread_local uint64_t looked; /* the number of waits when the calling thread's work was last given what was written */
+static uint64_t works; /* how many pieces of work have been announced that use mirrored memory */
+static uint64_t sent;  /* all up to this number are sent, as far as anybody has looked */
+static uint64_t over;  /* all up to this number are over */
+static int leaving;    /* calls that are announced and not sent yet */
 static _Thread_local bool inside;
+/* What the calling thread has announced and not sent; what was sent when it began to wait. */
+static _Thread_local bool announced;
+static _Thread_local uint64_t sent_before;
 
 /* Pieces, shadows of exclusive memory, and the list: never held while anything is waited for. */
 static pthread_mutex_t pages = PTHREAD_MUTEX_INITIALIZER;
@@ -108,58 +124,61 @@ static int from_device(const struct mirror *m, size_t at, uint8_t *to, size_t by
   return rpc_graftRead(m->device + at, bytes, stream());
 }
 
-/* Sends what differs from the shadow, page by page, neighbours together. Whether some of it is under way now. */
-static bool bring(struct mirror *m) {
-  uint8_t *now = malloc(PIECE);
-  bool queued = false;
-  for (size_t at = 0; now && at < m->bytes; at += PIECE) {
-    size_t piece = m->bytes - at < PIECE ? m->bytes - at : PIECE, first = piece;
-    if (!peek(m, at, now, piece)) break;
-    for (size_t page = 0; page <= piece; page += PAGE) {
-      size_t take = piece - page < PAGE ? piece - page : PAGE;
-      bool differs = page < piece && memcmp(now + page, m->shadow + at + page, take);
-      if (differs) {
-        memcpy(m->shadow + at + page, now + page, take);
-        if (first == piece) first = page;
-      }
-      bool last = page + PAGE >= piece;
-      if (first < piece && (!differs || last)) {
-        size_t end = differs ? page + take : page;
-        queued |= to_device(m, at + first, end - first);
-        first = piece;
-      }
-      if (last) break;
-    }
+/* The same for the bytes that a mask marks, from a word on: work under way may write the bytes beside them. */
+static bool merge_to_device(const struct mirror *m, size_t at, size_t words, const uint8_t *now, const uint8_t *mask) {
+  if (m->shared) {
+    graft_merge((uint8_t *)(uintptr_t)(m->device + at), now, mask, words);
+    return false;
   }
-  free(now);
+  if (m->allocated && graft_twin_merge(m->device + at, now, mask, words)) return false;
+  bool queued = false;
+  for (size_t i = 0, end; i < words * GRAFT_WORD; i = end) {
+    for (end = i; end < words * GRAFT_WORD && mask[end / 8] & 1u << end % 8; end++) {}
+    if (end > i) queued |= !rpc_graftWrite(m->device + at + i, now + i, end - i, stream());
+    if (end == i) end++;
+  }
   return queued;
 }
 
-/* More changed places in a page than this are data for the next work, and no words for a kernel that runs. */
-#define MOST_RUNS 16
-
-/* Sends the words of a page that the program has changed, and nothing beside them: a kernel may write there at this time. */
-static void bring_words(struct mirror *m, size_t at, size_t bytes) {
-  uint8_t now[PAGE];
-  size_t starts[MOST_RUNS], ends[MOST_RUNS], runs = 0;
-  if (!memcmp(m->host + at, m->shadow + at, bytes)) return;
-  memcpy(now, m->host + at, bytes);
-  for (size_t i = 0; i < bytes; i += 4) {
-    size_t word = bytes - i < 4 ? bytes - i : 4;
-    if (!memcmp(now + i, m->shadow + at + i, word)) continue;
-    if (runs && ends[runs - 1] == i) {
-      ends[runs - 1] = i + word;
-    } else if (runs == MOST_RUNS) {
-      return;
-    } else {
-      starts[runs] = i;
-      ends[runs++] = i + word;
+/* Sends whole pages with differences, neighbours together: nothing at the device writes there now. */
+static bool bring_pages(struct mirror *m, size_t at, size_t piece, const uint8_t *now) {
+  bool queued = false;
+  for (size_t page = 0, end; page < piece; page = end + PAGE) {
+    for (end = page; end < piece; end += PAGE) {
+      size_t take = piece - end < PAGE ? piece - end : PAGE;
+      if (!memcmp(now + end, m->shadow + at + end, take)) break;
+      memcpy(m->shadow + at + end, now + end, take);
     }
+    if (end > piece) end = piece;
+    if (end > page) queued |= to_device(m, at + page, end - page);
   }
-  for (size_t i = 0; i < runs; i++) {
-    memcpy(m->shadow + at + starts[i], now + starts[i], ends[i] - starts[i]);
-    to_device(m, at + starts[i], ends[i] - starts[i]);
+  return queued;
+}
+
+/* Sends the changed bytes alone. */
+static bool bring_bytes(struct mirror *m, size_t at, size_t piece, const uint8_t *now) {
+  uint8_t mask[PIECE / GRAFT_WORD];
+  size_t first = 0, end = graft_merge_mask(now, m->shadow + at, piece, mask, &first);
+  if (!end) return false;
+  memcpy(m->shadow + at, now, piece);
+  return merge_to_device(m, at + first * GRAFT_WORD, end - first, now + first * GRAFT_WORD, mask + first);
+}
+
+static bool may_be_written(const struct mirror *m) { return m->written != m->written_end; }
+
+/* Sends what differs from the shadow between two offsets. Whether some of it is under way now. */
+static bool bring(struct mirror *m, size_t from, size_t to) {
+  uint8_t *now = malloc(PIECE);
+  bool queued = false;
+  if (!now) graft_die("no memory to look at mirrored memory", 0);
+  for (size_t at = from / PAGE * PAGE; now && at < to; at += PIECE) {
+    size_t piece = m->bytes - at < PIECE ? m->bytes - at : PIECE;
+    if (m->use != GRAFT_MIRROR_GRAPH && !memcmp(m->host + at, m->shadow + at, piece)) continue;
+    if (!peek(m, at, now, piece)) break;
+    queued |= (may_be_written(m) ? bring_bytes : bring_pages)(m, at, piece, now);
   }
+  free(now);
+  return queued;
 }
 
 static size_t whole_pages(const struct mirror *m) { return (m->bytes + PAGE - 1) / PAGE * PAGE; }
@@ -199,22 +218,28 @@ static bool bring_exclusive(struct mirror *m) {
   return queued;
 }
 
-/* Takes what the device has changed; a page that the program has changed meanwhile stays as it is. */
+/* Takes the bytes that the device has changed; those that the program has changed meanwhile stay as they are. */
+static bool fetch_piece(struct mirror *m, size_t at, size_t bytes, uint8_t *theirs, uint8_t *ours) {
+  uint8_t *shadow = m->shadow + at;
+  if (from_device(m, at, theirs, bytes)) return false;
+  if (!memcmp(theirs, shadow, bytes)) return true;
+  if (!peek(m, at, ours, bytes)) return false;
+  for (size_t run = 0, length; (length = graft_merge_run(theirs, ours, shadow, bytes, &run)); run += length) {
+    if (!poke(m, at + run, theirs + run, length)) return false;
+    memcpy(shadow + run, theirs + run, length);
+  }
+  return true;
+}
+
+/* Takes what work may have written; of exclusive memory what the program has early. */
 static void fetch(struct mirror *m) {
+  size_t from = m->pieces ? 0 : m->written / PAGE * PAGE, to = m->pieces ? m->bytes : m->written_end;
+  if (from >= to) return;
   uint8_t *theirs = malloc(PIECE), *ours = malloc(PIECE);
-  for (size_t at = 0; theirs && ours && at < m->bytes; at += PIECE) {
-    size_t piece = m->bytes - at < PIECE ? m->bytes - at : PIECE;
+  if (!theirs || !ours) graft_die("no memory to look at mirrored memory", 0);
+  for (size_t at = from; theirs && ours && at < to; at += PIECE) {
     if (m->pieces && m->pieces[at / PIECE] != EARLY) continue;
-    if (from_device(m, at, theirs, piece)) break;
-    if (!memcmp(theirs, m->shadow + at, piece)) continue;
-    if (!peek(m, at, ours, piece)) break;
-    for (size_t page = 0; page < piece; page += PAGE) {
-      size_t take = piece - page < PAGE ? piece - page : PAGE;
-      uint8_t *shadow = m->shadow + at + page;
-      if (!memcmp(theirs + page, shadow, take) || memcmp(ours + page, shadow, take)) continue;
-      if (!poke(m, at + page, theirs + page, take)) break;
-      memcpy(shadow, theirs + page, take);
-    }
+    if (!fetch_piece(m, at, m->bytes - at < PIECE ? m->bytes - at : PIECE, theirs, ours)) break;
   }
   free(theirs);
   free(ours);
@@ -265,16 +290,18 @@ static bool at_once(uint64_t address, pid_t thread) {
   return ours;
 }
 
-/* Called with the lock held. */
+/* ---- Work: announced before it is sent, so that memory is brought for it and looked at when it is over ---- */
+
+/* Called with the lock held. Until what was announced is sent, nobody can wait for it. */
 static void finish_work(void) {
-  /* Until what was brought is under way, nobody can wait for it. */
   while (__atomic_load_n(&leaving, __ATOMIC_ACQUIRE)) sched_yield();
-  if (!working) return;
+  sent = works;
+  if (over == works) return;
   for (int i = 0; i < CONTEXTS && contexts[i]; i++) {
     if (!cuCtxSetCurrent(contexts[i])) rpc_graftContextSynchronize();
     contexts[i] = NULL;
   }
-  working = false;
+  over = works;
 }
 
 static void touched(uint64_t address) {
@@ -298,81 +325,123 @@ static void remember_context(void) {
   }
 }
 
-static void bring_all(bool graph) {
+/* Called with the lock held. */
+static void announce(void) {
+  works++;
+  remember_context();
+  if (announced) return; /* the second operand of one copy */
+  announced = true;
+  __atomic_add_fetch(&leaving, 1, __ATOMIC_ACQ_REL);
+}
+
+/* Called with the lock held, after announce. */
+static void mark(struct mirror *m, size_t from, size_t to, uint64_t stream_id) {
+  struct graft_object *context = graft_context_current();
+  if (!may_be_written(m)) {
+    m->written = from;
+    m->written_end = to;
+  }
+  if (from < m->written) m->written = from;
+  if (to > m->written_end) m->written_end = to;
+  m->stream = !m->work || m->stream == stream_id ? stream_id : ANY_STREAM;
+  m->context = !m->work || m->context == context ? context : NULL;
+  m->work = works;
+}
+
+void graft_mirrors_sent(void) {
+  if (!announced) return;
+  announced = false;
+  __atomic_sub_fetch(&leaving, 1, __ATOMIC_ACQ_REL);
+}
+
+/* Kernels reach all memory that the device can see. */
+static void bring_all(bool graph, bool writes) {
   bool queued = false;
   inside = true;
   pthread_mutex_lock(&lock);
+  announce();
   for (struct mirror *m = mirrors; m; m = m->next) {
     if (m->pieces) {
       queued |= bring_exclusive(m);
-    } else if (m->use == GRAFT_MIRROR_MAPPED || (m->use == GRAFT_MIRROR_GRAPH ? graph : !looked)) {
-      queued |= bring(m);
+    } else if (m->use == GRAFT_MIRROR_MAPPED || (m->use == GRAFT_MIRROR_GRAPH ? graph : looked != waits)) {
+      queued |= bring(m, 0, m->bytes);
     }
+    if (writes && (m->use != GRAFT_MIRROR_GRAPH || graph)) mark(m, 0, m->bytes, ANY_STREAM);
   }
-  looked = true;
-  working = true;
-  remember_context();
-  __atomic_add_fetch(&leaving, 1, __ATOMIC_ACQ_REL);
+  looked = waits;
   pthread_mutex_unlock(&lock);
   if (queued) cuStreamSynchronize(stream());
   inside = false;
 }
 
-/* What the program has written since it sent the work that it waits for now: a kernel may wait for it. */
-static void bring_signals(void) {
+void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *handle) {
+  bool queued = false;
+  uint64_t id;
+  if (graft_stream_id(handle, &id)) id = ANY_STREAM;
   inside = true;
   pthread_mutex_lock(&lock);
-  for (struct mirror *m = mirrors; working && m; m = m->next) {
-    for (size_t at = 0; m->use == GRAFT_MIRROR_MAPPED && at < m->bytes; at += PAGE) {
-      bring_words(m, at, m->bytes - at < PAGE ? m->bytes - at : PAGE);
-    }
+  struct mirror *m = mirrors;
+  while (m && (device < m->device || device - m->device >= m->bytes)) m = m->next;
+  if (m) {
+    size_t at = device - m->device;
+    if (bytes > m->bytes - at) bytes = m->bytes - at; /* the server refuses the rest */
+    announce();
+    queued = m->pieces ? bring_exclusive(m) : bring(m, at, at + bytes);
+    if (writes) mark(m, at, at + bytes, id);
   }
   pthread_mutex_unlock(&lock);
+  if (queued) cuStreamSynchronize(stream());
   inside = false;
 }
 
-void graft_mirrors_sent(void) { __atomic_sub_fetch(&leaving, 1, __ATOMIC_ACQ_REL); }
-
-static void fetch_all(bool exclusive) {
+/* What the program has written since it sent the work that it waits for now: a kernel may wait for it. And what was sent by now:
+ * that is over when the wait is. */
+static void begin_wait(void) {
+  bool queued = false;
   inside = true;
   pthread_mutex_lock(&lock);
-  if (working) {
-    for (struct mirror *m = mirrors; m; m = m->next) {
-      fetch(m);
-      for (size_t at = 0; exclusive && m->pieces && at < m->bytes; at += PIECE) refresh(m, at);
-    }
+  if (!__atomic_load_n(&leaving, __ATOMIC_ACQUIRE)) sent = works;
+  sent_before = sent;
+  for (struct mirror *m = mirrors; m; m = m->next) {
+    if (m->use == GRAFT_MIRROR_MAPPED) queued |= bring(m, 0, m->bytes);
   }
-  looked = false;
+  pthread_mutex_unlock(&lock);
+  if (queued) cuStreamSynchronize(stream());
+  inside = false;
+}
+
+/* What is over when a wait is: what was sent before to one stream, or to the whole context; or nothing that is known. */
+enum covers { NOTHING, ONE_STREAM, WHOLE_CONTEXT };
+
+static void fetch_all(bool exclusive, enum covers covers, uint64_t stream_id) {
+  struct graft_object *context = graft_context_current();
+  inside = true;
+  pthread_mutex_lock(&lock);
+  for (struct mirror *m = mirrors; m; m = m->next) {
+    fetch(m);
+    for (size_t at = 0; exclusive && m->pieces && at < m->bytes; at += PIECE) refresh(m, at);
+    bool covered = covers != NOTHING && m->work <= sent_before &&
+                   (!m->work || (m->context == context && (covers == WHOLE_CONTEXT || m->stream == stream_id)));
+    if (covered) m->work = m->written = m->written_end = 0;
+  }
+  waits++;
   pthread_mutex_unlock(&lock);
   inside = false;
 }
 
 /* Exclusive memory comes when it is touched. */
-void graft_mirrors_fetch(void) { fetch_all(false); }
+void graft_mirrors_fetch(void) { fetch_all(false, NOTHING, 0); }
 
-void graft_mirrors_before_host_function(void) { fetch_all(true); }
+void graft_mirrors_before_host_function(void) { fetch_all(true, NOTHING, 0); }
 
 void graft_mirrors_after_host_function(void) {
-  bring_all(true);
+  bring_all(true, false);
   graft_mirrors_sent();
 }
 
-/* Work that may read or write memory of the program's. */
-static bool is_work(int function) {
-  switch (function) {
-    case FN_graftRead:
-    case FN_graftCopy3DRead:
-      return true;
-    case FN_cuEventCreate:
-    case FN_cuEventDestroy_v2:
-    case FN_cuStreamCreate:
-    case FN_cuStreamCreateWithPriority:
-    case FN_cuStreamDestroy_v2:
-    case FN_graftHostFunctionDone:
-      return false;
-    default:
-      return !graft_function_waits[function];
-  }
+/* Work that may read or write any memory. Copies, fills and values that streams write or wait for announce what they use. */
+static bool reaches_all(int function) {
+  return function == FN_graftLaunch || function == FN_graftLaunchEx || function == FN_cuGraphLaunch;
 }
 
 /* Waits for work, or asks whether it is done. */
@@ -390,20 +459,26 @@ static bool is_wait(int function) {
 
 bool graft_mirrors_before(int function) {
   if (inside || !graft_context_current()) return false;
-  bool work = is_work(function);
-  if (work) {
-    bring_all(function == FN_cuGraphLaunch);
+  if (reaches_all(function)) {
+    bring_all(function == FN_cuGraphLaunch, true);
   } else if (is_wait(function)) {
-    bring_signals();
+    begin_wait();
   }
-  return work;
+  return announced;
 }
 
-void graft_mirrors_after(int function) {
+void graft_mirrors_after(int function, uint64_t first) {
   if (inside || !graft_context_current()) return;
-  if (!is_wait(function) && function != FN_graftRead && function != FN_graftCopy3DRead) return;
-  graft_mirrors_fetch();
-  if (function == FN_graftContextSynchronize) working = false;
+  switch (function) {
+    case FN_cuStreamSynchronize:
+    case FN_cuStreamQuery: fetch_all(false, ONE_STREAM, first); break;
+    case FN_graftContextSynchronize: fetch_all(false, WHOLE_CONTEXT, 0); break;
+    case FN_cuEventSynchronize:
+    case FN_cuEventQuery:
+    case FN_graftRead:
+    case FN_graftCopy3DRead: graft_mirrors_fetch(); break;
+    default: break;
+  }
 }
 
 /* ---- Making and ending them ---- */
@@ -436,7 +511,7 @@ static struct mirror *enter(struct mirror wanted, bool exclusive) {
   m->next = mirrors;
   mirrors = m;
   pthread_mutex_unlock(&pages);
-  looked = false;
+  waits++;
   graft_mirrors = true;
   pthread_mutex_unlock(&lock);
   return m;
@@ -495,23 +570,50 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
   if (!m) return GRAFT_OUT_OF_MEMORY;
   memcpy(m->shadow, contents, known_bytes);
   memcpy(m->host, contents, known_bytes);
-  working = true; /* the rest comes with the first fetch */
+  /* The rest comes with the first fetch. */
+  m->written_end = bytes;
   return 0;
+}
+
+/* What is brought for graphs alone will not do for other work. Called with the lock held. */
+static struct mirror *mirror_with(const uint8_t *host, size_t bytes, enum graft_mirror_use use) {
+  struct mirror *m = mirrors;
+  while (m && !(m->host <= host && host + bytes <= m->host + m->bytes && (m->use != GRAFT_MIRROR_GRAPH || use == m->use))) m = m->next;
+  return m;
+}
+
+void graft_mirrors_instantiated(void) {
+  pthread_mutex_lock(&lock);
+  graphs++;
+  pthread_mutex_unlock(&lock);
+}
+
+/* Whether part of it has a mirror that nodes of a graph being made use: two mirrors of the same bytes are equal between the
+ * launches of a graph, and not within one. Called with the lock held. */
+static bool meets_graph(const uint8_t *host, size_t bytes) {
+  bool meets = false;
+  for (struct mirror *m = mirrors; m && !meets; m = m->next) {
+    meets = m->use == GRAFT_MIRROR_GRAPH && m->graph == graphs && m->host < host + bytes && host < m->host + m->bytes;
+  }
+  return meets;
 }
 
 uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use use) {
   pthread_mutex_lock(&lock);
-  struct mirror *m = mirrors;
-  while (m && !(m->host <= (const uint8_t *)host && (const uint8_t *)host + bytes <= m->host + m->bytes)) m = m->next;
+  struct mirror *m = mirror_with(host, bytes, use);
   uint64_t device = m ? m->device + (uint64_t)((const uint8_t *)host - m->host) : 0;
+  if (m) m->graph = graphs;
+  bool meets = !m && use == GRAFT_MIRROR_GRAPH && meets_graph(host, bytes);
   pthread_mutex_unlock(&lock);
-  if (device) return device;
+  if (meets) graft_not_served("parts of pageable memory that meet in one graph: pin it");
+  if (device || meets) return device;
   void *twin = use == GRAFT_MIRROR_MAPPED && graft_twin_complete(host) ? (void *)host : graft_twin_allocate(bytes);
   if (!twin) return 0;
   struct mirror wanted = {.host = (uint8_t *)host,
                           .device = (uintptr_t)twin,
                           .bytes = bytes,
                           .use = use,
+                          .graph = graphs,
                           .shared = graft_region_holds(twin, bytes),
                           .allocated = true};
   if (enter(wanted, false)) return wanted.device;

@@ -23,18 +23,25 @@ bool graft_mirror_exclusive(void);
 void *graft_mirror_allocate_exclusive(size_t bytes);
 /* A variable that the server's driver has put somewhere: the same address is taken here. What begins it is known. */
 int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, size_t known);
-/* The device's address of memory of the program's own. 0 if it cannot be. */
+/* The device's address of memory of the program's own. 0 if there is none to be had, or if only a part of it has a mirror that the
+ * same graph uses. */
 uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use use);
+/* Nodes that are added from now on are of another graph than those before. */
+void graft_mirrors_instantiated(void);
 /* Ends what begins at that address here; false if nothing does. */
 bool graft_mirror_end(const void *host);
 
-/* True if there are any: the next two are called only then. */
+/* True if there are any: the rest is called only then. */
 extern bool graft_mirrors;
+/* Work of a stream, which the calling thread sends next, reads or writes mirrored memory at this address of the device's. What
+ * the program has changed there is at the device when this returns. */
+void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *stream);
 /* Before a request goes out. If true, the next one is to be called when it is on its way. */
 bool graft_mirrors_before(int function);
+/* What was announced is sent, or will not be. */
 void graft_mirrors_sent(void);
-/* After one that waited has succeeded. */
-void graft_mirrors_after(int function);
+/* After one that waited has succeeded; with its first parameter. */
+void graft_mirrors_after(int function, uint64_t first);
 /* When the program has waited in another way. */
 void graft_mirrors_fetch(void);
 void graft_mirrors_before_host_function(void);

@@ -46,6 +46,23 @@ void graft_range_add(const struct graft_range *range) {
   pthread_rwlock_unlock(&lock);
 }
 
+void graft_range_view(uint64_t base, uint64_t view) {
+  struct graft_range range = {0};
+  pthread_rwlock_wrlock(&lock);
+  size_t at = above(base);
+  if (at && ranges[at - 1].base == base) {
+    ranges[at - 1].view = view;
+    range = ranges[at - 1];
+  }
+  pthread_rwlock_unlock(&lock);
+  if (range.bytes && view != base) {
+    range.base = view;
+    range.view = base;
+    range.memory = GRAFT_MEMORY_ALIAS;
+    graft_range_add(&range);
+  }
+}
+
 bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_range *out) {
   pthread_rwlock_wrlock(&lock);
   size_t at = above(base);

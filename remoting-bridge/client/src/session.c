@@ -792,8 +792,13 @@ static bool is_managed(const struct graft_result *results, int count) {
 
 int graft_wait(struct graft_call *call, const struct graft_result *results, int count) {
   bool apart = s.config.managed_exclusive && is_managed(results, count);
-  int function = call->function, r = (apart ? wait_apart : wait_data)(call, results, count);
-  if (!r && graft_mirrors) graft_mirrors_after(function);
+  int function = call->function;
+  uint64_t first = 0; /* parameter */
+  if (call->end - call->start >= (ptrdiff_t)(sizeof(struct record) + sizeof first)) {
+    memcpy(&first, call->start + sizeof(struct record), sizeof first);
+  }
+  int r = (apart ? wait_apart : wait_data)(call, results, count);
+  if (!r && graft_mirrors) graft_mirrors_after(function, first);
   return r;
 }
 
@@ -816,6 +821,26 @@ bool graft_read_pending(const void *memory, size_t bytes) {
   bool pending = graft_reads_meet(NULL, memory, bytes);
   pthread_mutex_unlock(&s.receive_lock);
   return pending;
+}
+
+bool graft_reads_await(const void *memory, size_t bytes) {
+  if (!graft_reads_count()) return !graft_dead();
+  uint64_t since = graft_now();
+  pthread_mutex_lock(&s.receive_lock);
+  while (graft_reads_meet(NULL, memory, bytes) && !graft_dead()) {
+    if (s.reading) {
+      await_arrival(since);
+      continue;
+    }
+    s.reading = true;
+    pthread_mutex_unlock(&s.receive_lock);
+    bool ok = receive_as_receiver();
+    pthread_mutex_lock(&s.receive_lock);
+    s.reading = false;
+    pass_on(NULL, ok);
+  }
+  pthread_mutex_unlock(&s.receive_lock);
+  return !graft_dead();
 }
 
 void graft_read_forget(uint64_t identity) {

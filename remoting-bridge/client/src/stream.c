@@ -1,5 +1,7 @@
 /* Streams: questions about them, answered from what the client made. */
 #include "graft.h"
+#include "mirror.h"
+#include "place.h"
 #include "tables.h"
 
 static uint64_t last_serial;
@@ -86,6 +88,96 @@ GRAFT_EXPORT int cuStreamGetId(void *handle, void *id) {
   if (!id) return GRAFT_INVALID_VALUE;
   *(uint64_t *)id = stream ? stream->u.stream.serial : handle == (void *)2 ? 2 : 1;
   return 0;
+}
+
+/* ---- The program's own thread in the place of a stream ---- */
+
+/* An event of a context, which does no more than to be work of a stream. */
+static struct {
+  pthread_mutex_t lock;
+  uint64_t context; /* serial */
+  void *event;
+} mark = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Blocking streams and the stream 0 wait for each other, but only work does: what is not queued does not. */
+static int queue_mark(void *stream) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  pthread_mutex_lock(&mark.lock);
+  if (mark.context != context->u.context.serial) r = cuEventCreate(&mark.event, 2); /* CU_EVENT_DISABLE_TIMING */
+  if (!r) {
+    mark.context = context->u.context.serial;
+    r = cuEventRecord(mark.event, stream);
+  }
+  pthread_mutex_unlock(&mark.lock);
+  return r;
+}
+
+int graft_stream_reach(void *handle) {
+  struct graft_object *stream;
+  int r = find(handle, &stream);
+  if (r) return r;
+  bool is_blocking = !stream || !(stream->u.stream.flags & 1); /* CU_STREAM_NON_BLOCKING */
+  if (is_blocking) r = queue_mark(handle);
+  return r ? r : cuStreamSynchronize(handle);
+}
+
+/* ---- Values that streams write or wait for, also in host memory ---- */
+
+/* Whether a stream may have waited for a value: then the program may write memory that queued copies read. */
+static bool waits;
+
+bool graft_values_are_waited_for(void) { return __atomic_load_n(&waits, __ATOMIC_ACQUIRE); }
+
+#define VALUE(name, bits, type, writes)                                                                       \
+  GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {                          \
+    uint64_t device;                                                                                         \
+    struct graft_object *context;                                                                            \
+    int r = graft_context_need(&context);                                                                    \
+    if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, &device))) return r;                  \
+    if (!(writes)) __atomic_store_n(&waits, true, __ATOMIC_RELEASE);                                         \
+    r = rpc_##name(stream, device, value, flags);                                                            \
+    graft_mirrors_sent();                                                                                    \
+    return r;                                                                                                \
+  }
+
+VALUE(cuStreamWaitValue32_v2, 32, unsigned int, false)
+VALUE(cuStreamWaitValue64_v2, 64, uint64_t, false)
+VALUE(cuStreamWriteValue32_v2, 32, unsigned int, true)
+VALUE(cuStreamWriteValue64_v2, 64, uint64_t, true)
+
+/* CUstreamBatchMemOpParams: the kind of operation, and at 8 its address. */
+enum { WAIT_VALUE_32 = 1, WRITE_VALUE_32 = 2, WAIT_VALUE_64 = 4, WRITE_VALUE_64 = 5 };
+
+int graft_operations_place(uint8_t *operations, unsigned count, void *stream) {
+  int r = GRAFT_OK;
+  for (unsigned i = 0; i < count && !r; i++) {
+    uint8_t *operation = operations + (size_t)i * GRAFT_OPERATION_BYTES;
+    uint32_t kind;
+    uint64_t at;
+    memcpy(&kind, operation, sizeof kind);
+    memcpy(&at, operation + 8, sizeof at);
+    bool writes = kind == WRITE_VALUE_32 || kind == WRITE_VALUE_64;
+    if (!writes && kind != WAIT_VALUE_32 && kind != WAIT_VALUE_64) continue;
+    if (!writes) __atomic_store_n(&waits, true, __ATOMIC_RELEASE);
+    r = graft_place_of_value(at, kind == WAIT_VALUE_32 || kind == WRITE_VALUE_32 ? 4 : 8, writes, stream, &at);
+    memcpy(operation + 8, &at, sizeof at);
+  }
+  return r;
+}
+
+GRAFT_EXPORT int cuStreamBatchMemOp_v2(void *stream, unsigned int count, const void *operations, unsigned int flags) {
+  struct graft_object *context;
+  uint8_t copy[GRAFT_MOST_OPERATIONS * GRAFT_OPERATION_BYTES];
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!count || count > GRAFT_MOST_OPERATIONS || !operations) return GRAFT_INVALID_VALUE;
+  memcpy(copy, operations, (size_t)count * GRAFT_OPERATION_BYTES);
+  r = graft_operations_place(copy, count, stream);
+  if (!r) r = rpc_cuStreamBatchMemOp_v2(stream, count, copy, flags);
+  graft_mirrors_sent();
+  return r;
 }
 
 /* ---- Capture: while none is open in this process, nobody need be asked ---- */

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "graft.h"
+#include "merge.h"
 #include "region.h"
 
 /* Far from what loaders, heaps, the JVM and CUDA use, in both processes; tried upwards. */
@@ -114,7 +115,7 @@ bool graft_twin_free(void *pointer) {
 /* ---- Copies of what the server's process has there, over a connection that waits for no call and for no GPU ---- */
 
 #define MOST (1u << 20) /* as the server takes at a time */
-enum { READ, WRITE };
+enum { READ, WRITE, MERGE };
 
 static struct {
   pthread_mutex_t lock;
@@ -122,8 +123,8 @@ static struct {
   int fd;
 } lane = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
-/* Called with the lock held. */
-static bool exchange(uint16_t function, uint64_t address, const void *out, void *in, size_t bytes) {
+/* Called with the lock held. More is what follows the data. */
+static bool exchange(uint16_t function, uint64_t address, const void *out, void *in, size_t bytes, const void *more, size_t more_bytes) {
   struct {
     uint32_t size;
     uint16_t function, flags;
@@ -132,27 +133,39 @@ static bool exchange(uint16_t function, uint64_t address, const void *out, void 
   } record = {.size = sizeof record, .function = function, .address = address, .bytes = bytes};
   uint8_t answer[16];
   bool done = graft_exchange(lane.fd, &record, sizeof record, NULL, 0) && graft_exchange(lane.fd, out, out ? bytes : 0, NULL, 0) &&
+              graft_exchange(lane.fd, more, more_bytes, NULL, 0) &&
               graft_exchange(lane.fd, NULL, 0, answer, sizeof answer) && graft_exchange(lane.fd, NULL, 0, in, in ? bytes : 0);
   if (!done) graft_die("the connection for mirrored memory failed", errno);
   return done;
 }
 
-/* False if there is no such connection. */
-static bool copy(uint16_t function, uint64_t address, const uint8_t *out, uint8_t *in, size_t bytes) {
-  pthread_mutex_lock(&lane.lock);
+/* False if there is no such connection. Called with the lock held. */
+static bool open_lane(void) {
   if (!lane.tried) {
     lane.fd = graft_session_connect(GRAFT_LANE_TWINS);
     lane.tried = true;
   }
-  bool open = lane.fd >= 0;
+  return lane.fd >= 0;
+}
+
+static bool copy(uint16_t function, uint64_t address, const uint8_t *out, uint8_t *in, const uint8_t *mask, size_t bytes) {
+  pthread_mutex_lock(&lane.lock);
+  bool open = open_lane();
   for (size_t at = 0; open && at < bytes && !graft_dead(); at += MOST) {
     size_t piece = bytes - at < MOST ? bytes - at : MOST;
-    exchange(function, address + at, out ? out + at : NULL, in ? in + at : NULL, piece);
+    exchange(function, address + at, out ? out + at : NULL, in ? in + at : NULL, piece, mask ? mask + at / GRAFT_WORD : NULL,
+             mask ? piece / GRAFT_WORD : 0);
   }
   pthread_mutex_unlock(&lane.lock);
   return open;
 }
 
-bool graft_twin_write(uint64_t address, const void *from, size_t bytes) { return copy(WRITE, address, from, NULL, bytes); }
+bool graft_twin_write(uint64_t address, const void *from, size_t bytes) {
+  return copy(WRITE, address, from, NULL, NULL, bytes);
+}
 
-bool graft_twin_read(uint64_t address, void *to, size_t bytes) { return copy(READ, address, NULL, to, bytes); }
+bool graft_twin_read(uint64_t address, void *to, size_t bytes) { return copy(READ, address, NULL, to, NULL, bytes); }
+
+bool graft_twin_merge(uint64_t address, const void *from, const uint8_t *mask, size_t words) {
+  return copy(MERGE, address, from, NULL, mask, words * GRAFT_WORD);
+}

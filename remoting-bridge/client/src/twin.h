@@ -24,5 +24,7 @@ bool graft_twin_free(void *pointer);
  * false if it cannot be done so. */
 bool graft_twin_write(uint64_t address, const void *from, size_t bytes);
 bool graft_twin_read(uint64_t address, void *to, size_t bytes);
+/* The same for the marked bytes of whole words (merge.h). */
+bool graft_twin_merge(uint64_t address, const void *from, const uint8_t *mask, size_t words);
 
 #endif

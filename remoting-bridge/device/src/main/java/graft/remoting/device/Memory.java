@@ -66,6 +66,11 @@ public final class Memory {
     UNSAFE.putLong(address, value);
   }
 
+  /** Writes a word if it is what is expected, in one step for all processors and devices. */
+  public static boolean compareAndSetLong(long address, long expected, long value) {
+    return UNSAFE.compareAndSwapLong(null, address, expected, value);
+  }
+
   public static float getFloat(long address) {
     return UNSAFE.getFloat(address);
   }

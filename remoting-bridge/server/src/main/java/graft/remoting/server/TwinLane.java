@@ -11,8 +11,9 @@ import org.slf4j.LoggerFactory;
  * records may stand still while a host function runs; what the function sees and leaves must come
  * and go all the same.
  *
- * <p>Records: u64 address, u64 bytes; function 0 reads, 1 writes and has the data behind it. Each
- * is answered, a read with its data.
+ * <p>Records: u64 address, u64 bytes; function 0 reads, 1 writes and has the data behind it, 2
+ * merges and has behind the data a mask, a bit for each byte that is to be written. Each is
+ * answered, a read with its data.
  */
 final class TwinLane {
   /** The most at a time. */
@@ -22,10 +23,12 @@ final class TwinLane {
   private static final int RECORD = Channel.RECORD_HEADER + 2 * Long.BYTES;
   private static final int READ = 0;
   private static final int WRITE = 1;
+  private static final int MERGE = 2;
 
   private final Channel channel;
   private final Twins twins;
   private final long data = Memory.allocate(MOST);
+  private final long mask = Memory.allocate(MOST / Long.BYTES);
 
   private TwinLane(Channel channel, Twins twins) {
     this.channel = channel;
@@ -49,12 +52,13 @@ final class TwinLane {
       LOG.info("the connection for twins ended: {}", e.getMessage());
     } finally {
       Memory.free(data);
+      Memory.free(mask);
     }
   }
 
   private void answer(long record) throws IOException {
     int function = Memory.getShort(record + 4);
-    if (Memory.getInt(record) != RECORD || (function != READ && function != WRITE)) {
+    if (Memory.getInt(record) != RECORD || function < READ || function > MERGE) {
       throw new ProtocolException("a record on the connection for twins that is none of theirs");
     }
     long address = Memory.getLong(record + Channel.RECORD_HEADER);
@@ -63,17 +67,29 @@ final class TwinLane {
       throw new ProtocolException(
           "a copy of " + Long.toUnsignedString(bytes) + " bytes on the connection for twins");
     }
-    boolean done;
-    if (function == READ) {
-      done = twins.read(address, data, bytes);
-    } else {
-      channel.readBulk(data, bytes);
-      done = twins.write(data, address, bytes);
+    if (function == MERGE && ((address | bytes) & Long.BYTES - 1) != 0) {
+      throw new ProtocolException("a merge of parts of words on the connection for twins");
     }
-    if (!done) {
+    if (!copy(function, address, bytes)) {
       throw new ProtocolException(
           "a copy of memory that is no twin, at " + Long.toHexString(address));
     }
+    reply(function, bytes);
+  }
+
+  private boolean copy(int function, long address, long bytes) throws IOException {
+    if (function == READ) {
+      return twins.read(address, data, bytes);
+    }
+    channel.readBulk(data, bytes);
+    if (function == WRITE) {
+      return twins.write(data, address, bytes);
+    }
+    channel.readBulk(mask, bytes / Long.BYTES);
+    return twins.merge(data, mask, address, bytes);
+  }
+
+  private void reply(int function, long bytes) throws IOException {
     try (Scratch head = new Scratch(Channel.ANSWER_HEADER)) {
       Call.header(head.address(), Channel.ANSWER_HEADER, 0, 0, CudaResult.SUCCESS);
       if (function == READ) {

@@ -43,7 +43,20 @@ final class Twins {
     return copy(address, bytes, from, address);
   }
 
+  /**
+   * Writes those bytes of whole words that a mask marks, one bit a byte, and leaves the others as
+   * they are, also where the device writes them at this time.
+   */
+  boolean merge(long from, long mask, long address, long bytes) {
+    return access(address, bytes, () -> MaskedWords.write(from, mask, address, bytes));
+  }
+
   private boolean copy(long address, long bytes, long from, long to) {
+    return access(address, bytes, () -> Memory.copy(from, to, bytes));
+  }
+
+  /** Does something with memory that cannot go meanwhile; false if it is not all in one range. */
+  private boolean access(long address, long bytes, Runnable action) {
     lock.readLock().lock();
     try {
       Map.Entry<Long, Long> range = ranges.floorEntry(address);
@@ -54,7 +67,7 @@ final class Twins {
       if (offset > range.getValue() || bytes > range.getValue() - offset) {
         return false;
       }
-      Memory.copy(from, to, bytes);
+      action.run();
       return true;
     } finally {
       lock.readLock().unlock();

@@ -294,6 +294,28 @@ class CudaSessionTest {
   }
 
   @Test
+  void ofWhatIsMergedOnlyTheMarkedBytesAreWritten() throws Exception {
+    long address = 0x300000000000L;
+    cuda.call("graftTwinMap", with(address, 4096));
+    try (WireClient twins =
+        cuda.wire.lane(server.addresses().get(0), "alice", HandshakeMessages.LANE_TWINS)) {
+      twins.record(1, 0, 0, longs(address, 24));
+      twins.send(ByteBuffer.wrap(longs(0x1111111111111111L, 0x2222222222222222L, 0x33)));
+      assertThat(twins.answer().result()).isZero();
+      twins.record(2, 0, 0, longs(address, 24));
+      twins.send(ByteBuffer.wrap(longs(0xaaaaaaaaaaaaaaaaL, 0xbbbbbbbbbbbbbbbbL, 0xcc)));
+      twins.send(ByteBuffer.wrap(new byte[] {(byte) 0x81, (byte) 0xff, 0}));
+      assertThat(twins.answer().result()).isZero();
+      twins.record(0, 0, 0, longs(address, 24));
+      assertThat(twins.answer().result()).isZero();
+      ByteBuffer all = twins.receive(24);
+      assertThat(all.getLong(0)).isEqualTo(0xaa111111111111aaL);
+      assertThat(all.getLong(8)).isEqualTo(0xbbbbbbbbbbbbbbbbL);
+      assertThat(all.getLong(16)).isEqualTo(0x33);
+    }
+  }
+
+  @Test
   void whatIsNoTwinIsNeitherReadNorWritten() throws Exception {
     long address = 0x300000000000L;
     cuda.call("graftTwinMap", with(address, 4096));
@@ -304,14 +326,15 @@ class CudaSessionTest {
       longs(address, -8),
       longs(address, 2 << 20),
       longs(-8, 8),
+      longs(-8, 16),
       longs(address)
     };
     for (byte[] record : wrong) {
-      for (int function : new int[] {0, 1, 2}) {
+      for (int function : new int[] {0, 1, 2, 3, -1}) {
         try (WireClient twins =
             cuda.wire.lane(server.addresses().get(0), "alice", HandshakeMessages.LANE_TWINS)) {
           twins.record(function, 0, 0, record);
-          twins.send(ByteBuffer.wrap(new byte[16]));
+          twins.send(ByteBuffer.wrap(new byte[18]));
           assertThatThrownBy(() -> twins.answer()).isInstanceOf(IOException.class);
         }
       }
