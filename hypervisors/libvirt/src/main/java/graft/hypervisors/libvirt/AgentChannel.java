@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
+import java.util.Base64;
 import org.libvirt.jna.CString;
 
 /**
@@ -23,10 +24,25 @@ final class AgentChannel {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final Guest guest;
+  /** How much of an answer that is none stands in a message. */
+  private static final int SHOWN = 200;
 
-  AgentChannel(Guest guest) {
+  private final String guest;
+  private final AgentLine line;
+
+  /**
+   * A channel.
+   *
+   * @param guest for messages
+   */
+  AgentChannel(String guest, AgentLine line) {
     this.guest = guest;
+    this.line = line;
+  }
+
+  /** The line that libvirt has to a guest's agent. */
+  static AgentLine of(Guest guest) {
+    return (action, question, seconds) -> send(guest, action, question, seconds);
   }
 
   ObjectNode newArguments() {
@@ -46,42 +62,90 @@ final class AgentChannel {
     if (!arguments.isEmpty()) {
       message.set("arguments", arguments);
     }
-    String answer = send(guest.attempt(action), message.toString(), seconds(timeout));
+    String answer = line.ask(action, message.toString(), seconds(timeout));
     try {
       JsonNode value = JSON.readTree(answer).get("return");
       if (value == null) {
-        throw refusal(action, "the agent's answer holds no return value: " + answer);
+        throw refusal(
+            action, "the agent's answer holds no return value: " + GuestText.line(answer, SHOWN));
       }
       return value;
     } catch (JsonProcessingException e) {
-      throw refusal(action, "the agent's answer is not JSON: " + e.getOriginalMessage());
+      throw refusal(
+          action,
+          "the agent's answer is not JSON: " + GuestText.line(e.getOriginalMessage(), SHOWN));
     }
   }
 
-  private String send(Attempt attempt, String message, int seconds) {
+  /**
+   * A whole number of an answer.
+   *
+   * @throws AgentException if there is none from {@code least} to {@code most}
+   */
+  long number(String action, JsonNode answer, String field, long least, long most) {
+    JsonNode value = answer.path(field);
+    if (!isNumber(value) || value.longValue() < least || value.longValue() > most) {
+      throw wrong(action, field);
+    }
+    return value.longValue();
+  }
+
+  static boolean isNumber(JsonNode value) {
+    return value.isIntegralNumber() && value.canConvertToLong();
+  }
+
+  /**
+   * Bytes of an answer; none if the field is absent.
+   *
+   * @throws AgentException if the field is not Base64
+   */
+  byte[] bytes(String action, JsonNode answer, String field) {
+    JsonNode value = answer.path(field);
+    if (value.isMissingNode()) {
+      return new byte[0];
+    }
+    try {
+      if (value.isTextual()) {
+        return Base64.getDecoder().decode(value.textValue());
+      }
+    } catch (IllegalArgumentException e) {
+      // said below
+    }
+    throw wrong(action, field);
+  }
+
+  private AgentException wrong(String action, String field) {
+    return refusal(action, "the agent's answer has no '" + field + "' as its protocol says");
+  }
+
+  private static String send(Guest guest, String action, String question, int seconds) {
     return guest.with(
         domain -> {
           CString answer =
               LibvirtLibrary.qemu(guest.toString())
-                  .virDomainQemuAgentCommand(domain, message, seconds, 0);
+                  .virDomainQemuAgentCommand(domain, question, seconds, 0);
           if (answer != null) {
             return answer.toString();
           }
-          HypervisorException failure = attempt.failure();
+          HypervisorException failure = guest.attempt(action).failure();
           // What the agent itself refuses arrives as libvirt's internal error.
           if (failure.is(LibvirtError.Code.INTERNAL_ERROR)) {
-            throw refusal(attempt.action(), failure.reason());
+            throw refusal(guest.toString(), action, failure.reason());
           }
           throw failure;
         });
   }
 
   AgentException refusal(String action, String reason) {
+    return refusal(guest, action, reason);
+  }
+
+  private static AgentException refusal(String guest, String action, String reason) {
     String advice =
         reason.contains("has been disabled")
             ? "allow the command in the guest's agent configuration (/etc/qemu/qemu-ga.conf)"
             : "check the path and the rights inside the guest";
-    return new AgentException(action, guest.toString(), reason, advice, false);
+    return new AgentException(action, guest, reason, advice, false);
   }
 
   /** The library counts in whole seconds; 0 would mean not to wait at all. */

@@ -54,7 +54,10 @@ record Attempt(String action, String target) {
     }
     String message = extras.virGetLastErrorMessage();
     return Optional.of(
-        new LibvirtError(code, extras.virGetLastErrorDomain(), message == null ? "" : message));
+        new LibvirtError(
+            code,
+            extras.virGetLastErrorDomain(),
+            message == null ? "" : GuestText.printable(message))); // may quote a guest's agent
   }
 
   /** The exception for the last error of this thread. */

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.w3c.dom.Element;
 
 /**
@@ -18,6 +19,14 @@ import org.w3c.dom.Element;
 public record ConsoleLog(Path path, LibvirtUri uri) {
 
   private static final int TAIL_BYTES = 64 * 1024;
+
+  /** A control sequence (ECMA-48), a title or another string of xterm's, or a carriage return. */
+  private static final Pattern SEQUENCE =
+      Pattern.compile(
+          "\u001b\\[[0-?]*[ -/]*[@-~]"
+              + "|\u001b[\\]PX^_][^\u0007\u001b\\n]*(\u0007|\u001b\\\\)"
+              + "|\u001b[ -/]*[0-OQ-WYZ`-~]"
+              + "|\r");
 
   static Optional<ConsoleLog> of(LibvirtUri uri, Element domain) {
     return Xml.find(domain, "devices").stream()
@@ -45,8 +54,17 @@ public record ConsoleLog(Path path, LibvirtUri uri) {
    * @throws HypervisorException when the file is on another machine or cannot be read
    */
   public List<String> tail(int lines) {
-    List<String> all = text().replaceAll("\u001b\\[[0-9;?]*[A-Za-z]|\r", "").lines().toList();
+    List<String> all = printable(text()).lines().toList();
     return List.copyOf(all.subList(Math.max(0, all.size() - lines), all.size()));
+  }
+
+  /**
+   * What a guest printed, without the control sequences of a terminal that programs use, and with
+   * every other control character visible: a guest may print sequences that are commands to the
+   * terminal of whoever reads them.
+   */
+  public static String printable(String text) {
+    return GuestText.printable(SEQUENCE.matcher(text).replaceAll(""));
   }
 
   private String text() {

@@ -27,15 +27,27 @@ public final class GuestAgent {
   /** Base64 of this fits well into one libvirt message of 4 MiB. */
   private static final int READ_CHUNK = 1024 * 1024;
 
+  /** Windows has codes of 32 bits without a sign. */
+  private static final long MAX_CODE = 0xFFFFFFFFL;
+
   private static final long FIRST_POLL_MILLIS = 5;
   private static final long LAST_POLL_MILLIS = 200;
 
-  private final Guest guest;
+  private final String guest;
   private final AgentChannel channel;
 
   GuestAgent(Guest guest) {
+    this(guest.toString(), AgentChannel.of(guest));
+  }
+
+  /**
+   * The agent at the end of a line.
+   *
+   * @param guest the guest's name, for messages
+   */
+  public GuestAgent(String guest, AgentLine line) {
     this.guest = guest;
-    this.channel = new AgentChannel(guest);
+    this.channel = new AgentChannel(guest, line);
   }
 
   /**
@@ -75,7 +87,8 @@ public final class GuestAgent {
         .ifPresent(bytes -> arguments.put("input-data", Base64.getEncoder().encodeToString(bytes)));
     arguments.put("capture-output", true);
     long deadline = System.nanoTime() + command.timeout().toNanos();
-    long pid = channel.ask(action, "guest-exec", arguments, PROMPT).path("pid").asLong();
+    JsonNode started = channel.ask(action, "guest-exec", arguments, PROMPT);
+    long pid = channel.number(action, started, "pid", 1, Long.MAX_VALUE);
     return await(action, pid, deadline, command.timeout());
   }
 
@@ -84,8 +97,11 @@ public final class GuestAgent {
     while (true) {
       JsonNode status =
           channel.ask(action, "guest-exec-status", channel.newArguments().put("pid", pid), PROMPT);
-      if (status.path("exited").asBoolean()) {
-        return result(status);
+      if (!status.path("exited").isBoolean()) {
+        throw channel.refusal(action, "the agent does not say whether it has ended");
+      }
+      if (status.path("exited").booleanValue()) {
+        return result(action, status);
       }
       if (System.nanoTime() - deadline >= 0) {
         throw overdue(action, pid, timeout);
@@ -95,29 +111,26 @@ public final class GuestAgent {
     }
   }
 
-  private static AgentResult result(JsonNode status) {
+  private AgentResult result(String action, JsonNode status) {
     return new AgentResult(
-        number(status, "exitcode"),
-        number(status, "signal"),
-        bytes(status, "out-data"),
-        bytes(status, "err-data"),
-        status.path("out-truncated").asBoolean() || status.path("err-truncated").asBoolean());
+        code(action, status, "exitcode"),
+        code(action, status, "signal"),
+        channel.bytes(action, status, "out-data"),
+        channel.bytes(action, status, "err-data"),
+        status.path("out-truncated").booleanValue() || status.path("err-truncated").booleanValue());
   }
 
-  private static OptionalInt number(JsonNode node, String field) {
-    JsonNode value = node.get(field);
-    return value == null ? OptionalInt.empty() : OptionalInt.of(value.asInt());
-  }
-
-  private static byte[] bytes(JsonNode node, String field) {
-    return Base64.getDecoder().decode(node.path(field).asText(""));
+  private OptionalInt code(String action, JsonNode status, String field) {
+    return status.has(field)
+        ? OptionalInt.of((int) channel.number(action, status, field, Integer.MIN_VALUE, MAX_CODE))
+        : OptionalInt.empty();
   }
 
   private AgentException overdue(String action, long pid, Duration timeout) {
     String end = kill(pid) ? "it was killed" : "it could not be killed and may still run";
     return new AgentException(
         action,
-        guest.toString(),
+        guest,
         "it did not end within " + timeout.toMillis() / 1000.0 + " s; " + end,
         "allow more time, or look why it hangs",
         false);
@@ -141,7 +154,7 @@ public final class GuestAgent {
       Thread.currentThread().interrupt();
       throw new HypervisorException(
           action,
-          guest.toString(),
+          guest,
           "interrupted; the program goes on as process " + pid,
           "end it in the guest if it should not",
           e);
@@ -206,7 +219,11 @@ public final class GuestAgent {
     RemoteFile(String action, String path, String mode) {
       this.action = action;
       ObjectNode arguments = channel.newArguments().put("path", path).put("mode", mode);
-      this.handle = channel.ask(action, "guest-file-open", arguments, PROMPT).asLong();
+      JsonNode opened = channel.ask(action, "guest-file-open", arguments, PROMPT);
+      if (!AgentChannel.isNumber(opened)) {
+        throw channel.refusal(action, "the agent gave no number for the open file");
+      }
+      this.handle = opened.longValue();
     }
 
     void write(byte[] piece) {
@@ -214,15 +231,8 @@ public final class GuestAgent {
       while (done < piece.length) {
         byte[] rest = Arrays.copyOfRange(piece, done, piece.length);
         ObjectNode arguments = onHandle().put("buf-b64", Base64.getEncoder().encodeToString(rest));
-        int count =
-            channel
-                .ask(action, "guest-file-write", arguments, FILE_OPERATION)
-                .path("count")
-                .asInt();
-        if (count <= 0) {
-          throw channel.refusal(action, "the agent wrote nothing of " + rest.length + " bytes");
-        }
-        done += count;
+        JsonNode written = channel.ask(action, "guest-file-write", arguments, FILE_OPERATION);
+        done += (int) channel.number(action, written, "count", 1, rest.length);
       }
     }
 
@@ -231,8 +241,9 @@ public final class GuestAgent {
       JsonNode piece =
           channel.ask(
               action, "guest-file-read", onHandle().put("count", READ_CHUNK), FILE_OPERATION);
-      to.write(bytes(piece, "buf-b64"));
-      return !piece.path("eof").asBoolean() && piece.path("count").asInt() > 0;
+      byte[] content = channel.bytes(action, piece, "buf-b64");
+      to.write(content);
+      return !piece.path("eof").booleanValue() && content.length > 0;
     }
 
     private ObjectNode onHandle() {

@@ -1,0 +1,15 @@
+package graft.hypervisors.libvirt;
+
+/** Carries one question to a guest's agent, and the answer back, which is the guest's own text. */
+@FunctionalInterface
+public interface AgentLine {
+  /**
+   * Asks and waits for the answer.
+   *
+   * @param action for messages, as in {@code read '/etc/hostname' in}
+   * @param question in JSON
+   * @param seconds how long it may take
+   * @throws AgentException when nobody answers in time, or with a refusal
+   */
+  String ask(String action, String question, int seconds);
+}
