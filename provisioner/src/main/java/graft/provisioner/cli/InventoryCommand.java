@@ -7,6 +7,7 @@ import graft.provisioner.plan.GuestPayload;
 import graft.provisioner.reach.SshLogin;
 import graft.provisioner.setup.AnsibleHost;
 import graft.provisioner.step.guest.InstallBySsh;
+import graft.provisioner.values.UserName;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -31,7 +32,7 @@ import picocli.CommandLine.Parameters;
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft inventory lab.yaml > hosts.yaml",
-      "  ansible-playbook -i hosts.yaml playbooks/guest.yml --check"
+      "  cd playbooks && ansible-playbook -i ../hosts.yaml guest.yml --check"
     })
 final class InventoryCommand implements Callable<Integer> {
   @Mixin Output output;
@@ -44,7 +45,7 @@ final class InventoryCommand implements Callable<Integer> {
       defaultValue = "root",
       description =
           "Whom to log in as where the descriptor does not say (default: ${DEFAULT-VALUE}).")
-  String user;
+  UserName user;
 
   @Override
   public Integer call() throws Exception {

@@ -5,6 +5,7 @@ import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.PortName;
 import graft.provisioner.values.TimeSpan;
+import graft.provisioner.values.UserName;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -98,6 +99,7 @@ public final class Main implements Runnable {
       command.registerConverter(MemorySize.class, saying(MemorySize::parse));
       command.registerConverter(PortName.class, saying(PortName::parse));
       command.registerConverter(TimeSpan.class, saying(TimeSpan::parse));
+      command.registerConverter(UserName.class, saying(UserName::parse));
       command.registerConverter(PackageName.class, saying(PackageName::parse));
     }
     line.setUsageHelpAutoWidth(true);

@@ -20,6 +20,9 @@ final class GuestRules {
 
   private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
+  /** It names a folder in sysfs. */
+  private static final String MDEV_TYPE = "[A-Za-z0-9][A-Za-z0-9_.-]{0,62}";
+
   /** Rings for one process and a little for it to pin. */
   private static final MemorySize LEAST_REGION = MemorySize.ofMiB(16);
 
@@ -135,6 +138,12 @@ final class GuestRules {
           positions.of(device, "mdev"),
           "'" + device.mdev().get() + "' is not a UUID",
           "uuidgen makes one");
+    }
+    if (mediated && device.type().isPresent() && !device.type().get().matches(MDEV_TYPE)) {
+      problems.add(
+          positions.of(device, "type"),
+          "'" + device.type().get() + "' is not the name of a type of mediated device",
+          "such as nvidia-474");
     }
     if (mediated && device.of().isPresent() != device.type().isPresent()) {
       problems.add(

@@ -3,12 +3,15 @@ package graft.provisioner.descriptor;
 import graft.provisioner.bind.Default;
 import graft.provisioner.bind.Doc;
 import graft.provisioner.bind.Range;
+import graft.provisioner.values.HostAddress;
+import graft.provisioner.values.UserName;
 import java.util.Optional;
 
 /** How to log in to a guest by SSH. */
 @Doc("How to log in to a guest by SSH.")
 public record Ssh(
-    @Default("root") @Doc("The user.") String user,
-    @Doc("The address; the guest's first one if absent.") Optional<String> address,
+    @Default("root") @Doc("The user.") UserName user,
+    @Doc("The address or the host name; the guest's first address if absent.")
+        Optional<HostAddress> address,
     @Default("22") @Range(min = 1, max = 65535) @Doc("The port.") int port,
     @Doc("The file of the private key.") Optional<String> key) {}

@@ -6,7 +6,9 @@ import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Setup;
 import graft.provisioner.descriptor.Ssh;
 import graft.provisioner.reach.AgentReach;
+import graft.provisioner.reach.ReachException;
 import graft.provisioner.reach.SshReach;
+import graft.provisioner.values.HostAddress;
 import graft.provisioner.values.Name;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -83,16 +85,17 @@ final class ReachObserver {
           domain.isPresent()
               && guest.setup().ssh().map(login -> listens(domain.get(), login)).orElse(false);
       return new ReachFacts(agent, ssh);
-    } catch (HypervisorException e) {
-      return new ReachFacts(false, false); // it went away meanwhile
+    } catch (HypervisorException | ReachException e) {
+      return new ReachFacts(false, false); // it went away meanwhile, or answers nonsense
     }
   }
 
   private static boolean listens(graft.hypervisors.libvirt.Guest domain, Ssh login) {
-    Optional<String> address = login.address().or(() -> SshReach.leased(domain));
+    Optional<HostAddress> address = SshReach.address(domain, login.address());
     try (Socket socket = new Socket()) {
       if (address.isPresent()) {
-        socket.connect(new InetSocketAddress(address.get(), login.port()), (int) LIMIT.toMillis());
+        socket.connect(
+            new InetSocketAddress(address.get().text(), login.port()), (int) LIMIT.toMillis());
       }
       return address.isPresent();
     } catch (IOException e) {

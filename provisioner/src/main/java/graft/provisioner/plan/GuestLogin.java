@@ -11,6 +11,7 @@ import graft.provisioner.setup.PayloadFile;
 import graft.provisioner.state.SshKeys;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.guest.MakeSshKeys;
+import graft.provisioner.values.UserName;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,14 +59,15 @@ final class GuestLogin {
     if (byAgent()) {
       return Optional.empty();
     }
-    SshLogin login = new GuestPayload(input, guest).ssh("root");
+    SshLogin login = new GuestPayload(input, guest).ssh(UserName.ROOT);
     if (!byOwnKeys()) {
       return Optional.of(login);
     }
     boolean knownBefore = way == Setup.Way.INITRAMFS;
     Path knownHosts = knownBefore ? keys().knownHosts() : login.knownHosts();
     return Optional.of(
-        new SshLogin("root", Optional.empty(), SSH_PORT, Optional.of(keys().key()), knownHosts));
+        new SshLogin(
+            UserName.ROOT, Optional.empty(), SSH_PORT, Optional.of(keys().key()), knownHosts));
   }
 
   /** The steps that come before all others that need it. */

@@ -4,6 +4,7 @@ import graft.provisioner.descriptor.Guest;
 import graft.provisioner.reach.CudaCheck;
 import graft.provisioner.reach.SshLogin;
 import graft.provisioner.setup.Payload;
+import graft.provisioner.values.UserName;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +40,7 @@ public final class GuestPayload {
   }
 
   /** How to log in: as the descriptor says, else as this user with the caller's own keys. */
-  public SshLogin ssh(String user) {
+  public SshLogin ssh(UserName user) {
     Path disk = input.layout().guest(guest.name()).resolve(GuestSteps.ROOT_DISK);
     Path knownHosts = SshLogin.knownHostsBeside(disk);
     return guest

@@ -19,12 +19,20 @@ public final class AgentReach implements Reach {
   private final GuestAgent agent;
 
   public AgentReach(Guest guest) {
-    this.agent = guest.agent();
+    this(guest.agent());
+  }
+
+  AgentReach(GuestAgent agent) {
+    this.agent = agent;
   }
 
   @Override
   public boolean answers(Duration timeout) {
-    return agent.ping(timeout);
+    try {
+      return agent.ping(timeout);
+    } catch (HypervisorException e) {
+      throw failure(e);
+    }
   }
 
   @Override

@@ -1,5 +1,6 @@
 package graft.provisioner.reach;
 
+import graft.hypervisors.libvirt.GuestText;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
@@ -11,6 +12,9 @@ import java.nio.charset.StandardCharsets;
  */
 public record Ended(
     int code, ByteArrayOutputStream output, ByteArrayOutputStream errorOutput, boolean truncated) {
+
+  /** How many characters of it stand in a message at most. */
+  private static final int SAID = 16 * 1024;
 
   public boolean succeeded() {
     return code == 0;
@@ -24,8 +28,9 @@ public record Ended(
     return errorOutput.toString(StandardCharsets.UTF_8);
   }
 
-  /** All that it said, for messages. */
+  /** The end of all that it said, for messages: fit for a terminal, whatever the guest wrote. */
   public String said() {
-    return (outputText() + errorText()).strip();
+    String all = (outputText() + errorText()).strip();
+    return GuestText.printable(all.substring(Math.max(0, all.length() - SAID)));
   }
 }

@@ -1,5 +1,7 @@
 package graft.provisioner.reach;
 
+import graft.provisioner.values.HostAddress;
+import graft.provisioner.values.UserName;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -11,7 +13,7 @@ import java.util.Optional;
  * @param knownHosts where the guest's host key is kept once it has been seen
  */
 public record SshLogin(
-    String user, Optional<String> address, int port, Optional<Path> key, Path knownHosts) {
+    UserName user, Optional<HostAddress> address, int port, Optional<Path> key, Path knownHosts) {
 
   /** Where the host key of a guest is kept that boots a disk: a new disk has a new key. */
   public static Path knownHostsBeside(Path disk) {

@@ -4,7 +4,9 @@ import graft.hypervisors.libvirt.AddressSource;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.HypervisorException;
 import graft.hypervisors.libvirt.InterfaceAddresses;
+import graft.hypervisors.libvirt.IpAddress;
 import graft.provisioner.program.HostProgram;
+import graft.provisioner.values.HostAddress;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -15,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -28,26 +31,35 @@ public final class SshReach implements Reach {
   private static final Duration FILE = Duration.ofMinutes(10);
 
   private final SshLogin login;
-  private final String address;
+  private final Optional<HostAddress> address;
 
-  private SshReach(SshLogin login, String address) {
+  SshReach(SshLogin login, Optional<HostAddress> address) {
     this.login = login;
     this.address = address;
   }
 
   /** Reaches a guest where the login says, or else where libvirt knows it to be. */
   public static SshReach to(Guest guest, SshLogin login) {
-    return new SshReach(login, login.address().or(() -> leased(guest)).orElse(""));
+    return new SshReach(login, address(guest, login.address()));
   }
 
-  /** The first IPv4 address that libvirt gave a guest by DHCP, or that its agent tells. */
-  public static Optional<String> leased(Guest guest) {
+  /** Where a guest is: the address that is given for it, or else the one that libvirt knows. */
+  public static Optional<HostAddress> address(Guest guest, Optional<HostAddress> given) {
+    return given.or(() -> leased(guest::addresses).map(HostAddress::of));
+  }
+
+  /**
+   * The first IPv4 address that libvirt gave a guest by DHCP, or that its agent tells. One that
+   * leads back to this machine is not the guest's, whatever its agent says: Graft would set this
+   * machine up in the guest's place.
+   */
+  static Optional<IpAddress> leased(Function<AddressSource, List<InterfaceAddresses>> known) {
     for (AddressSource source : List.of(AddressSource.LEASE, AddressSource.AGENT)) {
       try {
-        for (InterfaceAddresses card : guest.addresses(source)) {
+        for (InterfaceAddresses card : known.apply(source)) {
           for (InterfaceAddresses.Address one : card.addresses()) {
-            if (!one.text().contains(":") && !one.text().startsWith("127.")) {
-              return Optional.of(one.text());
+            if (one.ip().isIpv4() && one.ip().isElsewhere()) {
+              return Optional.of(one.ip());
             }
           }
         }
@@ -58,34 +70,23 @@ public final class SshReach implements Reach {
     return Optional.empty();
   }
 
-  /** The options that ssh and Ansible are both given. */
-  public static List<String> options(SshLogin login) {
-    List<String> options = new ArrayList<>();
-    for (String option :
-        List.of(
-            "BatchMode=yes",
-            "ConnectTimeout=10",
-            "ServerAliveInterval=10",
-            "StrictHostKeyChecking=accept-new",
-            "UserKnownHostsFile=" + login.knownHosts())) {
-      options.add("-o");
-      options.add(option);
-    }
-    if (login.key().isPresent()) {
-      options.addAll(List.of("-o", "IdentitiesOnly=yes", "-i", login.key().get().toString()));
-    }
-    return options;
+  /**
+   * Where the guest is.
+   *
+   * @throws ReachException if that is not known
+   */
+  public HostAddress address() {
+    return address.orElseThrow(
+        () ->
+            new ReachException(
+                "no address of the guest is known that this host reaches",
+                "put it on a libvirt network with DHCP, or write setup: {ssh: {address: ...}}",
+                true,
+                null));
   }
 
-  public String address() {
-    if (address.isEmpty()) {
-      throw new ReachException(
-          "no address of the guest is known that this host reaches",
-          "put it on a libvirt network with DHCP, or write setup: {ssh: {address: ...}}",
-          true,
-          null);
-    }
-    return address;
+  private String who() {
+    return login.user() + "@" + address();
   }
 
   @Override
@@ -104,7 +105,7 @@ public final class SshReach implements Reach {
     }
     if (!ended.succeeded()) {
       throw new ReachException(
-          login.user() + "@" + address + " can log in and not become root: " + ended.said(),
+          who() + " can log in and not become root: " + ended.said(),
           "let it use sudo without a password, or log in as root",
           false,
           null);
@@ -114,28 +115,30 @@ public final class SshReach implements Reach {
 
   @Override
   public Ended run(List<String> words, byte[] input, Duration timeout) {
-    ByteArrayOutputStream output = new ByteArrayOutputStream();
-    ByteArrayOutputStream errors = new ByteArrayOutputStream();
+    KeptOutput output = new KeptOutput();
+    KeptOutput errors = new KeptOutput();
     int code = ssh(words, new ByteArrayInputStream(input), output, errors, timeout);
-    return new Ended(code, output, errors, false);
+    return new Ended(code, output, errors, output.isTruncated() || errors.isTruncated());
   }
 
   @Override
   public void put(InputStream content, String path, int mode) throws IOException {
     String octal = String.format(Locale.ROOT, "%o", mode);
     String script = "umask 077 && : >\"$1\" && chmod \"$2\" \"$1\" && cat >\"$1\"";
-    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    KeptOutput said = new KeptOutput();
     int code = ssh(List.of("/bin/sh", "-c", script, "sh", path, octal), content, said, said, FILE);
     if (code != 0) {
-      throw new ReachException("cannot write " + path + " in the guest: " + said, "", false, null);
+      throw new ReachException(
+          "cannot write " + path + " in the guest: " + text(said), "", false, null);
     }
   }
 
   @Override
   public void get(String path, OutputStream to) throws IOException {
-    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    KeptOutput said = new KeptOutput();
     if (ssh(List.of("cat", "--", path), InputStream.nullInputStream(), to, said, FILE) != 0) {
-      throw new ReachException("cannot read " + path + " in the guest: " + said, "", false, null);
+      throw new ReachException(
+          "cannot read " + path + " in the guest: " + text(said), "", false, null);
     }
   }
 
@@ -143,43 +146,48 @@ public final class SshReach implements Reach {
       List<String> words,
       InputStream input,
       OutputStream output,
-      OutputStream errors,
+      KeptOutput errors,
       Duration timeout) {
-    List<String> arguments = new ArrayList<>(options(login));
-    arguments.addAll(
-        List.of("-p", String.valueOf(login.port()), "-l", login.user(), address(), "--"));
-    // The far side's shell splits what it gets.
-    String line = words.stream().map(SshReach::quoted).collect(Collectors.joining(" "));
-    arguments.add(login.user().equals("root") ? line : "sudo -n -- " + line);
     HostProgram.End end;
     try {
-      end = HostProgram.of("ssh", arguments).run(timeout, input, output, errors);
+      end = HostProgram.of("ssh", arguments(words)).run(timeout, input, output, errors);
     } catch (IOException e) {
       throw new ReachException(
-          "ssh to " + address + " could not be run: " + e.getMessage(),
+          "ssh to " + address() + " could not be run: " + e.getMessage(),
           "is openssh-client installed?",
           false,
           e);
     }
     if (end.late()) {
       throw new ReachException(
-          "'" + words.get(0) + "' did not end within " + timeout.toSeconds() + " s in " + address,
+          "'" + words.get(0) + "' did not end within " + timeout.toSeconds() + " s in " + address(),
           "allow more time, or look why it hangs",
           false,
           null);
     }
     if (end.code() == SSH_FAILED) {
       throw new ReachException(
-          "ssh " + login.user() + "@" + address + ": " + errors.toString().strip(),
+          "ssh " + who() + ": " + text(errors),
           "does the guest run an SSH server, and does it know the key?",
-          !errors.toString().contains("Permission denied")
-              && !errors.toString().contains("HOST IDENTIFICATION"),
+          !text(errors).contains("Permission denied")
+              && !text(errors).contains("HOST IDENTIFICATION"),
           null);
     }
     return end.code();
   }
 
-  private static String quoted(String word) {
-    return word.matches("[A-Za-z0-9_@%+=:,./-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
+  /** The arguments of ssh. Its options end before the address, which comes from a guest. */
+  List<String> arguments(List<String> words) {
+    List<String> arguments = new ArrayList<>(SshOptions.words(login));
+    arguments.addAll(List.of("-p", String.valueOf(login.port()), "-l", login.user().text()));
+    arguments.addAll(List.of("--", address().text()));
+    // The far side's shell splits what it gets.
+    String line = words.stream().map(SshOptions::quoted).collect(Collectors.joining(" "));
+    arguments.add(login.user().isRoot() ? line : "sudo -n -- " + line);
+    return arguments;
+  }
+
+  private static String text(KeptOutput said) {
+    return new Ended(0, new ByteArrayOutputStream(), said, false).said();
   }
 }

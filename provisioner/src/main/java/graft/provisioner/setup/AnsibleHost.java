@@ -1,6 +1,5 @@
 package graft.provisioner.setup;
 
-import graft.provisioner.GraftException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -9,6 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.nodes.Tag;
+import org.yaml.snakeyaml.representer.Representer;
 
 /** Payloads as an Ansible inventory: what the role {@code guest} in {@code playbooks/} reads. */
 public final class AnsibleHost {
@@ -40,17 +41,51 @@ public final class AnsibleHost {
   /** An inventory of these hosts, by name, in YAML. */
   public static String inventory(Map<String, Map<String, Object>> hosts) {
     Map<String, Object> group = Map.of("hosts", hosts);
-    Map<String, Object> root = Map.of("all", Map.of("children", Map.of("graft_guests", group)));
+    return yaml(Map.of("all", Map.of("children", Map.of("graft_guests", group))));
+  }
+
+  /**
+   * A tree in YAML, every text of it marked {@code !unsafe}: Ansible takes it as it is, and never
+   * for a template.
+   *
+   * @see <a
+   *     href="https://docs.ansible.com/ansible/latest/playbook_guide/playbooks_advanced_syntax.html">
+   *     Ansible: Unsafe or raw strings</a>
+   */
+  public static String yaml(Map<String, Object> tree) {
     DumperOptions options = new DumperOptions();
     options.setDefaultFlowStyle(DumperOptions.FlowStyle.BLOCK);
-    options.setWidth(120);
-    String text = new Yaml(options).dump(root);
-    if (text.contains("{{")) {
-      // Ansible would take it for a template of its own.
-      throw new GraftException(
-          "a bundle holds '{{', which Ansible would not leave as it is",
-          "bring it in another way, or put the text into a file and name it as a source");
+    options.setSplitLines(false);
+    return new Yaml(new Texts(options), options).dump(marked(tree));
+  }
+
+  /** Keys stay as they are: they are names of Graft's own. */
+  private static Object marked(Object tree) {
+    if (tree instanceof Map<?, ?> map) {
+      Map<Object, Object> marked = new LinkedHashMap<>();
+      map.forEach((key, value) -> marked.put(key, marked(value)));
+      return marked;
     }
-    return text;
+    if (tree instanceof List<?> list) {
+      return list.stream().map(AnsibleHost::marked).toList();
+    }
+    return tree instanceof String text ? new Text(text) : tree;
+  }
+
+  /** A text that is never a template. */
+  private record Text(String text) {}
+
+  /** Writes such texts in double quotes, which hold every character. */
+  private static final class Texts extends Representer {
+    private static final Tag UNSAFE = new Tag("!unsafe");
+
+    Texts(DumperOptions options) {
+      super(options);
+      representers.put(
+          Text.class,
+          data ->
+              representScalar(
+                  UNSAFE, ((Text) data).text(), DumperOptions.ScalarStyle.DOUBLE_QUOTED));
+    }
   }
 }

@@ -1,5 +1,7 @@
 package graft.provisioner.step;
 
+import graft.provisioner.values.HostAddress;
+import graft.provisioner.values.UserName;
 import graft.sriov.Guid;
 import graft.sriov.MacAddress;
 import graft.sriov.PciAddress;
@@ -18,12 +20,14 @@ import java.util.function.Function;
 
 /**
  * Writes steps as JSON trees and reads them back. Understands records of: text, numbers, truth,
- * enums, {@link Path}, addresses and GUIDs (as text), records, and {@link Optional} and {@link
- * List} of these.
+ * enums, {@link Path}, addresses, users and GUIDs (as text), records, and {@link Optional} and
+ * {@link List} of these.
  */
 public final class StepCodec {
   private static final Map<Class<?>, Function<String, Object>> TEXTS =
       Map.of(
+          HostAddress.class, HostAddress::parse,
+          UserName.class, UserName::parse,
           Path.class, Path::of,
           PciAddress.class, PciAddress::parse,
           MacAddress.class, MacAddress::parse,

@@ -27,7 +27,9 @@ public record Endpoint(String host, int port, String path, Optional<Long> cid) {
   private static final Pattern VSOCK = Pattern.compile("vsock://(any|[0-9]{1,9}):([0-9]{1,9})");
 
   private static final Pattern TCP =
-      Pattern.compile("tcp://(\\[[0-9a-fA-F:]+]|[^:/]+):([0-9]{1,5})");
+      Pattern.compile("tcp://(\\[[0-9a-fA-F:]+]|[0-9A-Za-z_][0-9A-Za-z._-]*):([0-9]{1,5})");
+
+  private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
   /**
    * Reads a text.
@@ -35,7 +37,7 @@ public record Endpoint(String host, int port, String path, Optional<Long> cid) {
    * @throws IllegalArgumentException if it is neither form
    */
   public static Endpoint parse(String text) {
-    if (text.startsWith("unix:///") && text.length() > 8) {
+    if (text.startsWith("unix:///") && text.length() > 8 && !CONTROL.matcher(text).find()) {
       return unix(text.substring(7));
     }
     Matcher vsock = VSOCK.matcher(text);

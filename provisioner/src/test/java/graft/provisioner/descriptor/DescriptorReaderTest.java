@@ -20,6 +20,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DescriptorReaderTest {
   private static final String GUEST = "guests: [{name: a, image: a.qcow2}]\n";
 
+  private static final String SSH =
+      """
+      graft: 1
+      guests:
+        - name: a
+          image: a.qcow2
+          setup: {way: ssh, ssh: {%s}}
+      """;
+
   @Test
   void tenMistakesAreTenProblemsEachWithItsPlace() {
     assertThat(problemsOf(resource("ten-mistakes.yaml")))
@@ -199,6 +208,121 @@ class DescriptorReaderTest {
           .asString()
           .contains("lab.yaml:2:40: ", "is neither the GUID nor the MAC of a port");
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "-oProxyCommand=touch /tmp/x",
+        "-v",
+        "10.0.0.256",
+        "10.0.0",
+        "-guest.example.com",
+        "guest-.example.com",
+        "a b",
+        "a;id",
+        "$(id)",
+        "{{ lookup('pipe', 'id') }}",
+        "{% include 'x' %}",
+        "root@10.0.0.5",
+        "10.0.0.5:22",
+        "fe80::1%eth0",
+        "../x",
+        "10.0.0.5\\n-oProxyCommand=x",
+        "a\\0",
+        ""
+      })
+  void anAddressForSshIsAnAddressOrAHostName(String address) {
+    assertThat(problemsOf(SSH.formatted("address: \"" + address + "\"")))
+        .extracting(Problem::toString)
+        .singleElement()
+        .asString()
+        .startsWith("lab.yaml:5:38: 'address': '")
+        .endsWith(
+            "' is neither an IP address in numbers nor a host name (for example 192.168.150.10)");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "10.0.0.5",
+        "fe80::5054:ff:fe12:3456",
+        "guest",
+        "guest-1.lab.example.com",
+        "Guest",
+        "4a.example"
+      })
+  void suchAddressesForSshAreTaken(String address) throws Exception {
+    Descriptor read =
+        DescriptorReader.read(Path.of("lab.yaml"), SSH.formatted("address: \"" + address + "\""))
+            .descriptor();
+    assertThat(read.guests().get(0).setup().ssh().orElseThrow().address().orElseThrow().text())
+        .isEqualTo(address);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "-oProxyCommand=x",
+        "-root",
+        "a b",
+        "a;id",
+        "$(id)",
+        "{{ x }}",
+        "{% x %}",
+        "",
+        "1"
+      })
+  void aUserForSshHasAUsersName(String user) {
+    assertThat(problemsOf(SSH.formatted("user: \"" + user + "\"")))
+        .extracting(Problem::toString)
+        .singleElement()
+        .asString()
+        .startsWith("lab.yaml:5:35: 'user': '" + user + "' is not a user's name: use letters")
+        .endsWith("at most 32 (for example admin)");
+  }
+
+  @Test
+  void whoLogsInBySshIsRootUnlessSomebodyElseIsNamed() throws Exception {
+    for (String user : List.of("root", "admin", "Ada.L", "_graft", "debian-user")) {
+      String ssh = user.equals("root") ? "port: 22" : "user: " + user;
+      Descriptor read = DescriptorReader.read(Path.of("lab.yaml"), SSH.formatted(ssh)).descriptor();
+      assertThat(read.guests().get(0).setup().ssh().orElseThrow().user().text()).isEqualTo(user);
+    }
+  }
+
+  @Test
+  void aServerOfAnotherMachineIsAtAnAddressThatIsNoOption() {
+    for (String server : List.of("tcp://-oX:1", "tcp://a b:1", "unix:///a\\nname = bob")) {
+      assertThat(
+              problemsOf(
+                  "graft: 1\nnodes: [{name: n, token-file: t, server: \""
+                      + server
+                      + "\"}]\n"
+                      + GUEST))
+          .extracting(Problem::message)
+          .singleElement()
+          .asString()
+          .contains("is none of tcp://HOST:PORT");
+    }
+  }
+
+  @Test
+  void theTypeOfAMediatedDeviceIsNoPath() {
+    String descriptor =
+        """
+        graft: 1
+        guests:
+          - name: a
+            image: i
+            passthrough:
+              - {mdev: 6f3c1bd2-1f51-4d8e-8f0a-0d4f1f3f2f10, of: "3b:00.0", type: %s}
+        """;
+    assertThat(problemsOf(descriptor.formatted("../../../x")))
+        .extracting(Problem::toString)
+        .containsExactly(
+            "lab.yaml:6:75: '../../../x' is not the name of a type of mediated device (such as"
+                + " nvidia-474)");
   }
 
   @Test

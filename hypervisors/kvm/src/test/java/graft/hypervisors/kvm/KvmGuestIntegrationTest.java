@@ -13,6 +13,7 @@ import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.GuestAgent;
 import graft.hypervisors.libvirt.GuestState;
 import graft.hypervisors.libvirt.InterfaceAddresses;
+import graft.hypervisors.libvirt.IpAddress;
 import graft.hypervisors.libvirt.LibvirtHost;
 import graft.hypervisors.libvirt.ObservedGuest;
 import graft.hypervisors.libvirt.domain.Boot;
@@ -213,7 +214,7 @@ class KvmGuestIntegrationTest {
     assertThat(guest.addresses(AddressSource.AGENT))
         .filteredOn(i -> i.name().equals("lo"))
         .flatExtracting(InterfaceAddresses::addresses)
-        .contains(new InterfaceAddresses.Address("127.0.0.1", 8));
+        .contains(new InterfaceAddresses.Address(new IpAddress("127.0.0.1"), 8));
   }
 
   @Test

@@ -10,7 +10,9 @@ import java.util.Optional;
 /**
  * Addresses of one of a guest's network interfaces.
  *
- * @param name the guest's name for it from the agent, else the host's
+ * <p>An agent tells what it likes: what is no address in numbers is left out here.
+ *
+ * @param name the guest's name for it from the agent, else the host's; for messages alone
  * @param mac absent for interfaces without one
  * @param addresses each with its prefix length, {@code 192.168.122.7/24}
  */
@@ -22,15 +24,17 @@ public record InterfaceAddresses(String name, Optional<MacAddress> mac, List<Add
   /**
    * An IP address.
    *
-   * @param text in numbers, version 4 or 6
    * @param prefix length of the network part in bits
    */
-  public record Address(String text, int prefix) {
+  public record Address(IpAddress ip, int prefix) {
     @Override
     public String toString() {
-      return text + "/" + prefix;
+      return ip + "/" + prefix;
     }
   }
+
+  /** More than a Linux interface's name has (IFNAMSIZ); Windows has longer ones. */
+  private static final int NAME_SHOWN = 64;
 
   private static final int POINTER = com.sun.jna.Native.POINTER_SIZE;
 
@@ -51,7 +55,7 @@ public record InterfaceAddresses(String name, Optional<MacAddress> mac, List<Add
   }
 
   /** struct _virDomainInterface: char *name, char *hwaddr, unsigned naddrs, padded, addrs. */
-  private static InterfaceAddresses read(Pointer at) {
+  static InterfaceAddresses read(Pointer at) {
     Pointer name = at.getPointer(0);
     Pointer mac = at.getPointer(POINTER);
     int count = at.getInt(2L * POINTER);
@@ -59,13 +63,20 @@ public record InterfaceAddresses(String name, Optional<MacAddress> mac, List<Add
     List<Address> found = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       Pointer one = addresses.share((long) i * ADDRESS_SIZE);
-      found.add(
-          new Address(one.getPointer(POINTER).getString(0, "UTF-8"), one.getInt(2L * POINTER)));
+      int prefix = one.getInt(2L * POINTER);
+      text(one.getPointer(POINTER))
+          .flatMap(IpAddress::find)
+          .filter(ip -> prefix >= 0 && prefix <= (ip.isIpv4() ? 32 : 128))
+          .ifPresent(ip -> found.add(new Address(ip, prefix)));
     }
     return new InterfaceAddresses(
-        name.getString(0, "UTF-8"),
-        Optional.ofNullable(mac).map(p -> p.getString(0)).flatMap(InterfaceAddresses::ethernet),
+        GuestText.line(text(name).orElse(""), NAME_SHOWN),
+        text(mac).flatMap(InterfaceAddresses::ethernet),
         found);
+  }
+
+  private static Optional<String> text(Pointer at) {
+    return Optional.ofNullable(at).map(p -> p.getString(0, "UTF-8"));
   }
 
   /** InfiniBand interfaces have 20-byte addresses, which are none of ours. */

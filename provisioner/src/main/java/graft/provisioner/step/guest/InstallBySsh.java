@@ -3,16 +3,18 @@ package graft.provisioner.step.guest;
 import static java.io.OutputStream.nullOutputStream;
 
 import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.GuestText;
 import graft.provisioner.program.HostProgram;
-import graft.provisioner.reach.Reach;
 import graft.provisioner.reach.ReachException;
 import graft.provisioner.reach.SshLogin;
+import graft.provisioner.reach.SshOptions;
 import graft.provisioner.reach.SshReach;
 import graft.provisioner.setup.AnsibleHost;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
+import graft.provisioner.values.HostAddress;
 import graft.provisioner.values.TimeSpan;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -43,13 +45,14 @@ public record InstallBySsh(
     TimeSpan timeout)
     implements Install {
   private static final Pattern RECAP =
-      Pattern.compile("(?m)^\\S+\\s+: ok=\\d+\\s+changed=(\\d+)\\s+unreachable=0\\s+failed=0");
+      Pattern.compile("(?m)^\\S+\\s+: ok=\\d+\\s+changed=(\\d{1,9})\\s+unreachable=0\\s+failed=0");
   private static final int LAST_LINES = 15;
 
   /** How long Ansible waits for a login or for sudo: an emulated guest on a busy host is slow. */
   private static final int PATIENCE_SECONDS = 60;
 
   private static final String INVENTORY = "inventory.yaml";
+  private static final String VARIABLES = "variables.yaml";
   private static final String CONNECTION = "connection";
   private static final Duration SHORT = Duration.ofSeconds(20);
 
@@ -67,10 +70,11 @@ public record InstallBySsh(
     long start = System.nanoTime();
     Path folder = Files.createTempDirectory("graft-ssh"); // mode 0700
     try {
-      Files.writeString(
+      SshReach reach = SshReach.to(domain, ssh);
+      write(
           folder.resolve(INVENTORY),
-          AnsibleHost.inventory(Map.of(guest, host(domain, ssh, payload))));
-      Reach reach = SshReach.to(domain, ssh);
+          AnsibleHost.inventory(Map.of(guest, login(reach.address(), ssh))));
+      write(folder.resolve(VARIABLES), AnsibleHost.yaml(AnsibleHost.variables(payload)));
       return Install.result(bring(context, domain, reach, timeout, () -> play(folder)), start);
     } finally {
       hangUp(folder.resolve(CONNECTION));
@@ -81,7 +85,8 @@ public record InstallBySsh(
   /** Ends the connection that Ansible's tasks shared: none outlives the step. */
   private static void hangUp(Path connection) throws IOException {
     if (Files.exists(connection)) {
-      List<String> arguments = List.of("-O", "exit", "-o", "ControlPath=" + connection, "guest");
+      List<String> arguments =
+          List.of("-O", "exit", "-o", "ControlPath=" + connection, "--", "guest");
       HostProgram.of("ssh", arguments)
           .run(SHORT, InputStream.nullInputStream(), nullOutputStream(), nullOutputStream());
     }
@@ -89,21 +94,43 @@ public record InstallBySsh(
 
   /** A guest as a host of an inventory: how to log in, and what it is to have. */
   public static Map<String, Object> host(Guest domain, SshLogin ssh, Payload payload) {
-    Map<String, Object> host = new LinkedHashMap<>();
-    host.put("ansible_host", SshReach.to(domain, ssh).address());
-    host.put("ansible_port", ssh.port());
-    host.put("ansible_user", ssh.user());
-    host.put("ansible_become", !ssh.user().equals("root"));
-    host.put("ansible_ssh_timeout", PATIENCE_SECONDS);
-    host.put("ansible_ssh_common_args", String.join(" ", SshReach.options(ssh)));
+    Map<String, Object> host = login(SshReach.to(domain, ssh).address(), ssh);
     host.putAll(AnsibleHost.variables(payload));
     return host;
   }
 
+  /** How Ansible logs in. */
+  static Map<String, Object> login(HostAddress address, SshLogin ssh) {
+    Map<String, Object> host = new LinkedHashMap<>();
+    host.put("ansible_host", address.text());
+    host.put("ansible_port", ssh.port());
+    host.put("ansible_user", ssh.user().text());
+    host.put("ansible_become", !ssh.user().isRoot());
+    host.put("ansible_ssh_timeout", PATIENCE_SECONDS);
+    host.put("ansible_ssh_common_args", SshOptions.line(ssh));
+    return host;
+  }
+
+  private static void write(Path file, String text) throws IOException {
+    PrivateFiles.write(file, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /**
+   * What Ansible is started with. What the guest is to have comes as extra variables, which no fact
+   * that the guest answers with can replace.
+   */
+  static List<String> arguments(Path folder, Path playbook) {
+    return List.of(
+        "-i",
+        folder.resolve(INVENTORY).toString(),
+        "-e",
+        "@" + folder.resolve(VARIABLES),
+        "--",
+        playbook.toString());
+  }
+
   private int play(Path folder) throws IOException {
-    List<String> arguments =
-        List.of(
-            "-i", folder.resolve(INVENTORY).toString(), playbooks.resolve("guest.yml").toString());
+    List<String> arguments = arguments(folder, playbooks.resolve("guest.yml"));
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("ANSIBLE_CONFIG", playbooks.resolve("ansible.cfg").toString());
     environment.put("ANSIBLE_NOCOLOR", "1");
@@ -114,7 +141,7 @@ public record InstallBySsh(
         HostProgram.of("ansible-playbook", arguments)
             .with(environment)
             .run(timeout.toDuration(), InputStream.nullInputStream(), output, output);
-    String said = output.toString(StandardCharsets.UTF_8);
+    String said = GuestText.printable(output.toString(StandardCharsets.UTF_8));
     Matcher recap = RECAP.matcher(said);
     if (end.code() == 0 && recap.find()) {
       return Integer.parseInt(recap.group(1));
