@@ -2,6 +2,9 @@ package graft.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.provisioner.setup.AnsibleHost;
+import graft.provisioner.setup.Payload;
+import graft.provisioner.setup.PayloadFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,6 +64,85 @@ final class PlaybooksTest {
 
     assertThat(play("--check")).containsPattern("changed=0 +unreachable=0 +failed=0");
     assertThat(play()).containsPattern("changed=0 +unreachable=0 +failed=0");
+  }
+
+  /** As {@code graft inventory} prints them, by the role that guests get. */
+  @Test
+  void textsArriveByteForByteAndNoneOfThemIsEvaluated() throws Exception {
+    Path evaluated = folder.resolve("evaluated");
+    List<String> texts =
+        List.of(
+            "{{ lookup('pipe', 'touch " + evaluated + "') }}\n",
+            "{% for x in lookup('pipe', 'touch " + evaluated + "') %}{{ x }}{% endfor %}",
+            "{# a comment #} \" ' !unsafe \\ \n- next: [\n\n",
+            "{\"a\":  1}\n",
+            "[1,2 ]\n",
+            "True");
+    List<PayloadFile> files = new ArrayList<>();
+    for (int i = 0; i < texts.size(); i++) {
+      files.add(PayloadFile.text(texts.get(i), folder + "/{{ 1 }}/text-" + i, 0644));
+    }
+    Map<String, Object> host = new HashMap<>(AnsibleHost.variables(payload(files)));
+    host.put("ansible_connection", "local");
+    Files.writeString(folder.resolve("hosts.yaml"), AnsibleHost.inventory(Map.of("here", host)));
+    assertThat(play()).contains("failed=0");
+    for (int i = 0; i < texts.size(); i++) {
+      assertThat(Files.readString(folder.resolve("{{ 1 }}/text-" + i))).isEqualTo(texts.get(i));
+    }
+    assertThat(evaluated).doesNotExist();
+  }
+
+  /**
+   * A guest whose Python answers the first command with facts: of files to be copied into it, which
+   * are this machine's, and of a program of this machine to copy them with.
+   */
+  @Test
+  void factsOfAHostileGuestBringItNoFilesOfThisMachine() throws Exception {
+    Path python = folder.resolve("python");
+    Files.writeString(
+        python,
+        """
+        #!/bin/sh
+        if [ $# -gt 0 ]; then cp "$1" %1$s/module; else cat >%1$s/module; fi
+        if ! grep -q ansible.modules.command %1$s/module; then exec python3 %1$s/module; fi
+        echo '{"changed": false, "rc": 0, "stdout": "", "stderr": "", "ansible_facts": {
+          "ansible_sftp_executable": "%1$s/sftp",
+          "graft_checks": ["touch %1$s/checked"],
+          "graft_files": [
+            {"dest": "%1$s/stolen", "mode": "0644", "group": "root", "src": "%1$s/token"}]}}'
+        """
+            .formatted(folder));
+    assertThat(python.toFile().setExecutable(true)).isTrue();
+    Map<String, Object> host =
+        new HashMap<>(
+            AnsibleHost.variables(
+                payload(List.of(PayloadFile.text("mine\n", folder + "/mine", 0644)))));
+    host.put("ansible_connection", "local");
+    host.put("ansible_python_interpreter", python.toString());
+    Files.writeString(folder.resolve("hosts.yaml"), AnsibleHost.inventory(Map.of("here", host)));
+
+    assertThat(play()).contains("failed=0");
+    assertThat(folder.resolve("mine")).hasContent("mine");
+    assertThat(folder.resolve("stolen")).doesNotExist();
+    assertThat(folder.resolve("checked")).doesNotExist();
+  }
+
+  @Test
+  void withoutTheConfigurationBesideThemNothingIsDone() throws Exception {
+    Finished play =
+        run(
+            folder,
+            "ansible-playbook",
+            "-i",
+            folder.resolve("hosts.yaml").toString(),
+            PLAYBOOKS.resolve("guest.yml").toString());
+    assertThat(play.code()).isNotZero();
+    assertThat(play.out()).contains("ANSIBLE_CONFIG set to the ansible.cfg there");
+    assertThat(folder.resolve("etc")).doesNotExist();
+  }
+
+  private static Payload payload(List<PayloadFile> files) {
+    return new Payload("here", files, List.of(), List.of(), List.of());
   }
 
   private String play(String... options) throws Exception {

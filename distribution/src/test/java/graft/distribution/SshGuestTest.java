@@ -140,8 +140,19 @@ final class SshGuestTest {
     Path hosts = folder.resolve("hosts.yaml");
     Files.writeString(hosts, lab.graft(0, "inventory", descriptor));
     String play = Checkout.HOME.resolve("playbooks/guest.yml").toString();
+    String configuration = "ANSIBLE_CONFIG=" + Checkout.HOME.resolve("playbooks/ansible.cfg");
     for (String option : List.of("--check", "--diff")) {
-      assertThat(lab.run(0, List.of("ansible-playbook", "-i", hosts.toString(), play, option)))
+      assertThat(
+              lab.run(
+                  0,
+                  List.of(
+                      "env",
+                      configuration,
+                      "ansible-playbook",
+                      "-i",
+                      hosts.toString(),
+                      play,
+                      option)))
           .containsPattern("ok=[0-9]+ +changed=0 +unreachable=0 +failed=0");
     }
   }
