@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -23,6 +24,14 @@ final class ChannelProbe {
   private static final String ROUND_TRIP = "round_trip_us";
   private static final String TO_DEVICE = "pinned_to_device_mb_s";
   private static final String TO_HOST = "pinned_to_host_mb_s";
+
+  /** What a client is told; the guest may have written anything in its place. */
+  private static final Pattern ADDRESS =
+      Pattern.compile("[a-z][a-z+]{0,15}://[A-Za-z0-9\\[\\].:/_%-]{1,200}");
+
+  private static final int MOST_ADDRESSES = 32;
+
+  private static final Pattern NUMBER = Pattern.compile("[0-9]{1,12}(\\.[0-9]{1,9})?");
 
   private final Guest guest;
 
@@ -52,6 +61,8 @@ final class ChannelProbe {
         .filter(line -> line.startsWith("server ="))
         .flatMap(
             line -> List.of(line.substring(line.indexOf('=') + 1).strip().split("[, ]+")).stream())
+        .filter(address -> ADDRESS.matcher(address).matches())
+        .limit(MOST_ADDRESSES)
         .toList();
   }
 
@@ -115,7 +126,7 @@ final class ChannelProbe {
     if (!works(row)) {
       return Optional.of(new ChannelMeasurement.Figures(address, Optional.empty()));
     }
-    return Stream.of(ROUND_TRIP, TO_DEVICE, TO_HOST).allMatch(row::containsKey)
+    return Stream.of(ROUND_TRIP, TO_DEVICE, TO_HOST).allMatch(key -> hasNumber(row, key))
         ? Optional.of(
             new ChannelMeasurement.Figures(
                 address,
@@ -123,6 +134,10 @@ final class ChannelProbe {
                     new ChannelMeasurement.Speed(
                         number(row, ROUND_TRIP), number(row, TO_DEVICE), number(row, TO_HOST)))))
         : Optional.empty();
+  }
+
+  private static boolean hasNumber(Map<String, Object> row, String key) {
+    return NUMBER.matcher(String.valueOf(row.get(key))).matches();
   }
 
   private static double number(Map<String, Object> row, String key) {

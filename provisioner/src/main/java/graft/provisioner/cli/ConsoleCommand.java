@@ -5,6 +5,7 @@ import graft.hypervisors.libvirt.Guest;
 import graft.provisioner.GraftException;
 import graft.provisioner.observe.Connections;
 import java.io.InputStream;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -65,8 +66,9 @@ final class ConsoleCommand implements Callable<Integer> {
       List<String> tail = log.tail(lines);
       tail.forEach(output::say);
       output.result(Map.of("guest", guest, "lines", tail));
+      ConsolePrinter printer = new ConsolePrinter();
       while (follow && domain.state().isActive()) {
-        shown = more(log.path(), shown);
+        shown = more(log.path(), shown, printer);
         Thread.sleep(PAUSE_MILLIS);
       }
       return ExitCode.OK;
@@ -74,14 +76,15 @@ final class ConsoleCommand implements Callable<Integer> {
   }
 
   /** Prints what is new; from the start if the guest was started anew. */
-  private static long more(Path log, long shown) throws Exception {
+  private long more(Path log, long shown, ConsolePrinter printer) throws Exception {
     long size = Files.exists(log) ? Files.size(log) : 0;
     long from = size < shown ? 0 : shown;
     if (size > from) {
       try (InputStream in = Files.newInputStream(log)) {
         in.skipNBytes(from);
-        System.out.write(in.readNBytes((int) Math.min(size - from, 1 << 20)));
-        System.out.flush();
+        PrintWriter out = output.out();
+        out.print(printer.next(in.readNBytes((int) Math.min(size - from, 1 << 20))));
+        out.flush();
       }
     }
     return Math.min(size, from + (1 << 20));

@@ -31,7 +31,7 @@ final class Errors implements IExecutionExceptionHandler {
     if (e instanceof ParameterException usage) {
       throw usage;
     }
-    PrintWriter err = line.getErr();
+    PrintWriter err = TerminalWriter.over(line.getErr());
     int code = ExitCode.FAILED;
     List<?> details = List.of();
     if (e instanceof InvalidDescriptorException invalid) {
@@ -65,8 +65,9 @@ final class Errors implements IExecutionExceptionHandler {
       tree.put("error", e.getMessage());
       tree.put("exitCode", code);
       tree.put("problems", details);
-      line.getOut().println(Json.pretty(tree));
-      line.getOut().flush();
+      PrintWriter out = TerminalWriter.over(line.getOut());
+      out.println(Json.pretty(tree));
+      out.flush();
     }
     return code;
   }

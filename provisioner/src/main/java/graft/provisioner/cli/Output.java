@@ -63,10 +63,10 @@ final class Output {
   }
 
   PrintWriter out() {
-    return command.commandLine().getOut();
+    return TerminalWriter.over(command.commandLine().getOut());
   }
 
   PrintWriter err() {
-    return command.commandLine().getErr();
+    return TerminalWriter.over(command.commandLine().getErr());
   }
 }

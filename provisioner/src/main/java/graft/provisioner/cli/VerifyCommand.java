@@ -159,7 +159,8 @@ final class VerifyCommand implements Callable<Integer> {
       Reach reach = guest.open(connections);
       row.put("server", setting(reach, "server"));
       client(reach, row);
-      row.putAll(CudaCheck.run(reach, true, timeout.toDuration()).values());
+      // The guest says these, and says none of the others.
+      CudaCheck.run(reach, true, timeout.toDuration()).values().forEach(row::putIfAbsent);
     } catch (GraftException | HypervisorException e) {
       row.put("result", "failed: " + e.getMessage());
     }

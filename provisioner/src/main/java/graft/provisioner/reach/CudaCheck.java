@@ -1,5 +1,6 @@
 package graft.provisioner.reach;
 
+import graft.hypervisors.libvirt.GuestText;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.values.Seconds;
 import java.time.Duration;
@@ -7,6 +8,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What the client's check program said in a guest.
@@ -18,6 +21,12 @@ import java.util.Map;
 public record CudaCheck(Map<String, String> values, String said, double seconds) {
   /** The program, in the guest. */
   public static final String PROGRAM = Payload.CLIENT_FOLDER + "/graft-verify";
+
+  /** What the guest says goes into the journal and onto a terminal: this much of it. */
+  private static final Pattern VALUE = Pattern.compile("(?m)^([a-z][a-z0-9_]{0,39})=(.*)$");
+
+  private static final int MOST_VALUES = 64;
+  private static final int MOST_CHARACTERS = 400;
 
   /**
    * Runs it.
@@ -33,11 +42,9 @@ public record CudaCheck(Map<String, String> values, String said, double seconds)
     Ended ended = reach.run(words, new byte[0], timeout);
     double seconds = Seconds.since(start);
     Map<String, String> values = new LinkedHashMap<>();
-    for (String line : ended.outputText().lines().toList()) {
-      int equals = line.indexOf('=');
-      if (equals > 0) {
-        values.put(line.substring(0, equals), line.substring(equals + 1));
-      }
+    Matcher value = VALUE.matcher(ended.outputText());
+    while (values.size() < MOST_VALUES && value.find()) {
+      values.put(value.group(1), GuestText.line(value.group(2), MOST_CHARACTERS));
     }
     if (!ended.succeeded()) {
       values.put("result", "failed: " + ended.said());

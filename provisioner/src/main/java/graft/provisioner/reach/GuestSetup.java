@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 public final class GuestSetup {
   private static final String FOLDER = "/var/lib/graft/incoming";
   private static final Duration SHORT = Duration.ofSeconds(60);
-  private static final Pattern CHANGED = Pattern.compile("(?m)^changed=(\\d+)$");
+  private static final Pattern CHANGED = Pattern.compile("(?m)^changed=(\\d{1,9})$");
   private static final Pattern FAILED = Pattern.compile("(?ms)^failed: (.*)\\z");
   private static final byte[] NOTHING = new byte[0];
 
@@ -52,7 +52,7 @@ public final class GuestSetup {
       if (ended.succeeded() && changed.find()) {
         return Integer.parseInt(changed.group(1));
       }
-      Matcher failed = FAILED.matcher(ended.outputText());
+      Matcher failed = FAILED.matcher(ended.said());
       throw refused(failed.find() ? failed.group(1).strip() : ended.said());
     } finally {
       clear();

@@ -77,6 +77,26 @@ class ChannelProbeTest {
         .contains("tcp       tcp://10.0.2.2:7799");
   }
 
+  @Test
+  void aGuestThatSaysSomethingElseIsNotMeasured() {
+    List<Map<String, Object>> hostile =
+        rows(
+            Map.of(
+                "cat",
+                "server = -oProxyCommand=x, $(id), tcp://;id:1, tcp://10.0.2.2:7799, x://"
+                    + "y".repeat(300)
+                    + "\n",
+                "GRAFT_SERVER=tcp://10.0.2.2:7799",
+                "channel=tcp\npath=/etc/passwd\nround_trip_us=NaN\npinned_to_device_mb_s=1e999\n"
+                    + "pinned_to_host_mb_s=$(id)\nresult=ok\n"));
+    assertThat(hostile).extracting(row -> row.get("path")).containsExactly("tcp://10.0.2.2:7799");
+    assertThat(ChannelProbe.measurement(hostile, List.of(), Instant.EPOCH).channels()).isEmpty();
+    String endless = "server = " + "tcp://a:1, ".repeat(10_000);
+    assertThat(new ChannelProbe(words -> words.get(0).equals("cat") ? endless : "").rows())
+        .as("each is a run of a program")
+        .hasSizeLessThan(100);
+  }
+
   private static final Map<String, Object> BROKEN =
       Map.of("path", "ivshmem://a:1", "result", "failed: no");
 
