@@ -138,7 +138,7 @@ public final class ImageStore {
     standsAlone(image);
     Path unfinished = unfinished(name);
     try {
-      qemuImg("convert", "-O", "qcow2", image.toString(), unfinished.toString());
+      qemuImg("convert", "-O", "qcow2", "--", name(image), unfinished.toString());
       return keep(name, unfinished);
     } finally {
       delete(unfinished);
@@ -155,7 +155,7 @@ public final class ImageStore {
 
   /** An image may name other files that QEMU would read, as root, in its place. */
   private static void standsAlone(Path image) {
-    String said = qemuImg("info", "--output=json", image.toString());
+    String said = qemuImg("info", "--output=json", "--", name(image));
     try {
       Map<String, Object> info = Json.readObject(said);
       Object special = info.get("format-specific");
@@ -168,6 +168,13 @@ public final class ImageStore {
     } catch (IOException e) {
       throw failure("understand what qemu-img says of", image, e);
     }
+  }
+
+  /**
+   * The file for QEMU: a relative name might begin with a protocol, {@code nbd:} or {@code json:}.
+   */
+  private static String name(Path image) {
+    return image.toAbsolutePath().toString();
   }
 
   private static String qemuImg(String... arguments) {

@@ -70,7 +70,7 @@ public record CreateDisk(
     if (backing.isPresent()) {
       arguments.addAll(List.of("-F", backingFormat, "-b", backing.get().path().toString()));
     }
-    arguments.add(target.toString());
+    arguments.addAll(List.of("--", target.toString()));
     size.ifPresent(s -> arguments.add(String.valueOf(s.bytes())));
     try {
       HostProgram.of("qemu-img", arguments).output(LIMIT);
