@@ -746,7 +746,7 @@ static struct effect host_function(struct thread *t, int stream) {
 
 static struct effect write_value(struct thread *t, int stream) {
   struct buffer *b = any(t);
-  if (!b->device || b->bytes < 8 || b->device % 4 || b->kind == MANAGED || b->kind == COMBINED) return (struct effect){NO_EFFECT};
+  if (!b->device || b->bytes < 8 || b->device % 4 || b->kind == MANAGED || b->kind == COMBINED || b->kind == POOL) return (struct effect){NO_EFFECT};
   size_t at = below(t, b->bytes / 4) * 4;
   unsigned value = (unsigned)next(t);
   use(t, b, stream, at, at + 4);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tables.h"
+#include "compute_cache.h"
 #include "graft.h"
 
 #define SLOTS(bytes) ((bytes) / sizeof(void *))
@@ -211,6 +212,7 @@ static const void *blas_table[SLOTS(744)];
 static const void *fft_table[SLOTS(792)];
 static const void *topology_table[SLOTS(136)];
 static const void *nvml_table[3];
+static const void *cache_table[SLOTS(56)];
 
 static const struct {
   uint8_t id[16];
@@ -236,6 +238,8 @@ static const struct {
      fft_table, sizeof fft_table, true},
     {{0x17, 0x34, 0xdc, 0x26, 0x80, 0x0d, 0x47, 0x45, 0x87, 0x26, 0xc0, 0xf1, 0xe7, 0xdd, 0x8b, 0xca},
      topology_table, sizeof topology_table, true},
+    {{0xda, 0x91, 0x51, 0xd3, 0x3a, 0xe6, 0xcc, 0x41, 0xa5, 0xc0, 0x4f, 0x26, 0xd5, 0x33, 0xe3, 0x28},
+     cache_table, sizeof cache_table, true},
     {"graft.nvml.1", nvml_table, sizeof nvml_table, true},
 };
 
@@ -267,6 +271,11 @@ __attribute__((constructor)) static void fill(void) {
   topology_table[13] = (void *)topology_give_back;
   nvml_table[2] = (void *)graft_driver_text;
   nvml_table[1] = (void *)nvml_memory;
+  cache_table[1] = (void *)graft_cache_open;
+  cache_table[2] = (void *)graft_cache_close;
+  cache_table[3] = (void *)graft_cache_load;
+  cache_table[4] = (void *)graft_cache_store;
+  cache_table[6] = (void *)graft_cache_release;
   blas_table[4] = (void *)blas_flag;
   blas_table[39] = (void *)blas_zero;
   blas_table[51] = (void *)blas_storage;

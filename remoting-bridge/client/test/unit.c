@@ -1,4 +1,5 @@
 /* Unit tests of the client's own parts, built with its sources under the sanitizers. Prints "N passed, N failed". */
+#include <dirent.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -7,9 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compute_cache.h"
 #include "graft.h"
 #include "grants.h"
 #include "ivshmem.h"
+#include "merge.h"
 #include "paging.h"
 #include "rails.h"
 
@@ -476,6 +479,131 @@ static void no_server(void) {
   CHECK(cuDriverGetVersion(&value) == 0 && value == 13000);
 }
 
+/* What changed is told apart byte by byte, and its neighbours stay as they are. */
+static void merging(void) {
+  _Alignas(8) uint8_t now[40], before[40], target[40], mask[5];
+  size_t first = 99;
+  memset(before, 7, sizeof before);
+  memcpy(now, before, sizeof now);
+  CHECK(!graft_merge_mask(now, before, sizeof now, mask, &first) && !mask[0] && !mask[4]);
+  now[9] = 1;
+  now[15] = 2;
+  memset(now + 24, 3, 8);
+  CHECK(graft_merge_mask(now, before, sizeof now, mask, &first) == 4 && first == 1);
+  CHECK(!mask[0] && mask[1] == 0x82 && !mask[2] && mask[3] == 0xff && !mask[4]);
+  memset(target, 50, sizeof target);
+  graft_merge(target, now, mask, 5);
+  CHECK(target[8] == 50 && target[9] == 1 && target[14] == 50 && target[15] == 2 && target[24] == 3 && target[31] == 3 && target[32] == 50);
+  /* The last word may be cut. */
+  CHECK(!graft_merge_mask(now, before, 9, mask, &first));
+  CHECK(graft_merge_mask(now, before, 10, mask, &first) == 2 && mask[1] == 2);
+  /* Theirs that ours has not changed as well. */
+  uint8_t theirs[40], ours[40];
+  size_t at = 0;
+  memcpy(theirs, before, sizeof theirs);
+  memcpy(ours, before, sizeof ours);
+  CHECK(!graft_merge_run(theirs, ours, before, sizeof ours, &at));
+  memset(theirs + 5, 9, 10);
+  ours[8] = 1;
+  at = 0;
+  CHECK(graft_merge_run(theirs, ours, before, sizeof ours, &at) == 3 && at == 5);
+  at += 3;
+  CHECK(graft_merge_run(theirs, ours, before, sizeof ours, &at) == 6 && at == 9);
+  at += 6;
+  CHECK(!graft_merge_run(theirs, ours, before, sizeof ours, &at));
+}
+
+/* Nothing of an entry, or all that was written. */
+static bool cached(const char *input, const char *options, const char *wanted) {
+  void *entry, *data = NULL;
+  uint32_t bytes = 0;
+  CHECK(!graft_cache_open(&entry, 2, input, strlen(input), options, "HOST64", "today", 90));
+  int r = graft_cache_load(entry, 0, &data, &bytes);
+  bool as_wanted = wanted ? !r && bytes == strlen(wanted) && !memcmp(data, wanted, bytes) : r == GRAFT_NOT_FOUND;
+  if (!r) graft_cache_release(data);
+  graft_cache_close(entry);
+  return as_wanted;
+}
+
+static void store(const char *input, const char *options, const char *data) {
+  void *entry;
+  CHECK(!graft_cache_open(&entry, 2, input, strlen(input), options, "HOST64", "today", 90));
+  CHECK(!graft_cache_store(entry, 0, data, strlen(data)));
+  graft_cache_close(entry);
+}
+
+/* Calls back with each file; how many there are. */
+static int each_file(const char *folder, void (*call)(const char *path)) {
+  char path[600];
+  int count = 0;
+  DIR *listing = opendir(folder);
+  for (struct dirent *d; listing && (d = readdir(listing));) {
+    if (d->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "%s/%s", folder, d->d_name);
+    if (call) call(path);
+    count++;
+  }
+  if (listing) closedir(listing);
+  return count;
+}
+static void spoil(const char *path) {
+  FILE *file = fopen(path, "r+");
+  fseek(file, -1, SEEK_END);
+  fputc('!', file);
+  fclose(file);
+}
+static void cut(const char *path) { CHECK(!truncate(path, 20)); }
+static void delete(const char *path) { unlink(path); }
+static void is_private(const char *path) {
+  struct stat status;
+  CHECK(!stat(path, &status) && (status.st_mode & 0777) == 0600);
+}
+
+static void compute_cache(void) {
+  char folder[] = "/tmp/graft-cache-XXXXXX", files[64], inner[80];
+  CHECK(mkdtemp(folder));
+  snprintf(inner, sizeof inner, "%s/a/b", folder);
+  snprintf(files, sizeof files, "%s/a/b/graft", folder);
+  setenv("CUDA_CACHE_PATH", inner, 1);
+  CHECK(cached("source", "-O3", NULL));
+  store("source", "-O3", "binary");
+  CHECK(cached("source", "-O3", "binary"));
+  CHECK(cached("source", "-O2", NULL) && cached("sourc", "e-O3", NULL));
+  store("source", "-O3", "another binary");
+  CHECK(cached("source", "-O3", "another binary"));
+  CHECK(each_file(files, is_private) == 1);
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  CHECK(cached("source", "-O3", NULL));
+  store("more", "", "not kept");
+  unsetenv("CUDA_CACHE_DISABLE");
+  CHECK(each_file(files, spoil) == 1);
+  CHECK(cached("source", "-O3", NULL));
+  store("source", "-O3", "binary");
+  each_file(files, cut);
+  CHECK(cached("source", "-O3", NULL));
+  /* The oldest goes when it is full. */
+  setenv("CUDA_CACHE_MAXSIZE", "170", 1);
+  store("one", "", "0123456789012345678901234567890");
+  store("two", "", "0123456789012345678901234567890");
+  store("three", "", "0123456789012345678901234567890");
+  CHECK(each_file(files, NULL) == 2 && cached("three", "", "0123456789012345678901234567890"));
+  setenv("CUDA_CACHE_MAXSIZE", "0", 1);
+  store("four", "", "binary");
+  CHECK(cached("four", "", NULL));
+  unsetenv("CUDA_CACHE_MAXSIZE");
+  each_file(files, delete);
+  rmdir(files);
+  rmdir(inner);
+  snprintf(inner, sizeof inner, "%s/a", folder);
+  rmdir(inner);
+  rmdir(folder);
+  /* Where nothing can be kept compilers go on. */
+  setenv("CUDA_CACHE_PATH", "/proc/none", 1);
+  store("source", "", "binary");
+  CHECK(cached("source", "", NULL));
+  unsetenv("CUDA_CACHE_PATH");
+}
+
 int main(void) {
   sha256();
   hmac_sha256();
@@ -491,6 +619,8 @@ int main(void) {
   granted_pages();
   rails();
   procedures();
+  merging();
+  compute_cache();
   no_server();
   printf("client-unit: %d passed, %d failed\n", passed, failed);
   return failed != 0;
