@@ -28,6 +28,10 @@ static struct {
   int count;
 } primary[GRAFT_MAX_DEVICES];
 
+/* What a kernel or another fault has left a device's contexts with: from then on they answer this and nothing else, as CUDA's do
+ * ("the process must be terminated and relaunched"). 0 while all is well. */
+static int faults[GRAFT_MAX_DEVICES];
+
 static uint64_t last_serial;
 static bool in_child;
 static bool initialized;
@@ -59,12 +63,40 @@ int graft_ready(void) {
 
 struct graft_object *graft_context_current(void) { return thread.depth ? thread.stack[thread.depth - 1] : NULL; }
 
-int graft_context_need(struct graft_object **context) {
+static int fault_of(int device) { return __atomic_load_n(&faults[device], __ATOMIC_ACQUIRE); }
+
+/* CUresult: illegal address, launch timeout, assert, and from the hardware's stack to the failed launch. */
+static bool is_sticky(int error) { return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719); }
+
+void graft_context_answered(int result) {
+  struct graft_object *context = graft_context_current();
+  int none = 0;
+  if (!context || !is_sticky(result)) return;
+  __atomic_compare_exchange_n(&faults[context->u.context.device], &none, result, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+int graft_context_fault(void) {
+  struct graft_object *context = graft_context_current();
+  return context && !context->u.context.destroyed ? fault_of(context->u.context.device) : GRAFT_OK;
+}
+
+int graft_usable(void) {
+  int r = graft_ready();
+  return r ? r : graft_context_fault();
+}
+
+/* The current context, also one that has failed. */
+static int need_any(struct graft_object **context) {
   int r = graft_ready();
   if (r) return r;
   *context = graft_context_current();
   if (!*context) return GRAFT_INVALID_CONTEXT;
   return (*context)->u.context.destroyed ? GRAFT_CONTEXT_IS_DESTROYED : GRAFT_OK;
+}
+
+int graft_context_need(struct graft_object **context) {
+  int r = need_any(context);
+  return r ? r : graft_context_fault();
 }
 
 uint32_t graft_context_id(void) {
@@ -143,6 +175,7 @@ static int retain(int device, void **context) {
   int r = graft_ready();
   if (r) return r;
   if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  if ((r = fault_of(device))) return r;
   pthread_mutex_lock(&primary[device].lock);
   r = handle(device);
   if (!r && !primary[device].shell) {
@@ -181,6 +214,7 @@ static int release(int device, bool reset) {
     primary[device].shell = NULL;
     primary[device].count = 0;
     r = rpc_graftPrimaryContextRelease(shell, device, reset);
+    if (fault_of(device)) r = GRAFT_OK; /* the end of a context that failed is no failure */
   }
   pthread_mutex_unlock(&primary[device].lock);
   return r;
@@ -271,6 +305,7 @@ static int create(void *pctx, unsigned int flags, int device) {
   if (!pctx) return GRAFT_INVALID_VALUE;
   if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
   if (thread.depth == STACK) return GRAFT_OUT_OF_MEMORY;
+  if ((r = fault_of(device))) return r;
   void *made;
   if ((r = rpc_graftContextCreate(&made, flags, device))) return r;
   struct graft_object *object = made;
@@ -329,7 +364,7 @@ GRAFT_EXPORT int cuCtxDetach(void *context) {
 
 GRAFT_EXPORT int cuCtxGetDevice(void *device) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = need_any(&context);
   if (r) return r;
   if (!device) return GRAFT_INVALID_VALUE;
   *(int *)device = context->u.context.device;
@@ -355,7 +390,7 @@ GRAFT_EXPORT int cuCtxGetApiVersion(void *context, void *version) {
 
 GRAFT_EXPORT int cuCtxGetFlags(void *flags) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = need_any(&context);
   if (r) return r;
   if (!flags) return GRAFT_INVALID_VALUE;
   *(unsigned *)flags = context->u.context.flags;

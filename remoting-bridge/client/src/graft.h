@@ -237,6 +237,12 @@ void *graft_object_adopt(int kind, uint64_t id);
 struct graft_object *graft_context_current(void);
 /* The current context, or the error that CUDA gives without one. */
 int graft_context_need(struct graft_object **context);
+/* After a call that waited: a sticky error (CUDA driver API, CUresult) is every later answer of the device's contexts. */
+void graft_context_answered(int result);
+/* The current context's sticky error, or 0. */
+int graft_context_fault(void);
+/* 0 once cuInit has succeeded, unless the current context has failed. */
+int graft_usable(void);
 uint32_t graft_context_id(void);
 /* The handle of a device's primary context, active or not. */
 int graft_primary_context(int device, void **context);

@@ -66,13 +66,13 @@ static bool forget(uint64_t pointer) {
 }
 
 GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
-  int r = graft_ready();
+  int r = graft_usable();
   if (r || !pointer) return r;
   return forget(pointer) ? rpc_cuMemFree_v2(pointer) : graft_managed_free(pointer);
 }
 
 GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
-  int r = graft_ready();
+  int r = graft_usable();
   if (r || !pointer) return r;
   return forget(pointer) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
 }
@@ -90,7 +90,7 @@ void graft_memory_of_graph(uint64_t address, size_t bytes) {
 
 GRAFT_EXPORT int cuMemGetAddressRange_v2(void *base, void *bytes, uint64_t pointer) {
   struct graft_range range;
-  int r = graft_ready();
+  int r = graft_usable();
   if (r) return r;
   if (!graft_range_find(pointer, &range)) return GRAFT_NOT_FOUND;
   if (base) *(uint64_t *)base = range.base;
@@ -208,7 +208,7 @@ GRAFT_EXPORT int cuMemAllocHost_v2(void *pointer, size_t bytes) { return cuMemHo
 
 GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
   struct graft_range range;
-  int r = graft_ready();
+  int r = graft_usable();
   if (r) return r;
   if (!pointer) return 0;
   if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
@@ -241,7 +241,7 @@ GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int 
 }
 
 GRAFT_EXPORT int cuMemHostUnregister(void *pointer) {
-  int r = graft_ready();
+  int r = graft_usable();
   if (r) return r;
   struct graft_range range;
   if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_REGISTERED, &range)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;

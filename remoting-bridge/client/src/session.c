@@ -292,6 +292,32 @@ static bool mirrors_before(int function) {
   return brought;
 }
 
+/* Calls that go on when the context has failed: those that end something, and those that are about none. As the driver 580.159
+ * answers on an H200. */
+static bool outlives_fault(int function) {
+  switch (function) {
+    case FN_cuGraphCreate:
+    case FN_cuGraphDestroy:
+    case FN_cuGraphExecDestroy:
+    case FN_cuDeviceCanAccessPeer:
+    case FN_cuDeviceGetDefaultMemPool:
+    case FN_cuMemPoolTrimTo:
+    case FN_graftPoolGetAttribute:
+    case FN_graftPoolSetAttribute:
+    case FN_graftLibraryLoad:
+    case FN_graftLibraryLoadKnown:
+    case FN_graftKnownCode:
+    case FN_graftSnapshot:
+    case FN_graftPrimaryContextRelease:
+    case FN_graftContextDestroy:
+    case FN_graftHostFunctionDone:
+    case FN_graftRegionUnmap:
+    case FN_graftTwinUnmap:
+      return true;
+    default: return false;
+  }
+}
+
 int graft_begin(struct graft_call *call, int function, size_t bytes) {
   if (!graft_session_is_open()) {
     return graft_session_open() ? refuse(GRAFT_NOT_INITIALIZED) : graft_begin(call, function, bytes);
@@ -299,6 +325,7 @@ int graft_begin(struct graft_call *call, int function, size_t bytes) {
   if (graft_profiling) graft_profile_call(function);
   if (graft_in_child()) return refuse(GRAFT_NOT_INITIALIZED);
   int error = graft_dead();
+  if (!error && !outlives_fault(function)) error = graft_context_fault();
   if (error) return refuse(error);
   size_t total = sizeof(struct record) + bytes;
   if (total > MAX_RECORD) return refuse(GRAFT_INVALID_VALUE);
@@ -799,6 +826,7 @@ int graft_wait(struct graft_call *call, const struct graft_result *results, int 
   }
   int r = (apart ? wait_apart : wait_data)(call, results, count);
   if (!r && graft_mirrors) graft_mirrors_after(function, first);
+  if (r) graft_context_answered(r);
   return r;
 }
 

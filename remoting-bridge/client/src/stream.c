@@ -37,7 +37,7 @@ GRAFT_EXPORT int cuStreamCreateWithPriority(void **stream, unsigned int flags, i
 
 /* The stream behind a handle, NULL for the default streams. */
 static int find(void *handle, struct graft_object **stream) {
-  int r = graft_ready();
+  int r = graft_usable();
   if (r) return r;
   *stream = NULL;
   if ((uintptr_t)handle <= 2) return graft_context_current() ? GRAFT_OK : GRAFT_INVALID_CONTEXT;

@@ -112,6 +112,14 @@ abstract class DriverBase implements CudaDevice, AutoCloseable {
     return context;
   }
 
+  /** Waits for the current context's work, if there is one, also if it has failed. */
+  protected final void awaitCurrent() {
+    Context context = current.get().peek();
+    if (context != null && !context.isDestroyed()) {
+      context.awaitAll();
+    }
+  }
+
   protected static void checkError(Context context) {
     if (context.error() != 0) {
       throw new CudaException(context.error(), "the context has failed");

@@ -429,7 +429,7 @@ abstract class GraphFunctions extends LaunchFunctions {
         () -> {
           GraphExec gone = handles().get(exec, GraphExec.class);
           handles().remove(exec);
-          context().awaitAll(); // it may still run
+          awaitCurrent(); // it may still run
           gone.release();
         });
   }
