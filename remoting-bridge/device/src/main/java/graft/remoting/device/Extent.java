@@ -42,6 +42,9 @@ public final class Extent {
     if (width == 0 || height == 0 || depth == 0) {
       return 0;
     }
+    if (width < 0 || height < 0 || depth < 0) {
+      return TOO_LARGE;
+    }
     long rows = times(height - 1, height > 1 ? pitch : 0);
     long slices = times(depth - 1, depth > 1 ? slice : 0);
     return plus(plus(slices, rows), width);
