@@ -44,7 +44,11 @@ final class AttackedFunction {
               "graftTensorMapIm2col", Map.of("rank", 3L, "strideCount", 2L, "cornerCount", 1L)),
           // Else it waits for ever.
           Map.entry("cuStreamWaitValue64_v2", Map.of("value", 0L)),
-          Map.entry("cuMemMap", Map.of("size", AttackWorld.GRANULE, "offset", 0L)),
+          Map.entry("cuMemCreate", Map.of("size", AttackWorld.GRANULE, "flags", 0L)),
+          Map.entry(
+              "cuMemAddressReserve",
+              Map.of("size", AttackWorld.GRANULE, "alignment", 0L, "flags", 0L)),
+          Map.entry("cuMemMap", Map.of("size", AttackWorld.GRANULE, "offset", 0L, "flags", 0L)),
           Map.entry("cuMemUnmap", Map.of("size", AttackWorld.GRANULE)),
           Map.entry("cuMemSetAccess", Map.of("size", AttackWorld.GRANULE)),
           Map.entry("cuMemAddressFree", Map.of("size", 2 * AttackWorld.GRANULE)),

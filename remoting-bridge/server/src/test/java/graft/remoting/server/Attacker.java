@@ -4,7 +4,6 @@ import static graft.remoting.server.CudaClient.with;
 
 import graft.remoting.api.Description;
 import graft.remoting.api.Function;
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -74,7 +73,7 @@ final class Attacker implements AutoCloseable {
   private AttackedFunction attacked(Function f) throws IOException {
     try {
       return new AttackedFunction(f, description.structures(), new AttackWorld(client, ++id));
-    } catch (EOFException e) {
+    } catch (IOException e) {
       ended++;
       connect();
       return new AttackedFunction(f, description.structures(), new AttackWorld(client, ++id));
@@ -100,13 +99,22 @@ final class Attacker implements AutoCloseable {
             new Outcome(variant.toString(), attack.label(), say(variant, attack.values())));
       }
       outcomes.add(new Outcome(variant.toString(), RIGHT, say(variant, variant.right())));
+      settle(f, variant);
+    }
+    return outcomes;
+  }
+
+  /** Ends what a call began, and takes what is on its way: it comes before the reply. */
+  private void settle(Function f, AttackedFunction variant) throws IOException {
+    try {
       if (f.symbol().startsWith("cuStreamBeginCapture")) {
         variant.world().endCapture();
       }
-      // What is on its way comes before the reply.
       answer(client.begin("graftContextSynchronize", with()));
+    } catch (IOException e) {
+      ended++;
+      connect();
     }
-    return outcomes;
   }
 
   private int say(AttackedFunction f, Map<String, Object> values) throws IOException {
