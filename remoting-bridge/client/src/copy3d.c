@@ -46,7 +46,6 @@ _Static_assert(sizeof(struct copy3d) == 200 && sizeof(struct copy2d) == 128, "as
 struct side {
   bool array;
   struct graft_place place; /* of the first byte, unless it is an array */
-  size_t start;             /* from the operand's base to the first byte */
   size_t bytes;             /* from there to the last one */
   size_t pitch, slice;
 };
@@ -56,9 +55,8 @@ static struct side side_of(unsigned type, const void *host, uint64_t device, siz
   if (type == TYPE_ARRAY) return (struct side){.array = true};
   struct side side = {.pitch = pitch, .slice = pitch * height};
   uint64_t base = type == TYPE_HOST ? (uintptr_t)host : device;
-  side.start = z * side.slice + y * pitch + x;
   side.bytes = (c->depth - 1) * side.slice + (c->height - 1) * pitch + c->width;
-  if (base) side.place = graft_place_of(base + side.start, type == TYPE_DEVICE);
+  if (base) side.place = graft_place_of(base + z * side.slice + y * pitch + x, type == TYPE_DEVICE);
   return side;
 }
 
@@ -75,18 +73,20 @@ static int sides(struct copy3d *c, struct side *from, struct side *to) {
   return is_missing(from) || is_missing(to) ? GRAFT_INVALID_VALUE : GRAFT_OK;
 }
 
-/* Names a side by the device's address, where it has one. */
+/* Names a side by the device's address of its first byte, where it has one: a mirror may begin just there. */
 static void name_source(struct copy3d *c, const struct side *from) {
   c->src_host = NULL;
   if (from->array || !from->place.device) return;
   c->src_type = TYPE_DEVICE;
-  c->src_device = from->place.device - from->start;
+  c->src_device = from->place.device;
+  c->src_x = c->src_y = c->src_z = 0;
 }
 static void name_target(struct copy3d *c, const struct side *to) {
   c->dst_host = NULL;
   if (to->array || !to->place.device) return;
   c->dst_type = TYPE_DEVICE;
-  c->dst_device = to->place.device - to->start;
+  c->dst_device = to->place.device;
+  c->dst_x = c->dst_y = c->dst_z = 0;
 }
 
 static int expose(struct side *side) { return side->array ? GRAFT_OK : graft_place_expose(&side->place, side->bytes); }

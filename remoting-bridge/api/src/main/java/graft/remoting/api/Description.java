@@ -10,15 +10,18 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The parsed description: every function in file order. */
+/** The parsed description: every function in file order, and the structures that they take. */
 public final class Description {
   /** The version of the record format; part of the hash that both ends compare. */
   static final int WIRE_VERSION = 1;
@@ -31,9 +34,11 @@ public final class Description {
               + "( (?<suffix>ptsz|ptds) (?<suffixVersion>\\d+))?");
 
   private final List<Function> functions;
+  private final Map<String, Structure> structures;
 
-  private Description(List<Function> functions) {
+  private Description(List<Function> functions, Map<String, Structure> structures) {
     this.functions = List.copyOf(functions);
+    this.structures = Collections.unmodifiableMap(structures);
   }
 
   /** Reads the description that comes with this module. */
@@ -56,6 +61,8 @@ public final class Description {
    */
   public static Description parse(List<String> lines) {
     List<Function> functions = new ArrayList<>();
+    Map<String, Structure> structures = new LinkedHashMap<>();
+    Structure open = null;
     Set<String> seen = new HashSet<>();
     int number = 0;
     for (String line : lines) {
@@ -64,6 +71,10 @@ public final class Description {
         continue;
       }
       try {
+        if (Structure.begins(line) || line.startsWith(" ")) {
+          open = structure(open, line.strip(), line.startsWith(" "), structures);
+          continue;
+        }
         Function function = parseLine(number, line.strip());
         if (!seen.add(function.symbol())) {
           throw new IllegalArgumentException(function.symbol() + " is described twice");
@@ -74,12 +85,31 @@ public final class Description {
       }
     }
     for (Function f : functions) {
+      try {
+        Meanings.check(f, structures);
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException("driver.api:" + f.line() + ": " + e.getMessage(), e);
+      }
       if (f.target().isPresent() && !seen.contains(f.target().get())) {
         throw new IllegalArgumentException(
             "driver.api:" + f.line() + ": " + f.symbol() + " is an alias of nothing");
       }
     }
-    return new Description(functions);
+    return new Description(functions, structures);
+  }
+
+  /** Reads a line of a structure; the structure as far as it is read. */
+  private static Structure structure(
+      Structure open, String line, boolean further, Map<String, Structure> structures) {
+    if (further && open == null) {
+      throw new IllegalArgumentException("a case of no structure: " + line);
+    }
+    Structure read = further ? open.with(line) : Structure.parse(line);
+    if (!further && structures.containsKey(read.name())) {
+      throw new IllegalArgumentException("structure " + read.name() + " is described twice");
+    }
+    structures.put(read.name(), read);
+    return read;
   }
 
   private static Function parseLine(int number, String line) {
@@ -90,7 +120,7 @@ public final class Description {
     List<Parameter> parameters = new ArrayList<>();
     String list = m.group("parameters");
     if (list != null && !list.isBlank()) {
-      for (String parameter : list.split(",", -1)) {
+      for (String parameter : Parameter.split(list)) {
         parameters.add(Parameter.parse(parameter));
       }
     }
@@ -141,6 +171,11 @@ public final class Description {
   /** All functions in file order. */
   public List<Function> functions() {
     return functions;
+  }
+
+  /** The structures that clients send, by name. */
+  public Map<String, Structure> structures() {
+    return structures;
   }
 
   /**

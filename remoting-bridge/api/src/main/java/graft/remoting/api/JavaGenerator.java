@@ -11,9 +11,11 @@ final class JavaGenerator {
   private static final String HEADER = "// Generated from driver.api. Do not edit.\n";
 
   private final Description description;
+  private final CheckGenerator checks;
 
   JavaGenerator(Description description) {
     this.description = description;
+    this.checks = new CheckGenerator(description);
   }
 
   private List<Function> device() {
@@ -166,8 +168,10 @@ final class JavaGenerator {
     List<Function> wire = description.wire();
     StringBuilder out = new StringBuilder(HEADER);
     out.append("package graft.remoting.server;\n\nimport graft.remoting.api.HandleKind;\n");
-    out.append("import graft.remoting.device.CudaDevice;\n\n");
-    out.append("/** Decodes records, calls the device or the session, encodes results. */\n");
+    out.append("import graft.remoting.device.CudaDevice;\nimport graft.remoting.device.Extent;\n");
+    out.append("import graft.remoting.device.Memory;\n\n");
+    out.append(
+        "/** Decodes records, checks what they name, calls the device or the session, encodes results. */\n");
     out.append("final class Dispatcher extends DispatcherBase {\n");
     out.append("  static final long API_HASH = ").append(description.hash()).append("L;\n");
     out.append("  static final int FUNCTIONS = ").append(wire.size()).append(";\n\n");
@@ -178,8 +182,9 @@ final class JavaGenerator {
     out.append("  };\n\n  /** The symbol of a wire id. */\n  static String name(int function) {\n");
     out.append(
         "    return function < 0 || function >= FUNCTIONS ? \"function \" + function : NAMES[function];\n  }\n\n");
-    out.append("  Dispatcher(CudaDevice device, HandleTables handles, SessionCalls session) {\n");
-    out.append("    super(device, handles, session);\n  }\n\n");
+    out.append("  Dispatcher(CudaDevice device, HandleTables handles, SessionCalls session,");
+    out.append(" AddressChecks checks) {\n");
+    out.append("    super(device, handles, session, checks);\n  }\n\n");
     out.append(
         "  @Override\n  int execute(int function, Call call) {\n    return switch (function) {\n");
     for (int i = 0; i < wire.size(); i++) {
@@ -194,13 +199,15 @@ final class JavaGenerator {
     for (Function f : wire) {
       out.append(decoder(f));
     }
+    out.append(checks.methods());
     return out.append("}\n").toString();
   }
 
-  private static String decoder(Function f) {
+  private String decoder(Function f) {
     StringBuilder out = new StringBuilder();
     out.append("\n  private int ").append(f.symbol()).append("(Call call) {\n");
-    StringBuilder checks = new StringBuilder();
+    StringBuilder lengths = new StringBuilder();
+    StringBuilder named = new StringBuilder();
     StringBuilder after = new StringBuilder();
     // Results are laid out after the whole request is read, since their counts may follow them.
     StringBuilder results = new StringBuilder();
@@ -210,6 +217,7 @@ final class JavaGenerator {
       if (p.isBulk()) {
         continue;
       }
+      named.append(checks.parameter(f, p));
       switch (p.direction()) {
         case VALUE ->
             out.append("    ")
@@ -251,7 +259,7 @@ final class JavaGenerator {
           out.append("    long ").append(n).append(" = block();\n");
           if (p.isArray()) {
             out.append("    long ").append(n).append("Bytes = blockBytes;\n");
-            checks
+            lengths
                 .append("    expect(\"")
                 .append(n)
                 .append("\", ")
@@ -298,7 +306,7 @@ final class JavaGenerator {
         }
       }
     }
-    out.append(checks).append(results).append("    endOfRequest();\n");
+    out.append(lengths).append(named).append(results).append("    endOfRequest();\n");
     String args =
         f.parameters().stream()
             .filter(p -> !p.isBulk())

@@ -1,14 +1,22 @@
 package graft.remoting.api;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
 /**
  * One parameter of a function.
  *
  * @param direction which way it travels
+ * @param optional whether CUDA takes NULL for it
  * @param type its element type
+ * @param meaning what it stands for, null if its type says so
  * @param count null for one element, else the parameter name or number that says how many
  * @param name its name
  */
-public record Parameter(Direction direction, Type type, String count, String name) {
+public record Parameter(
+    Direction direction, boolean optional, Type type, Meaning meaning, String count, String name) {
   /** Which way a parameter travels, and whether it makes or ends a handle. */
   public enum Direction {
     /** By value. */
@@ -23,6 +31,10 @@ public record Parameter(Direction direction, Type type, String count, String nam
     DEL
   }
 
+  private static final Pattern TYPE =
+      Pattern.compile(
+          "(?<type>\\w+)(?<optional>\\?)?(\\((?<meaning>.*)\\))?(\\[(?<count>\\w+)\\])?");
+
   static Parameter parse(String text) {
     String[] words = text.trim().split("\\s+", -1);
     if (words.length < 2 || words.length > 3) {
@@ -30,27 +42,53 @@ public record Parameter(Direction direction, Type type, String count, String nam
           "a parameter is '[in|out|new|del] type name', not '" + text.trim() + "'");
     }
     Direction direction = Direction.VALUE;
+    boolean optional = false;
     if (words.length == 3) {
+      optional = words[0].endsWith("?");
       direction =
           switch (words[0]) {
-            case "in" -> Direction.IN;
-            case "out" -> Direction.OUT;
+            case "in", "in?" -> Direction.IN;
+            case "out", "out?" -> Direction.OUT;
             case "new" -> Direction.NEW;
             case "del" -> Direction.DEL;
             default -> throw new IllegalArgumentException("unknown direction '" + words[0] + "'");
           };
     }
-    String type = words[words.length - 2];
-    String count = null;
-    int bracket = type.indexOf('[');
-    if (bracket >= 0) {
-      if (!type.endsWith("]") || type.length() == bracket + 2) {
-        throw new IllegalArgumentException("an array is 'type[count]', not '" + type + "'");
-      }
-      count = type.substring(bracket + 1, type.length() - 1);
-      type = type.substring(0, bracket);
+    Matcher m = TYPE.matcher(words[words.length - 2]);
+    if (!m.matches()) {
+      throw new IllegalArgumentException(
+          "a type is 'type', 'type(meaning)' or 'type[count]', not '"
+              + words[words.length - 2]
+              + "'");
     }
-    return new Parameter(direction, Type.parse(type), count, words[words.length - 1]);
+    Type type = Type.parse(m.group("type"));
+    if (m.group("optional") != null && type.kind() != Type.Kind.STRING) {
+      throw new IllegalArgumentException("only texts and what has a direction may be missing");
+    }
+    return new Parameter(
+        direction,
+        optional || m.group("optional") != null,
+        type,
+        m.group("meaning") == null ? null : Meaning.parse(type, m.group("meaning")),
+        m.group("count"),
+        words[words.length - 1]);
+  }
+
+  /** Cuts a list at the commas that are in no parentheses. */
+  static List<String> split(String list) {
+    List<String> parts = new ArrayList<>();
+    int depth = 0;
+    int from = 0;
+    for (int i = 0; i < list.length(); i++) {
+      char c = list.charAt(i);
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      if (c == ',' && depth == 0) {
+        parts.add(list.substring(from, i));
+        from = i + 1;
+      }
+    }
+    parts.add(list.substring(from));
+    return parts;
   }
 
   boolean isArray() {

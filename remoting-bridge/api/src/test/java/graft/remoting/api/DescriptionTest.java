@@ -37,13 +37,93 @@ class DescriptionTest {
         .hasMessage("driver.api:2: a is described twice");
   }
 
+  private static void refused(String message, String... lines) {
+    assertThatThrownBy(() -> Description.parse(List.of(lines))).hasMessageContaining(message);
+  }
+
+  @Test
+  void refusesAddressesOfWhichItDoesNotSayWhatTheyAre() {
+    refused("p does not say what it is: dptr(meaning)", "sync cuFoo(dptr p)");
+    refused("p does not say what it is: u64(meaning)", "sync cuFoo(u64 p)");
+    refused("p does not say what it is: u64(meaning)", "sync cuFoo(in u64[2] p)");
+    refused("p does not say what it is: struct8(meaning)", "sync cuFoo(in struct8 p)");
+    refused("there is no parameter n beside it", "sync cuFoo(dptr(2*n) p)");
+    refused("NUMBER is no meaning of that type", "sync cuFoo(dptr(number) p)");
+    refused("BASE is no meaning of that type", "sync cuFoo(u64(base) p)");
+    refused("no number of bytes: ''", "sync cuFoo(dptr(2*) p)");
+    refused("p is a result: it means nothing", "sync cuFoo(out dptr(8) p)");
+    Description.parse(
+        List.of("sync cuFoo(dptr(rows(p,2*w,h)) a, size p, size w, u32 h, out dptr b)"));
+  }
+
+  @Test
+  void refusesStructuresOfWhichItDoesNotSayWhereTheirPointersAre() {
+    refused("p is no structure of 8 bytes that is described", "sync cuFoo(in struct8(x) p)");
+    refused(
+        "p is no structure of 8 bytes that is described",
+        "struct x 16 plain",
+        "sync cuFoo(in struct8(x) p)");
+    refused("x has no pointer at offset 16", "struct x 16 zero 16");
+    refused("x has no pointer at offset 4", "struct x 16 zero 4");
+    refused("x is twice what it is by 1", "struct x 16 by @0", "  1: plain", "  1/2: zero 8");
+    refused("structure x is described twice", "struct x 16 plain", "struct x 16 plain");
+    refused("a case of no structure", "  1: plain");
+    refused(
+        "names a parameter beside it",
+        "struct x 16 by kind",
+        "  1: plain",
+        "sync cuFoo(in struct16(x) p, enum kind)");
+    Description.parse(
+        List.of(
+            "struct x 16 by kind", "  1: plain", "sync cuFoo(in struct16(x:kind) p, enum kind)"));
+  }
+
   @Test
   void hashChangesWithTheWireAndOnlyWithIt() {
     long hash = Description.parse(List.of("sync cuFoo(u32 p)")).hash();
-    assertThat(Description.parse(List.of("sync cuFoo(u64 p)")).hash()).isNotEqualTo(hash);
+    assertThat(Description.parse(List.of("sync cuFoo(size p)")).hash()).isNotEqualTo(hash);
     assertThat(Description.parse(List.of("async cuFoo(u32 p)")).hash()).isNotEqualTo(hash);
     assertThat(Description.parse(List.of("sync cuFoo(u32 q) since cuFoo 1", "none cuBar")).hash())
         .isEqualTo(hash);
+  }
+
+  /** Parameters of a meaning that the server lets pass, as {@code function.parameter}. */
+  private static List<String> passing(Meaning.Kind kind) {
+    return Description.load().wire().stream()
+        .flatMap(
+            f ->
+                f.parameters().stream()
+                    .filter(p -> p.meaning() != null && p.meaning().kind() == kind)
+                    .map(p -> f.symbol() + "." + p.name()))
+        .toList();
+  }
+
+  /** Attacks are made from the description: what it lets pass nobody tries. */
+  @Test
+  void whatIsNotCheckedIsNoAddress() {
+    assertThat(passing(Meaning.Kind.HINT)).containsExactly("cuMemAddressReserve.addr");
+    assertThat(passing(Meaning.Kind.OPTIONS)).allMatch(name -> name.endsWith(".options"));
+    assertThat(passing(Meaning.Kind.NUMBER))
+        .allMatch(
+            name ->
+                name.matches(
+                    ".*\\.(bytes|flags|offset|capacity|callback|read|value|sizes|strides)"));
+    assertThat(
+            Description.load().structures().values().stream()
+                .filter(s -> s.cases().stream().allMatch(c -> c.fields().isEmpty()))
+                .map(Structure::name))
+        .containsExactly(
+            "word",
+            "location",
+            "edge",
+            "access",
+            "hash",
+            "token",
+            "array2D",
+            "array3D",
+            "sampling",
+            "view",
+            "tensorMap");
   }
 
   @Test

@@ -16,6 +16,7 @@ abstract class DispatcherBase {
   final CudaDevice device;
   final HandleTables handles;
   final SessionCalls session;
+  final AddressChecks checks;
 
   /** Bytes of the block that {@link #block} returned last. */
   long blockBytes;
@@ -26,10 +27,12 @@ abstract class DispatcherBase {
   private long cursor;
   private long end;
 
-  DispatcherBase(CudaDevice device, HandleTables handles, SessionCalls session) {
+  DispatcherBase(
+      CudaDevice device, HandleTables handles, SessionCalls session, AddressChecks checks) {
     this.device = device;
     this.handles = handles;
     this.session = session;
+    this.checks = checks;
   }
 
   /** Executes one function; its CUresult, or {@link Call#DEFERRED}. Generated. */
@@ -41,6 +44,7 @@ abstract class DispatcherBase {
     cursor = current.parameters();
     end = current.end();
     scratchCursor = scratch;
+    checks.begin(current);
     return execute(current.function(), current);
   }
 
@@ -135,6 +139,9 @@ abstract class DispatcherBase {
 
   /** Puts the device's handles in place of the ids in a block. */
   final void resolve(HandleKind kind, long address, long bytes) {
+    if ((bytes & Long.BYTES - 1) != 0) {
+      throw new ProtocolException("a list of handles of " + bytes + " bytes in " + name());
+    }
     for (long at = address; at < address + bytes; at += Long.BYTES) {
       Memory.putLong(at, handle(kind, Memory.getLong(at)));
     }

@@ -64,14 +64,20 @@ final class GraphCalls {
   private static final int MAX_NODES = 1 << 22;
 
   private final AccountedDevice device;
+  private final TrackedDevice tracked;
   private final HandleTables handles;
   private final CodeCalls code;
   private final HostFunctions hostFunctions;
   private final PackedParameters packed = new PackedParameters();
 
   GraphCalls(
-      AccountedDevice device, HandleTables handles, CodeCalls code, HostFunctions hostFunctions) {
+      AccountedDevice device,
+      TrackedDevice tracked,
+      HandleTables handles,
+      CodeCalls code,
+      HostFunctions hostFunctions) {
     this.device = device;
+    this.tracked = tracked;
     this.handles = handles;
     this.code = code;
     this.hostFunctions = hostFunctions;
@@ -167,8 +173,12 @@ final class GraphCalls {
     if (result != CudaResult.SUCCESS) {
       return result;
     }
-    if (address != 0 && Memory.getInt(params) == ALLOCATE) {
-      Memory.putLong(address, Memory.getLong(params + OWN + ALLOCATE_ADDRESS));
+    if (Memory.getInt(params) == ALLOCATE) {
+      long given = Memory.getLong(params + OWN + ALLOCATE_ADDRESS);
+      tracked.graphMemory(given, Memory.getLong(params + OWN + ALLOCATE_BYTES));
+      if (address != 0) {
+        Memory.putLong(address, given);
+      }
     }
     if (Memory.getInt(params) == CONDITIONAL) {
       Memory.copy(Memory.getLong(params + OWN + CONDITIONAL_BODIES), bodies, 8L * bodyCount);
@@ -290,7 +300,7 @@ final class GraphCalls {
       return CudaResult.INVALID_VALUE;
     }
     Memory.putLong(count, capacity);
-    return capacity == 0
+    return capacity == 0 || from == 0 || to == 0
         ? device.cuGraphGetEdges_v2(graph, 0, 0, 0, count)
         : device.cuGraphGetEdges_v2(graph, from, to, edges, count);
   }

@@ -1,6 +1,5 @@
 package graft.remoting.server;
 
-import graft.remoting.api.HandleKind;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
@@ -14,19 +13,12 @@ final class LaunchCalls {
   private static final int CONFIG_ATTRIBUTES = 40;
   private static final int CONFIG_COUNT = 48;
 
-  // CUlaunchAttribute: the number, then the value at 8, which may begin with an event.
-  private static final int ATTRIBUTE = 72;
-  private static final int PROGRAMMATIC_EVENT = 7;
-  private static final int LAUNCH_COMPLETION_EVENT = 12;
-
   private final CudaDevice device;
-  private final HandleTables handles;
   private final PackedParameters packed = new PackedParameters();
   private final long config = Memory.allocate(CONFIG);
 
-  LaunchCalls(CudaDevice device, HandleTables handles) {
+  LaunchCalls(CudaDevice device) {
     this.device = device;
-    this.handles = handles;
   }
 
   int launch(
@@ -79,22 +71,6 @@ final class LaunchCalls {
     Memory.putLong(config + CONFIG_COUNT, attributes == 0 ? 0 : attributeCount);
   }
 
-  /** Puts the device's events where the attributes have ids; false if there is no such event. */
-  private boolean resolveEvents(long attributes, int count) {
-    for (int i = 0; attributes != 0 && i < count; i++) {
-      long attribute = attributes + (long) ATTRIBUTE * i;
-      int number = Memory.getInt(attribute);
-      if (number == PROGRAMMATIC_EVENT || number == LAUNCH_COMPLETION_EVENT) {
-        long event = handles.find(HandleKind.EVENT, Memory.getLong(attribute + 8));
-        if (event == 0) {
-          return false;
-        }
-        Memory.putLong(attribute + 8, event);
-      }
-    }
-    return true;
-  }
-
   int launchEx(
       long function,
       int gridX,
@@ -109,9 +85,6 @@ final class LaunchCalls {
       int attributeCount,
       long parameters,
       int parameterBytes) {
-    if (!resolveEvents(attributes, attributeCount)) {
-      return CudaResult.INVALID_HANDLE;
-    }
     configure(
         gridX,
         gridY,

@@ -10,10 +10,10 @@ abstract class Region {
 
   static final long PAGE = 4096;
 
-  /** Where the client may put it, so that it cannot overlay what this process needs. */
-  private static final long LOWEST = 1L << 32;
+  /** Where clients put it ({@code client/src/region.c}); this process has nothing else there. */
+  private static final long LOWEST = 0x2000_0000_0000L;
 
-  private static final long HIGHEST = 1L << 47;
+  private static final long HIGHEST = 0x3000_0000_0000L;
 
   private final int fd;
   private final long address;

@@ -83,6 +83,7 @@ final class Rehearsal {
       Session session =
           new Session(
               device, channel, SessionTerms.unlimited(spinMicros), 0, false, GpuDirect.none());
+      session.lend(memory, BYTES);
       long record;
       while ((record = channel.nextRecord()) != 0) {
         session.execute(record);

@@ -16,6 +16,7 @@ final class Session implements RecordHandler, SessionCalls {
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
   private static final int WRITE = Dispatcher.number("graftWrite");
 
+  private final TrackedDevice tracked;
   private final AccountedDevice device;
   private final SessionState state;
   private final HandleTables handles = new HandleTables();
@@ -48,26 +49,34 @@ final class Session implements RecordHandler, SessionCalls {
       long warmContexts,
       boolean memoryIsOurs,
       GpuDirect gpu) {
-    this.device = new AccountedDevice(driver, terms.memoryLimit());
+    this.tracked = new TrackedDevice(driver);
+    this.device = new AccountedDevice(tracked, terms.memoryLimit());
     this.state = new SessionState(device, channel, terms.spinMicros());
     this.call = new Call(channel);
-    this.dispatcher = new Dispatcher(device, handles, this);
+    this.dispatcher =
+        new Dispatcher(
+            device, handles, this, new AddressChecks(tracked.space(), tracked.numbers(), handles));
     this.contexts = new ContextCalls(device, state, warmContexts);
     PrintingCode printing = new PrintingCode();
     this.code = new CodeCalls(device, printing, new KeptCode(terms.code()));
     this.copies =
         new CopyCalls(
             device, state, new DirectAccess(device, handles.usedStreams(), memoryIsOurs, gpu));
-    this.launches = new LaunchCalls(device, handles);
+    this.launches = new LaunchCalls(device);
     this.objects = new ObjectCalls(device);
     this.links = new LinkCalls(device);
     this.tensorMaps = new TensorMapCalls(device);
-    this.graphs = new GraphCalls(device, handles, code, state.hostFunctions());
+    this.graphs = new GraphCalls(device, tracked, handles, code, state.hostFunctions());
     this.region = new RegionCalls(device, channel);
     this.twins = new TwinCalls(device);
     this.sharing = new SharingCalls(device, terms.handles());
     this.waits = new WaitCalls(device, state, handles.usedStreams(), printing);
     Waiters.relaxCapture(device);
+  }
+
+  /** Lends the session memory that it has not allocated, for a rehearsal. */
+  void lend(long address, long bytes) {
+    tracked.space().add(new AddressSpace.Range(address, bytes, AddressSpace.Kind.DEVICE, 0, 0));
   }
 
   @Override
@@ -171,7 +180,7 @@ final class Session implements RecordHandler, SessionCalls {
   @Override
   public int graftPrimaryContextRelease(Call current, long ctx, int dev, int reset) {
     int result = contexts.releasePrimary(ctx, dev, reset);
-    device.forgetContext(ctx);
+    forgetContext(ctx);
     return result;
   }
 
@@ -183,8 +192,13 @@ final class Session implements RecordHandler, SessionCalls {
   @Override
   public int graftContextDestroy(Call current, long ctx) {
     int result = contexts.destroy(ctx);
-    device.forgetContext(ctx);
+    forgetContext(ctx);
     return result;
+  }
+
+  private void forgetContext(long context) {
+    device.forgetContext(context);
+    tracked.forgetContext(context);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package graft.remoting.server;
 
+import graft.remoting.device.Extent;
 import graft.remoting.device.Memory;
 import java.util.Map;
 import java.util.TreeMap;
@@ -11,8 +12,18 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * device. Thread-safe: what is no longer there is not touched.
  */
 final class Twins {
+  /** Where clients want them ({@code client/src/twin.c}); this process has nothing else there. */
+  private static final long LOWEST = 0x3000_0000_0000L;
+
+  private static final long HIGHEST = 0x4000_0000_0000L;
+
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
   private final TreeMap<Long, Long> ranges = new TreeMap<>();
+
+  /** Whether a range may come to lie there. */
+  static boolean mayLie(long address, long bytes) {
+    return bytes > 0 && Extent.fits(address - LOWEST, bytes, HIGHEST - LOWEST);
+  }
 
   void add(long address, long bytes) {
     lock.writeLock().lock();

@@ -1,6 +1,8 @@
 package graft.remoting.software.driver;
 
+import graft.remoting.device.Extent;
 import graft.remoting.software.SoftwareDeviceConfig;
+import graft.remoting.software.exec.DeviceFault;
 import graft.remoting.software.memory.Native;
 
 /** CUDA driver API: the copies and fills of "Memory Management". */
@@ -19,6 +21,34 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
     return memory().contains(address, bytes)
         || gpus().stream()
             .anyMatch(gpu -> gpu.reserves(address) && gpu.memory().contains(address, bytes));
+  }
+
+  /** Whether kernels of some device may access all of a range, its memory or registered host's. */
+  private boolean isKnown(long address, long bytes) {
+    return gpus().stream().anyMatch(gpu -> gpu.memory().contains(address, bytes));
+  }
+
+  /**
+   * Work on memory that CUDA knows must find it still there: a graph may run it after the memory
+   * was unmapped or unregistered, when something else of this process may lie there.
+   */
+  protected final Runnable onlyWhileKnown(long address, long bytes, Runnable body) {
+    if (bytes == 0 || !isKnown(address, bytes)) {
+      return body;
+    }
+    return () -> {
+      if (!isKnown(address, bytes)) {
+        throw new DeviceFault(
+            DeviceFault.ILLEGAL_ADDRESS,
+            bytes + " bytes at 0x" + Long.toHexString(address) + " are no longer there");
+      }
+      body.run();
+    };
+  }
+
+  private Runnable copyBody(long to, long from, long bytes) {
+    return onlyWhileKnown(
+        to, bytes, onlyWhileKnown(from, bytes, () -> Native.copy(from, to, bytes)));
   }
 
   private boolean isReserved(long address) {
@@ -42,7 +72,7 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
     return call(
         () -> {
           check(to, from, bytes, toDevice, fromDevice);
-          runNow(GraphNode.Type.MEMCPY, () -> Native.copy(from, to, bytes));
+          runNow(GraphNode.Type.MEMCPY, copyBody(to, from, bytes));
         });
   }
 
@@ -67,7 +97,7 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
           Stream s = stream(stream);
           check(to, from, bytes, toDevice, fromDevice);
           if (s.capture() != null || bytes == 0) {
-            submit(s, GraphNode.Type.MEMCPY, () -> Native.copy(from, to, bytes));
+            submit(s, GraphNode.Type.MEMCPY, copyBody(to, from, bytes));
           } else if (!isDevice(to, bytes)) {
             // To pageable memory: the call returns when the copy is done (CUDA driver API, "API
             // synchronization behavior").
@@ -129,7 +159,9 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
 
   private long arrayPart(long handle, long offset, long bytes) {
     CudaArray array = handles().get(handle, CudaArray.class);
-    require(offset >= 0 && bytes >= 0 && offset + bytes <= array.bytes(), "outside the array");
+    require(
+        offset >= 0 && bytes >= 0 && bytes <= array.bytes() && offset <= array.bytes() - bytes,
+        "outside the array");
     return array.address() + offset;
   }
 
@@ -188,7 +220,7 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
   // ---- two and three dimensions
 
   /** One side of a copy: an address, and the distances from row to row and slice to slice. */
-  private record Side(long address, long pitch, long slice, boolean host) {}
+  private record Side(long address, long pitch, long slice, long bytes, boolean host) {}
 
   /**
    * Reads one side of CUDA_MEMCPY2D or CUDA_MEMCPY3D.
@@ -207,31 +239,36 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
     if (type == 3) {
       CudaArray a = handles().get(array, CudaArray.class);
       require(
-          origin[0] + extent[0] <= a.pitch()
-              && origin[1] + extent[1] <= a.rows()
-              && origin[2] + extent[2] <= a.slices(),
+          Extent.fits(origin[0], extent[0], a.pitch())
+              && Extent.fits(origin[1], extent[1], a.rows())
+              && Extent.fits(origin[2], extent[2], a.slices()),
           "copy outside the array");
       long slice = a.pitch() * a.rows();
       return new Side(
           a.address() + origin[0] + origin[1] * a.pitch() + origin[2] * slice,
           a.pitch(),
           slice,
+          Extent.box(extent[0], extent[1], extent[2], a.pitch(), slice),
           false);
     }
     require(type == 1 || type == 2 || type == 4, "there is no memory type " + type);
-    long rowPitch = pitch == 0 ? origin[0] + extent[0] : pitch;
-    require(rowPitch >= extent[0] || extent[1] * extent[2] <= 1, "pitch smaller than the width");
-    long slice = rowPitch * (height == 0 ? origin[1] + extent[1] : height);
-    long start = (type == 1 ? host : device) + origin[0] + origin[1] * rowPitch + origin[2] * slice;
-    long bytes = (extent[2] - 1) * slice + (extent[1] - 1) * rowPitch + extent[0];
-    if (extent[0] > 0 && extent[1] > 0 && extent[2] > 0) {
-      if (type == 2) {
-        checkDevice(start, bytes);
-      } else {
-        checkAny(start, bytes);
-      }
+    long rowPitch = pitch == 0 ? Extent.plus(origin[0], extent[0]) : pitch;
+    require(
+        rowPitch >= extent[0] || extent[1] <= 1 && extent[2] <= 1, "pitch smaller than the width");
+    long slice = Extent.times(rowPitch, height == 0 ? Extent.plus(origin[1], extent[1]) : height);
+    long offset =
+        Extent.plus(
+            origin[0],
+            Extent.plus(Extent.times(origin[1], rowPitch), Extent.times(origin[2], slice)));
+    long bytes = Extent.box(extent[0], extent[1], extent[2], rowPitch, slice);
+    require(offset >= 0 && bytes >= 0, "more than there are addresses");
+    long start = (type == 1 ? host : device) + offset;
+    if (type == 2) {
+      checkDevice(start, bytes);
+    } else {
+      checkAny(start, bytes);
     }
-    return new Side(start, rowPitch, slice, !isDevice(start, 1));
+    return new Side(start, rowPitch, slice, bytes, !isDevice(start, 1));
   }
 
   private static long[] longs(long address, int count) {
@@ -245,10 +282,10 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
   /** A copy that is ready to run, and whether pageable memory takes part. */
   protected record BlockCopy(Runnable body, boolean pageable) {}
 
-  private static BlockCopy blockCopy(Side from, Side to, long[] extent) {
-    return new BlockCopy(
+  private BlockCopy blockCopy(Side from, Side to, long[] extent) {
+    Runnable body =
         () -> {
-          for (long z = 0; z < extent[2]; z++) {
+          for (long z = 0; extent[0] > 0 && z < extent[2]; z++) {
             for (long y = 0; y < extent[1]; y++) {
               Native.copy(
                   from.address() + z * from.slice() + y * from.pitch(),
@@ -256,7 +293,10 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
                   extent[0]);
             }
           }
-        },
+        };
+    return new BlockCopy(
+        onlyWhileKnown(
+            from.address(), from.bytes(), onlyWhileKnown(to.address(), to.bytes(), body)),
         from.host() || to.host());
   }
 
@@ -353,16 +393,21 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
   /** Fills rows with a value of 1, 2 or 4 bytes. */
   protected final Runnable fill(
       long address, long pitch, int value, int size, long width, long height) {
-    require(width >= 0 && height >= 0, "negative size");
     require((address & (size - 1)) == 0, "address not aligned to the element");
-    if (width > 0 && height > 0) {
-      checkDevice(address, (height - 1) * pitch + width * size);
+    long bytes = Extent.rows(pitch, Extent.times(width, size), height);
+    require(bytes >= 0, "more than there are addresses");
+    checkDevice(address, bytes);
+    if (bytes == 0) {
+      return () -> {};
     }
-    return () -> {
-      for (long y = 0; y < height; y++) {
-        fillRow(address + y * pitch, value, size, width);
-      }
-    };
+    return onlyWhileKnown(
+        address,
+        bytes,
+        () -> {
+          for (long y = 0; y < height; y++) {
+            fillRow(address + y * pitch, value, size, width);
+          }
+        });
   }
 
   private static void fillRow(long address, int value, int size, long width) {

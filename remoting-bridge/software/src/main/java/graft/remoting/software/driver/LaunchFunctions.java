@@ -314,6 +314,7 @@ abstract class LaunchFunctions extends ModuleFunctions {
         () -> {
           FunctionRef f = function(function);
           int[] block = ints(config + 12);
+          require(block[0] > 0 && block[1] > 0 && block[2] > 0, "bad block size");
           int[] cluster = f.cluster(LaunchAttributes.of(config).cluster());
           putInt(
               clusters,

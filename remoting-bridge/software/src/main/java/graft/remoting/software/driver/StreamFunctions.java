@@ -165,16 +165,18 @@ abstract class StreamFunctions extends CopyFunctions {
 
   // ---- memory operations
 
-  private void write(long stream, Runnable body) {
-    submit(stream(stream), GraphNode.Type.EMPTY, body);
+  private void onWord(long stream, long address, int bytes, Runnable body) {
+    require(
+        (address & (bytes - 1)) == 0 && memory().contains(address, bytes),
+        "no device memory, or not aligned");
+    submit(stream(stream), GraphNode.Type.EMPTY, onlyWhileKnown(address, bytes, body));
   }
 
   @Override
   public int cuStreamWriteValue32_v2(long stream, long address, int value, int flags) {
     return call(
         () -> {
-          require(memory().contains(address, 4), "no device memory");
-          write(stream, () -> UNSAFE.putIntVolatile(null, address, value));
+          onWord(stream, address, 4, () -> UNSAFE.putIntVolatile(null, address, value));
         });
   }
 
@@ -182,8 +184,7 @@ abstract class StreamFunctions extends CopyFunctions {
   public int cuStreamWriteValue64_v2(long stream, long address, long value, int flags) {
     return call(
         () -> {
-          require(memory().contains(address, 8), "no device memory");
-          write(stream, () -> UNSAFE.putLongVolatile(null, address, value));
+          onWord(stream, address, 8, () -> UNSAFE.putLongVolatile(null, address, value));
         });
   }
 
@@ -200,9 +201,10 @@ abstract class StreamFunctions extends CopyFunctions {
   public int cuStreamWaitValue32_v2(long stream, long address, int value, int flags) {
     return call(
         () -> {
-          require(memory().contains(address, 4), "no device memory");
-          write(
+          onWord(
               stream,
+              address,
+              4,
               () -> {
                 while (!holds32(UNSAFE.getIntVolatile(null, address), value, flags)) {
                   LockSupport.parkNanos(20_000);
@@ -223,9 +225,10 @@ abstract class StreamFunctions extends CopyFunctions {
   public int cuStreamWaitValue64_v2(long stream, long address, long value, int flags) {
     return call(
         () -> {
-          require(memory().contains(address, 8), "no device memory");
-          write(
+          onWord(
               stream,
+              address,
+              8,
               () -> {
                 while (!holds(UNSAFE.getLongVolatile(null, address), value, flags)) {
                   LockSupport.parkNanos(20_000);

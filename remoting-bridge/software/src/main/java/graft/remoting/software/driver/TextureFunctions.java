@@ -6,6 +6,9 @@ import graft.remoting.software.exec.Texture;
 
 /** CUDA driver API: arrays, "Texture Object Management", "Surface Object Management". */
 abstract class TextureFunctions extends GraphFunctions {
+  /** CUDA's largest, of an array of one dimension; products of three do not overflow. */
+  private static final long LARGEST_SIDE = 131_072;
+
   private static final int CLAMP = 1;
   private static final int READ_AS_INTEGER = 1;
   private static final int NORMALIZED_COORDINATES = 2;
@@ -23,6 +26,9 @@ abstract class TextureFunctions extends GraphFunctions {
     require(bytes > 0, "array format " + format + " is not supported");
     require(channels == 1 || channels == 2 || channels == 4, "1, 2 or 4 channels");
     require(width > 0 && height >= 0 && depth >= 0, "array without elements");
+    require(
+        width <= LARGEST_SIDE && height <= LARGEST_SIDE && depth <= LARGEST_SIDE,
+        "array with more than " + LARGEST_SIDE + " elements along a side");
     require(
         (flags & CudaArray.CUBEMAP) == 0 || width == height && depth > 0 && depth % 6 == 0,
         "a cube map has six square faces");

@@ -126,11 +126,11 @@ public final class Access {
       return address;
     }
     long local = address - b.localBase - (long) thread * b.localStride;
-    if (local >= 0 && local + bytes <= b.localStride) {
+    if (local >= 0 && local <= b.localStride - bytes) {
       return local(b, address, bytes, thread);
     }
     long parameter = address - b.parameters;
-    if (parameter >= 0 && parameter + bytes <= b.launch.kernel.parameterBytes()) {
+    if (parameter >= 0 && parameter <= b.launch.kernel.parameterBytes() - bytes) {
       return address;
     }
     if (Cluster.reaches(b, address, bytes) && (address & (bytes - 1)) == 0) {
@@ -198,10 +198,10 @@ public final class Access {
   /** An address in the thread's local memory. */
   public static long local(ThreadBlock b, long address, int bytes, int thread) {
     long offset = address - b.localBase - (long) thread * b.localStride;
-    if (offset >= 0 && offset + bytes <= b.localStride && (address & (bytes - 1)) == 0) {
+    boolean inside = offset >= 0 && offset <= b.localStride - bytes;
+    if (inside && (address & (bytes - 1)) == 0) {
       return address;
     }
-    boolean inside = offset >= 0 && offset + bytes <= b.localStride;
     throw new DeviceFault(
         inside ? DeviceFault.MISALIGNED : DeviceFault.ILLEGAL_ADDRESS,
         describe(

@@ -102,7 +102,7 @@ public final class DeviceCalls {
   /** void free(void *). */
   public static void free(ThreadBlock b, long frame, int thread) {
     long address = Access.loadI64(frame);
-    if (address != 0 && !b.memory.release(address)) {
+    if (address != 0 && !b.memory.release(address, DeviceCalls.class)) {
       throw new DeviceFault(
           DeviceFault.LAUNCH_FAILED,
           "free of 0x"

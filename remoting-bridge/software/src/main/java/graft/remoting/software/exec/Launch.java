@@ -102,8 +102,11 @@ public final class Launch {
    * @throws DeviceFault if a thread did what ends a kernel
    */
   public void run(byte[] parameterBytes, boolean cooperative) {
-    long buffer = Native.UNSAFE.allocateMemory(parameterBytes.length + 32L);
+    // Behind the parameters: what a vector that begins in the last of them reads.
+    long bytes = parameterBytes.length + 64L;
+    long buffer = Native.UNSAFE.allocateMemory(bytes);
     try {
+      Native.UNSAFE.setMemory(buffer, bytes, (byte) 0);
       // Behind the parameters: the word that blocks of a cooperative launch count at.
       Native.put(buffer + 16, parameterBytes, parameterBytes.length);
       parameters = buffer + 16;

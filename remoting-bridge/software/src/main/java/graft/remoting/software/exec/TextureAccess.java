@@ -283,8 +283,13 @@ public final class TextureAccess {
     int rows = Math.max(1, t.height());
     int slices = Math.max(1, t.depth());
     int slice = t.layered() ? layer : z;
+    if (bytes > rowBytes) {
+      throw new DeviceFault(
+          DeviceFault.LAUNCH_FAILED,
+          "surface access wider than a row of the array by " + b.where(thread));
+    }
     boolean inside =
-        x >= 0 && x + bytes <= rowBytes && y >= 0 && y < rows && slice >= 0 && slice < slices;
+        x >= 0 && x <= rowBytes - bytes && y >= 0 && y < rows && slice >= 0 && slice < slices;
     if (!inside) {
       if (mode == 0) {
         throw new DeviceFault(

@@ -1,5 +1,6 @@
 package graft.remoting.software.exec;
 
+import graft.remoting.software.ir.FunctionIr;
 import graft.remoting.software.ir.MatrixOperation;
 import graft.remoting.software.memory.DeviceMemory;
 import graft.remoting.software.memory.Native;
@@ -218,7 +219,8 @@ public final class ThreadBlock implements AutoCloseable {
         Native.UNSAFE.freeMemory(localBase);
       }
       localBase = 0;
-      localBase = Native.UNSAFE.allocateMemory(local + 16);
+      // Behind it: what a callee reads that declares more parameters than its caller gives.
+      localBase = Native.UNSAFE.allocateMemory(local + FunctionIr.LARGEST_FRAME + 64);
       localCapacity = local;
     }
   }

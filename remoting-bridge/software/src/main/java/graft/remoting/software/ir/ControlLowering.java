@@ -145,7 +145,7 @@ final class ControlLowering extends InstructionGroup {
 
   private static int slotBytes(Operand argument) {
     Variable v = variable(argument);
-    return v == null ? 16 : (int) (v.bytes() + 15 & ~15L);
+    return v == null ? 16 : FunctionLowering.slotBytes(v);
   }
 
   /**
@@ -153,13 +153,13 @@ final class ControlLowering extends InstructionGroup {
    * that all share one area.
    */
   void layOutCalls(Function f) {
-    int most = 0;
+    long most = 0;
     List<Instruction> calls = new ArrayList<>();
     for (Statement s : f.body()) {
       if (s instanceof Instruction i && i.opcode().equals("call") && !i.operands().isEmpty()) {
         calls.add(i);
         Parts parts = Parts.of(i);
-        int size = 0;
+        long size = 0;
         for (Operand o : parts.results()) {
           size += slotBytes(o);
         }

@@ -76,6 +76,9 @@ public final class FunctionIr {
     usesMatrices = true;
   }
 
+  /** CUDA's limit of local memory for a thread, in bytes. */
+  public static final int LARGEST_FRAME = 512 << 10;
+
   /** Bytes of local memory: local variables and outgoing arguments. */
   public int frameBytes() {
     return frameBytes;
@@ -84,8 +87,7 @@ public final class FunctionIr {
   /** Takes bytes of the frame and returns their offset. */
   int allocateFrame(long bytes, int align, int line) {
     long offset = ((long) frameBytes + align - 1) / align * align;
-    if (offset + bytes > 512 << 10) {
-      // CUDA's limit of local memory for a thread.
+    if (offset + bytes > LARGEST_FRAME) {
       throw graft.remoting.software.ptx.PtxException.invalid(
           line, "more than 512 KiB of local memory");
     }

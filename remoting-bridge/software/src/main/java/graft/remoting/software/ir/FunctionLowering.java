@@ -119,8 +119,21 @@ final class FunctionLowering {
   }
 
   /**
+   * Room for a parameter or result of a call, in bytes, at a multiple of 16.
+   *
+   * @throws PtxException if it is more than a thread's local memory may have
+   */
+  static int slotBytes(Variable v) {
+    if (v.bytes() > FunctionIr.LARGEST_FRAME) {
+      throw PtxException.invalid(v.line(), "parameter '" + v.name() + "' is too large");
+    }
+    return (int) (v.bytes() + 15 & ~15L);
+  }
+
+  /**
    * Results first, then parameters, each at a multiple of 16: caller and callee agree on it without
-   * knowing each other.
+   * knowing each other. A callee may declare more than its caller gives; what it reads then lies
+   * behind the caller's frame, at most {@link FunctionIr#LARGEST_FRAME} bytes.
    */
   static int layOut(
       List<Variable> returns,
@@ -131,7 +144,10 @@ final class FunctionLowering {
     for (List<Variable> list : List.of(returns, params)) {
       for (Variable v : list) {
         into.places.put(v, at.apply(offset));
-        offset += (int) (v.bytes() + 15 & ~15L);
+        offset += slotBytes(v);
+        if (offset > FunctionIr.LARGEST_FRAME) {
+          throw PtxException.invalid(v.line(), "too many bytes of parameters");
+        }
       }
     }
     return offset;

@@ -183,7 +183,7 @@ final class MemoryLowering extends InstructionGroup {
       value = at.address(n, address.offset(), line);
       if (v.space() == Space.LOCAL || v.space() == Space.PARAM) {
         long size = v.bytes();
-        if (address.offset() >= 0 && address.offset() + bytes <= size) {
+        if (address.offset() >= 0 && address.offset() <= size - bytes) {
           return value;
         }
       }

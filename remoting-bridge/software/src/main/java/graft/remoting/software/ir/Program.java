@@ -16,6 +16,11 @@ public final class Program {
   /** Shared memory for the runtime's own barriers, twice what CUDA's devices set aside. */
   static final int RESERVED_SHARED_BYTES = 2048;
 
+  /**
+   * The most that a kernel takes, in bytes (CUDA programming guide, "Technical Specifications").
+   */
+  private static final int LARGEST_PARAMETERS = 32_764;
+
   /** Where a kernel parameter lies in the parameter buffer, in bytes. */
   public record Parameter(int offset, int size) {}
 
@@ -38,9 +43,15 @@ public final class Program {
     this.source = source;
     int offset = 0;
     for (Variable v : source.params()) {
+      if (v.bytes() > LARGEST_PARAMETERS || v.align() > LARGEST_PARAMETERS) {
+        throw PtxException.invalid(v.line(), "parameter '" + v.name() + "' is too large");
+      }
       offset = (offset + v.align() - 1) / v.align() * v.align();
       parameters.add(new Parameter(offset, (int) v.bytes()));
       offset += (int) v.bytes();
+      if (offset > LARGEST_PARAMETERS) {
+        throw PtxException.invalid(v.line(), "too many bytes of parameters");
+      }
     }
     this.kernel = new FunctionLowering(this, source).lower();
   }

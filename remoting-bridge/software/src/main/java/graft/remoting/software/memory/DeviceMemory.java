@@ -1,5 +1,6 @@
 package graft.remoting.software.memory;
 
+import graft.remoting.device.Extent;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -115,7 +116,7 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /** Ends {@link #addMapping}. */
-  public void removeMapping(long address) {
+  public synchronized void removeMapping(long address) {
     live.remove(address);
   }
 
@@ -182,12 +183,23 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /**
-   * Frees what {@link #allocate} gave.
+   * Frees what {@link #allocate} gave an owner.
+   *
+   * @return false if no allocation of that owner starts there
+   */
+  public synchronized boolean release(long address, Object owner) {
+    Allocation found = live.get(address);
+    return found != null && found.owner == owner && release(address);
+  }
+
+  /**
+   * Frees what {@link #allocate} gave. Mappings are not of this memory: their pages have no counts
+   * in the table.
    *
    * @return false if no allocation starts there
    */
   public synchronized boolean release(long address) {
-    Allocation gone = live.remove(address);
+    Allocation gone = isOwn(address) ? live.remove(address) : null;
     if (gone == null) {
       return false;
     }
@@ -228,7 +240,7 @@ public final class DeviceMemory implements AutoCloseable {
   /** The allocation that an address lies in, or null. */
   public Allocation find(long address) {
     Map.Entry<Long, Allocation> entry = live.floorEntry(address);
-    if (entry == null || address - entry.getKey() >= entry.getValue().bytes) {
+    if (entry == null || !Extent.fits(address - entry.getKey(), 1, entry.getValue().bytes)) {
       return null;
     }
     return entry.getValue();
@@ -241,15 +253,17 @@ public final class DeviceMemory implements AutoCloseable {
       return isHost(address, bytes);
     }
     // Mappings that lie side by side are one piece of memory.
-    long end = a.address + a.bytes;
-    while (address + bytes > end && a.owner == virtual) {
-      a = live.get(end);
+    long left = bytes;
+    long offset = address - a.address;
+    while (a.owner == virtual && left > a.bytes - offset) {
+      left -= a.bytes - offset;
+      offset = 0;
+      a = live.get(a.address + a.bytes);
       if (a == null || a.owner != virtual) {
         return false;
       }
-      end += a.bytes;
     }
-    return address + bytes <= end;
+    return Extent.fits(offset, left, a.bytes);
   }
 
   /** True if the address lies in the reservation, allocated or not. */
@@ -270,7 +284,9 @@ public final class DeviceMemory implements AutoCloseable {
   /** The start of the host range that an address lies in, or 0. */
   public long hostStart(long address) {
     Map.Entry<Long, Long> entry = host.floorEntry(address);
-    return entry != null && address - entry.getKey() < entry.getValue() ? entry.getKey() : 0;
+    return entry != null && Extent.fits(address - entry.getKey(), 1, entry.getValue())
+        ? entry.getKey()
+        : 0;
   }
 
   /** The size of the host range that starts at an address. */
@@ -281,7 +297,7 @@ public final class DeviceMemory implements AutoCloseable {
   /** Whether kernels may access a range of host memory. */
   public boolean isHost(long address, long bytes) {
     Map.Entry<Long, Long> entry = host.floorEntry(address);
-    return entry != null && address - entry.getKey() + bytes <= entry.getValue();
+    return entry != null && Extent.fits(address - entry.getKey(), bytes, entry.getValue());
   }
 
   /** Gives the reservation back; no address of it may be used any more. */

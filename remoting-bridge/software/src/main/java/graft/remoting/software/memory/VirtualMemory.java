@@ -1,6 +1,7 @@
 package graft.remoting.software.memory;
 
 import com.sun.jna.Library;
+import graft.remoting.device.Extent;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 
@@ -79,7 +80,7 @@ public final class VirtualMemory {
    */
   public synchronized long reserve(long bytes, long alignment) {
     long align = Math.max(alignment, GRANULARITY);
-    if (!isMultiple(bytes) || Long.bitCount(align) != 1 || bytes + align < bytes) {
+    if (!isMultiple(bytes) || align < 0 || Long.bitCount(align) != 1 || bytes + align < bytes) {
       return 0;
     }
     long at = LibC.INSTANCE.mmap(0, bytes + align, PROT_NONE, UNTOUCHED, -1, 0);
@@ -99,7 +100,8 @@ public final class VirtualMemory {
 
   /** Ends a reservation; false if there is none of that size or something is still mapped. */
   public synchronized boolean free(long start, long bytes) {
-    if (reserved.getOrDefault(start, 0L) != bytes
+    if (bytes <= 0
+        || reserved.getOrDefault(start, 0L) != bytes
         || !mapped.subMap(start, start + bytes).isEmpty()) {
       return false;
     }
@@ -115,7 +117,9 @@ public final class VirtualMemory {
 
   private Map.Entry<Long, Long> covering(long address, long bytes) {
     Map.Entry<Long, Long> range = reserved.floorEntry(address);
-    return range != null && address - range.getKey() + bytes <= range.getValue() ? range : null;
+    return range != null && Extent.fits(address - range.getKey(), bytes, range.getValue())
+        ? range
+        : null;
   }
 
   /** Makes memory, or null if the size is wrong or the device has not that much left. */
@@ -134,7 +138,7 @@ public final class VirtualMemory {
   /** Counts another use of the memory that lies at an address; null if none does. */
   public synchronized Physical retain(long address) {
     Map.Entry<Long, Physical> found = mapped.floorEntry(address);
-    if (found == null || address - found.getKey() >= found.getValue().bytes) {
+    if (found == null || !Extent.fits(address - found.getKey(), 1, found.getValue().bytes)) {
       return null;
     }
     found.getValue().uses++;
@@ -188,11 +192,12 @@ public final class VirtualMemory {
 
   /** Whether a range is made of whole mappings. */
   private boolean isWhole(long address, long bytes) {
-    long at = address;
-    while (at < address + bytes && mapped.containsKey(at)) {
-      at += mapped.get(at).bytes;
+    long left = bytes;
+    for (Physical next = mapped.get(address); left > 0 && next != null; ) {
+      left -= next.bytes;
+      next = mapped.get(address + bytes - left);
     }
-    return bytes > 0 && at == address + bytes;
+    return bytes > 0 && left == 0;
   }
 
   /** Takes whole mappings away; false if the range is not made of such. */

@@ -72,7 +72,11 @@ public final class LoadedModule implements AutoCloseable {
   }
 
   private void initialize(Variable v) {
-    long at = globals.get(v.name()).address();
+    Global global = globals.get(v.name());
+    long at = global.address();
+    if (v.initial().size() > global.bytes() / v.type().bytes()) {
+      throw PtxException.invalid(v.line(), "too many initial values for '" + v.name() + "'");
+    }
     for (Variable.Initial initial : v.initial()) {
       long bits = initial.bits();
       if (initial.symbol() != null) {

@@ -1,0 +1,172 @@
+package graft.remoting.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.remoting.api.Function;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Whatever function a guest calls, no address outside its session's memory reaches the device. The
+ * attacks are made from the API's description; a device that refuses nothing shows that it was the
+ * check that refused, and the software device that nothing comes of it.
+ */
+@Timeout(300)
+class AttackTest {
+  /**
+   * Those that cannot be right here: without a region, without another session's handle, without
+   * code that the server keeps, and surfaces of anything but an array.
+   */
+  private static final Set<String> NEVER_RIGHT =
+      Set.of(
+          "graftIpcOpenMemory",
+          "graftIpcOpenEvent",
+          "graftMemoryExport",
+          "graftMemoryImport",
+          "graftPoolImport",
+          "graftPoolPointerImport",
+          "graftModuleLoadKnown",
+          "graftLibraryLoadKnown",
+          "graftSurfaceCreate",
+          "graftRegionMap",
+          "graftRegionTake",
+          "graftRegionUnmap",
+          "graftCopyFromRegion",
+          "graftCopyToRegion",
+          "graftSignal");
+
+  @TempDir Path folder;
+
+  private GraftServer start(String device) throws Exception {
+    return GraftServer.start(
+        ServerConfig.builder(ServerFixture.tokens(folder), DeviceSpec.parse(device))
+            .listen(ListenAddress.parse("tcp://127.0.0.1:0"))
+            .spares(1)
+            .build());
+  }
+
+  private static List<Long> children() {
+    return ProcessHandle.current().descendants().map(ProcessHandle::pid).toList();
+  }
+
+  /** Reports that the Java runtime left of workers' crashes. */
+  private static List<Path> crashes(Set<Long> workers) throws IOException {
+    try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+      return files
+          .filter(
+              f ->
+                  workers.stream()
+                      .anyMatch(
+                          w -> f.getFileName().toString().equals("graft-worker-" + w + ".log")))
+          .toList();
+    }
+  }
+
+  /** Reads device memory of a session. */
+  private static byte[] read(CudaClient client, long address, int length) throws IOException {
+    byte[] all = new byte[length];
+    client.begin("graftRead", CudaClient.with(address, length, 0));
+    for (int done = 0; done < length; ) {
+      byte[] piece = client.data().bytes().array();
+      System.arraycopy(piece, 0, all, done, piece.length);
+      done += piece.length;
+    }
+    assertThat(client.wire.answer().result()).isZero();
+    return all;
+  }
+
+  /** Device memory comes with what it held, as CUDA's does: it must not be another session's. */
+  @Test
+  void nothingOfASessionIsLeftForTheNext() throws Exception {
+    int length = 8 << 20;
+    byte[] pattern = new byte[length];
+    java.util.Arrays.fill(pattern, (byte) 0xA5);
+    try (GraftServer server = start("software")) {
+      ListenAddress address = server.addresses().get(0);
+      try (CudaClient alice =
+          new CudaClient(WireClient.session(address, "alice", ServerFixture.ALICE)).retain()) {
+        for (int i = 0; i < 4; i++) {
+          long memory = alice.allocate(length);
+          alice.async("graftWrite", CudaClient.with(memory, length, 0), pattern);
+          assertThat(read(alice, memory, length)).isEqualTo(pattern);
+        }
+      }
+      for (int session = 0; session < 2; session++) {
+        try (CudaClient next =
+            new CudaClient(WireClient.session(address, "alice", ServerFixture.ALICE)).retain()) {
+          for (int i = 0; i < 4; i++) {
+            assertThat(read(next, next.allocate(length), length)).doesNotContain((byte) 0xA5);
+          }
+        }
+      }
+    }
+  }
+
+  /** A wish for an address is no more than that. */
+  @Test
+  void noAddressesAreReservedWhereSomethingLies() throws Exception {
+    try (GraftServer server = start("software");
+        CudaClient client =
+            new CudaClient(
+                    WireClient.session(server.addresses().get(0), "alice", ServerFixture.ALICE))
+                .retain()) {
+      for (AttackedFunction.Hostile h : Attacker.hostile(children())) {
+        long wish = h.address() & -AttackWorld.GRANULE;
+        long got =
+            client
+                .call("cuMemAddressReserve", CudaClient.with(1, AttackWorld.GRANULE, 0, wish, 0))
+                .getLong(0);
+        assertThat(got).as(h.label()).isNotEqualTo(wish);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"willing", "software"})
+  void noAddressOutsideTheSessionsMemoryIsTaken(String device) throws Exception {
+    Set<Long> workers = new HashSet<>();
+    List<Attacker.Outcome> wrong = new ArrayList<>();
+    List<Attacker.Outcome> useless = new ArrayList<>();
+    int attacks = 0;
+    try (GraftServer server = start(device);
+        Attacker attacker =
+            new Attacker(
+                () ->
+                    WireClient.session(server.addresses().get(0), "alice", ServerFixture.ALICE))) {
+      List<AttackedFunction.Hostile> hostile = Attacker.hostile(children());
+      assertThat(hostile).hasSizeGreaterThan(10);
+      for (Function f : attacker.functions()) {
+        for (Attacker.Outcome outcome : attacker.attack(f, hostile)) {
+          attacks += outcome.isAttack() ? 1 : 0;
+          if (outcome.isAttack() && outcome.succeeded()) {
+            wrong.add(outcome);
+          } else if (!outcome.isAttack()
+              && !outcome.succeeded()
+              && !NEVER_RIGHT.contains(f.symbol())) {
+            useless.add(outcome);
+          }
+        }
+        workers.addAll(children());
+      }
+      assertThat(attacker.works()).isTrue();
+      assertThat(attacker.ended()).as("sessions that ended").isZero();
+    }
+    assertThat(wrong).isEmpty();
+    if (device.equals("willing")) {
+      assertThat(useless).as("records that are right but for nothing").isEmpty();
+    }
+    assertThat(attacks).isGreaterThan(2000);
+    assertThat(crashes(workers)).isEmpty();
+  }
+}
