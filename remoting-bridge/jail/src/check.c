@@ -16,6 +16,13 @@ static void in_namespaces(const struct options *options) {
   enter_root(options);
 }
 
+// Another user has to be able to read what a worker needs, by the paths that it sees.
+static void as_user(const struct options *options) {
+  in_namespaces(options);
+  drop_privileges(options);
+  check_readable(options);
+}
+
 static void in_filter(const struct options *options) {
   drop_privileges(options);
   filter_calls(options, "/nothing");
@@ -59,14 +66,14 @@ int check(const struct options *options) {
     trial_function *trial;
   } parts[] = {{MOUNTS, in_namespaces},           {NETWORK, in_namespaces}, {IPC, in_namespaces},
                {UTS, in_namespaces},              {CGROUP_NAMESPACE, in_namespaces},
-               {USER, drop_privileges},           {CAPABILITIES, drop_privileges},
+               {USER, as_user},                   {CAPABILITIES, drop_privileges},
                {SECCOMP, in_filter},              {LIMITS, in_cgroup}};
   static const char prefix[] = "graft-jail: ";
-  unsigned user_namespace = 0;
+  unsigned user_namespace = 0, had = 0;
   char reason[1024];
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     struct options one = *options;
-    one.features = parts[i].feature;
+    one.features = parts[i].feature | (parts[i].feature == USER ? had & MOUNTS : 0);
     bool can = false;
     if (parts[i].feature == USER && user_namespace) {
       snprintf(reason, sizeof reason, "a user namespace has the server's own user alone");
@@ -79,6 +86,7 @@ int check(const struct options *options) {
       can = works(&one, parts[i].trial, again, sizeof again);
       if (can) user_namespace = USER_NAMESPACE;
     }
+    if (can) had |= parts[i].feature;
     const char *why = strncmp(reason, prefix, strlen(prefix)) == 0 ? reason + strlen(prefix) : reason;
     printf("%s %s\n", name_of(parts[i].feature), can ? "ok" : why);
   }

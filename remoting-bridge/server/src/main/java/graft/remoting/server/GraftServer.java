@@ -64,7 +64,7 @@ public final class GraftServer implements AutoCloseable {
       addresses.add(listener.address());
     }
     Path folder = runtimeFolder(config.runtimeFolder());
-    WorkerJail jail = jail(config.jail(), folder);
+    WorkerJail jail = jail(config.jail());
     ServerMetrics metrics = new ServerMetrics();
     WorkerCommand command =
         new WorkerCommand(
@@ -110,8 +110,8 @@ public final class GraftServer implements AutoCloseable {
     return tokens;
   }
 
-  private WorkerJail jail(JailConfig config, Path folder) throws ServerException {
-    WorkerJail jail = WorkerJail.open(config, folder);
+  private WorkerJail jail(JailConfig config) throws ServerException {
+    WorkerJail jail = WorkerJail.open(config);
     parts.add(jail);
     isolation = jail.isolation();
     if (config.isRequired() && !isolation.isComplete()) {

@@ -1,5 +1,6 @@
 package graft.remoting.server;
 
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -21,6 +22,15 @@ public record Isolation(Set<String> parts, Map<String, String> missing) {
   public Isolation {
     parts = java.util.Collections.unmodifiableSet(new LinkedHashSet<>(parts));
     missing = java.util.Collections.unmodifiableMap(new LinkedHashMap<>(missing));
+  }
+
+  /** What a server that is started here, by this user, can confine its workers by. */
+  public static Isolation ofThisMachine() {
+    try (WorkerJail jail = WorkerJail.open(JailConfig.defaults())) {
+      return jail.isolation();
+    } catch (IOException | ServerException e) {
+      return none(e.getMessage());
+    }
   }
 
   /** There is none at all. */

@@ -29,9 +29,11 @@ final class WorkerCommand {
           "-XX:MinHeapFreeRatio=10",
           "-XX:MaxHeapFreeRatio=30",
           "-Xshare:auto",
-          // At its own address the class archive's pages are shared by all workers, 7 MB each.
+          "-XX:+DisableAttachMechanism",
+          // Java 17 would map the class archive at a fixed address, which tells who has got into a
+          // worker where code lies. Elsewhere its pages are a worker's own, 6 MB each.
           "-XX:+UnlockDiagnosticVMOptions",
-          "-XX:ArchiveRelocationMode=0");
+          "-XX:ArchiveRelocationMode=1");
 
   /**
    * Programs on the software device are short. Without its second compiler Java has compiled what
@@ -122,17 +124,11 @@ final class WorkerCommand {
     arguments.addAll(SMALL);
     String temporary = jail.hasRoot() ? "/tmp" : TEMPORARY;
     arguments.add("-XX:ErrorFile=" + Path.of(temporary, "graft-worker-%p.log"));
-    if (jail.hasRoot()) {
-      String libraries = jail.libraries().toString();
-      arguments.add("-Djna.boot.library.path=" + libraries);
-      String others = System.getProperty("jna.library.path");
-      arguments.add(
-          "-Djna.library.path=" + libraries + (others == null ? "" : File.pathSeparator + others));
-    }
+    jail.libraries().ifPresent(libraries -> addLibraries(arguments, libraries));
     Properties properties = System.getProperties();
     for (String name : properties.stringPropertyNames()) {
       if (name.startsWith("org.slf4j.simpleLogger.")
-          || (name.startsWith("jna.") && !jail.hasRoot())) {
+          || (name.startsWith("jna.") && jail.libraries().isEmpty())) {
         arguments.add("-D" + name + "=" + properties.getProperty(name));
       }
     }
@@ -150,6 +146,13 @@ final class WorkerCommand {
     arguments.add(device.toString());
     arguments.add(Integer.toString(spinMicros));
     return arguments;
+  }
+
+  private static void addLibraries(List<String> arguments, Path libraries) {
+    arguments.add("-Djna.boot.library.path=" + libraries);
+    String others = System.getProperty("jna.library.path");
+    arguments.add(
+        "-Djna.library.path=" + libraries + (others == null ? "" : File.pathSeparator + others));
   }
 
   /**

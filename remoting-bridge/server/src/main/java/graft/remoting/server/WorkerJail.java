@@ -3,6 +3,7 @@ package graft.remoting.server;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -23,6 +24,9 @@ final class WorkerJail implements AutoCloseable {
 
   /** A file for the system calls of workers beyond those allowed, which are then allowed too. */
   private static final String LOG_VARIABLE = "GRAFT_JAIL_LOG";
+
+  /** Parts of a jail that are left out, to find out which of them a driver cannot do with. */
+  private static final String WITHOUT_VARIABLE = "GRAFT_JAIL_WITHOUT";
 
   /** Of a worker's /tmp, in bytes: the driver's compute cache and a crash report. */
   private static final long TEMPORARY = 256L << 20;
@@ -56,12 +60,8 @@ final class WorkerJail implements AutoCloseable {
     this.cgroups = cgroups;
   }
 
-  /**
-   * Finds out what this machine can give, and makes it ready.
-   *
-   * @param folder the server's own folder
-   */
-  static WorkerJail open(JailConfig config, Path folder) throws ServerException {
+  /** Finds out what this machine can give, and makes it ready. */
+  static WorkerJail open(JailConfig config) throws ServerException {
     Optional<JailProgram> program = JailProgram.find();
     if (program.isEmpty()) {
       return none("the program graft-jail is not there");
@@ -74,7 +74,9 @@ final class WorkerJail implements AutoCloseable {
       noCgroups = e.getMessage();
     }
     try {
-      Path files = Files.createTempDirectory(folder, "jail");
+      Path files = Files.createTempDirectory("graft-jail");
+      // Where workers have no file system of their own, they find the libraries there.
+      Files.setPosixFilePermissions(files, PosixFilePermissions.fromString("rwx--x--x"));
       JailOptions common = common(files);
       JailOptions trial = new JailOptions(common).add("--user", config.firstUser());
       if (cgroups != null) {
@@ -83,6 +85,10 @@ final class WorkerJail implements AutoCloseable {
       Isolation isolation = program.get().check(trial.list());
       if (cgroups == null) {
         isolation = isolation.without("limits", noCgroups);
+      }
+      String without = System.getenv().getOrDefault(WITHOUT_VARIABLE, "");
+      for (String part : without.isEmpty() ? new String[0] : without.split(",", -1)) {
+        isolation = isolation.without(part, "left out by " + WITHOUT_VARIABLE);
       }
       WorkerUsers users = null;
       if (isolation.has("user")) {
@@ -118,9 +124,9 @@ final class WorkerJail implements AutoCloseable {
     return isolation.has("mounts");
   }
 
-  /** Where the jars' native libraries are unpacked. */
-  Path libraries() {
-    return libraries(files);
+  /** Where the jars' native libraries are unpacked, if they are. */
+  Optional<Path> libraries() {
+    return Optional.ofNullable(files).map(WorkerJail::libraries);
   }
 
   private static Path libraries(Path files) {
@@ -224,7 +230,9 @@ final class WorkerJail implements AutoCloseable {
 
   /** A worker has ended, and its processes with it. */
   void leave(Cell cell) {
-    cell.user().ifPresent(users::give);
+    if (cell.user().isPresent()) {
+      users.give(cell.user().getAsInt());
+    }
     cell.cgroup().ifPresent(WorkerCgroups::remove);
   }
 
