@@ -26,6 +26,7 @@ final class NvidiaFiles {
       List.of(
           "proc/driver/nvidia",
           "proc/devices",
+          "proc/filesystems",
           "proc/modules",
           "proc/cpuinfo",
           "proc/meminfo",

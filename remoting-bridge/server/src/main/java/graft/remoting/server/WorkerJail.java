@@ -1,17 +1,13 @@
 package graft.remoting.server;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * What the workers of a server are confined by: the options of {@code graft-jail}, which starts
@@ -36,7 +32,7 @@ final class WorkerJail implements AutoCloseable {
 
   private final JailProgram program;
   private final Isolation isolation;
-  private final Path files;
+  private final JailFolder files;
   private final JailOptions common;
   private final JailConfig config;
   private final WorkerUsers users;
@@ -46,7 +42,7 @@ final class WorkerJail implements AutoCloseable {
   private WorkerJail(
       JailProgram program,
       Isolation isolation,
-      Path files,
+      JailFolder files,
       JailOptions common,
       JailConfig config,
       WorkerUsers users,
@@ -74,9 +70,7 @@ final class WorkerJail implements AutoCloseable {
       noCgroups = e.getMessage();
     }
     try {
-      Path files = Files.createTempDirectory("graft-jail");
-      // Where workers have no file system of their own, they find the libraries there.
-      Files.setPosixFilePermissions(files, PosixFilePermissions.fromString("rwx--x--x"));
+      JailFolder files = JailFolder.make(Path.of(System.getProperty("java.io.tmpdir")));
       JailOptions common = common(files);
       JailOptions trial = new JailOptions(common).add("--user", config.firstUser());
       if (cgroups != null) {
@@ -106,13 +100,10 @@ final class WorkerJail implements AutoCloseable {
         null, Isolation.none(why), null, new JailOptions(), JailConfig.defaults(), null, null);
   }
 
-  private static JailOptions common(Path files) throws IOException {
-    Path root = Files.createDirectory(files.resolve("root"));
-    Path libraries = libraries(files);
-    NativeParts.unpack(libraries);
+  private static JailOptions common(JailFolder files) throws IOException {
     WorkerFiles seen = WorkerFiles.ofThisRuntime();
-    seen.add(libraries.toRealPath());
-    return new JailOptions().add("--root", root).add("--tmp", TEMPORARY).add(seen);
+    seen.add(files.libraries());
+    return new JailOptions().add("--root", files.root()).add("--tmp", TEMPORARY).add(seen);
   }
 
   Isolation isolation() {
@@ -126,11 +117,7 @@ final class WorkerJail implements AutoCloseable {
 
   /** Where the jars' native libraries are unpacked, if they are. */
   Optional<Path> libraries() {
-    return Optional.ofNullable(files).map(WorkerJail::libraries);
-  }
-
-  private static Path libraries(Path files) {
-    return files.resolve("native");
+    return Optional.ofNullable(files).map(JailFolder::libraries);
   }
 
   /**
@@ -205,12 +192,17 @@ final class WorkerJail implements AutoCloseable {
         .collect(Collectors.joining(","));
   }
 
+  /** Adapters and drivers pin what they reach. */
+  private static boolean locksMemory(WorkerKind kind) {
+    return kind.usesAdapter() || isNvidia(kind);
+  }
+
   private void resources(JailOptions options, WorkerKind kind) {
     options
         .add("--limit", "core=0")
         .add("--limit", "nofile=" + FILES)
         .add("--limit", "nproc=" + config.threads())
-        .add("--limit", "memlock=" + (kind.usesAdapter() ? memory(config) : LOCKED));
+        .add("--limit", "memlock=" + (locksMemory(kind) ? memory(config) : LOCKED));
     if (!isolation.has("limits") && !isNvidia(kind)) {
       options.add("--limit", "data=" + memory(config));
     }
@@ -242,11 +234,7 @@ final class WorkerJail implements AutoCloseable {
       users.close();
     }
     if (files != null) {
-      try (Stream<Path> all = Files.walk(files)) {
-        for (Path path : (Iterable<Path>) all.sorted(Comparator.reverseOrder())::iterator) {
-          Files.delete(path);
-        }
-      }
+      files.close();
     }
   }
 }

@@ -124,6 +124,19 @@ class IsolationTest {
     return paths.stream().map(path -> path.getFileName().toString()).toList();
   }
 
+  @Test
+  void whatAKilledServerLeftIsRemoved() throws Exception {
+    Path dead = Files.createDirectories(folder.resolve("graft-jail-999999999-x/native"));
+    Path other = Files.createDirectory(folder.resolve("graft-jail-x"));
+    try (JailFolder made = JailFolder.make(folder)) {
+      assertThat(dead.getParent()).doesNotExist();
+      assertThat(other).exists();
+      assertThat(made.libraries().resolve("libjnidispatch.so")).isRegularFile();
+      assertThat(made.root()).isEmptyDirectory();
+    }
+    assertThat(folder).isDirectoryNotContaining("glob:**graft-jail-*-*");
+  }
+
   /** A folder stands for the kernel's hierarchy. */
   @Test
   void cgroupsAreDividedWithTheirControllers() throws Exception {
