@@ -90,6 +90,8 @@ static void show_process(bool with_mounts) {
   snprintf(number, sizeof number, "%d", (int)getpid());
   show(process, process, MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, with_mounts);
   show_link("/proc/self", number);
+  show_link("/proc/net", "self/net");
+  show_link("/proc/mounts", "self/mounts");
 }
 
 void enter_root(const struct options *options) {
