@@ -52,6 +52,7 @@ done
 for program in remoting channel; do
   install -D -m 755 "$root/remoting-bridge/client/target/bench/$program" "$home/lib/client/bench/$program"
 done
+install -m 755 "$root/remoting-bridge/jail/target/graft-jail" "$home/lib/graft-jail"
 make -s -C "$root/examples/programs"
 install -m 755 "$root/examples/built/graft-verify" "$home/lib/client/"
 install -D -m 755 "$root/comparison/target/graft-workload" "$home/lib/compare/graft-workload"

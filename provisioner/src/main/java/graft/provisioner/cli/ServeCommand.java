@@ -7,6 +7,7 @@ import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.PortName;
 import graft.remoting.server.DeviceSpec;
 import graft.remoting.server.GraftServer;
+import graft.remoting.server.IsolationException;
 import graft.remoting.server.ListenAddress;
 import graft.remoting.server.ServerConfig;
 import graft.remoting.server.ServerException;
@@ -102,6 +103,9 @@ final class ServeCommand implements Callable<Integer> {
               + " names it, such as mlx5_0:1; those that UCX likes if none is said.")
   List<PortName> rdmaPorts = List.of();
 
+  @ArgGroup(exclusive = false, heading = "%nHow workers are confined:%n")
+  JailSettings jail = new JailSettings();
+
   @Option(
       names = "--metrics",
       paramLabel = "ADDRESS",
@@ -131,10 +135,16 @@ final class ServeCommand implements Callable<Integer> {
       server
           .rdmaObstacle()
           .ifPresent(why -> output.err().println("WARNING: no client can use rdma now: " + why));
+      if (!server.isolation().isComplete()) {
+        output.err().println("WARNING: " + server.isolation().describe());
+      }
       output.err().flush();
       server.addresses().forEach(address -> output.say("serves at " + address));
       stop.await();
       return ExitCode.OK;
+    } catch (IsolationException e) {
+      output.err().println("graft serve: " + e.getMessage());
+      return ExitCode.HOST;
     } catch (ServerException e) {
       throw new GraftException("the server cannot start: " + e.getMessage(), "", e);
     } finally {
@@ -169,6 +179,7 @@ final class ServeCommand implements Callable<Integer> {
             ? ServerConfig.withoutTokens(device(device))
             : ServerConfig.builder(clients.tokens, device(device));
     config.spares(spare);
+    config.jail(jail.config());
     config.rdmaPorts(rdmaPorts.stream().map(PortName::text).toList());
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
     if (memory != null) {

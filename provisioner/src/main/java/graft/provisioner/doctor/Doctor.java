@@ -11,6 +11,7 @@ import graft.provisioner.observe.HostObserver;
 import graft.provisioner.program.HostProgram;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.values.MemorySize;
+import graft.remoting.server.Isolation;
 import graft.sriov.files.RootFolder;
 import graft.sriov.host.HostPci;
 import graft.sriov.host.PciDevice;
@@ -44,6 +45,7 @@ public final class Doctor {
     program("qemu-img", "makes disks of guests that boot an image", "apt-get install qemu-utils");
     program("setsid", "starts servers", "apt-get install util-linux");
     client();
+    isolation();
     resources();
     passthrough();
     return findings;
@@ -114,6 +116,15 @@ public final class Doctor {
                 "client",
                 String.join(", ", missing) + " not in " + folder,
                 "./graft build (needs gcc), or set GRAFT_CLIENT_DIR"));
+  }
+
+  /** Of a server that would run here as this user. */
+  private void isolation() {
+    Isolation isolation = Isolation.ofThisMachine();
+    findings.add(
+        isolation.isComplete()
+            ? Finding.ok("isolation", isolation.describe())
+            : Finding.warning("isolation", isolation.describe(), "see docs/security.md"));
   }
 
   private void resources() {

@@ -102,7 +102,7 @@ final class FakeHost {
 
   /** Graft's own files, as the server's bundle takes them. */
   FakeHost distribution() {
-    for (String name : List.of("bin/graft", "runtime", "lib/launcher")) {
+    for (String name : List.of("bin/graft", "runtime", "lib/launcher", "lib/graft-jail")) {
       tree(Path.of("/opt/graft", name));
     }
     Path jar = Path.of("/opt/graft/lib/graft.jar");

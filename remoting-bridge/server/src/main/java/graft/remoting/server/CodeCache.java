@@ -19,6 +19,9 @@ final class CodeCache {
   private static final long MOST_OF_A_NAME = 256L << 20;
   private static final long MOST_IN_ALL = 1L << 30;
 
+  /** Of a file that stays as it is. */
+  static final int SEALS = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_WRITE;
+
   private final Map<String, Kept> names = new HashMap<>();
   private long bytes;
 
@@ -60,7 +63,7 @@ final class CodeCache {
   }
 
   private void forget(Kept kept, Code code) {
-    Libc.close(code.fd());
+    Descriptors.discard(code.fd());
     kept.bytes -= code.bytes();
     bytes -= code.bytes();
   }
@@ -68,12 +71,17 @@ final class CodeCache {
   /**
    * Keeps code for the session's name; the descriptor is this object's then.
    *
-   * @return false, and nothing is kept, if the name or the server has enough, or has it already
+   * @param fd a file that nobody can change any more, so that it stays as large as it is and as the
+   *     sessions find it
+   * @return false, and nothing is kept, if the name or the server has enough, or has it already, or
+   *     the file can be changed
    */
   synchronized boolean put(ServedSession session, Bytes hash, int fd) {
     Kept kept = names.get(session.name());
     long size = Libc.lseek(fd, 0, Libc.SEEK_END);
     if (kept == null
+        || hash.array().length != CodeExchange.HASH
+        || !isSealed(fd)
         || size <= 0
         || kept.codes.containsKey(hash)
         || kept.codes.size() >= CodeExchange.MOST
@@ -85,6 +93,11 @@ final class CodeCache {
     kept.bytes += size;
     bytes += size;
     return true;
+  }
+
+  private static boolean isSealed(int fd) {
+    int seals = Libc.fcntl(fd, Libc.F_GET_SEALS, 0);
+    return seals >= 0 && (seals & SEALS) == SEALS;
   }
 
   /** This object's descriptor of that code, -1 if the session's name has none such. */

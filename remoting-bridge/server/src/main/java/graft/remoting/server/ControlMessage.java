@@ -25,15 +25,22 @@ sealed interface ControlMessage {
   record Ended(String reason) implements ControlMessage {}
 
   /**
-   * To a worker, with the client's descriptor: serve this client, beginning with the WELCOME.
+   * To a worker, with the client's descriptor and those of the memory that its guest shares: serve
+   * this client, beginning with the WELCOME.
    *
    * @param memoryLimit bytes of device memory, 0 for no limit
    * @param channel the HELLO's word for what carries the records
-   * @param shared the file of the guest's shared memory, or the name of its domain under Xen; empty
-   *     for other channels
+   * @param shared what has to be known of memory that is shared, see {@link GuestMemory}
+   * @param problem why there is no such memory, empty if there is
    */
   record StartSession(
-      long id, String name, long memoryLimit, int channel, String shared, Bytes welcome)
+      long id,
+      String name,
+      long memoryLimit,
+      int channel,
+      Bytes shared,
+      String problem,
+      Bytes welcome)
       implements ControlMessage {}
 
   /** To a worker, with a descriptor: one more connection of its session. */
@@ -85,7 +92,8 @@ sealed interface ControlMessage {
         out.writeUTF(start.name());
         out.writeLong(start.memoryLimit());
         out.writeInt(start.channel());
-        out.writeUTF(start.shared());
+        write(out, start.shared());
+        out.writeUTF(clip(start.problem()));
         out.write(start.welcome().array());
       } else if (this instanceof AddLane lane) {
         out.writeByte('L');
@@ -130,21 +138,35 @@ sealed interface ControlMessage {
     return text.length() <= 1000 ? text : text.substring(0, 1000);
   }
 
+  /** Text for the log and for people, from a worker that may be hostile. */
+  private static String text(DataInputStream in) throws IOException {
+    return WorkerLog.printable(clip(in.readUTF()));
+  }
+
+  private static long count(DataInputStream in) throws IOException {
+    long count = in.readLong();
+    if (count < 0) {
+      throw new IOException("a count of " + count);
+    }
+    return count;
+  }
+
   /** Reads a packet. */
   static ControlMessage decode(byte[] packet) throws IOException {
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(packet))) {
       byte kind = in.readByte();
       return switch (kind) {
-        case 'R' -> new Ready(in.readUTF());
-        case 'F' -> new Failed(in.readUTF());
-        case 'U' -> new Used(in.readLong(), in.readLong(), in.readLong(), in.readLong());
-        case 'E' -> new Ended(in.readUTF());
+        case 'R' -> new Ready(text(in));
+        case 'F' -> new Failed(text(in));
+        case 'U' -> new Used(count(in), count(in), count(in), count(in));
+        case 'E' -> new Ended(text(in));
         case 'S' ->
             new StartSession(
                 in.readLong(),
                 in.readUTF(),
                 in.readLong(),
                 in.readInt(),
+                read(in),
                 in.readUTF(),
                 Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));
         case 'L' -> new AddLane(in.readInt(), Bytes.of(in.readNBytes(HandshakeMessages.WELCOME)));

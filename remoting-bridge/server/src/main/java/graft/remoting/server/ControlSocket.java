@@ -2,10 +2,11 @@ package graft.remoting.server;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * One end of the private socket between the server and a worker: packets (SOCK_SEQPACKET, so that
- * borders are kept and the end is seen) that can carry a file descriptor (SCM_RIGHTS, see unix(7)).
+ * borders are kept and the end is seen) that can carry file descriptors (SCM_RIGHTS, see unix(7)).
  */
 final class ControlSocket implements AutoCloseable {
 
@@ -13,6 +14,11 @@ final class ControlSocket implements AutoCloseable {
 
   ControlSocket(NativeSocket socket) {
     this.socket = socket;
+  }
+
+  /** Takes over a descriptor that is connected to the server. */
+  static ControlSocket of(int fd) {
+    return new ControlSocket(new NativeSocket(fd, "the server"));
   }
 
   /** Connects a worker to its server. */
@@ -32,8 +38,18 @@ final class ControlSocket implements AutoCloseable {
     }
   }
 
-  /** A received message. The descriptor, -1 without one, belongs to the receiver. */
-  record Received(ControlMessage message, int fd) {}
+  /** A received message. The descriptors belong to the receiver. */
+  record Received(ControlMessage message, List<Integer> fds) {
+    /** The first descriptor, -1 without one. */
+    int fd() {
+      return fds.isEmpty() ? -1 : fds.get(0);
+    }
+
+    /** Closes all descriptors. */
+    void discard() {
+      fds.forEach(Descriptors::discard);
+    }
+  }
 
   int fd() {
     return socket.fd();
@@ -44,11 +60,26 @@ final class ControlSocket implements AutoCloseable {
     send(message, -1);
   }
 
-  /** Sends a message and a copy of {@code fd}; the caller keeps its own. */
-  synchronized void send(ControlMessage message, int fd) throws IOException {
+  /** Sends a message and a copy of {@code fd}, unless that is -1; the caller keeps its own. */
+  void send(ControlMessage message, int fd) throws IOException {
+    send(message, fd < 0 ? List.of() : List.of(fd), 0);
+  }
+
+  /**
+   * Sends a message and copies of descriptors to a worker, which may be hostile: one that does not
+   * read what it is told is not waited for.
+   *
+   * @throws IOException when the worker has gone, or has not read the messages before
+   */
+  void sendAtOnce(ControlMessage message, List<Integer> fds) throws IOException {
+    send(message, fds, Libc.MSG_DONTWAIT);
+  }
+
+  private synchronized void send(ControlMessage message, List<Integer> fds, int flags)
+      throws IOException {
     byte[] packet = message.encode();
     try (Scratch scratch = Scratch.of(packet)) {
-      Descriptors.send(socket, scratch.address(), packet.length, fd);
+      Descriptors.send(socket, scratch.address(), packet.length, fds, flags);
     }
   }
 
@@ -61,14 +92,25 @@ final class ControlSocket implements AutoCloseable {
     }
   }
 
-  /** The next message, waiting for it; null when the other end has gone. */
+  /**
+   * The next message, waiting for it; null when the other end has gone.
+   *
+   * @throws IOException also for a message that cannot be
+   */
   Received receive() throws IOException {
     try (Scratch scratch = new Scratch(ControlMessage.MAX)) {
       Descriptors.Received received =
           Descriptors.receive(socket, scratch.address(), ControlMessage.MAX);
-      return received.bytes() == 0
-          ? null
-          : new Received(ControlMessage.decode(scratch.bytes(0, received.bytes())), received.fd());
+      if (received.bytes() == 0) {
+        return null;
+      }
+      try {
+        return new Received(
+            ControlMessage.decode(scratch.bytes(0, received.bytes())), received.fds());
+      } catch (IOException e) {
+        received.fds().forEach(Descriptors::discard);
+        throw e;
+      }
     }
   }
 

@@ -11,6 +11,7 @@ final class EventChannel implements Doorbell {
   private static final String DEVICE = "/dev/xen/evtchn";
   private static final long BIND_UNBOUND_PORT = 0x044502;
   private static final long NOTIFY = 0x044504;
+  private static final long RESTRICT_DOMAIN = 0x024506;
   private static final int PORT = 4;
 
   private final NativeSocket socket;
@@ -23,24 +24,33 @@ final class EventChannel implements Doorbell {
     this.port = port;
   }
 
-  /** A new channel, which only that domain can bind. */
-  static EventChannel open(int domain, NativeSocket socket) throws IOException {
+  /**
+   * Makes a channel, which only that domain can bind.
+   *
+   * @param port where to write its number (32 bits)
+   * @return its descriptor, which can make channels to no other domain
+   */
+  static int bind(int domain, long port) throws IOException {
     int fd = Libc.openDevice(DEVICE);
     try (Scratch wanted = new Scratch(4)) {
       Memory.putInt(wanted.address(), domain);
-      int port = Libc.ioctl(fd, BIND_UNBOUND_PORT, wanted.address());
-      if (port < 0) {
+      int bound = Libc.ioctl(fd, BIND_UNBOUND_PORT, wanted.address());
+      if (bound < 0) {
         SystemCallException failure = Libc.failure("make an event channel to domain " + domain);
         Libc.close(fd);
         throw failure;
       }
-      return new EventChannel(socket, fd, port);
+      Memory.putInt(port, bound);
+      // A kernel before 4.10 has no such request.
+      Memory.putShort(wanted.address(), (short) domain);
+      Libc.ioctl(fd, RESTRICT_DOMAIN, wanted.address());
+      return fd;
     }
   }
 
-  /** What the guest binds. */
-  int port() {
-    return port;
+  /** That of a descriptor, which is this object's then. */
+  static EventChannel of(int fd, int port, NativeSocket socket) {
+    return new EventChannel(socket, fd, port);
   }
 
   @Override

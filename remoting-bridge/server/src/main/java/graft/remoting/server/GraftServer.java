@@ -29,6 +29,7 @@ public final class GraftServer implements AutoCloseable {
   private final List<ListenAddress> addresses = new ArrayList<>();
   private Optional<ListenAddress> metricsAddress = Optional.empty();
   private Optional<String> rdmaObstacle = Optional.empty();
+  private Isolation isolation = Isolation.none("the server has not started");
   private boolean closed;
 
   private GraftServer() {}
@@ -63,11 +64,14 @@ public final class GraftServer implements AutoCloseable {
       addresses.add(listener.address());
     }
     Path folder = runtimeFolder(config.runtimeFolder());
-    Path socket = folder.resolve("workers.sock");
+    WorkerJail jail = jail(config.jail());
     ServerMetrics metrics = new ServerMetrics();
     WorkerCommand command =
-        new WorkerCommand(socket, config.spinMicros(), config.rdmaPorts(), config.workerOptions());
-    WorkerPool pool = new WorkerPool(command, socket, config.device(), config.spares(), metrics);
+        new WorkerCommand(
+            jail, folder, config.spinMicros(), config.rdmaPorts(), config.workerOptions());
+    WorkerKind spare = new WorkerKind(config.device(), !config.rdmaPorts().isEmpty());
+    WorkerPool pool =
+        new WorkerPool(command, WorkerCommand.socket(folder), spare, config.spares(), metrics);
     parts.add(pool);
     pool.start();
     if (config.metrics().isPresent()) {
@@ -104,6 +108,22 @@ public final class GraftServer implements AutoCloseable {
     TokensFile tokens = new TokensFile(config.tokens().get());
     tokens.read();
     return tokens;
+  }
+
+  private WorkerJail jail(JailConfig config) throws ServerException {
+    WorkerJail jail = WorkerJail.open(config);
+    parts.add(jail);
+    isolation = jail.isolation();
+    if (config.isRequired() && !isolation.isComplete()) {
+      throw new IsolationException(isolation);
+    }
+    LOG.info("{}", isolation.describe());
+    return jail;
+  }
+
+  /** What its workers are confined by. */
+  public Isolation isolation() {
+    return isolation;
   }
 
   private Path runtimeFolder(Optional<Path> wanted) throws ServerException {

@@ -22,11 +22,13 @@ final class GrantedPages {
   private static final int REFERENCES = 16;
   private static final int ENOSPC = 28;
 
-  private final long address;
-  private final byte[] references;
+  private final int fd;
+  private final long offset;
+  private final Bytes references;
 
-  private GrantedPages(long address, byte[] references) {
-    this.address = address;
+  private GrantedPages(int fd, long offset, Bytes references) {
+    this.fd = fd;
+    this.offset = offset;
     this.references = references;
   }
 
@@ -39,37 +41,44 @@ final class GrantedPages {
       Memory.putShort(memory + 2, (short) WRITABLE);
       Memory.putInt(memory + 4, COUNT);
       if (Libc.ioctl(fd, ALLOC_GREF, memory) < 0) {
-        throw Native.getLastError() == ENOSPC
-            ? new IOException(
-                "no "
-                    + COUNT
-                    + " pages more to grant: see /sys/module/xen_gntalloc/parameters/limit,"
-                    + " and Xen's gnttab_max_frames")
-            : Libc.failure("grant " + COUNT + " pages to domain " + domain);
+        IOException failure =
+            Native.getLastError() == ENOSPC
+                ? new IOException(
+                    "no "
+                        + COUNT
+                        + " pages more to grant: see /sys/module/xen_gntalloc/parameters/limit,"
+                        + " and Xen's gnttab_max_frames")
+                : Libc.failure("grant " + COUNT + " pages to domain " + domain);
+        Libc.close(fd);
+        throw failure;
       }
-      long mapped =
-          Libc.mmap(
-              0,
-              4096L * COUNT,
-              Libc.PROT_READ | Libc.PROT_WRITE,
-              Libc.MAP_SHARED,
-              fd,
-              Memory.getLong(memory + 8));
-      if (mapped == -1) {
-        throw Libc.failure("map the pages granted to domain " + domain);
-      }
-      return new GrantedPages(mapped, wanted.bytes(REFERENCES, 4 * COUNT));
-    } finally {
-      Libc.close(fd);
+      return new GrantedPages(
+          fd, Memory.getLong(memory + 8), Bytes.of(wanted.bytes(REFERENCES, 4 * COUNT)));
     }
   }
 
-  /** What the guest maps, 32 bits each. */
-  byte[] references() {
-    return references.clone();
+  /** The descriptor that has them, the caller's. */
+  int fd() {
+    return fd;
   }
 
-  Rings rings() {
-    return Rings.granted(address);
+  /** Where they begin in it. */
+  long offset() {
+    return offset;
+  }
+
+  /** What the guest maps, 32 bits each. */
+  Bytes references() {
+    return references;
+  }
+
+  /** Maps them. */
+  static Rings map(int fd, long offset) throws IOException {
+    long mapped =
+        Libc.mmap(0, 4096L * COUNT, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, fd, offset);
+    if (mapped == -1) {
+      throw Libc.failure("map the pages granted to the guest");
+    }
+    return Rings.granted(mapped);
   }
 }

@@ -1,9 +1,7 @@
 package graft.remoting.server;
 
-import com.sun.jna.Native;
 import graft.remoting.device.Memory;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.security.SecureRandom;
 
 /**
@@ -57,12 +55,12 @@ final class GuestRegion extends Region {
   }
 
   /**
-   * Opens a guest's region for one session.
+   * Takes part in a guest's region for one session.
    *
+   * @param fd the region's file, opened for this session alone; this object's from now on
    * @param address where the client wants its begin
    */
-  static GuestRegion open(Path file, long address) throws IOException, UnfitException {
-    int fd = openFile(file);
+  static GuestRegion open(int fd, long address) throws IOException, UnfitException {
     boolean done = false;
     try {
       long bytes = Libc.lseek(fd, 0, Libc.SEEK_END) & -PAGE;
@@ -82,16 +80,6 @@ final class GuestRegion extends Region {
         Libc.close(fd);
       }
     }
-  }
-
-  private static int openFile(Path file) throws UnfitException {
-    int fd = Libc.open(file.toString(), Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_CLOEXEC);
-    if (fd < 0) {
-      String why = Libc.strerror(Native.getLastError());
-      throw new UnfitException(
-          "the server cannot open the guest's shared memory " + file + ": " + why);
-    }
-    return fd;
   }
 
   /** The mark that was written to the begin of the rings' part. */

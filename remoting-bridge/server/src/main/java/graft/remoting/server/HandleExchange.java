@@ -22,7 +22,7 @@ public interface HandleExchange {
   /**
    * What was found.
    *
-   * @param fd the finder's own descriptor of physical memory, -1 without one
+   * @param fd the finder's own descriptor of the memory or the event, -1 without one
    */
   record Found(SharedHandle handle, int fd) {}
 

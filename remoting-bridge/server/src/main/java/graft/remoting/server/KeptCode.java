@@ -65,7 +65,7 @@ final class KeptCode {
   }
 
   private void keep(Image image) {
-    int fd = Libc.memfd_create("graft-code", Libc.MFD_CLOEXEC);
+    int fd = Libc.memfd_create("graft-code", Libc.MFD_CLOEXEC | Libc.MFD_ALLOW_SEALING);
     if (fd < 0) {
       return;
     }
@@ -77,7 +77,7 @@ final class KeptCode {
       }
       done += count;
     }
-    if (done == image.bytes()) {
+    if (done == image.bytes() && Libc.fcntl(fd, Libc.F_ADD_SEALS, CodeCache.SEALS) == 0) {
       exchange.keep(hash(image), fd);
     }
     Libc.close(fd);

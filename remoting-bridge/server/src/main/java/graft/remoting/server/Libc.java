@@ -25,6 +25,7 @@ final class Libc {
   static final int SO_RCVBUF = 8;
   static final int SO_KEEPALIVE = 9;
   static final int SO_PEERCRED = 17;
+  static final int SO_LINGER = 13;
   static final int SO_DOMAIN = 39;
   static final int SCM_RIGHTS = 1;
   static final int IPPROTO_TCP = 6;
@@ -59,10 +60,14 @@ final class Libc {
   static final int MAP_ANONYMOUS = 0x20;
   static final int MAP_FIXED_NOREPLACE = 0x100000;
   static final int MFD_CLOEXEC = 1;
+  static final int MFD_ALLOW_SEALING = 2;
   static final int F_SETFL = 4;
   static final int F_DUPFD_CLOEXEC = 1030;
   static final int F_GET_SEALS = 1034;
+  static final int F_ADD_SEALS = 1033;
   static final int F_SEAL_SHRINK = 2;
+  static final int F_SEAL_GROW = 4;
+  static final int F_SEAL_WRITE = 8;
   static final int SEEK_SET = 0;
   static final int SEEK_END = 2;
   static final int O_RDWR = 2;

@@ -3,6 +3,7 @@ package graft.remoting.server;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.ForwardingDevice;
+import graft.remoting.device.HandleFiles;
 
 /**
  * A device that can be told to keep the GPU out of it: work is then not queued and its answer is
@@ -10,11 +11,21 @@ import graft.remoting.device.ForwardingDevice;
  * use it. Stays in place for the session, so that the code that was compiled for the one is right
  * for the other.
  */
-final class PretendingDevice extends ForwardingDevice {
+final class PretendingDevice extends ForwardingDevice implements HandleFiles {
   private boolean pretends;
 
   PretendingDevice(CudaDevice next) {
     super(next);
+  }
+
+  @Override
+  public int file(long handle) {
+    return HandleFiles.of(next).file(handle);
+  }
+
+  @Override
+  public void adopt(long handle, int descriptor) {
+    HandleFiles.of(next).adopt(handle, descriptor);
   }
 
   /** Keeps the GPU out of it, or not. For one thread, before the session. */

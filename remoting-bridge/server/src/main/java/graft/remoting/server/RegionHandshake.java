@@ -2,7 +2,6 @@ package graft.remoting.server;
 
 import graft.remoting.device.Memory;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 
 /**
@@ -37,28 +36,34 @@ final class RegionHandshake {
     try (Scratch greeting = new Scratch(GREETING)) {
       Descriptors.Received received = Descriptors.receive(socket, greeting.address(), GREETING);
       if (received.bytes() != GREETING
-          || received.fd() < 0
+          || received.fds().size() != 1
           || !isGreeting(greeting.address(), ClientRegion.BYTES)) {
         throw new ProtocolException("the client sends shared memory of another kind");
       }
-      return new ClientRegion(received.fd(), Memory.getLong(greeting.address() + 16));
+      return new ClientRegion(received.fds().get(0), Memory.getLong(greeting.address() + 16));
     }
   }
 
   /**
-   * Opens a guest's memory where its client wants it.
+   * Shares a guest's memory where its client wants it.
    *
+   * @param fd the memory, opened for this session alone; -1 if there is none
+   * @param problem why there is none
    * @throws IOException when it cannot be; the client has been told why
    * @throws ProtocolException when the client does not ask in time, or not as it must
    */
-  static GuestRegion agree(NativeSocket socket, Path file, Duration limit) throws IOException {
+  static GuestRegion agree(NativeSocket socket, int fd, String problem, Duration limit)
+      throws IOException {
     long deadline = System.nanoTime() + limit.toNanos();
     try (Scratch greeting = new Scratch(GREETING)) {
       if (!socket.receiveAll(greeting.address(), GREETING, deadline)
           || !isGreeting(greeting.address(), 0)) {
         throw new ProtocolException("the client does not ask for its guest's shared memory");
       }
-      GuestRegion region = GuestRegion.open(file, Memory.getLong(greeting.address() + 16));
+      if (fd < 0) {
+        throw new GuestRegion.UnfitException(problem);
+      }
+      GuestRegion region = GuestRegion.open(fd, Memory.getLong(greeting.address() + 16));
       answer(socket, region, "");
       return region;
     } catch (GuestRegion.UnfitException e) {

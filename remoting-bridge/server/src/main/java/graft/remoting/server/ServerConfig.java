@@ -25,6 +25,7 @@ import java.util.OptionalLong;
  * @param rdmaPorts the ports that rdma goes by, as the client's {@code rdma-ports} has them; those
  *     that UCX likes if empty
  * @param workerOptions further options of the workers' Java runtime
+ * @param jail how workers are confined
  */
 public record ServerConfig(
     List<ListenAddress> listen,
@@ -39,7 +40,8 @@ public record ServerConfig(
     int maxHandshakes,
     int spinMicros,
     List<String> rdmaPorts,
-    List<String> workerOptions) {
+    List<String> workerOptions,
+    JailConfig jail) {
 
   /** Checks the numbers. */
   public ServerConfig {
@@ -84,6 +86,7 @@ public record ServerConfig(
     private int spinMicros = Runtime.getRuntime().availableProcessors() > 2 ? 50 : 0;
     private List<String> rdmaPorts = List.of();
     private List<String> workerOptions = List.of();
+    private JailConfig jail = JailConfig.defaults();
 
     private Builder(Optional<Path> tokens, DeviceSpec device) {
       this.tokens = tokens;
@@ -152,6 +155,12 @@ public record ServerConfig(
       return this;
     }
 
+    /** Confines workers so; as well as the machine can if not said. */
+    public Builder jail(JailConfig config) {
+      jail = config;
+      return this;
+    }
+
     /** Adds options of the workers' Java runtime. */
     public Builder workerOptions(List<String> options) {
       workerOptions = options;
@@ -177,7 +186,8 @@ public record ServerConfig(
           maxHandshakes,
           spinMicros,
           rdmaPorts,
-          workerOptions);
+          workerOptions,
+          jail);
     }
   }
 }

@@ -6,15 +6,18 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * The server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--device SPEC]
- * [--memory BYTES] [--spare N] [--max-sessions N] [--metrics ADDRESS] [--rdma-ports LIST]}. Prints
- * the addresses on standard output, one a line, when it can take a session. SIGTERM and SIGINT stop
- * it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong arguments.
+ * [--memory BYTES] [--spare N] [--max-sessions N] [--metrics ADDRESS] [--rdma-ports LIST]
+ * [--require-isolation yes|no]}. Prints the addresses on standard output, one a line, when it can
+ * take a session, and on standard error what its workers are confined by. SIGTERM and SIGINT stop
+ * it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong arguments, 4 cannot confine workers
+ * as is required.
  */
 public final class ServerMain {
   private static final String USAGE =
       "usage: ServerMain --listen tcp://HOST:PORT|unix:///PATH [--listen ...] --tokens FILE\n"
           + "    [--device software|cuda|cuda:INDEX] [--memory BYTES] [--spare N] [--max-sessions N]\n"
-          + "    [--metrics tcp://127.0.0.1:PORT|unix:///PATH] [--rdma-ports PORT,...]";
+          + "    [--metrics tcp://127.0.0.1:PORT|unix:///PATH] [--rdma-ports PORT,...]\n"
+          + "    [--require-isolation yes|no]";
 
   private ServerMain() {}
 
@@ -32,13 +35,14 @@ public final class ServerMain {
     try {
       GraftServer server = GraftServer.start(config);
       Runtime.getRuntime().addShutdownHook(new Thread(server::close, "graft-stop"));
+      System.err.println("graft server: " + server.isolation().describe());
       server
           .rdmaObstacle()
           .ifPresent(why -> System.err.println("graft server: no rdma now: " + why));
       server.addresses().forEach(System.out::println);
     } catch (ServerException e) {
       System.err.println("graft server: " + e.getMessage());
-      System.exit(1);
+      System.exit(e instanceof IsolationException ? 4 : 1);
     }
     new CountDownLatch(1).await();
   }
@@ -65,6 +69,8 @@ public final class ServerMain {
         case "--spare" -> config.spares((int) number(args.get(i), value));
         case "--max-sessions" -> config.maxSessions((int) number(args.get(i), value));
         case "--metrics" -> config.metrics(ListenAddress.parse(value));
+        case "--require-isolation" ->
+            config.jail(JailConfig.defaults().withRequired(value.equals("yes")));
         case "--rdma-ports" -> config.rdmaPorts(List.of(value.split(",")));
         case "--tokens", "--device" -> {}
         default -> throw new IllegalArgumentException("unknown option " + args.get(i));

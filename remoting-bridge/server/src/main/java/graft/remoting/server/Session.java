@@ -3,6 +3,7 @@ package graft.remoting.server;
 import graft.remoting.api.HandleKind;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
+import graft.remoting.device.HandleFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.slf4j.Logger;
@@ -69,7 +70,7 @@ final class Session implements RecordHandler, SessionCalls {
     this.graphs = new GraphCalls(device, tracked, handles, code, state.hostFunctions());
     this.region = new RegionCalls(device, channel);
     this.twins = new TwinCalls(device);
-    this.sharing = new SharingCalls(device, terms.handles());
+    this.sharing = new SharingCalls(device, HandleFiles.of(driver), terms.handles());
     this.waits = new WaitCalls(device, state, handles.usedStreams(), printing);
     Waiters.relaxCapture(device);
   }

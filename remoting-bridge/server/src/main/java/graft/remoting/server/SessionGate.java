@@ -4,8 +4,11 @@ import graft.remoting.server.HandshakeMessages.Hello;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,27 +66,41 @@ final class SessionGate {
     Grant grant = accepted.grant();
     int channel = accepted.hello().channel();
     checkChannel(channel, socket, grant);
-    String shared =
-        switch (channel) {
-          case HandshakeMessages.CHANNEL_GUEST_MEMORY -> grant.region();
-          case HandshakeMessages.CHANNEL_VCHAN -> grant.domain();
-          default -> "";
-        };
     DeviceSpec wanted =
         grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
+    WorkerKind kind = new WorkerKind(wanted, channel == HandshakeMessages.CHANNEL_RDMA);
     long limit = grant.memory().orElse(memory.orElse(0));
     long id = newId();
+    try (GuestMemory memory = GuestMemory.open(channel, grant)) {
+      List<Integer> fds = new ArrayList<>(List.of(socket.fd()));
+      fds.addAll(memory.fds());
+      ControlMessage.StartSession start =
+          new ControlMessage.StartSession(
+              id,
+              grant.name(),
+              limit,
+              channel,
+              memory.terms(),
+              memory.problem(),
+              welcome(id, accepted));
+      Supplier<ServedSession> session =
+          () ->
+              new ServedSession(id, accepted.sessionSecret(), grant.name(), socket.peer(), wanted);
+      begin(kind, session, start, fds);
+    }
+  }
+
+  private void begin(
+      WorkerKind kind,
+      Supplier<ServedSession> sessions,
+      ControlMessage.StartSession start,
+      List<Integer> fds)
+      throws HandshakeException {
     String reason = "";
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       try {
-        Worker worker = pool.take(wanted, WORKER_LIMIT);
-        ServedSession session =
-            new ServedSession(id, accepted.sessionSecret(), grant.name(), socket.peer(), wanted);
-        Bytes welcome = welcome(id, accepted);
-        worker.start(
-            session,
-            new ControlMessage.StartSession(id, grant.name(), limit, channel, shared, welcome),
-            socket.fd());
+        ServedSession session = sessions.get();
+        pool.take(kind, WORKER_LIMIT).start(session, start, fds);
         metrics.sessionStarted();
         LOG.info("{}", session.startLine());
         return;
@@ -145,9 +162,9 @@ final class SessionGate {
     }
     worker
         .control()
-        .send(
+        .sendAtOnce(
             new ControlMessage.AddLane(hello.channel(), welcome(hello.sessionId(), accepted)),
-            socket.fd());
+            List.of(socket.fd()));
   }
 
   private static Bytes welcome(long id, Handshake.Accepted accepted) {

@@ -13,6 +13,12 @@ final class SharedHandles {
 
   private static final int MOST_DESCRIPTORS = 256;
 
+  /** Bytes of a token, see SharingCalls. */
+  private static final int TOKEN = 32;
+
+  /** Bytes of a handle and what is said of it, see {@link SharedHandle}; more is no handle. */
+  private static final int LONGEST = 128;
+
   private final Map<Key, Given> all = new HashMap<>();
   private final Map<Long, Count> counts = new HashMap<>();
 
@@ -31,12 +37,16 @@ final class SharedHandles {
   /**
    * Enters what a session gives; the descriptor is this object's then.
    *
-   * @return false, and nothing is entered, if the session has given enough or the token is taken
+   * @return false, and nothing is entered, if the session has given enough, the token is taken, or
+   *     either is of a size that cannot be
    */
   synchronized boolean put(ServedSession session, Bytes token, Bytes handle, int fd) {
     Count count = counts.getOrDefault(session.id(), new Count(0, 0));
     int descriptors = count.descriptors() + (fd >= 0 ? 1 : 0);
     Key key = new Key(session.name(), token);
+    if (token.array().length != TOKEN || handle.array().length > LONGEST) {
+      return false;
+    }
     if (count.handles() >= MOST || descriptors > MOST_DESCRIPTORS || all.containsKey(key)) {
       return false;
     }
@@ -60,7 +70,7 @@ final class SharedHandles {
             given -> {
               boolean gone = given.session() == session.id();
               if (gone && given.fd() >= 0) {
-                Libc.close(given.fd());
+                Descriptors.discard(given.fd());
               }
               return gone;
             });

@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import graft.remoting.device.CudaResult;
+import graft.remoting.device.HandleFiles;
 import graft.remoting.device.Memory;
 import java.security.SecureRandom;
 import java.util.HashMap;
@@ -17,14 +18,16 @@ final class SharingCalls {
   private static final int POSIX_FILE_DESCRIPTOR = 1;
 
   private final AccountedDevice device;
+  private final HandleFiles files;
   private final HandleExchange exchange;
   private final SecureRandom random = new SecureRandom();
 
   /** A handle that was given keeps its token: programs recognize memory by it. */
   private final Map<SharedHandle, Bytes> given = new HashMap<>();
 
-  SharingCalls(AccountedDevice device, HandleExchange exchange) {
+  SharingCalls(AccountedDevice device, HandleFiles files, HandleExchange exchange) {
     this.device = device;
+    this.files = files;
     this.exchange = exchange;
   }
 
@@ -69,7 +72,7 @@ final class SharingCalls {
     Bytes token = given.get(shared);
     if (token == null) {
       token = newToken();
-      if (!exchange.give(token, shared, -1)) {
+      if (!exchange.give(token, shared, files.file(driver.address()))) {
         return CudaResult.OUT_OF_MEMORY;
       }
       given.put(shared, token);
@@ -136,6 +139,12 @@ final class SharingCalls {
     return found;
   }
 
+  private void adopt(long handle, HandleExchange.Found found) {
+    if (found.fd() >= 0) {
+      files.adopt(handle, found.fd());
+    }
+  }
+
   private static void closeDescriptor(HandleExchange.Found found) {
     if (found.fd() >= 0) {
       Libc.close(found.fd());
@@ -167,13 +176,18 @@ final class SharingCalls {
 
   private int open(SharedHandle.Kind kind, long address, long bytes, long handle, Opening opening) {
     HandleExchange.Found found = find(handle, kind);
-    if (found == null || address == 0) {
+    if (found == null) {
+      return CudaResult.INVALID_VALUE;
+    }
+    if (address == 0) {
+      closeDescriptor(found);
       return CudaResult.INVALID_VALUE;
     }
     if (bytes != 0) {
       Memory.putLong(bytes, found.handle().size());
     }
     try (Scratch driver = Scratch.of(found.handle().handle().array())) {
+      adopt(driver.address(), found);
       return opening.open(driver.address(), found.handle().size());
     }
   }
@@ -196,13 +210,18 @@ final class SharingCalls {
       return CudaResult.INVALID_VALUE;
     }
     try (Scratch driver = Scratch.of(found.handle().handle().array())) {
+      adopt(driver.address(), found);
       return device.cuIpcOpenEventHandle(event, driver.address());
     }
   }
 
   int openPhysical(long memory, long handle) {
     HandleExchange.Found found = find(handle, SharedHandle.Kind.PHYSICAL);
-    if (found == null || memory == 0) {
+    if (found == null) {
+      return CudaResult.INVALID_VALUE;
+    }
+    if (memory == 0) {
+      closeDescriptor(found);
       return CudaResult.INVALID_VALUE;
     }
     try {

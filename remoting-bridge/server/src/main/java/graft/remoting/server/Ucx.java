@@ -15,8 +15,11 @@ final class Ucx {
   /** The ports that this process's connections go by; a client has a variable of the same name. */
   static final String PORTS = "GRAFT_RDMA_PORTS";
 
+  /** The folder of adapters, for tests. */
+  static final String DEVICES_VARIABLE = "GRAFT_RDMA_DEVICES";
+
   private static final String DEVICES =
-      System.getenv().getOrDefault("GRAFT_RDMA_DEVICES", "/sys/class/infiniband");
+      System.getenv().getOrDefault(DEVICES_VARIABLE, "/sys/class/infiniband");
   private static final int REASON = 512;
 
   static {

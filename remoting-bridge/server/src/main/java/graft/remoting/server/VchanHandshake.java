@@ -23,34 +23,37 @@ final class VchanHandshake {
   private VchanHandshake() {}
 
   /**
-   * Shares new pages with the guest.
+   * Shares the pages that the server made with the guest.
    *
-   * @param guest the name of its domain
+   * @param offer them; null if there are none
+   * @param problem why there are none
    * @throws IOException when that cannot be; the client has been told why
    * @throws ProtocolException when the client does not ask in time, or not as it must
    */
-  static RingTransport agree(NativeSocket socket, String guest, Duration limit) throws IOException {
+  static RingTransport agree(NativeSocket socket, VchanOffer offer, String problem, Duration limit)
+      throws IOException {
     try (Scratch greeting = new Scratch(4)) {
       if (!socket.receiveAll(greeting.address(), 4, System.nanoTime() + limit.toNanos())
           || Memory.getInt(greeting.address()) != MAGIC) {
         throw new ProtocolException("the client does not ask for pages to share");
       }
     }
-    GrantedPages pages;
-    EventChannel events;
-    int self;
-    try (Xenstore xenstore = Xenstore.ofHost()) {
-      int domain = xenstore.domain(guest);
-      self = xenstore.self();
-      pages = GrantedPages.share(domain);
-      events = EventChannel.open(domain, socket);
+    if (offer == null) {
+      socket.sendAll(answer(0, 0, problem));
+      throw new IOException(problem);
+    }
+    Rings rings;
+    try {
+      rings = GrantedPages.map(offer.grants(), offer.offset());
     } catch (IOException e) {
       socket.sendAll(answer(0, 0, e.getMessage()));
       throw e;
+    } finally {
+      Libc.close(offer.grants());
     }
-    socket.sendAll(answer(self, events.port(), ""));
-    socket.sendAll(pages.references());
-    return new RingTransport(events, pages.rings());
+    socket.sendAll(answer(offer.self(), offer.port(), ""));
+    socket.sendAll(offer.references().array());
+    return new RingTransport(EventChannel.of(offer.events(), offer.port(), socket), rings);
   }
 
   private static byte[] answer(int domain, int port, String problem) {

@@ -1,6 +1,8 @@
 package graft.remoting.server;
 
 import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A worker's process as the server sees it: started, then ready, then serving one session, then
@@ -8,19 +10,32 @@ import java.io.IOException;
  */
 final class Worker {
   private final Process process;
-  private final DeviceSpec device;
+  private final WorkerJail.Cell cell;
+  private final WorkerKind kind;
   private final long started = System.nanoTime();
+  private final AtomicBoolean hasLeft = new AtomicBoolean();
   private volatile ControlSocket control;
   private volatile ServedSession session;
   private volatile String failure;
 
-  Worker(Process process, DeviceSpec device) {
-    this.process = process;
-    this.device = device;
+  Worker(WorkerCommand.Started started, WorkerKind kind) {
+    this.process = started.process();
+    this.cell = started.cell();
+    this.kind = kind;
   }
 
-  DeviceSpec device() {
-    return device;
+  WorkerKind kind() {
+    return kind;
+  }
+
+  /** Whether its place has to be given back now; true once. */
+  boolean leaves() {
+    return hasLeft.compareAndSet(false, true);
+  }
+
+  /** Where it is confined. */
+  WorkerJail.Cell cell() {
+    return cell;
   }
 
   long pid() {
@@ -57,16 +72,16 @@ final class Worker {
     return failure != null
         ? failure
         : "the worker for device "
-            + device
+            + kind
             + " ended with status "
             + exitStatus
             + " before it was ready; see the log";
   }
 
-  /** Gives it a client. Its process has a copy of the descriptor then. */
-  void start(ServedSession served, ControlMessage.StartSession message, int clientFd)
+  /** Gives it a client. Its process has copies of the descriptors then. */
+  void start(ServedSession served, ControlMessage.StartSession message, List<Integer> fds)
       throws IOException {
     session = served;
-    control.send(message, clientFd);
+    control.sendAtOnce(message, fds);
   }
 }

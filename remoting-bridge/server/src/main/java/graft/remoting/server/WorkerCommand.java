@@ -6,7 +6,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * How a worker's process is started: this Java runtime, this class path, small. Nothing secret is
@@ -26,9 +29,11 @@ final class WorkerCommand {
           "-XX:MinHeapFreeRatio=10",
           "-XX:MaxHeapFreeRatio=30",
           "-Xshare:auto",
-          // At its own address the class archive's pages are shared by all workers, 7 MB each.
+          "-XX:+DisableAttachMechanism",
+          // Java 17 would map the class archive at a fixed address, which tells who has got into a
+          // worker where code lies. Elsewhere its pages are a worker's own, 6 MB each.
           "-XX:+UnlockDiagnosticVMOptions",
-          "-XX:ArchiveRelocationMode=0");
+          "-XX:ArchiveRelocationMode=1");
 
   /**
    * Programs on the software device are short. Without its second compiler Java has compiled what
@@ -38,7 +43,11 @@ final class WorkerCommand {
 
   private static final String TEMPORARY = System.getProperty("java.io.tmpdir");
 
-  private final Path socket;
+  /** In a jail the socket is connected already, as this descriptor. */
+  private static final int CONNECTED = 3;
+
+  private final WorkerJail jail;
+  private final Path folder;
   private final int spinMicros;
   private final String rdmaPorts;
   private final List<String> options;
@@ -46,41 +55,80 @@ final class WorkerCommand {
   /**
    * A command.
    *
-   * @param socket the private socket, to which workers connect
+   * @param jail what workers are confined by
+   * @param folder the server's own folder, with the private socket, to which workers connect
    * @param spinMicros how long a worker polls for the next record before it sleeps
    * @param rdmaPorts the ports that rdma goes by; those that UCX likes if empty
    * @param options further options of the Java runtime
    */
-  WorkerCommand(Path socket, int spinMicros, List<String> rdmaPorts, List<String> options) {
-    this.socket = socket;
+  WorkerCommand(
+      WorkerJail jail, Path folder, int spinMicros, List<String> rdmaPorts, List<String> options) {
+    this.jail = jail;
+    this.folder = folder;
     this.spinMicros = spinMicros;
     this.rdmaPorts = String.join(",", rdmaPorts);
     this.options = List.copyOf(options);
   }
 
-  /** Starts a process for one device. What it logs goes where the server's log goes. */
-  Process start(DeviceSpec device) throws IOException {
-    ProcessBuilder builder = new ProcessBuilder(arguments(device));
-    builder.redirectInput(new File("/dev/null"));
-    builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
-    builder.redirectError(ProcessBuilder.Redirect.INHERIT);
-    showDevice(device, builder.environment());
-    if (!rdmaPorts.isEmpty()) {
-      builder.environment().put(Ucx.PORTS, rdmaPorts);
-    }
-    // Each arena of the C library's allocator keeps megabytes of its own.
-    builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "1");
-    return builder.start();
+  /** The private socket of a server whose own folder that is. */
+  static Path socket(Path folder) {
+    return folder.resolve("workers.sock");
   }
 
-  List<String> arguments(DeviceSpec device) {
+  /**
+   * A worker that was started.
+   *
+   * @param cell to be left when it has ended
+   */
+  record Started(Process process, WorkerJail.Cell cell) {}
+
+  /** Starts a process. The thread that calls this must live as long as the process is to. */
+  Started start(WorkerKind kind) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder();
+    builder.redirectInput(new File("/dev/null"));
+    builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
+    Map<String, String> environment = builder.environment();
+    if (jail.hasRoot()) {
+      WorkerEnvironment.restrict(environment);
+    }
+    WorkerJail.Cell cell = jail.enter(kind, socket(folder), environment);
+    showDevice(kind.device(), cell.visible(), environment);
+    if (!rdmaPorts.isEmpty()) {
+      environment.put(Ucx.PORTS, rdmaPorts);
+    }
+    // Each arena of the C library's allocator keeps megabytes of its own.
+    environment.putIfAbsent("MALLOC_ARENA_MAX", "1");
+    builder.command(new ArrayList<>(cell.options()));
+    builder.command().addAll(arguments(kind.device(), !cell.options().isEmpty()));
+    try {
+      return new Started(builder.start(), cell);
+    } catch (IOException e) {
+      jail.leave(cell);
+      throw e;
+    }
+  }
+
+  /** A worker has ended. */
+  void ended(WorkerJail.Cell cell) {
+    jail.leave(cell);
+  }
+
+  /**
+   * The command of a worker itself.
+   *
+   * @param isConnected whether it has a connection to the server already
+   */
+  List<String> arguments(DeviceSpec device, boolean isConnected) {
     List<String> arguments = new ArrayList<>();
     arguments.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     arguments.addAll(SMALL);
-    arguments.add("-XX:ErrorFile=" + Path.of(TEMPORARY, "graft-worker-%p.log"));
+    String temporary = jail.hasRoot() ? "/tmp" : TEMPORARY;
+    arguments.add("-XX:ErrorFile=" + Path.of(temporary, "graft-worker-%p.log"));
+    jail.libraries().ifPresent(libraries -> addLibraries(arguments, libraries));
     Properties properties = System.getProperties();
     for (String name : properties.stringPropertyNames()) {
-      if (name.startsWith("org.slf4j.simpleLogger.") || name.startsWith("jna.")) {
+      if (name.startsWith("org.slf4j.simpleLogger.")
+          || (name.startsWith("jna.") && jail.libraries().isEmpty())) {
         arguments.add("-D" + name + "=" + properties.getProperty(name));
       }
     }
@@ -89,19 +137,36 @@ final class WorkerCommand {
     }
     arguments.addAll(options);
     arguments.add("-cp");
-    arguments.add(System.getProperty("java.class.path"));
+    arguments.add(
+        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+            .map(element -> Path.of(element).toAbsolutePath().toString())
+            .collect(Collectors.joining(File.pathSeparator)));
     arguments.add(WorkerMain.class.getName());
-    arguments.add(socket.toString());
+    arguments.add(isConnected ? Integer.toString(CONNECTED) : socket(folder).toString());
     arguments.add(device.toString());
     arguments.add(Integer.toString(spinMicros));
     return arguments;
   }
 
+  private static void addLibraries(List<String> arguments, Path libraries) {
+    arguments.add("-Djna.boot.library.path=" + libraries);
+    String others = System.getProperty("jna.library.path");
+    arguments.add(
+        "-Djna.library.path=" + libraries + (others == null ? "" : File.pathSeparator + others));
+  }
+
   /**
    * Lets the process see only the GPU of the index, which is then its device 0, so that a session
    * can reach no other. An index counts in the server's own list where it has one.
+   *
+   * @param name that GPU's own name, where it is known
    */
-  static void showDevice(DeviceSpec device, Map<String, String> environment) {
+  static void showDevice(
+      DeviceSpec device, Optional<String> name, Map<String, String> environment) {
+    if (name.isPresent()) {
+      environment.put("CUDA_VISIBLE_DEVICES", name.get());
+      return;
+    }
     if (device.index().isEmpty()) {
       return;
     }

@@ -10,7 +10,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A worker's process: opens its device, says that it is ready, serves one session, exits.
- * Arguments: the private socket, the device, the microseconds to poll.
+ * Arguments: the private socket, or the descriptor that is connected to it; the device; the
+ * microseconds to poll.
  *
  * <p>It leaves by {@code _exit}: the driver's own exit handlers would wait for a kernel that never
  * ends. The system then takes back the GPU context and everything in it.
@@ -24,7 +25,7 @@ public final class WorkerMain {
   public static void main(String[] args) {
     int status = 1;
     try {
-      run(Path.of(args[0]), DeviceSpec.parse(args[1]), Integer.parseInt(args[2]));
+      run(args[0], DeviceSpec.parse(args[1]), Integer.parseInt(args[2]));
       status = 0;
     } catch (IOException e) {
       // The server has gone; a worker has nobody else to tell.
@@ -36,8 +37,11 @@ public final class WorkerMain {
     }
   }
 
-  private static void run(Path socket, DeviceSpec device, int spinMicros) throws IOException {
-    ControlSocket control = ControlSocket.connect(socket);
+  private static void run(String server, DeviceSpec device, int spinMicros) throws IOException {
+    ControlSocket control =
+        server.startsWith("/")
+            ? ControlSocket.connect(Path.of(server))
+            : ControlSocket.of(Integer.parseInt(server));
     DeviceOutput output = DeviceOutput.capture();
     Backend backend;
     try {
@@ -57,7 +61,8 @@ public final class WorkerMain {
           "a worker's first message must be a session, not " + received.message());
     }
     NativeSocket client = new NativeSocket(received.fd(), start.name());
-    new WorkerSession(control, backend, client, start, spinMicros, output).run();
+    List<Integer> memory = received.fds().subList(1, received.fds().size());
+    new WorkerSession(control, backend, client, start, memory, spinMicros, output).run();
   }
 
   private static Backend find(String kind) throws ServerException {

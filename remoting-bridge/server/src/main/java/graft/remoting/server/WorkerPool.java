@@ -7,6 +7,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -30,20 +33,27 @@ final class WorkerPool implements AutoCloseable {
 
   private final WorkerCommand command;
   private final Listener listener;
-  private final DeviceSpec spareDevice;
+  private final WorkerKind spareKind;
   private final int spares;
   private final ServerMetrics metrics;
   private final Thread thread = new Thread(this::listen, "graft-workers");
 
-  private final SharedHandles shared = new SharedHandles();
-  private final CodeCache code = new CodeCache();
+  private final WorkerAnswers answers = new WorkerAnswers();
+
+  private final ExecutorService starter =
+      Executors.newSingleThreadExecutor(
+          work -> {
+            Thread made = new Thread(work, "graft-worker-start");
+            made.setDaemon(true);
+            return made;
+          });
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Map<Long, Worker> workers = new HashMap<>();
   private final List<Worker> starting = new ArrayList<>();
   private final List<Worker> ready = new ArrayList<>();
-  private final Map<DeviceSpec, Integer> waiting = new HashMap<>();
+  private final Map<WorkerKind, Integer> waiting = new HashMap<>();
   private String lastFailure = "";
   private int failures;
   private boolean closing;
@@ -52,14 +62,14 @@ final class WorkerPool implements AutoCloseable {
    * A pool.
    *
    * @param socket where its workers connect; the folder must be private
-   * @param spareDevice the device whose workers are kept ready
+   * @param spareKind the kind of workers that are kept ready
    * @param spares how many
    */
   WorkerPool(
-      WorkerCommand command, Path socket, DeviceSpec spareDevice, int spares, ServerMetrics metrics)
+      WorkerCommand command, Path socket, WorkerKind spareKind, int spares, ServerMetrics metrics)
       throws ServerException {
     this.command = command;
-    this.spareDevice = spareDevice;
+    this.spareKind = spareKind;
     this.spares = spares;
     this.metrics = metrics;
     this.listener = Listener.openUnix(socket, Libc.SOCK_SEQPACKET);
@@ -76,13 +86,13 @@ final class WorkerPool implements AutoCloseable {
     lock.lock();
     try {
       long deadline = System.nanoTime() + START_LIMIT.toNanos();
-      startWorker(spareDevice);
+      startWorker(spareKind);
       refill();
       while (ready.isEmpty()) {
         if (failures > 0) {
           throw new ServerException(lastFailure);
         }
-        changed.awaitNanos(left(deadline, spareDevice));
+        changed.awaitNanos(left(deadline, spareKind));
       }
     } catch (InterruptedException e) {
       throw interrupted(e);
@@ -96,14 +106,14 @@ final class WorkerPool implements AutoCloseable {
    *
    * @throws ServerException when there is none in time, with the reason
    */
-  Worker take(DeviceSpec device, Duration limit) throws ServerException {
+  Worker take(WorkerKind kind, Duration limit) throws ServerException {
     long deadline = System.nanoTime() + limit.toNanos();
     lock.lock();
-    waiting.merge(device, 1, Integer::sum);
+    waiting.merge(kind, 1, Integer::sum);
     try {
       int failuresBefore = failures;
       while (true) {
-        Worker worker = firstReady(device);
+        Worker worker = firstReady(kind);
         if (worker != null) {
           ready.remove(worker);
           return worker;
@@ -114,24 +124,24 @@ final class WorkerPool implements AutoCloseable {
         if (failures > failuresBefore) {
           throw new ServerException(lastFailure);
         }
-        if (count(starting, device) < waiting.get(device)) {
-          startWorker(device);
+        if (count(starting, kind) < waiting.get(kind)) {
+          startWorker(kind);
         }
-        changed.awaitNanos(left(deadline, device));
+        changed.awaitNanos(left(deadline, kind));
       }
     } catch (InterruptedException e) {
       throw interrupted(e);
     } finally {
-      waiting.merge(device, -1, Integer::sum);
+      waiting.merge(kind, -1, Integer::sum);
       refill();
       lock.unlock();
     }
   }
 
-  private static long left(long deadline, DeviceSpec device) throws ServerException {
+  private static long left(long deadline, WorkerKind kind) throws ServerException {
     long left = deadline - System.nanoTime();
     if (left <= 0) {
-      throw new ServerException("no worker for device " + device + " was ready in time");
+      throw new ServerException("no worker for device " + kind + " was ready in time");
     }
     return left;
   }
@@ -141,12 +151,12 @@ final class WorkerPool implements AutoCloseable {
     return new ServerException("interrupted while waiting for a worker", cause);
   }
 
-  private Worker firstReady(DeviceSpec device) {
-    return ready.stream().filter(w -> w.device().equals(device)).findFirst().orElse(null);
+  private Worker firstReady(WorkerKind kind) {
+    return ready.stream().filter(w -> w.kind().serves(kind)).findFirst().orElse(null);
   }
 
-  private static int count(List<Worker> list, DeviceSpec device) {
-    return (int) list.stream().filter(w -> w.device().equals(device)).count();
+  private static int count(List<Worker> list, WorkerKind kind) {
+    return (int) list.stream().filter(w -> w.kind().serves(kind)).count();
   }
 
   /** The worker that serves a session of that name, null when there is none. */
@@ -213,19 +223,37 @@ final class WorkerPool implements AutoCloseable {
     // restarts.
     while (!closing
         && failures == 0
-        && count(ready, spareDevice) + count(starting, spareDevice)
-            < spares + waiting.getOrDefault(spareDevice, 0)) {
-      startWorker(spareDevice);
+        && count(ready, spareKind) + count(starting, spareKind)
+            < spares + waiting.getOrDefault(spareKind, 0)) {
+      startWorker(spareKind);
     }
   }
 
-  private void startWorker(DeviceSpec device) {
+  private void startWorker(WorkerKind kind) {
     try {
-      Worker worker = new Worker(command.start(device), device);
+      Worker worker = new Worker(start(kind), kind);
+      WorkerLog.copy(worker.process().getErrorStream(), System.err, "worker " + worker.pid());
       workers.put(worker.pid(), worker);
       starting.add(worker);
     } catch (IOException e) {
       failed("cannot start a worker: " + e.getMessage());
+    }
+  }
+
+  /**
+   * Starts a process by a thread that lives as long as the pool: the kernel ends a worker with the
+   * thread that started it (PR_SET_PDEATHSIG), so that none outlives the server.
+   */
+  private WorkerCommand.Started start(WorkerKind kind) throws IOException {
+    try {
+      return starter.submit(() -> command.start(kind)).get();
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof IOException cause
+          ? cause
+          : new IOException(e.getCause().toString(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
     }
   }
 
@@ -293,71 +321,55 @@ final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** Hears one message; false when the worker has gone. */
+  /**
+   * Hears one message. A worker that executes what a guest sends may say anything: what it cannot
+   * mean ends it.
+   *
+   * @return false when the worker has gone, or must
+   */
   private boolean hear(Worker worker) {
     ControlSocket.Received received;
     try {
       received = worker.control().receive();
-    } catch (IOException e) {
-      LOG.warn("worker {}: {}", worker.pid(), e.getMessage());
+      if (received == null) {
+        return false;
+      }
+      hear(worker, received);
+      return true;
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("worker {} is ended: {}", worker.pid(), e.toString());
+      worker.process().destroyForcibly();
       return false;
     }
-    if (received == null) {
-      return false;
-    }
+  }
+
+  private void hear(Worker worker, ControlSocket.Received received) throws IOException {
     ServedSession session = worker.session();
-    if (received.message() instanceof ControlMessage.Ready) {
+    if (session != null && answers.hear(session, received, worker.control())) {
+      return;
+    }
+    received.discard();
+    if (session == null && received.message() instanceof ControlMessage.Ready) {
       becomesReady(worker);
-    } else if (received.message() instanceof ControlMessage.Failed failed) {
+    } else if (session == null && received.message() instanceof ControlMessage.Failed failed) {
       worker.failed(failed.reason());
-    } else if (received.message() instanceof ControlMessage.Used used && session != null) {
+    } else if (session != null && received.message() instanceof ControlMessage.Used used) {
       session.used(used);
-    } else if (received.message() instanceof ControlMessage.Ended ended && session != null) {
+    } else if (session != null && received.message() instanceof ControlMessage.Ended ended) {
       session.ending(ended.reason());
-    } else if (session != null) {
-      return answer(worker, session, received);
-    }
-    return true;
-  }
-
-  /** Answers a question about what the sessions of a name share; false when the worker has gone. */
-  private boolean answer(Worker worker, ServedSession session, ControlSocket.Received question) {
-    Bytes bytes = Bytes.NONE;
-    int fd = -1;
-    boolean taken = false;
-    if (question.message() instanceof ControlMessage.Give give) {
-      taken = shared.put(session, give.token(), give.handle(), question.fd());
-      bytes = taken ? give.handle() : Bytes.NONE;
-    } else if (question.message() instanceof ControlMessage.Find find) {
-      SharedHandles.Given given = shared.find(session, find.token());
-      bytes = given == null ? Bytes.NONE : given.handle();
-      fd = given == null ? -1 : given.fd();
-    } else if (question.message() instanceof ControlMessage.KnownCode) {
-      bytes = code.known(session);
-    } else if (question.message() instanceof ControlMessage.KeepCode keep) {
-      taken = code.put(session, keep.hash(), question.fd());
-      bytes = taken ? keep.hash() : Bytes.NONE;
-    } else if (question.message() instanceof ControlMessage.FindCode find) {
-      fd = code.find(session, find.hash());
     } else {
-      return true;
-    }
-    if (!taken && question.fd() >= 0) {
-      Libc.close(question.fd());
-    }
-    try {
-      worker.control().send(new ControlMessage.Shared(bytes), fd);
-      return true;
-    } catch (IOException e) {
-      LOG.warn("worker {}: {}", worker.pid(), e.getMessage());
-      return false;
+      throw new IOException(
+          "it says " + received.message().getClass().getSimpleName() + " when it cannot");
     }
   }
 
-  private void becomesReady(Worker worker) {
+  /** Once: else a worker could have itself given a second guest. */
+  private void becomesReady(Worker worker) throws IOException {
     lock.lock();
     try {
-      starting.remove(worker);
+      if (!starting.remove(worker)) {
+        throw new IOException("it says that it is ready, and it was");
+      }
       ready.add(worker);
       failures = 0;
       changed.signalAll();
@@ -404,6 +416,7 @@ final class WorkerPool implements AutoCloseable {
 
   private void bury(Worker worker) {
     int status = exitStatus(worker.process());
+    leave(worker);
     lock.lock();
     try {
       workers.remove(worker.pid());
@@ -418,10 +431,15 @@ final class WorkerPool implements AutoCloseable {
     }
     ServedSession session = worker.session();
     if (session != null) {
-      shared.drop(session);
-      code.drop(session);
+      answers.drop(session);
       metrics.sessionEnded(session);
       LOG.info("{}", session.endLine(status));
+    }
+  }
+
+  private void leave(Worker worker) {
+    if (worker.leaves()) {
+      command.ended(worker.cell());
     }
   }
 
@@ -458,12 +476,14 @@ final class WorkerPool implements AutoCloseable {
           worker.process().destroyForcibly();
         }
         exitStatus(worker.process());
+        leave(worker);
       }
     } catch (InterruptedException e) {
       all.forEach(worker -> worker.process().destroyForcibly());
       Thread.currentThread().interrupt();
     }
     listener.close();
-    code.close();
+    starter.shutdown();
+    answers.close();
   }
 }

@@ -1,8 +1,8 @@
 package graft.remoting.server;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +25,7 @@ final class WorkerSession {
   private final Backend backend;
   private final NativeSocket client;
   private final ControlMessage.StartSession start;
+  private final List<Integer> memory;
   private final int spinMicros;
   private final DeviceOutput output;
   private volatile Channel channel;
@@ -38,6 +39,7 @@ final class WorkerSession {
       Backend backend,
       NativeSocket client,
       ControlMessage.StartSession start,
+      List<Integer> memory,
       int spinMicros,
       DeviceOutput output) {
     this.control = control;
@@ -45,6 +47,7 @@ final class WorkerSession {
     this.backend = backend;
     this.client = client;
     this.start = start;
+    this.memory = memory;
     this.spinMicros = spinMicros;
     this.output = output;
   }
@@ -88,9 +91,17 @@ final class WorkerSession {
           new RingTransport(client, RegionHandshake.receive(client, SHARE_LIMIT));
       case HandshakeMessages.CHANNEL_GUEST_MEMORY ->
           new RingTransport(
-              client, RegionHandshake.agree(client, Path.of(start.shared()), SHARE_LIMIT));
+              client,
+              RegionHandshake.agree(
+                  client, memory.isEmpty() ? -1 : memory.get(0), start.problem(), SHARE_LIMIT));
       case HandshakeMessages.CHANNEL_VCHAN ->
-          VchanHandshake.agree(client, start.shared(), SHARE_LIMIT);
+          VchanHandshake.agree(
+              client,
+              memory.size() < 2
+                  ? null
+                  : VchanOffer.decode(start.shared(), memory.get(0), memory.get(1)),
+              start.problem(),
+              SHARE_LIMIT);
       case HandshakeMessages.CHANNEL_RDMA -> {
         backend.prepareUcx();
         UcxTransport connection = UcxTransport.open(client);

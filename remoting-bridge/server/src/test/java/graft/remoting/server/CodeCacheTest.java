@@ -2,6 +2,7 @@ package graft.remoting.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.remoting.device.Memory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,7 +33,14 @@ final class CodeCacheTest {
 
   /** A sparse file, whose length alone matters here. */
   private static int file(long bytes) {
-    int fd = Libc.memfd_create("code", Libc.MFD_CLOEXEC);
+    int fd = open(bytes);
+    assertThat(Libc.fcntl(fd, Libc.F_ADD_SEALS, CodeCache.SEALS)).isZero();
+    return fd;
+  }
+
+  /** One that its giver can still change. */
+  private static int open(long bytes) {
+    int fd = Libc.memfd_create("code", Libc.MFD_CLOEXEC | Libc.MFD_ALLOW_SEALING);
     try (Scratch one = new Scratch(1)) {
       Libc.lseek(fd, bytes - 1, Libc.SEEK_SET);
       assertThat(Libc.write(fd, one.address(), 1)).isEqualTo(1);
@@ -47,6 +55,21 @@ final class CodeCacheTest {
       Libc.close(fd);
     }
     return taken;
+  }
+
+  @Test
+  void whatCanStillBeChangedIsNotKept() throws Exception {
+    cache.known(session);
+    int fd = open(1000);
+    assertThat(cache.put(session, HASH, fd)).isFalse();
+    Libc.close(fd);
+    try (Scratch ends = new Scratch(8)) {
+      assertThat(Libc.pipe2(ends.address(), Libc.O_CLOEXEC)).isZero();
+      assertThat(cache.put(session, HASH, Memory.getInt(ends.address()))).isFalse();
+      Libc.close(Memory.getInt(ends.address()));
+      Libc.close(Memory.getInt(ends.address() + 4));
+    }
+    assertThat(put(session, Bytes.of(new byte[7]), 1000)).isFalse();
   }
 
   @Test

@@ -34,6 +34,16 @@ class GuestRegionTest {
     return file;
   }
 
+  /** As the server and a worker do it. */
+  private static GuestRegion open(Path file, long address)
+      throws IOException, GuestRegion.UnfitException {
+    GuestMemory memory = GuestMemory.region(file);
+    if (memory.fds().isEmpty()) {
+      throw new GuestRegion.UnfitException(memory.problem());
+    }
+    return GuestRegion.open(memory.fds().get(0), address);
+  }
+
   private static void leave(GuestRegion region) {
     Libc.munmap(region.rings(), Region.CONTROL);
     Libc.close(region.fd());
@@ -46,8 +56,8 @@ class GuestRegionTest {
     try (RandomAccessFile all = new RandomAccessFile(file.toFile(), "rw")) {
       all.setLength(32 * MIB);
     }
-    GuestRegion one = GuestRegion.open(file, BASE);
-    GuestRegion two = GuestRegion.open(file, OTHER);
+    GuestRegion one = open(file, BASE);
+    GuestRegion two = open(file, OTHER);
     long first = one.rings() - one.address();
     long second = two.rings() - two.address();
     assertThat(Math.abs(first - second)).isGreaterThanOrEqualTo(Region.CONTROL);
@@ -63,13 +73,13 @@ class GuestRegionTest {
   @Test
   void whatASessionThatIsGoneHadIsFreeAgain() throws Exception {
     Path file = file(16 * MIB);
-    GuestRegion one = GuestRegion.open(file, BASE);
-    assertThatThrownBy(() -> GuestRegion.open(file, OTHER))
+    GuestRegion one = open(file, BASE);
+    assertThatThrownBy(() -> open(file, OTHER))
         .isInstanceOf(GuestRegion.UnfitException.class)
         .hasMessageContaining("no room");
     // All that ends with a process is its descriptor.
     leave(one);
-    leave(GuestRegion.open(file, OTHER));
+    leave(open(file, OTHER));
   }
 
   @Test
@@ -111,35 +121,34 @@ class GuestRegionTest {
 
   @Test
   void aFileThatIsMissingTooSmallOrALinkIsNotUsed() throws Exception {
-    assertThatThrownBy(() -> GuestRegion.open(folder.resolve("none"), BASE))
+    assertThatThrownBy(() -> open(folder.resolve("none"), BASE))
         .isInstanceOf(GuestRegion.UnfitException.class)
         .hasMessageContaining("none");
     Path file = file(8 * MIB);
-    assertThatThrownBy(() -> GuestRegion.open(file, BASE))
+    assertThatThrownBy(() -> open(file, BASE))
         .isInstanceOf(GuestRegion.UnfitException.class)
         .hasMessageContaining("8388608 bytes, too few");
     Path link = Files.createSymbolicLink(folder.resolve("link"), file);
-    assertThatThrownBy(() -> GuestRegion.open(link, BASE))
-        .isInstanceOf(GuestRegion.UnfitException.class);
+    assertThatThrownBy(() -> open(link, BASE)).isInstanceOf(GuestRegion.UnfitException.class);
   }
 
   @Test
   void anAddressThatCannotBeIsRefusedAndNothingIsOverlaid() throws Exception {
     Path file = file(32 * MIB);
     for (long address : new long[] {0, 4096, BASE + 1, -4096, Long.MIN_VALUE, 1L << 47}) {
-      assertThatThrownBy(() -> GuestRegion.open(file, address))
+      assertThatThrownBy(() -> open(file, address))
           .as("%x", address)
           .isInstanceOf(ProtocolException.class);
     }
-    GuestRegion one = GuestRegion.open(file, BASE);
-    assertThatThrownBy(() -> GuestRegion.open(file, BASE - Region.CONTROL))
+    GuestRegion one = open(file, BASE);
+    assertThatThrownBy(() -> open(file, BASE - Region.CONTROL))
         .isInstanceOf(GuestRegion.UnfitException.class);
     leave(one);
   }
 
   @Test
   void theGuestCannotChooseWhatIsMapped() throws Exception {
-    GuestRegion region = GuestRegion.open(file(32 * MIB), BASE);
+    GuestRegion region = open(file(32 * MIB), BASE);
     assertThat(region.map(16 * MIB, 4096)).isZero();
     for (long length : new long[] {0, -4096, 5, 33 * MIB, Long.MAX_VALUE, Long.MIN_VALUE}) {
       assertThat(region.take(length)).as("%x", length).isZero();

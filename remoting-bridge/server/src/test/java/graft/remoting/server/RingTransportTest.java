@@ -7,6 +7,7 @@ import graft.remoting.device.Memory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -60,7 +61,7 @@ class RingTransportTest {
       Memory.putInt(greeting.address() + 4, 1);
       Memory.putLong(greeting.address() + 8, bytes);
       Memory.putLong(greeting.address() + 16, address);
-      Descriptors.send(client, greeting.address(), 24, fd);
+      Descriptors.send(client, greeting.address(), 24, fd < 0 ? List.of() : List.of(fd), 0);
     }
   }
 

@@ -24,8 +24,18 @@ final class ServerFixture implements AutoCloseable {
     return new ServerFixture(GraftServer.start(change.apply(config(folder)).build()));
   }
 
+  /** One whose device is of another kind than {@code echo}. */
+  static ServerFixture start(Path folder, String device, UnaryOperator<ServerConfig.Builder> change)
+      throws IOException, ServerException {
+    return new ServerFixture(GraftServer.start(change.apply(config(folder, device)).build()));
+  }
+
   static ServerConfig.Builder config(Path folder) throws IOException {
-    return ServerConfig.builder(tokens(folder), DeviceSpec.parse("echo"))
+    return config(folder, "echo");
+  }
+
+  private static ServerConfig.Builder config(Path folder, String device) throws IOException {
+    return ServerConfig.builder(tokens(folder), DeviceSpec.parse(device))
         .listen(ListenAddress.parse("tcp://127.0.0.1:0"))
         .spinMicros(0);
   }

@@ -106,18 +106,20 @@ class ServerStartTest {
 
   @Test
   void theWorkersArgumentsHoldNoSecret() {
-    WorkerCommand command = new WorkerCommand(folder.resolve("w"), 0, List.of(), List.of());
-    assertThat(command.arguments(DeviceSpec.parse("cuda:1")))
+    WorkerCommand command =
+        new WorkerCommand(WorkerJail.none("a test"), folder, 0, List.of(), List.of());
+    assertThat(command.arguments(DeviceSpec.parse("cuda:1"), false))
         .noneMatch(argument -> argument.contains("token"))
-        .endsWith(folder.resolve("w").toString(), "cuda:1", "0");
+        .endsWith(folder.resolve("workers.sock").toString(), "cuda:1", "0");
   }
 
   @Test
   void aGpusWorkersHaveBothOfJavasCompilers() {
-    WorkerCommand command = new WorkerCommand(folder.resolve("w"), 0, List.of(), List.of());
+    WorkerCommand command =
+        new WorkerCommand(WorkerJail.none("a test"), folder, 0, List.of(), List.of());
     String one = "-XX:TieredStopAtLevel=1";
-    assertThat(command.arguments(DeviceSpec.parse("software"))).contains(one);
-    assertThat(command.arguments(DeviceSpec.parse("cuda"))).doesNotContain(one);
+    assertThat(command.arguments(DeviceSpec.parse("software"), true)).contains(one);
+    assertThat(command.arguments(DeviceSpec.parse("cuda"), true)).doesNotContain(one);
   }
 
   @Test

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
  * Handles that sessions leave for each other: found by name and token alone, gone with the giver.
  */
 final class SharedHandlesTest {
-  private static final Bytes TOKEN = Bytes.of(new byte[] {1, 2, 3});
-  private static final Bytes OTHER_TOKEN = Bytes.of(new byte[] {1, 2, 4});
+  private static final Bytes TOKEN = token(3);
+  private static final Bytes OTHER_TOKEN = token(4);
   private static final Bytes HANDLE = Bytes.of(new byte[] {7});
 
   private final SharedHandles handles = new SharedHandles();
@@ -54,14 +54,22 @@ final class SharedHandlesTest {
     assertThat(handles.find(stays, OTHER_TOKEN)).isNotNull();
   }
 
+  private static Bytes token(int number) {
+    return Bytes.of(java.nio.ByteBuffer.allocate(32).putInt(number).array());
+  }
+
+  @Test
+  void whatNoSessionGivesIsNotEntered() {
+    assertThat(handles.put(giver, Bytes.of(new byte[31]), HANDLE, -1)).isFalse();
+    assertThat(handles.put(giver, Bytes.of(new byte[16_000]), HANDLE, -1)).isFalse();
+    assertThat(handles.put(giver, TOKEN, Bytes.of(new byte[16_000]), -1)).isFalse();
+    assertThat(handles.put(giver, TOKEN, HANDLE, -1)).isTrue();
+  }
+
   @Test
   void oneSessionCannotFillTheServer() {
     int given = 0;
-    while (handles.put(
-        giver,
-        Bytes.of(String.valueOf(given).getBytes(java.nio.charset.StandardCharsets.UTF_8)),
-        HANDLE,
-        -1)) {
+    while (handles.put(giver, token(1000 + given), HANDLE, -1)) {
       given++;
     }
     assertThat(given).isEqualTo(16_384);

@@ -105,24 +105,34 @@ class VchanTest {
     try (Scratch message = new Scratch(128)) {
       Memory.putInt(message.address(), 0x58535247);
       client.sendAll(message.address(), 4, false);
-      assertThatThrownBy(() -> VchanHandshake.agree(server, "nobody", Duration.ofSeconds(5)))
+      assertThatThrownBy(
+              () -> VchanHandshake.agree(server, null, "no such domain", Duration.ofSeconds(5)))
           .isInstanceOf(IOException.class);
       assertThat(client.receiveAll(message.address(), 128, System.nanoTime() + 5_000_000_000L))
           .isTrue();
       assertThat(Memory.getInt(message.address())).isEqualTo(0x58535247);
       assertThat(Memory.getInt(message.address() + 4)).isEqualTo(1);
-      assertThat(HandshakeMessages.text(message.bytes(20, 108))).isNotEmpty();
+      assertThat(HandshakeMessages.text(message.bytes(20, 108))).isEqualTo("no such domain");
     }
+  }
+
+  @Test
+  void whatTheServerOffersReachesTheWorker() {
+    byte[] references = new byte[4 * GrantedPages.COUNT];
+    references[5] = 7;
+    VchanOffer offer = new VchanOffer(3, 41, 1L << 40, Bytes.of(references), 8, 9);
+    assertThat(offer.encode().array().length).isLessThan(ControlMessage.MAX / 2);
+    assertThat(VchanOffer.decode(offer.encode(), 8, 9)).isEqualTo(offer);
   }
 
   @Test
   void aGreetingOfAnotherKindIsRefused() throws Exception {
     try (Scratch message = new Scratch(4)) {
       client.sendAll(message.address(), 4, false);
-      assertThatThrownBy(() -> VchanHandshake.agree(server, "one", Duration.ofSeconds(5)))
+      assertThatThrownBy(() -> VchanHandshake.agree(server, null, "", Duration.ofSeconds(5)))
           .isInstanceOf(ProtocolException.class);
       client.shutdown();
-      assertThatThrownBy(() -> VchanHandshake.agree(server, "one", Duration.ofSeconds(5)))
+      assertThatThrownBy(() -> VchanHandshake.agree(server, null, "", Duration.ofSeconds(5)))
           .isInstanceOf(ProtocolException.class);
     }
   }

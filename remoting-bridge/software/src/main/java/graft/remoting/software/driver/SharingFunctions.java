@@ -1,6 +1,7 @@
 package graft.remoting.software.driver;
 
 import graft.remoting.device.CudaResult;
+import graft.remoting.device.HandleFiles;
 import graft.remoting.software.SoftwareDeviceConfig;
 import graft.remoting.software.memory.DeviceMemory;
 import graft.remoting.software.memory.SharedFile;
@@ -12,7 +13,7 @@ import java.util.Map;
  * CUDA driver API: what several processes use together. A handle says which file of which process
  * holds it: process, its number there, offset and length, 8 bytes each.
  */
-abstract class SharingFunctions extends StreamFunctions {
+abstract class SharingFunctions extends StreamFunctions implements HandleFiles {
   private static final int HANDLE = 64;
   private static final int POSIX_FILE_DESCRIPTOR = 1;
 
@@ -21,7 +22,11 @@ abstract class SharingFunctions extends StreamFunctions {
   /** Another process' memory that is mapped here. */
   private record Opened(Place place, int times) {}
 
+  /** A file by the process that made it and its number there. */
+  private record Origin(long process, int file) {}
+
   private final Map<Long, Opened> opened = new HashMap<>();
+  private final Map<Origin, SharedFile> adopted = new HashMap<>();
 
   SharingFunctions(SoftwareDeviceConfig config) {
     super(config);
@@ -45,8 +50,31 @@ abstract class SharingFunctions extends StreamFunctions {
         UNSAFE.getLong(handle + 24));
   }
 
-  private static SharedFile open(Place place) {
-    SharedFile file = SharedFile.of(place.process(), place.file());
+  @Override
+  public int file(long handle) {
+    return read(handle).file();
+  }
+
+  @Override
+  public void adopt(long handle, int descriptor) {
+    Place place = read(handle);
+    synchronized (adopted) {
+      SharedFile before =
+          adopted.put(new Origin(place.process(), place.file()), SharedFile.adopt(descriptor));
+      if (before != null) {
+        before.close();
+      }
+    }
+  }
+
+  private SharedFile open(Place place) {
+    SharedFile file;
+    synchronized (adopted) {
+      file = adopted.remove(new Origin(place.process(), place.file()));
+    }
+    if (file == null) {
+      file = SharedFile.of(place.process(), place.file());
+    }
     require(file != null, "the process that gave the handle has gone");
     return file;
   }

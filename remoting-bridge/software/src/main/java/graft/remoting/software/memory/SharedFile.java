@@ -28,6 +28,11 @@ public final class SharedFile implements AutoCloseable {
     return made < 0 ? null : new SharedFile(made);
   }
 
+  /** That of a descriptor of this process, which is this object's then. */
+  public static SharedFile adopt(int descriptor) {
+    return new SharedFile(descriptor);
+  }
+
   /** That of another process of this user, by the process' own number for it; null if gone. */
   public static SharedFile of(long process, int descriptor) {
     int opened =

@@ -1,0 +1,62 @@
+// graft-jail: starts a worker in a prison. It is the one program of Graft that needs privileges, and it keeps none: it
+// builds the prison around its own process and then becomes the worker by execve, so that the worker has its process id.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { LISTED = 1024, EXIT_REFUSED = 125 };
+
+// What a prison is made of; the server asks for what --check says can be had.
+enum feature {
+  USER_NAMESPACE = 1 << 0,   // the means of a server without root
+  MOUNTS = 1 << 1,           // a root file system of its own
+  NETWORK = 1 << 2,          // an empty network namespace
+  IPC = 1 << 3,              // System V IPC and POSIX message queues
+  UTS = 1 << 4,              // host name
+  CGROUP_NAMESPACE = 1 << 5, // the path of its cgroup
+  USER = 1 << 6,             // a user and a group of its own
+  CAPABILITIES = 1 << 7,     // none, and no_new_privs
+  SECCOMP = 1 << 8,          // the system calls on a list alone
+  LIMITS = 1 << 9,           // a cgroup (version 2) with limits
+};
+
+struct list {
+  const char *items[LISTED];
+  int count;
+};
+
+struct options {
+  unsigned features;
+  const char *root;      // an empty folder, over which the new root file system is mounted
+  const char *connect;   // the server's socket: connected to as descriptor 3
+  uid_t user;            // user and group
+  struct list readable;  // files and folders to show, read-only, at their own paths, which have no links
+  struct list links;     // PATH=TARGET, symbolic links to make
+  struct list devices;   // device nodes to show
+  unsigned long temporary; // bytes of /tmp
+  struct list limits;    // NAME=VALUE, setrlimit(2)
+  const char *cgroup;    // a folder to make
+  struct list settings;  // FILE=VALUE in it
+  unsigned calls;        // sets of system calls, filter.h
+  const char *log;       // a file for the system calls that are not on the list; they are allowed then
+  char **command;
+};
+
+// Says what failed, to standard error and over the server's socket, and ends the process.
+void fail(const char *what, ...) __attribute__((format(printf, 1, 2), noreturn));
+void tell_server(int socket);
+
+struct options parse(char **arguments);
+const char *name_of(enum feature feature);
+
+// Each step ends the process if it cannot be taken.
+void enter_cgroup(const struct options *options);
+void enter_namespaces(const struct options *options);
+void enter_root(const struct options *options);
+void limit(const struct options *options);
+void drop_privileges(const struct options *options);
+void check_readable(const struct options *options);
+void filter_calls(const struct options *options, const char *program);
+
+int check(const struct options *options);

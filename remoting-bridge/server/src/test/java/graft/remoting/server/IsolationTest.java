@@ -1,0 +1,169 @@
+package graft.remoting.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a machine gives for jails, and what is made of it. */
+@Timeout(60)
+class IsolationTest {
+  @TempDir Path folder;
+
+  @Test
+  void whatTheProgramPrintsIsRead() {
+    Isolation isolation =
+        Isolation.parse(List.of("mounts ok", "user setgroups: Operation not permitted", ""));
+    assertThat(isolation.parts()).containsExactly("mounts");
+    assertThat(isolation.missing()).isEqualTo(Map.of("user", "setgroups: Operation not permitted"));
+    assertThat(isolation.isComplete()).isFalse();
+    assertThat(isolation.describe())
+        .isEqualTo(
+            "workers are confined by: mounts; missing: user (setgroups: Operation not permitted)");
+    assertThat(Isolation.parse(List.of()).isComplete()).isFalse();
+    assertThat(Isolation.parse(List.of("seccomp ok", "user-namespace ok")).describe())
+        .isEqualTo("workers are confined by: seccomp");
+  }
+
+  @Test
+  void aServerThatMustConfineItsWorkersDoesNotStartWhereItCannot() throws Exception {
+    assumeTrue(!Isolation.ofThisMachine().isComplete(), "this machine gives everything");
+    ServerConfig config =
+        ServerFixture.config(folder).jail(JailConfig.defaults().withRequired(true)).build();
+    assertThatThrownBy(() -> GraftServer.start(config))
+        .isInstanceOf(IsolationException.class)
+        .hasMessageContaining("missing: ")
+        .hasMessageContaining("--require-isolation");
+  }
+
+  @Test
+  void usersAreTakenOncePerMachine() throws Exception {
+    Path file = folder.resolve("graft/users");
+    try (WorkerUsers one = new WorkerUsers(file, 7001, 7003);
+        WorkerUsers other = new WorkerUsers(file, 7002, 7003)) {
+      assertThat(one.take()).isEqualTo(7001);
+      assertThat(one.take()).isEqualTo(7002);
+      assertThat(other.take()).isEqualTo(7003);
+      assertThatThrownBy(other::take).hasMessageContaining("7002 to 7003");
+      assertThatThrownBy(one::take).hasMessageContaining("--worker-users");
+      one.give(7002);
+      assertThat(other.take()).isEqualTo(7002);
+    }
+    try (WorkerUsers next = new WorkerUsers(file, 7001, 7001)) {
+      assertThat(next.take()).as("given back with the server").isEqualTo(7001);
+    }
+  }
+
+  @Test
+  void rangesOfUsersHoldNeitherRootNorNobody() {
+    JailConfig usual = JailConfig.defaults();
+    for (int[] range : new int[][] {{0, 10}, {5, 4}, {65_000, 66_000}}) {
+      assertThatThrownBy(() -> usual.withUsers(range[0], range[1]))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThatThrownBy(() -> usual.withThreads(1)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> usual.withMemory(1)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aWorkerSeesTheRuntimeItsClassesAndTheSystemsLibraries() throws Exception {
+    WorkerFiles files = WorkerFiles.ofThisRuntime();
+    assertThat(files.paths())
+        .contains(Path.of(System.getProperty("java.home")).toRealPath())
+        .allMatch(path -> path.isAbsolute() && Files.exists(path))
+        .doesNotContain(Path.of("/"), Path.of("/etc"), Path.of("/usr"), Path.of("/usr/lib"));
+    for (Path path : files.paths()) {
+      assertThat(path.toRealPath()).isEqualTo(path);
+    }
+  }
+
+  @Test
+  void linksAreShownAsLinks() throws Exception {
+    Path real = Files.createDirectories(folder.resolve("real/inner"));
+    Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("real"));
+    WorkerFiles files = WorkerFiles.ofThisRuntime();
+    files.add(link.resolve("inner"));
+    assertThat(files.paths()).contains(real.toRealPath());
+    assertThat(files.links()).containsEntry(folder.toRealPath().resolve("link"), Path.of("real"));
+  }
+
+  @Test
+  void aSessionSeesTheNodesOfItsGpuAlone() throws Exception {
+    for (String node : List.of("nvidiactl", "nvidia-uvm", "nvidia0", "nvidia1", "nvidia-modeset")) {
+      Files.createDirectories(folder.resolve("dev"));
+      Files.createFile(folder.resolve("dev").resolve(node));
+    }
+    String uuid = "GPU-01234567-89ab-cdef-0123-456789abcdef";
+    gpu("0000:17:00.0", "GPU-11111111-89ab-cdef-0123-456789abcdef", 1);
+    gpu("0000:65:00.0", uuid, 0);
+    NvidiaFiles files = new NvidiaFiles(folder);
+    Optional<NvidiaFiles.Gpu> second = files.gpu(1);
+    assertThat(second).contains(new NvidiaFiles.Gpu(uuid, folder.resolve("dev/nvidia0")));
+    assertThat(names(files.nodes(second))).containsExactly("nvidiactl", "nvidia-uvm", "nvidia0");
+    assertThat(names(files.nodes(Optional.empty())))
+        .containsExactly("nvidiactl", "nvidia-uvm", "nvidia0", "nvidia1");
+    assertThat(files.gpu(2)).isEmpty();
+  }
+
+  private void gpu(String address, String uuid, int minor) throws Exception {
+    Path its = Files.createDirectories(folder.resolve("proc/driver/nvidia/gpus/" + address));
+    Files.writeString(
+        its.resolve("information"),
+        "Model: \t\t NVIDIA H200\nGPU UUID: \t " + uuid + "\nDevice Minor: \t " + minor + "\n");
+  }
+
+  private static List<String> names(List<Path> paths) {
+    return paths.stream().map(path -> path.getFileName().toString()).toList();
+  }
+
+  @Test
+  void whatAKilledServerLeftIsRemoved() throws Exception {
+    Path dead = Files.createDirectories(folder.resolve("graft-jail-999999999-x/native"));
+    Path other = Files.createDirectory(folder.resolve("graft-jail-x"));
+    try (JailFolder made = JailFolder.make(folder)) {
+      assertThat(dead.getParent()).doesNotExist();
+      assertThat(other).exists();
+      assertThat(made.libraries().resolve("libjnidispatch.so")).isRegularFile();
+      assertThat(made.root()).isEmptyDirectory();
+    }
+    assertThat(folder).isDirectoryNotContaining("glob:**graft-jail-*-*");
+  }
+
+  /** A folder stands for the kernel's hierarchy. */
+  @Test
+  void cgroupsAreDividedWithTheirControllers() throws Exception {
+    assertThatThrownBy(() -> WorkerCgroups.open(folder)).hasMessageContaining("version 2");
+    Files.writeString(folder.resolve("cgroup.controllers"), "cpu io memory pids\n");
+    Files.writeString(folder.resolve("cgroup.subtree_control"), "cpu memory pids\n");
+    Path graft = Files.createDirectory(folder.resolve("graft"));
+    Files.writeString(graft.resolve("cgroup.subtree_control"), "memory pids\n");
+    Path dead = Files.createDirectory(graft.resolve("999999999-1"));
+    Path own = Files.createDirectory(graft.resolve(ProcessHandle.current().pid() + "-1"));
+    WorkerCgroups cgroups = WorkerCgroups.open(folder);
+    assertThat(graft.resolve("cgroup.subtree_control")).hasContent("+cpu");
+    assertThat(dead).doesNotExist();
+    assertThat(own).exists();
+    assertThat(cgroups.next()).hasParentRaw(graft).isNotEqualTo(cgroups.next());
+  }
+
+  @Test
+  void aWorkersEnvironmentHasNothingOfTheOperators() {
+    Map<String, String> environment =
+        new java.util.HashMap<>(
+            Map.of("AWS_SECRET", "x", "HOME", "/root", "CUDA_VISIBLE_DEVICES", "1", "LANG", "C"));
+    WorkerEnvironment.restrict(environment);
+    assertThat(environment)
+        .doesNotContainKey("AWS_SECRET")
+        .containsEntry("HOME", "/tmp")
+        .containsEntry("CUDA_VISIBLE_DEVICES", "1")
+        .containsEntry("LANG", "C");
+  }
+}
