@@ -21,10 +21,12 @@ int graft_copy_settle(const void *private, size_t bytes, void *stream) {
 
 /* A host function that the stream has yet to come to may write what a copy behind it reads, and so may the program while a stream
  * waits for a value: then the copy must not take the bytes now, and the server copies when it is time. */
-int graft_copy_defer(struct graft_place *from, size_t bytes) {
+int graft_copy_defer(struct graft_place *from, size_t bytes, void *stream) {
   bool pinned = from->memory == GRAFT_MEMORY_PINNED || from->memory == GRAFT_MEMORY_REGISTERED;
-  if (from->device || !pinned || !(graft_callbacks_may_come() || graft_values_are_waited_for())) return GRAFT_OK;
-  return graft_place_expose(from, bytes);
+  bool gated = graft_values_are_waited_for();
+  if (!pinned || !(gated || graft_callbacks_may_come())) return GRAFT_OK;
+  int r = graft_place_expose(from, bytes);
+  return r || !gated || !from->mirrored ? r : graft_stream_look(stream);
 }
 
 static int host_to_host(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream) {
@@ -110,7 +112,7 @@ static int captured(struct graft_place *to, struct graft_place *from, size_t byt
 static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream, bool wait) {
   if (!wait && graft_stream_captures(stream)) return captured(to, from, bytes, stream);
   if (graft_place_is_host(to) && graft_place_is_host(from)) return host_to_host(to, from, bytes, stream);
-  int r = wait ? GRAFT_OK : graft_copy_defer(from, bytes);
+  int r = wait ? GRAFT_OK : graft_copy_defer(from, bytes, stream);
   if (r) return r;
   if (!to->device) return fetch_bytes(to, from, bytes, stream, wait);
   if (!from->device) return send_bytes(to, from, bytes, stream, wait);

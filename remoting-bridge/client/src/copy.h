@@ -7,7 +7,8 @@
 /* Before the program's own thread reads or writes private memory in the place of a stream: returns when no copy that was queued
  * before still writes it. */
 int graft_copy_settle(const void *private, size_t bytes, void *stream);
-/* Exposes the private source of a copy that is not waited for, if something may write it before the stream comes to the copy. */
-int graft_copy_defer(struct graft_place *from, size_t bytes);
+/* For a copy that is not waited for: if something may write its source before the stream comes to it, the source is exposed, and
+ * looked at when the stream is there. */
+int graft_copy_defer(struct graft_place *from, size_t bytes, void *stream);
 
 #endif

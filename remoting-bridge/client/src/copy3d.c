@@ -195,7 +195,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   if ((r = sides(&c, &from, &to))) return r;
   bool host_source = !from.array && graft_place_is_host(&from.place), host_target = !to.array && graft_place_is_host(&to.place);
   if (host_source && host_target) return host_to_host(&c, &from, &to, stream);
-  if (host_source && !wait && (r = graft_copy_defer(&from.place, from.bytes))) return r;
+  if (host_source && !wait && (r = graft_copy_defer(&from.place, from.bytes, stream))) return r;
   name_source(&c, &from);
   name_target(&c, &to);
   announce(&from, false, stream);

@@ -253,6 +253,8 @@ bool graft_in_child(void);
 bool graft_stream_captures(void *stream);
 /* Returns when everything that work queued in a stream now would wait for is over: then this thread may do it. */
 int graft_stream_reach(void *stream);
+/* Work behind this in the stream finds mirrored memory as the program has left it when the stream comes here. */
+int graft_stream_look(void *stream);
 /* Whether streams have been told to wait for values, which the program may write at any time. */
 bool graft_values_are_waited_for(void);
 

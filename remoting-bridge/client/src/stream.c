@@ -92,23 +92,24 @@ GRAFT_EXPORT int cuStreamGetId(void *handle, void *id) {
 
 /* ---- The program's own thread in the place of a stream ---- */
 
-/* An event of a context, which does no more than to be work of a stream. */
+/* A byte of a context's, to be filled. */
 static struct {
   pthread_mutex_t lock;
   uint64_t context; /* serial */
-  void *event;
+  uint64_t memory;
 } mark = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Blocking streams and the stream 0 wait for each other, but only work does: what is not queued does not. */
+/* Blocking streams and the stream 0 wait for each other, but only work does: an event that is recorded does not (seen on an
+ * H200, driver 580). */
 static int queue_mark(void *stream) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r) return r;
   pthread_mutex_lock(&mark.lock);
-  if (mark.context != context->u.context.serial) r = cuEventCreate(&mark.event, 2); /* CU_EVENT_DISABLE_TIMING */
+  if (mark.context != context->u.context.serial) r = rpc_cuMemAlloc_v2(&mark.memory, 1);
   if (!r) {
     mark.context = context->u.context.serial;
-    r = cuEventRecord(mark.event, stream);
+    r = rpc_cuMemsetD8Async(mark.memory, 0, 1, stream);
   }
   pthread_mutex_unlock(&mark.lock);
   return r;
@@ -130,16 +131,31 @@ static bool waits;
 
 bool graft_values_are_waited_for(void) { return __atomic_load_n(&waits, __ATOMIC_ACQUIRE); }
 
+static void nothing(void *unused) { (void)unused; }
+
+/* A host function finds mirrored memory as the program has left it when the stream comes to it. */
+int graft_stream_look(void *stream) {
+  void (*function)(void *) = nothing;
+  void *address;
+  memcpy(&address, &function, sizeof address);
+  return cuLaunchHostFunc(stream, address, NULL);
+}
+
+/* What the program has written before it writes the value is there for the work behind the wait. */
+static int waits_for_value(void *stream) {
+  __atomic_store_n(&waits, true, __ATOMIC_RELEASE);
+  return graft_mirrors && !graft_stream_captures(stream) ? graft_stream_look(stream) : GRAFT_OK;
+}
+
 #define VALUE(name, bits, type, writes)                                                                       \
   GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {                          \
     uint64_t device;                                                                                         \
     struct graft_object *context;                                                                            \
     int r = graft_context_need(&context);                                                                    \
     if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, &device))) return r;                  \
-    if (!(writes)) __atomic_store_n(&waits, true, __ATOMIC_RELEASE);                                         \
     r = rpc_##name(stream, device, value, flags);                                                            \
     graft_mirrors_sent();                                                                                    \
-    return r;                                                                                                \
+    return r || (writes) ? r : waits_for_value(stream);                                                      \
   }
 
 VALUE(cuStreamWaitValue32_v2, 32, unsigned int, false)
@@ -177,7 +193,7 @@ GRAFT_EXPORT int cuStreamBatchMemOp_v2(void *stream, unsigned int count, const v
   r = graft_operations_place(copy, count, stream);
   if (!r) r = rpc_cuStreamBatchMemOp_v2(stream, count, copy, flags);
   graft_mirrors_sent();
-  return r;
+  return r || !graft_values_are_waited_for() ? r : waits_for_value(stream);
 }
 
 /* ---- Capture: while none is open in this process, nobody need be asked ---- */

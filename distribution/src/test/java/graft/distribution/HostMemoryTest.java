@@ -1,0 +1,97 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Memory of every kind holds what a model of it says, over the channels of one machine: random
+ * copies, fills, kernels, graphs and host functions, two minutes in all, with new seeds each time.
+ * What differs is told with its seed, and {@code remoting-bridge/client/fuzz/memory.c --seed N}
+ * shows it again.
+ */
+final class HostMemoryTest {
+  @TempDir static Path folder;
+  private static SoftwareServer server;
+  private static Path token;
+
+  @BeforeAll
+  static void serve() throws Exception {
+    server =
+        SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
+    token = Files.writeString(folder.resolve("token"), SoftwareServer.TOKEN);
+    Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
+    Finished gcc =
+        Finished.run(
+            Path.of("").toAbsolutePath(),
+            System.getenv(),
+            List.of(
+                "gcc",
+                "-O1",
+                "-std=c11",
+                "-D_GNU_SOURCE",
+                "-pthread",
+                "../remoting-bridge/client/fuzz/memory.c",
+                "-o",
+                folder.resolve("memory").toString(),
+                "-ldl"));
+    assertThat(gcc.code()).as(gcc.err()).isZero();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.stop();
+  }
+
+  @ParameterizedTest(name = "{0}, up to {1} bytes, {2} threads")
+  @CsvSource({
+    "shm, 65536, 1, 25",
+    "shm, 300, 3, 20",
+    "unix, 65536, 1, 15",
+    "tcp, 65536, 1, 25",
+    "tcp, 300, 3, 20",
+    "tcp, 4000000, 1, 15"
+  })
+  void bytesAreWhereTheModelSays(String channel, String bytes, String threads, int seconds)
+      throws Exception {
+    String seed = Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE);
+    String address =
+        channel.equals("tcp") ? server.address() : channel + "://" + folder.resolve("socket");
+    Finished program =
+        Finished.run(
+            folder,
+            Map.of(
+                "GRAFT_SERVER",
+                address,
+                "GRAFT_NAME",
+                SoftwareServer.NAME,
+                "GRAFT_TOKEN_FILE",
+                token.toString(),
+                "LD_LIBRARY_PATH",
+                Checkout.HOME.resolve("lib/client").toString()),
+            List.of(
+                folder.resolve("memory").toString(),
+                "--seed",
+                seed,
+                "--bytes",
+                bytes,
+                "--threads",
+                threads,
+                "--seconds",
+                Integer.toString(seconds)),
+            Duration.ofSeconds(seconds + 120L));
+    System.out.println(channel + ": " + program.out());
+    assertThat(program.code()).as("%s", program).isZero();
+  }
+}
