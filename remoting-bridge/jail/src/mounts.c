@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "filter.h"
 #include "jail.h"
 
 static void make_folder(const char *path) {
@@ -83,12 +84,22 @@ static void mount_memory(const char *path, unsigned long bytes, const char *mode
   if (mount("graft", path, "tmpfs", MS_NOSUID | MS_NODEV, data) < 0) fail("mount a tmpfs on %s", path);
 }
 
+// NVIDIA's driver names its threads, by /proc/self/task/TID/comm, and cuInit fails with CUDA_ERROR_OPERATING_SYSTEM where it cannot
+// (580.159). What else can be written there is the process's own.
+static void show_threads(const char *process) {
+  char from[80];
+  snprintf(from, sizeof from, "%s/task", process);
+  if (mount(from, from + 1, 0, MS_BIND, 0) < 0) fail("show %s in the jail", from);
+  restrict_mount(from + 1, MS_NOSUID | MS_NODEV | MS_NOEXEC);
+}
+
 // The own process alone.
-static void show_process(bool with_mounts) {
+static void show_process(const struct options *options, bool with_mounts) {
   char process[64], number[32];
   snprintf(process, sizeof process, "/proc/%d", (int)getpid());
   snprintf(number, sizeof number, "%d", (int)getpid());
   show(process, process, MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, with_mounts);
+  if (options->calls & DRIVER) show_threads(process);
   show_link("/proc/self", number);
   show_link("/proc/net", "self/net");
   show_link("/proc/mounts", "self/mounts");
@@ -115,7 +126,7 @@ void enter_root(const struct options *options) {
   for (int i = 0; i < options->devices.count; i++) {
     show(options->devices.items[i], options->devices.items[i], MS_NOSUID | MS_NOEXEC, with_mounts);
   }
-  show_process(with_mounts);
+  show_process(options, with_mounts);
   for (int i = 0; i < options->links.count; i++) {
     char path[PATH_MAX];
     const char *link = options->links.items[i], *target = strchr(link, '=');
