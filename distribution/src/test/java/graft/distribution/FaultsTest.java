@@ -1,0 +1,67 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * After a kernel has failed every call answers as natively: {@code faults.txt} was recorded on an
+ * H200 with driver 580.159 ({@code src/test/c/faults.c} is the program).
+ */
+final class FaultsTest {
+  @TempDir Path folder;
+  private SoftwareServer server;
+
+  @AfterEach
+  void stop() throws Exception {
+    server.stop();
+  }
+
+  @Test
+  void everyCallAnswersAsNatively() throws Exception {
+    server =
+        SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
+    Path token = Files.writeString(folder.resolve("token"), SoftwareServer.TOKEN);
+    Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
+    Finished gcc =
+        Finished.run(
+            Path.of("").toAbsolutePath(),
+            System.getenv(),
+            List.of(
+                "gcc", "-o", folder.resolve("faults").toString(), "src/test/c/faults.c", "-ldl"));
+    assertThat(gcc.code()).as(gcc.err()).isZero();
+    String recorded =
+        new String(
+            FaultsTest.class.getResourceAsStream("/faults.txt").readAllBytes(),
+            StandardCharsets.UTF_8);
+    for (String address : List.of(server.address(), "shm://" + folder.resolve("socket"))) {
+      Finished program =
+          Finished.run(
+              folder,
+              Map.of(
+                  "GRAFT_SERVER",
+                  address,
+                  "GRAFT_NAME",
+                  SoftwareServer.NAME,
+                  "GRAFT_TOKEN_FILE",
+                  token.toString(),
+                  "LD_LIBRARY_PATH",
+                  Checkout.HOME.resolve("lib/client").toString()),
+              List.of(folder.resolve("faults").toString()),
+              Duration.ofMinutes(3));
+      assertThat(program.code()).as("%s", program).isZero();
+      // What the failed assertion prints is the kernel's, and no call's answer.
+      String answers = program.out().replaceAll("(?m)^.* Assertion `A` failed\\.\\R", "");
+      assertThat(answers).as(address).isEqualTo(recorded);
+    }
+  }
+}
