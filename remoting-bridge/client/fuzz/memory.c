@@ -737,12 +737,13 @@ static struct effect host_function(struct thread *t, int stream) {
   struct buffer *b = any(t);
   if (!b->host || b->kind == COMBINED || (b->kind == MANAGED && !concurrent_managed) || below(t, 3)) return (struct effect){NO_EFFECT};
   size_t n = a_length(t, b->bytes), at = below(t, b->bytes - n + 1);
+  uint8_t value = (uint8_t)next(t); /* the function may have run, and freed what it was given, when the call returns */
   struct host_work *w = malloc(sizeof *w);
-  *w = (struct host_work){b->host + at, n, (uint8_t)next(t), !t->capturing};
+  *w = (struct host_work){b->host + at, n, value, !t->capturing};
   use(t, b, stream, at, at + n);
   say(t, "a host function changes %zu bytes of %s at %zu, stream %d", n, names[b->kind], at, stream);
   CHECK(cuLaunchHostFunc(t->streams[stream], run_on_host, w));
-  return (struct effect){BY_HOST, b, NULL, at, 0, n, w->value, 0, 0, 0, 0, 0, 0};
+  return (struct effect){BY_HOST, b, NULL, at, 0, n, value, 0, 0, 0, 0, 0, 0};
 }
 
 static struct effect write_value(struct thread *t, int stream) {
