@@ -693,6 +693,16 @@ static void pass_on(const struct waiter *leaving, bool ok) {
   pthread_cond_signal(&s.listener_wake);
 }
 
+/* Called with receive_lock held while nobody reads: takes one answer, without the lock meanwhile. */
+static bool read_one(void) {
+  s.reading = true;
+  pthread_mutex_unlock(&s.receive_lock);
+  bool ok = receive_as_receiver();
+  pthread_mutex_lock(&s.receive_lock);
+  s.reading = false;
+  return ok;
+}
+
 bool graft_listen(void) {
   pthread_mutex_lock(&s.receive_lock);
   if (graft_dead()) {
@@ -709,11 +719,7 @@ bool graft_listen(void) {
     pthread_mutex_unlock(&s.receive_lock);
     return true;
   }
-  s.reading = true;
-  pthread_mutex_unlock(&s.receive_lock);
-  bool ok = receive_as_receiver();
-  pthread_mutex_lock(&s.receive_lock);
-  s.reading = false;
+  bool ok = read_one();
   pass_on(NULL, ok);
   pthread_mutex_unlock(&s.receive_lock);
   return ok;
@@ -730,11 +736,7 @@ static void await(struct waiter *w) {
       w->result = graft_dead();
       break;
     }
-    s.reading = true;
-    pthread_mutex_unlock(&s.receive_lock);
-    bool ok = receive_as_receiver();
-    pthread_mutex_lock(&s.receive_lock);
-    s.reading = false;
+    bool ok = read_one();
     if (!ok || w->done) pass_on(w, ok);
   }
   for (struct waiter **p = &s.waiters; *p; p = &(*p)->next) {
@@ -860,11 +862,7 @@ bool graft_reads_await(const void *memory, size_t bytes) {
       await_arrival(since);
       continue;
     }
-    s.reading = true;
-    pthread_mutex_unlock(&s.receive_lock);
-    bool ok = receive_as_receiver();
-    pthread_mutex_lock(&s.receive_lock);
-    s.reading = false;
+    bool ok = read_one();
     pass_on(NULL, ok);
   }
   pthread_mutex_unlock(&s.receive_lock);
