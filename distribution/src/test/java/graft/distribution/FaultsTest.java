@@ -3,12 +3,9 @@ package graft.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,8 +27,6 @@ final class FaultsTest {
   void everyCallAnswersAsNatively() throws Exception {
     server =
         SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
-    Path token = Files.writeString(folder.resolve("token"), SoftwareServer.TOKEN);
-    Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
     Finished gcc =
         Finished.run(
             Path.of("").toAbsolutePath(),
@@ -47,15 +42,7 @@ final class FaultsTest {
       Finished program =
           Finished.run(
               folder,
-              Map.of(
-                  "GRAFT_SERVER",
-                  address,
-                  "GRAFT_NAME",
-                  SoftwareServer.NAME,
-                  "GRAFT_TOKEN_FILE",
-                  token.toString(),
-                  "LD_LIBRARY_PATH",
-                  Checkout.HOME.resolve("lib/client").toString()),
+              server.environment(address),
               List.of(folder.resolve("faults").toString()),
               Duration.ofMinutes(3));
       assertThat(program.code()).as("%s", program).isZero();

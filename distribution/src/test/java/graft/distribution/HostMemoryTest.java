@@ -2,13 +2,10 @@ package graft.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,14 +21,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class HostMemoryTest {
   @TempDir static Path folder;
   private static SoftwareServer server;
-  private static Path token;
 
   @BeforeAll
   static void serve() throws Exception {
     server =
         SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
-    token = Files.writeString(folder.resolve("token"), SoftwareServer.TOKEN);
-    Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
     Finished gcc =
         Finished.run(
             Path.of("").toAbsolutePath(),
@@ -71,15 +65,7 @@ final class HostMemoryTest {
     Finished program =
         Finished.run(
             folder,
-            Map.of(
-                "GRAFT_SERVER",
-                address,
-                "GRAFT_NAME",
-                SoftwareServer.NAME,
-                "GRAFT_TOKEN_FILE",
-                token.toString(),
-                "LD_LIBRARY_PATH",
-                Checkout.HOME.resolve("lib/client").toString()),
+            server.environment(address),
             List.of(
                 folder.resolve("memory").toString(),
                 "--seed",

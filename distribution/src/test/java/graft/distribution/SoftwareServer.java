@@ -97,6 +97,19 @@ final class SoftwareServer {
     return words;
   }
 
+  /** The environment in which a program finds the client, and the client this server, there. */
+  Map<String, String> environment(String there) throws IOException {
+    return Map.of(
+        "GRAFT_SERVER",
+        there,
+        "GRAFT_NAME",
+        NAME,
+        "GRAFT_TOKEN_FILE",
+        secret(folder.resolve("token"), TOKEN).toString(),
+        "LD_LIBRARY_PATH",
+        Checkout.HOME.resolve("lib/client").toString());
+  }
+
   /** Writes a file of mode 0600. */
   static Path secret(Path file, String text) throws IOException {
     Files.writeString(file, text + "\n");
