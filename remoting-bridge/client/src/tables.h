@@ -3,6 +3,7 @@
 #define GRAFT_TABLES_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct graft_object;
@@ -49,6 +50,11 @@ struct graft_jit {
   void **info_size, **error_size;
 };
 int graft_jit_read(struct graft_jit *jit, unsigned int count, const int *options, void **values);
+/* What code compiled for the context's device depends on; false if the device is not known. */
+struct graft_jit_target;
+bool graft_jit_target_of(struct graft_object *context, struct graft_jit_target *target);
+/* Has the server's driver compile one image, as graft_jit_compile says. */
+int graft_link_one(int type, const void *image, size_t bytes, const uint64_t *words, unsigned used, void **code, size_t *size);
 /* A file's contents, NULL if it cannot be read. */
 void *graft_read_file(const char *path, size_t *bytes);
 /* A node belongs to a graph, and ends with it. */
