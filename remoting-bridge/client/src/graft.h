@@ -170,6 +170,7 @@ struct graft_object {
       int device;
       bool primary;
       bool destroyed;
+      bool busy; /* work was queued since the legacy stream was last waited for: read and written without a lock */
       unsigned flags;
       uint64_t serial;
       struct graft_storage *storage;
@@ -256,6 +257,13 @@ bool graft_stream_captures(void *stream);
 int graft_stream_reach(void *stream);
 /* Work behind this in the stream finds mirrored memory as the program has left it when the stream comes here. */
 int graft_stream_look(void *stream);
+/* Work was queued in the calling thread's context that the program has not waited for. */
+static inline void graft_context_set_busy(void) {
+  struct graft_object *context = graft_context_current();
+  if (!__atomic_load_n(&context->u.context.busy, __ATOMIC_RELAXED)) {
+    __atomic_store_n(&context->u.context.busy, true, __ATOMIC_RELAXED);
+  }
+}
 /* Whether streams have been told to wait for values, which the program may write at any time. */
 bool graft_values_are_waited_for(void);
 
@@ -302,6 +310,7 @@ struct graft_range {
   bool of_graph; /* comes and goes with the launches of a graph */
   uint64_t view; /* of host memory: where the device has it, 0 while it has not. Of an alias: where the program has it */
   bool shared;   /* program and device have one memory there, no mirror */
+  bool synchronous; /* SYNC_MEMOPS: copies and fills that are not asynchronous are waited for */
   struct graft_hints hints;
 };
 void graft_range_add(const struct graft_range *range);
@@ -310,6 +319,7 @@ bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_ra
 void graft_range_remove_within(uint64_t base, uint64_t bytes);
 bool graft_range_find(uint64_t address, struct graft_range *out);
 void graft_range_hint(uint64_t base, const struct graft_hints *hints);
+void graft_range_synchronous(uint64_t base, bool synchronous);
 /* From now on the device has host memory there. */
 void graft_range_view(uint64_t base, uint64_t view);
 

@@ -331,6 +331,7 @@ int graft_begin(struct graft_call *call, int function, size_t bytes) {
   if (total > MAX_RECORD) return refuse(GRAFT_INVALID_VALUE);
   bool brought = graft_mirrors && mirrors_before(function);
   uint32_t context = graft_context_id();
+  if (context && function == FN_cuGraphLaunch) graft_context_set_busy();
   pthread_mutex_lock(&s.send_lock);
   if (graft_mirrors) set_thread(&s.sender);
   uint8_t *start = graft_ring_reserve(&s.requests, total + SMALL_BULK);
