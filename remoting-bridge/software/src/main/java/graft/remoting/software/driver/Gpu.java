@@ -49,7 +49,7 @@ final class Gpu implements AutoCloseable {
   synchronized GridRunner runner() {
     if (runner == null) {
       runner =
-          new GridRunner(memory(), config.threads(), multiprocessors(), textures, config.printf());
+          new GridRunner(memory(), config.threads(), multiprocessors(), textures, config.output());
     }
     return runner;
   }
