@@ -6,7 +6,7 @@ import static graft.remoting.software.object.CallerMemory.putLong;
 import static graft.remoting.software.object.CallerMemory.require;
 
 import graft.remoting.device.FunctionApi;
-import graft.remoting.software.ir.Program;
+import graft.remoting.software.lowering.Program;
 import graft.remoting.software.memory.Native;
 import graft.remoting.software.object.FunctionRef;
 import graft.remoting.software.object.Handles;

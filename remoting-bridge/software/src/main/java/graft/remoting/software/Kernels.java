@@ -1,6 +1,6 @@
 package graft.remoting.software;
 
-import graft.remoting.software.ir.Program;
+import graft.remoting.software.lowering.Program;
 import graft.remoting.software.object.Context;
 import graft.remoting.software.object.Contexts;
 import graft.remoting.software.object.FunctionRef;

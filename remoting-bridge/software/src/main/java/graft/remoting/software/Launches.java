@@ -6,7 +6,7 @@ import static graft.remoting.software.object.CallerMemory.require;
 import graft.remoting.device.CudaResult;
 import graft.remoting.software.exec.DeviceFault;
 import graft.remoting.software.exec.Launch;
-import graft.remoting.software.ir.Program;
+import graft.remoting.software.lowering.Program;
 import graft.remoting.software.object.Context;
 import graft.remoting.software.object.CudaException;
 import graft.remoting.software.object.FunctionRef;

@@ -1,7 +1,7 @@
 package graft.remoting.software.object;
 
 import graft.remoting.software.exec.LoadedKernel;
-import graft.remoting.software.ir.Program;
+import graft.remoting.software.lowering.Program;
 import java.util.Arrays;
 
 /** A CUfunction: a kernel in a context, with the attributes that a program can set. */
