@@ -26,6 +26,8 @@ public final class Description {
   /** The version of the record format; part of the hash that both ends compare. */
   static final int WIRE_VERSION = 1;
 
+  private static final String GROUP = "group ";
+
   private static final Pattern LINE =
       Pattern.compile(
           "(?<class>local|async|sync|none|data|alias)(?<flags>( custom| session)*) (?<symbol>\\w+)"
@@ -63,6 +65,7 @@ public final class Description {
     List<Function> functions = new ArrayList<>();
     Map<String, Structure> structures = new LinkedHashMap<>();
     Structure open = null;
+    String group = Function.NO_GROUP;
     Set<String> seen = new HashSet<>();
     int number = 0;
     for (String line : lines) {
@@ -75,7 +78,11 @@ public final class Description {
           open = structure(open, line.strip(), line.startsWith(" "), structures);
           continue;
         }
-        Function function = parseLine(number, line.strip());
+        if (line.startsWith(GROUP)) {
+          group = group(line.substring(GROUP.length()).strip());
+          continue;
+        }
+        Function function = parseLine(number, group, line.strip());
         if (!seen.add(function.symbol())) {
           throw new IllegalArgumentException(function.symbol() + " is described twice");
         }
@@ -112,7 +119,14 @@ public final class Description {
     return read;
   }
 
-  private static Function parseLine(int number, String line) {
+  private static String group(String name) {
+    if (!name.equals(Function.NO_GROUP) && !name.matches("[A-Z]\\w*Api")) {
+      throw new IllegalArgumentException("not the name of a group: " + name);
+    }
+    return name;
+  }
+
+  private static Function parseLine(int number, String group, String line) {
     Matcher m = LINE.matcher(line);
     if (!m.matches()) {
       throw new IllegalArgumentException("not a function line: " + line);
@@ -127,6 +141,7 @@ public final class Description {
     Function function =
         new Function(
             number,
+            group,
             Function.ServiceClass.valueOf(m.group("class").toUpperCase(Locale.ROOT)),
             m.group("flags").contains("custom"),
             m.group("flags").contains("session"),

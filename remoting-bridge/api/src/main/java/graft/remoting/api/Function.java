@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
  * One function of the description.
  *
  * @param line its line in the description, for messages
+ * @param group the device interface that declares it
  * @param serviceClass who answers it
  * @param custom whether the client's stub is written by hand
  * @param session whether the server's session executes it, instead of the device
@@ -19,6 +20,7 @@ import java.util.stream.Collectors;
  */
 public record Function(
     int line,
+    String group,
     ServiceClass serviceClass,
     boolean custom,
     boolean session,
@@ -51,6 +53,9 @@ public record Function(
 
   /** Suffix ({@code ptsz} or {@code ptds}) and the lowest CUDA version that knows the variant. */
   public record PerThread(String suffix, int version) {}
+
+  /** The group of functions that {@code CudaDevice} declares itself. */
+  static final String NO_GROUP = "CudaDevice";
 
   /** True if the function travels: it has a wire id. */
   boolean onWire() {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 
 /** Writes generated sources: {@code Generator device|server|client FOLDER}. */
 public final class Generator {
@@ -20,8 +21,9 @@ public final class Generator {
     switch (args[0]) {
       case "device" -> {
         Path at = folder.resolve("graft/remoting/device");
-        write(at.resolve("CudaDevice.java"), java.cudaDevice());
-        write(at.resolve("ForwardingDevice.java"), java.forwardingDevice());
+        for (Map.Entry<String, String> source : java.deviceInterfaces().entrySet()) {
+          write(at.resolve(source.getKey() + ".java"), source.getValue());
+        }
       }
       case "server" -> {
         Path at = folder.resolve("graft/remoting/server");

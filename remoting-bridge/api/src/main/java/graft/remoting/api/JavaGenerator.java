@@ -1,6 +1,8 @@
 package graft.remoting.api;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
@@ -32,21 +34,43 @@ final class JavaGenerator {
     return f.parameters().stream().map(Parameter::name).collect(Collectors.joining(", "));
   }
 
+  /** The functions of the device by group, in the order of the description. */
+  private Map<String, List<Function>> groups() {
+    return device().stream()
+        .collect(Collectors.groupingBy(Function::group, LinkedHashMap::new, Collectors.toList()));
+  }
+
   /**
-   * {@code graft.remoting.device.CudaDevice}: one method a driver function, with the C interface's
-   * raw types.
+   * The sources of {@code graft.remoting.device} by class name: one interface a group of functions,
+   * {@code CudaDevice} over all of them, {@code ForwardingDevice} and {@code ComposedDevice}.
    */
-  String cudaDevice() {
+  Map<String, String> deviceInterfaces() {
+    Map<String, String> sources = new LinkedHashMap<>();
+    groups().forEach((group, functions) -> sources.put(group, deviceInterface(group, functions)));
+    sources.put("ForwardingDevice", forwardingDevice());
+    sources.put("ComposedDevice", composedDevice());
+    return sources;
+  }
+
+  /** An interface with one method a driver function, with the C interface's raw types. */
+  private String deviceInterface(String group, List<Function> functions) {
     StringBuilder out = new StringBuilder(HEADER);
     out.append("package graft.remoting.device;\n\n");
-    out.append(
-        "/**\n * A CUDA driver: one method for each function under its exported symbol, as the C interface\n");
-    out.append(
-        " * has it. Pointers, handles, sizes and device pointers are longs (addresses in this process), the\n");
-    out.append(
-        " * result is a CUresult. What a device lacks answers CUDA_ERROR_NOT_SUPPORTED.\n */\n");
-    out.append("public interface CudaDevice {\n");
-    for (Function f : device()) {
+    if (group.equals(Function.NO_GROUP)) {
+      out.append(
+          "/**\n * A CUDA driver: one method for each function under its exported symbol, as the C interface\n");
+      out.append(
+          " * has it. Pointers, handles, sizes and device pointers are longs (addresses in this process), the\n");
+      out.append(
+          " * result is a CUresult. What a device lacks answers CUDA_ERROR_NOT_SUPPORTED.\n */\n");
+      out.append("public interface CudaDevice\n    extends ")
+          .append(String.join(",\n        ", parts()))
+          .append(" {\n");
+    } else {
+      out.append("/** A group of functions of {@link CudaDevice}. */\n");
+      out.append("public interface ").append(group).append(" {\n");
+    }
+    for (Function f : functions) {
       out.append("\n  default int ")
           .append(f.symbol())
           .append("(")
@@ -57,8 +81,37 @@ final class JavaGenerator {
     return out.append("}\n").toString();
   }
 
+  private List<String> parts() {
+    return groups().keySet().stream().filter(g -> !g.equals(Function.NO_GROUP)).toList();
+  }
+
+  /** {@code ComposedDevice}: a device of one part a group. */
+  private String composedDevice() {
+    StringBuilder out = new StringBuilder(HEADER);
+    out.append("package graft.remoting.device;\n\n");
+    out.append(
+        "/** A device that is made of parts, each of which has the functions of one group. */\n");
+    out.append("public interface ComposedDevice extends CudaDevice {\n");
+    groups()
+        .forEach(
+            (group, functions) -> {
+              if (group.equals(Function.NO_GROUP)) {
+                return;
+              }
+              String part = Character.toLowerCase(group.charAt(0)) + group.substring(1);
+              out.append("\n  ").append(group).append(" ").append(part).append("();\n");
+              for (Function f : functions) {
+                out.append("\n  @Override\n  default int ").append(f.symbol());
+                out.append("(").append(declare(f)).append(") {\n    return ").append(part);
+                out.append("().").append(f.symbol()).append("(").append(names(f));
+                out.append(");\n  }\n");
+              }
+            });
+    return out.append("}\n").toString();
+  }
+
   /** {@code ForwardingDevice}: passes every call on, for decorators. */
-  String forwardingDevice() {
+  private String forwardingDevice() {
     StringBuilder out = new StringBuilder(HEADER);
     out.append("package graft.remoting.device;\n\n");
     out.append(

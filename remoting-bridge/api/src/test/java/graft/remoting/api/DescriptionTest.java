@@ -24,6 +24,20 @@ class DescriptionTest {
   }
 
   @Test
+  void aGroupHoldsUntilTheNext() {
+    List<Function> functions =
+        Description.parse(
+                List.of(
+                    "none a", "group MemoryApi", "none b", "none c", "group CudaDevice", "none d"))
+            .functions();
+    assertThat(functions)
+        .extracting(Function::group)
+        .containsExactly("CudaDevice", "MemoryApi", "MemoryApi", "CudaDevice");
+    assertThatThrownBy(() -> Description.parse(List.of("group memory")))
+        .hasMessage("driver.api:1: not the name of a group: memory");
+  }
+
+  @Test
   void refusesWhatCannotTravel() {
     assertThatThrownBy(() -> Description.parse(List.of("", "sync cuFoo(ptr p)")))
         .hasMessage("driver.api:2: p is a raw pointer: it cannot travel");

@@ -1,8 +1,6 @@
 package graft.remoting.server;
 
-import graft.remoting.software.image.Fatbin;
-import graft.remoting.software.image.ImageException;
-import java.nio.charset.StandardCharsets;
+import graft.remoting.software.DeviceCode;
 
 /**
  * Whether a session's kernels may print. The driver prints only in a call that waits, so where the
@@ -13,7 +11,7 @@ import java.nio.charset.StandardCharsets;
  * count as code that prints.
  */
 final class PrintingCode {
-  private static final byte[] FUNCTION = "vprintf".getBytes(StandardCharsets.US_ASCII);
+  private static final String FUNCTION = "vprintf";
   private static final int LARGEST = 256 << 10;
 
   private boolean prints;
@@ -25,19 +23,14 @@ final class PrintingCode {
 
   /** An image is loaded. */
   void loaded(long image, long bytes) {
-    prints = prints || bytes > LARGEST || mayPrint(Scratch.bytesAt(image, (int) bytes));
+    prints =
+        prints
+            || bytes > LARGEST
+            || DeviceCode.mayUse(Scratch.bytesAt(image, (int) bytes), FUNCTION);
   }
 
   /** Code is loaded that nobody has looked into. */
   void loadedOther() {
     prints = true;
-  }
-
-  private static boolean mayPrint(byte[] image) {
-    try {
-      return Fatbin.of(image).contains(FUNCTION);
-    } catch (ImageException damaged) {
-      return true;
-    }
   }
 }

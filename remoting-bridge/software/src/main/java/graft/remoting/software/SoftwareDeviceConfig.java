@@ -1,5 +1,10 @@
 package graft.remoting.software;
 
+import graft.remoting.software.exec.KernelOutput;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.function.Consumer;
 
 /**
@@ -10,7 +15,7 @@ import java.util.function.Consumer;
  * @param computeMajor major number of the compute capability: PTX for newer ones is not taken
  * @param computeMinor its minor number
  * @param threads cores that a kernel uses at most
- * @param printf takes what kernels print, in the encoding of the program; called by several threads
+ * @param output takes what kernels write
  */
 public record SoftwareDeviceConfig(
     long memoryBytes,
@@ -18,7 +23,8 @@ public record SoftwareDeviceConfig(
     int computeMajor,
     int computeMinor,
     int threads,
-    Consumer<byte[]> printf) {
+    KernelOutput output) {
+  private static final FileOutputStream STANDARD_ERROR = new FileOutputStream(FileDescriptor.err);
 
   public SoftwareDeviceConfig {
     if (memoryBytes < 1 << 20) {
@@ -40,7 +46,11 @@ public record SoftwareDeviceConfig(
     }
   }
 
-  /** One device of compute capability 9.0 with 1 GiB on all cores, printing to standard output. */
+  /**
+   * One device of compute capability 9.0 with 1 GiB on all cores. Kernels print to {@code
+   * System.out}; failed assertions go to the process's descriptor of standard error, as CUDA's do,
+   * and not to {@code System.err}, which may be a log.
+   */
   public static SoftwareDeviceConfig defaults() {
     return new SoftwareDeviceConfig(
         1L << 30,
@@ -48,33 +58,54 @@ public record SoftwareDeviceConfig(
         9,
         0,
         Runtime.getRuntime().availableProcessors(),
-        text -> {
-          System.out.write(text, 0, text.length);
-          System.out.flush();
-        });
+        new KernelOutput(
+            text -> {
+              System.out.write(text, 0, text.length);
+              System.out.flush();
+            },
+            SoftwareDeviceConfig::writeToStandardError));
+  }
+
+  private static void writeToStandardError(byte[] text) {
+    try {
+      STANDARD_ERROR.write(text);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write to standard error", e);
+    }
   }
 
   public SoftwareDeviceConfig withMemoryBytes(long bytes) {
     return new SoftwareDeviceConfig(
-        bytes, deviceCount, computeMajor, computeMinor, threads, printf);
+        bytes, deviceCount, computeMajor, computeMinor, threads, output);
   }
 
   public SoftwareDeviceConfig withDeviceCount(int count) {
     return new SoftwareDeviceConfig(
-        memoryBytes, count, computeMajor, computeMinor, threads, printf);
+        memoryBytes, count, computeMajor, computeMinor, threads, output);
   }
 
   public SoftwareDeviceConfig withComputeCapability(int major, int minor) {
-    return new SoftwareDeviceConfig(memoryBytes, deviceCount, major, minor, threads, printf);
+    return new SoftwareDeviceConfig(memoryBytes, deviceCount, major, minor, threads, output);
   }
 
   public SoftwareDeviceConfig withThreads(int count) {
     return new SoftwareDeviceConfig(
-        memoryBytes, deviceCount, computeMajor, computeMinor, count, printf);
+        memoryBytes, deviceCount, computeMajor, computeMinor, count, output);
   }
 
-  public SoftwareDeviceConfig withPrintf(Consumer<byte[]> sink) {
+  /**
+   * Says where the text that kernels write goes.
+   *
+   * @param standard takes what they print
+   * @param error takes the messages of failed assertions
+   */
+  public SoftwareDeviceConfig withOutput(Consumer<byte[]> standard, Consumer<byte[]> error) {
     return new SoftwareDeviceConfig(
-        memoryBytes, deviceCount, computeMajor, computeMinor, threads, sink);
+        memoryBytes,
+        deviceCount,
+        computeMajor,
+        computeMinor,
+        threads,
+        new KernelOutput(standard, error));
   }
 }

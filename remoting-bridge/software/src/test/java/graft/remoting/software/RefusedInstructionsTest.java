@@ -2,8 +2,8 @@ package graft.remoting.software;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import graft.remoting.software.ir.Program;
-import graft.remoting.software.ir.SyncAnalysis;
+import graft.remoting.software.lowering.Program;
+import graft.remoting.software.lowering.SyncAnalysis;
 import graft.remoting.software.ptx.PtxException;
 import graft.remoting.software.ptx.PtxModule;
 import graft.remoting.software.ptx.PtxParser;

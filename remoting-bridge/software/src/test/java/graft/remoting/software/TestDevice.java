@@ -13,6 +13,7 @@ import java.util.List;
 /** A software device with a context, and short ways to use it as a program would. */
 public final class TestDevice implements AutoCloseable {
   private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream errors = new ByteArrayOutputStream();
   private final List<Long> scratch = new ArrayList<>();
   private final SoftwareDevice device;
   private final long context;
@@ -24,12 +25,7 @@ public final class TestDevice implements AutoCloseable {
   public TestDevice(SoftwareDeviceConfig config) {
     device =
         SoftwareDevice.create(
-            config.withPrintf(
-                text -> {
-                  synchronized (printed) {
-                    printed.writeBytes(text);
-                  }
-                }));
+            config.withOutput(text -> append(printed, text), text -> append(errors, text)));
     check(device.cuInit(0));
     long result = bytes(8);
     check(device.cuDevicePrimaryCtxRetain(result, 0));
@@ -42,11 +38,26 @@ public final class TestDevice implements AutoCloseable {
     return device;
   }
 
-  /** What kernels have printed. */
-  public String printed() {
-    synchronized (printed) {
-      return printed.toString(StandardCharsets.UTF_8);
+  private static void append(ByteArrayOutputStream sink, byte[] text) {
+    synchronized (sink) {
+      sink.writeBytes(text);
     }
+  }
+
+  private static String text(ByteArrayOutputStream sink) {
+    synchronized (sink) {
+      return sink.toString(StandardCharsets.UTF_8);
+    }
+  }
+
+  /** What kernels have written to standard output. */
+  public String printed() {
+    return text(printed);
+  }
+
+  /** What kernels have written to standard error. */
+  public String errors() {
+    return text(errors);
   }
 
   /** Fails unless a driver call succeeded. */

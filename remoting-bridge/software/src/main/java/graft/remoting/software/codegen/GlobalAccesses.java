@@ -1,6 +1,6 @@
 package graft.remoting.software.codegen;
 
-import graft.remoting.software.ir.AffineAddresses;
+import graft.remoting.software.analysis.AffineAddresses;
 import graft.remoting.software.ir.Expr;
 import graft.remoting.software.ir.Kind;
 import java.util.IdentityHashMap;

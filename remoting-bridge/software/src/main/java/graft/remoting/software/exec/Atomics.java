@@ -1,5 +1,8 @@
 package graft.remoting.software.exec;
 
+import graft.remoting.software.math.BfloatMath;
+import graft.remoting.software.math.HalfMath;
+import graft.remoting.software.math.IntegerMath;
 import graft.remoting.software.memory.Native;
 import sun.misc.Unsafe;
 

@@ -63,7 +63,7 @@ public final class DeviceCalls {
     long arguments = Access.loadI64(frame + 32);
     PrintfFormat formatted = new PrintfFormat(new Reader(b, thread));
     byte[] text = formatted.format(format, arguments);
-    b.launch.runner.print(text);
+    b.launch.runner.output().standard().accept(text);
     Access.storeI32(frame, formatted.arguments());
   }
 
@@ -128,7 +128,7 @@ public final class DeviceCalls {
             b.tidY[thread],
             b.tidZ[thread],
             reader.text(Access.loadI64(frame)));
-    b.launch.runner.print(text.getBytes(StandardCharsets.ISO_8859_1));
+    b.launch.runner.output().error().accept(text.getBytes(StandardCharsets.ISO_8859_1));
     throw new DeviceFault(DeviceFault.ASSERT, text.strip());
   }
 }

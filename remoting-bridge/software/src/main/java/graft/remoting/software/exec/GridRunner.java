@@ -11,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 
 /** Runs the blocks of grids on the cores of this machine. */
 public final class GridRunner implements AutoCloseable {
@@ -23,7 +22,7 @@ public final class GridRunner implements AutoCloseable {
   private final int workers;
   private final int multiprocessors;
   private final ThreadPoolExecutor helpers;
-  private final Consumer<byte[]> printf;
+  private final KernelOutput output;
   private final TextureTable textures;
   private final Queue<ThreadBlock> spare = new ConcurrentLinkedQueue<>();
   private final AtomicInteger spares = new AtomicInteger();
@@ -33,19 +32,19 @@ public final class GridRunner implements AutoCloseable {
    *
    * @param workers cores to use
    * @param multiprocessors how many the device says it has
-   * @param printf takes what kernels print
+   * @param output takes what kernels write
    */
   public GridRunner(
       DeviceMemory memory,
       int workers,
       int multiprocessors,
       TextureTable textures,
-      Consumer<byte[]> printf) {
+      KernelOutput output) {
     this.memory = memory;
     this.workers = workers;
     this.multiprocessors = multiprocessors;
     this.textures = textures;
-    this.printf = printf;
+    this.output = output;
     AtomicInteger number = new AtomicInteger();
     helpers =
         new ThreadPoolExecutor(
@@ -75,8 +74,8 @@ public final class GridRunner implements AutoCloseable {
     return memory;
   }
 
-  void print(byte[] text) {
-    printf.accept(text);
+  KernelOutput output() {
+    return output;
   }
 
   long newGridBarrier() {

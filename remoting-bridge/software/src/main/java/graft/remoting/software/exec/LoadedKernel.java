@@ -1,6 +1,6 @@
 package graft.remoting.software.exec;
 
-import graft.remoting.software.ir.Program;
+import graft.remoting.software.lowering.Program;
 import java.util.function.Supplier;
 
 /**

@@ -2,6 +2,9 @@ package graft.remoting.software.exec;
 
 import graft.remoting.software.ir.MatrixOperation;
 import graft.remoting.software.ir.MatrixType;
+import graft.remoting.software.math.BfloatMath;
+import graft.remoting.software.math.EightBitFloats;
+import graft.remoting.software.math.HalfMath;
 
 /**
  * Products of small matrices. Integers are exact. PTX leaves the order and the rounding of sums of

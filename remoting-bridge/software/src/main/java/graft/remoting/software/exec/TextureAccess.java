@@ -1,5 +1,6 @@
 package graft.remoting.software.exec;
 
+import graft.remoting.software.math.HalfMath;
 import graft.remoting.software.memory.Native;
 
 /**

@@ -15,7 +15,7 @@ public final class BasicBlock {
     return index;
   }
 
-  void setIndex(int index) {
+  public void setIndex(int index) {
     this.index = index;
   }
 
@@ -27,16 +27,16 @@ public final class BasicBlock {
     return end;
   }
 
-  void setEnd(Terminator end) {
+  public void setEnd(Terminator end) {
     this.end = end;
   }
 
   /** True if it reads memory in a way that sees what other threads write meanwhile. */
-  boolean observesOthers() {
+  public boolean observesOthers() {
     return observesOthers;
   }
 
-  void setObservesOthers() {
+  public void setObservesOthers() {
     observesOthers = true;
   }
 }

@@ -10,38 +10,38 @@ import java.util.List;
 import org.objectweb.asm.Opcodes;
 
 /** Short ways to build expressions. */
-final class Exprs {
-  private static final String RUNTIME = "graft/remoting/software/exec/";
+public final class Exprs {
+  private static final String RUNTIME = "graft/remoting/software/";
 
   private Exprs() {}
 
-  static Const integer(int value) {
+  public static Const integer(int value) {
     return new Const(Kind.INT, value);
   }
 
-  static Const number(long value) {
+  public static Const number(long value) {
     return new Const(Kind.LONG, value);
   }
 
   /** One of the JVM's arithmetic instructions, which come in the order int, long, float, double. */
-  static Expr arithmetic(int intOpcode, Expr a, Expr b) {
+  public static Expr arithmetic(int intOpcode, Expr a, Expr b) {
     return new Apply(intOpcode + a.kind().ordinal(), a.kind(), List.of(a, b));
   }
 
   /** {@code IAND}, {@code IOR}, {@code IXOR} and the shifts: int and long only. */
-  static Expr bitwise(int intOpcode, Expr a, Expr b) {
+  public static Expr bitwise(int intOpcode, Expr a, Expr b) {
     return arithmetic(intOpcode, a, b);
   }
 
-  static Expr negate(Expr a) {
+  public static Expr negate(Expr a) {
     return new Apply(Opcodes.INEG + a.kind().ordinal(), a.kind(), List.of(a));
   }
 
-  static Expr convert(int opcode, Kind to, Expr a) {
+  public static Expr convert(int opcode, Kind to, Expr a) {
     return new Apply(opcode, to, List.of(a));
   }
 
-  static Expr add(Expr a, long offset) {
+  public static Expr add(Expr a, long offset) {
     if (offset == 0) {
       return a;
     }
@@ -49,26 +49,32 @@ final class Exprs {
         Opcodes.IADD, a, a.kind() == Kind.INT ? integer((int) offset) : number(offset));
   }
 
-  static Expr zeroExtend(Expr a) {
+  public static Expr zeroExtend(Expr a) {
     if (a instanceof Const c) {
       return number(c.bits() & 0xffffffffL);
     }
     return bitwise(Opcodes.IAND, convert(Opcodes.I2L, Kind.LONG, a), number(0xffffffffL));
   }
 
-  static Expr call(String owner, String name, Kind kind, Expr... arguments) {
+  /**
+   * Calls a method of the runtime.
+   *
+   * @param owner its package and class, such as {@code math/HalfMath}
+   */
+  public static Expr call(String owner, String name, Kind kind, Expr... arguments) {
     return new Invoke(RUNTIME + owner, name, false, kind, List.of(arguments));
   }
 
-  static Expr callWithBlock(String owner, String name, Kind kind, Expr... arguments) {
+  /** As {@link #call}, with the thread block and the thread behind the arguments. */
+  public static Expr callWithBlock(String owner, String name, Kind kind, Expr... arguments) {
     return new Invoke(RUNTIME + owner, name, true, kind, List.of(arguments));
   }
 
-  static Expr compare(Condition condition, Expr a, Expr b) {
+  public static Expr compare(Condition condition, Expr a, Expr b) {
     return new Compare(condition, false, a, b);
   }
 
-  static Expr not(Expr predicate) {
+  public static Expr not(Expr predicate) {
     if (predicate instanceof Compare c) {
       return new Compare(c.condition(), !c.negated(), c.left(), c.right());
     }
@@ -76,7 +82,7 @@ final class Exprs {
   }
 
   /** The raw bits of a float or double, and back. */
-  static Expr reinterpret(Expr a, Kind to) {
+  public static Expr reinterpret(Expr a, Kind to) {
     if (a.kind() == to) {
       return a;
     }
@@ -91,12 +97,12 @@ final class Exprs {
     };
   }
 
-  static Expr java(String owner, String name, Kind kind, Expr... arguments) {
+  public static Expr java(String owner, String name, Kind kind, Expr... arguments) {
     return new Invoke("java/lang/" + owner, name, false, kind, List.of(arguments));
   }
 
   /** Cuts an int down to a type of at most 16 bits, extended as the type says. */
-  static Expr narrow(Expr a, PtxType type) {
+  public static Expr narrow(Expr a, PtxType type) {
     if (a instanceof Const c && c.kind() == Kind.INT) {
       return integer(narrow((int) c.bits(), type));
     }

@@ -25,7 +25,7 @@ public final class FunctionIr {
   private boolean callsByAddress;
   private boolean usesMatrices;
 
-  FunctionIr(String name, boolean entry, int line) {
+  public FunctionIr(String name, boolean entry, int line) {
     this.name = name;
     this.entry = entry;
     this.line = line;
@@ -63,7 +63,7 @@ public final class FunctionIr {
     return callsByAddress;
   }
 
-  void setCallsByAddress() {
+  public void setCallsByAddress() {
     callsByAddress = true;
   }
 
@@ -72,7 +72,7 @@ public final class FunctionIr {
     return usesMatrices;
   }
 
-  void setUsesMatrices() {
+  public void setUsesMatrices() {
     usesMatrices = true;
   }
 
@@ -85,7 +85,7 @@ public final class FunctionIr {
   }
 
   /** Takes bytes of the frame and returns their offset. */
-  int allocateFrame(long bytes, int align, int line) {
+  public int allocateFrame(long bytes, int align, int line) {
     long offset = ((long) frameBytes + align - 1) / align * align;
     if (offset + bytes > LARGEST_FRAME) {
       throw graft.remoting.software.ptx.PtxException.invalid(
@@ -104,17 +104,17 @@ public final class FunctionIr {
     return blocks;
   }
 
-  Register register(String registerName, PtxType type) {
+  public Register register(String registerName, PtxType type) {
     Register made = new Register(registers.size(), registerName, type);
     registers.add(made);
     return made;
   }
 
-  SyncPoint syncPoint(SyncPoint.Kind kind, int constantBarrier) {
+  public SyncPoint syncPoint(SyncPoint.Kind kind, int constantBarrier) {
     return add(new SyncPoint(syncPoints.size(), kind, constantBarrier, null));
   }
 
-  SyncPoint syncPoint(SyncPoint.Kind kind, MatrixOperation matrix) {
+  public SyncPoint syncPoint(SyncPoint.Kind kind, MatrixOperation matrix) {
     return add(new SyncPoint(syncPoints.size(), kind, -1, matrix));
   }
 
@@ -124,7 +124,7 @@ public final class FunctionIr {
   }
 
   /** Computes the reverse post-order. Call again after blocks were added. */
-  void order() {
+  public void order() {
     List<BasicBlock> post = new ArrayList<>();
     Map<BasicBlock, Integer> visited = new IdentityHashMap<>();
     Deque<BasicBlock> stack = new ArrayDeque<>();

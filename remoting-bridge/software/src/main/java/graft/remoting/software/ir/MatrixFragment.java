@@ -20,7 +20,7 @@ public record MatrixFragment(Role role, int rows, int columns, MatrixType type, 
   }
 
   /** The fragment of one matrix of an {@code m x n x k} product. */
-  static MatrixFragment of(Role role, int m, int n, int k, MatrixType type, boolean opaque) {
+  public static MatrixFragment of(Role role, int m, int n, int k, MatrixType type, boolean opaque) {
     return new MatrixFragment(role, role == Role.B ? k : m, role == Role.A ? k : n, type, opaque);
   }
 

@@ -27,7 +27,7 @@ public enum MatrixType {
   }
 
   /** The type named by a dotted word such as {@code .bf16}, or null. */
-  static MatrixType of(String dotted) {
+  public static MatrixType of(String dotted) {
     for (MatrixType t : values()) {
       if (dotted.length() == t.name().length() + 1
           && dotted.regionMatches(true, 1, t.name(), 0, t.name().length())) {

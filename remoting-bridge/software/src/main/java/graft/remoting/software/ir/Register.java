@@ -12,7 +12,7 @@ public final class Register {
   private final String name;
   private final PtxType type;
 
-  Register(int index, String name, PtxType type) {
+  public Register(int index, String name, PtxType type) {
     this.index = index;
     this.name = name;
     this.type = type;

@@ -2,8 +2,8 @@ package graft.remoting.software.module;
 
 import graft.remoting.software.codegen.KernelCompiler;
 import graft.remoting.software.exec.KernelCode;
-import graft.remoting.software.ir.Program;
-import graft.remoting.software.ir.SyncAnalysis;
+import graft.remoting.software.lowering.Program;
+import graft.remoting.software.lowering.SyncAnalysis;
 import graft.remoting.software.ptx.Function;
 import graft.remoting.software.ptx.PtxModule;
 import graft.remoting.software.ptx.PtxParser;

@@ -2,7 +2,7 @@ package graft.remoting.software.module;
 
 import graft.remoting.software.exec.DeviceCalls;
 import graft.remoting.software.exec.LoadedKernel;
-import graft.remoting.software.ir.Program;
+import graft.remoting.software.lowering.Program;
 import graft.remoting.software.memory.DeviceMemory;
 import graft.remoting.software.memory.Native;
 import graft.remoting.software.ptx.PtxException;

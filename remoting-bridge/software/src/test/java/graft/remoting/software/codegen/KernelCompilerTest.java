@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.remoting.software.TestDevice;
 import graft.remoting.software.exec.KernelCode;
-import graft.remoting.software.ir.Program;
-import graft.remoting.software.ir.SyncAnalysis;
+import graft.remoting.software.lowering.Program;
+import graft.remoting.software.lowering.SyncAnalysis;
 import graft.remoting.software.memory.DeviceMemory;
 import graft.remoting.software.module.CompiledModule;
 import graft.remoting.software.module.LoadedModule;

@@ -1,0 +1,23 @@
+package graft.remoting.server;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+
+/** The server knows the software device by its border alone. */
+@AnalyzeClasses(
+    packages = "graft.remoting.server",
+    importOptions = ImportOption.DoNotIncludeTests.class)
+final class SoftwareBorderTest {
+  @ArchTest
+  static void theServerUsesOnlyTheBorder(JavaClasses all) {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("graft.remoting.software.*..")
+        .check(all);
+  }
+}

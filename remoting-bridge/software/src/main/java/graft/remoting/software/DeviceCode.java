@@ -1,0 +1,24 @@
+package graft.remoting.software;
+
+import graft.remoting.software.image.Fatbin;
+import graft.remoting.software.image.ImageException;
+import java.nio.charset.StandardCharsets;
+
+/** What can be said about device code without loading it. */
+public final class DeviceCode {
+  private DeviceCode() {}
+
+  /**
+   * Whether code may use a function. Compressed PTX is looked into.
+   *
+   * @param image a fat binary, an ELF file or PTX
+   * @return true also for an image that cannot be read
+   */
+  public static boolean mayUse(byte[] image, String function) {
+    try {
+      return Fatbin.of(image).contains(function.getBytes(StandardCharsets.US_ASCII));
+    } catch (ImageException damaged) {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,383 @@
+package graft.remoting.software;
+
+import static graft.remoting.software.memory.Native.UNSAFE;
+import static graft.remoting.software.object.CallerMemory.putInt;
+import static graft.remoting.software.object.CallerMemory.putLong;
+import static graft.remoting.software.object.CallerMemory.require;
+
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.GraphApi;
+import graft.remoting.software.object.Allocations;
+import graft.remoting.software.object.Contexts;
+import graft.remoting.software.object.Event;
+import graft.remoting.software.object.Graph;
+import graft.remoting.software.object.GraphNode;
+import graft.remoting.software.object.Handles;
+import graft.remoting.software.object.Task;
+import java.util.ArrayList;
+import java.util.List;
+
+/** CUDA driver API: "Graph Management". */
+final class GraphFunctions implements GraphApi {
+  private final Calls calls;
+  private final Handles handles;
+  private final Contexts contexts;
+  private final BlockCopies blockCopies;
+  private final NodeBodies nodeBodies;
+
+  GraphFunctions(
+      Calls calls,
+      Handles handles,
+      Contexts contexts,
+      BlockCopies blockCopies,
+      NodeBodies nodeBodies) {
+    this.calls = calls;
+    this.handles = handles;
+    this.contexts = contexts;
+    this.blockCopies = blockCopies;
+    this.nodeBodies = nodeBodies;
+  }
+
+  private Graph graph(long handle) {
+    return handles.get(handle, Graph.class);
+  }
+
+  private List<GraphNode> nodes(long array, long count) {
+    List<GraphNode> nodes = new ArrayList<>();
+    for (long i = 0; i < count; i++) {
+      nodes.add(handles.get(UNSAFE.getLong(array + 8 * i), GraphNode.class));
+    }
+    return nodes;
+  }
+
+  private GraphNode add(
+      long result, long graph, GraphNode.Type type, long dependencies, long count, Runnable body) {
+    Graph g = graph(graph);
+    GraphNode node;
+    synchronized (g) {
+      node = g.add(type, body, nodes(dependencies, count));
+    }
+    node.setHandle(handles.add(node));
+    putLong(result, node.handle());
+    return node;
+  }
+
+  @Override
+  public int cuGraphCreate(long graph, int flags) {
+    return calls.run(
+        () -> {
+          require(flags == 0, "flags must be 0");
+          putLong(graph, handles.add(new Graph()));
+        });
+  }
+
+  @Override
+  public int cuGraphDestroy(long graph) {
+    return calls.run(
+        () -> {
+          Graph gone = graph(graph);
+          gone.nodes().forEach(n -> handles.remove(n.handle()));
+          handles.remove(graph);
+          gone.memory().release();
+        });
+  }
+
+  @Override
+  public int cuGraphClone(long clone, long original) {
+    return calls.run(
+        () -> {
+          Graph copy = new Graph(graph(original).memory().share());
+          graph(original).copyInto(copy);
+          copy.nodes().forEach(n -> n.setHandle(handles.add(n)));
+          putLong(clone, handles.add(copy));
+        });
+  }
+
+  @Override
+  public int cuGraphAddEmptyNode(long node, long graph, long dependencies, long count) {
+    return calls.run(() -> add(node, graph, GraphNode.Type.EMPTY, dependencies, count, () -> {}));
+  }
+
+  @Override
+  public int cuGraphAddKernelNode_v2(
+      long node, long graph, long dependencies, long count, long parameters) {
+    return calls.run(
+        () ->
+            add(
+                node,
+                graph,
+                GraphNode.Type.KERNEL,
+                dependencies,
+                count,
+                nodeBodies.kernelBody(parameters)));
+  }
+
+  @Override
+  public int cuGraphKernelNodeSetParams_v2(long node, long parameters) {
+    return calls.run(
+        () -> handles.get(node, GraphNode.class).setBody(nodeBodies.kernelBody(parameters)));
+  }
+
+  @Override
+  public int cuGraphAddMemcpyNode(
+      long node, long graph, long dependencies, long count, long parameters, long context) {
+    return calls.run(
+        () ->
+            add(
+                node,
+                graph,
+                GraphNode.Type.MEMCPY,
+                dependencies,
+                count,
+                blockCopies.copy3D(parameters).body()));
+  }
+
+  @Override
+  public int cuGraphAddMemsetNode(
+      long node, long graph, long dependencies, long count, long parameters, long context) {
+    return calls.run(
+        () ->
+            add(
+                node,
+                graph,
+                GraphNode.Type.MEMSET,
+                dependencies,
+                count,
+                nodeBodies.memsetBody(parameters)));
+  }
+
+  @Override
+  public int cuGraphAddHostNode(
+      long node, long graph, long dependencies, long count, long parameters) {
+    return calls.run(
+        () ->
+            add(
+                node,
+                graph,
+                GraphNode.Type.HOST,
+                dependencies,
+                count,
+                NodeBodies.hostBody(parameters)));
+  }
+
+  @Override
+  public int cuGraphAddChildGraphNode(
+      long node, long graph, long dependencies, long count, long child) {
+    return calls.run(
+        () -> {
+          Graph copy = new Graph();
+          graph(child).copyInto(copy);
+          add(node, graph, GraphNode.Type.GRAPH, dependencies, count, () -> {}).setChild(copy);
+        });
+  }
+
+  @Override
+  public int cuGraphAddEventRecordNode(
+      long node, long graph, long dependencies, long count, long event) {
+    return calls.run(
+        () -> {
+          Event e = handles.get(event, Event.class);
+          add(
+              node,
+              graph,
+              GraphNode.Type.EVENT_RECORD,
+              dependencies,
+              count,
+              () -> e.record(Task.ended()));
+        });
+  }
+
+  @Override
+  public int cuGraphAddEventWaitNode(
+      long node, long graph, long dependencies, long count, long event) {
+    return calls.run(
+        () -> {
+          Event e = handles.get(event, Event.class);
+          add(
+              node,
+              graph,
+              GraphNode.Type.WAIT_EVENT,
+              dependencies,
+              count,
+              () -> {
+                if (e.task() != null) {
+                  e.task().await();
+                }
+              });
+        });
+  }
+
+  /** CUgraphNodeParams: type at 0, the node's own parameters at 16. */
+  @Override
+  public int cuGraphAddNode_v2(
+      long node, long graph, long dependencies, long edges, long count, long parameters) {
+    long p = parameters + 16;
+    return switch (UNSAFE.getInt(parameters)) {
+      case 0 -> cuGraphAddKernelNode_v2(node, graph, dependencies, count, p);
+      case 1 -> cuGraphAddMemcpyNode(node, graph, dependencies, count, p + 16, 0);
+      case 2 -> cuGraphAddMemsetNode(node, graph, dependencies, count, p, 0);
+      case 3 -> cuGraphAddHostNode(node, graph, dependencies, count, p);
+      case 4 -> cuGraphAddChildGraphNode(node, graph, dependencies, count, UNSAFE.getLong(p));
+      case 5 -> cuGraphAddEmptyNode(node, graph, dependencies, count);
+      case 6 -> cuGraphAddEventWaitNode(node, graph, dependencies, count, UNSAFE.getLong(p));
+      case 7 -> cuGraphAddEventRecordNode(node, graph, dependencies, count, UNSAFE.getLong(p));
+      case 10 -> cuGraphAddMemAllocNode(node, graph, dependencies, count, p);
+      case 11 -> cuGraphAddMemFreeNode(node, graph, dependencies, count, UNSAFE.getLong(p));
+      default -> CudaResult.NOT_SUPPORTED;
+    };
+  }
+
+  /** CUDA_MEM_ALLOC_NODE_PARAMS: the size at 104, the address at 112. */
+  @Override
+  public int cuGraphAddMemAllocNode(
+      long node, long graph, long dependencies, long count, long parameters) {
+    return calls.run(
+        () -> {
+          long address =
+              Allocations.allocateFor(
+                  graph(graph).memory(), contexts.memory(), UNSAFE.getLong(parameters + 104));
+          add(node, graph, GraphNode.Type.ALLOCATE, dependencies, count, () -> {})
+              .setAddress(address);
+          putLong(parameters + 112, address);
+        });
+  }
+
+  @Override
+  public int cuGraphAddMemFreeNode(
+      long node, long graph, long dependencies, long count, long address) {
+    return calls.run(
+        () -> {
+          Runnable free = Allocations.freeLater(contexts.current().gpu().memory(), address);
+          add(node, graph, GraphNode.Type.FREE, dependencies, count, free).setAddress(address);
+        });
+  }
+
+  @Override
+  public int cuGraphMemFreeNodeGetParams(long node, long address) {
+    return calls.run(
+        () -> {
+          GraphNode found = handles.get(node, GraphNode.class);
+          require(found.type() == GraphNode.Type.FREE, "not a free node");
+          putLong(address, found.address());
+        });
+  }
+
+  @Override
+  public int cuGraphNodeSetParams(long node, long parameters) {
+    return calls.run(
+        () -> nodeBodies.setParameters(handles.get(node, GraphNode.class), parameters));
+  }
+
+  @Override
+  public int cuGraphChildGraphNodeGetGraph(long node, long graph) {
+    return calls.run(
+        () -> {
+          Graph child = handles.get(node, GraphNode.class).child();
+          require(child != null, "not a child graph's node");
+          for (GraphNode n : child.nodes()) {
+            if (n.handle() == 0) {
+              n.setHandle(handles.add(n));
+            }
+          }
+          putLong(graph, handles.handleOf(child));
+        });
+  }
+
+  @Override
+  public int cuGraphGetEdges_v2(long graph, long from, long to, long edges, long count) {
+    return calls.run(
+        () -> {
+          List<GraphNode> sources = new ArrayList<>();
+          List<GraphNode> targets = new ArrayList<>();
+          for (GraphNode node : graph(graph).nodes()) {
+            for (GraphNode dependency : node.dependencies()) {
+              sources.add(dependency);
+              targets.add(node);
+            }
+          }
+          long room = count == 0 ? 0 : UNSAFE.getLong(count);
+          list(from, count, sources);
+          putLong(count, room);
+          list(to, count, targets);
+        });
+  }
+
+  @Override
+  public int cuGraphNodeGetDependencies_v2(long node, long array, long edges, long count) {
+    return calls.run(() -> list(array, count, handles.get(node, GraphNode.class).dependencies()));
+  }
+
+  @Override
+  public int cuGraphNodeGetDependentNodes_v2(long node, long array, long edges, long count) {
+    return calls.run(
+        () -> {
+          GraphNode n = handles.get(node, GraphNode.class);
+          list(
+              array,
+              count,
+              n.graph().nodes().stream().filter(o -> o.dependencies().contains(n)).toList());
+        });
+  }
+
+  @Override
+  public int cuGraphRemoveDependencies_v2(long graph, long from, long to, long edges, long count) {
+    return calls.run(
+        () -> {
+          graph(graph);
+          List<GraphNode> sources = nodes(from, count);
+          List<GraphNode> targets = nodes(to, count);
+          for (int i = 0; i < sources.size(); i++) {
+            require(targets.get(i).dependencies().remove(sources.get(i)), "no such dependency");
+          }
+        });
+  }
+
+  @Override
+  public int cuGraphAddDependencies_v2(long graph, long from, long to, long edges, long count) {
+    return calls.run(
+        () -> {
+          graph(graph);
+          List<GraphNode> sources = nodes(from, count);
+          List<GraphNode> targets = nodes(to, count);
+          for (int i = 0; i < sources.size(); i++) {
+            targets.get(i).dependencies().add(sources.get(i));
+          }
+        });
+  }
+
+  @Override
+  public int cuGraphDestroyNode(long node) {
+    return calls.run(
+        () -> {
+          GraphNode gone = handles.get(node, GraphNode.class);
+          gone.graph().remove(gone);
+          handles.remove(node);
+        });
+  }
+
+  private void list(long array, long count, List<GraphNode> found) {
+    require(count != 0, "null pointer for a result");
+    if (array != 0) {
+      long room = UNSAFE.getLong(count);
+      for (int i = 0; i < Math.min(room, found.size()); i++) {
+        putLong(array + 8L * i, found.get(i).handle());
+      }
+    }
+    putLong(count, found.size());
+  }
+
+  @Override
+  public int cuGraphGetNodes(long graph, long array, long count) {
+    return calls.run(() -> list(array, count, graph(graph).nodes()));
+  }
+
+  @Override
+  public int cuGraphGetRootNodes(long graph, long array, long count) {
+    return calls.run(() -> list(array, count, graph(graph).roots()));
+  }
+
+  @Override
+  public int cuGraphNodeGetType(long node, long type) {
+    return calls.run(() -> putInt(type, handles.get(node, GraphNode.class).type().ordinal()));
+  }
+}

@@ -1,0 +1,51 @@
+package graft.remoting.software.object;
+
+import static graft.remoting.software.object.CallerMemory.require;
+
+import graft.remoting.device.CudaResult;
+import graft.remoting.software.memory.DeviceMemory;
+
+/** Allocates and frees device memory, and says who owns an allocation: a context or a graph. */
+public final class Allocations {
+  private Allocations() {}
+
+  /** Allocates memory of a context. */
+  public static long allocate(Context context, long bytes) {
+    require(bytes > 0, "allocation of no bytes");
+    long address = context.gpu().memory().allocate(bytes, context);
+    if (address == 0) {
+      throw outOfMemory(bytes, context.gpu().memory());
+    }
+    return address;
+  }
+
+  /** Allocates memory that a graph's nodes use. */
+  public static long allocateFor(GraphMemory graph, DeviceMemory memory, long bytes) {
+    require(bytes > 0, "allocation of no bytes");
+    long address = graph.allocate(memory, bytes);
+    if (address == 0) {
+      throw outOfMemory(bytes, memory);
+    }
+    return address;
+  }
+
+  /** What frees memory when its turn comes. */
+  public static Runnable freeLater(DeviceMemory memory, long address) {
+    DeviceMemory.Allocation found = memory.find(address);
+    if (found != null && found.address() == address) {
+      if (found.owner() instanceof GraphMemory graph) {
+        return graph.freeLater(address);
+      }
+      if (found.owner() instanceof Context) {
+        return () -> memory.release(address);
+      }
+    }
+    throw new CudaException(
+        CudaResult.INVALID_VALUE, "no allocation starts at 0x" + Long.toHexString(address));
+  }
+
+  public static CudaException outOfMemory(long bytes, DeviceMemory memory) {
+    return new CudaException(
+        CudaResult.OUT_OF_MEMORY, bytes + " bytes asked for, " + memory.available() + " free");
+  }
+}

@@ -1,0 +1,230 @@
+package graft.remoting.software.object;
+
+import graft.remoting.software.exec.DeviceFault;
+import graft.remoting.software.module.LoadedModule;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A CUcontext: its streams, whose tasks it orders, its modules and limits, and the error that a
+ * kernel left, which every later call reports.
+ */
+public final class Context {
+  private static final Logger LOG = LoggerFactory.getLogger(Context.class);
+
+  private final Gpu gpu;
+  private final int flags;
+  private final boolean primary;
+  private final Stream legacy = new Stream(this, 0, 0, 1);
+  private final Set<Stream> streams = ConcurrentHashMap.newKeySet();
+  private final Map<Object, LoadedModule> modules = new ConcurrentHashMap<>();
+  private final Map<Integer, Long> limits = new ConcurrentHashMap<>();
+  private final ThreadLocal<Stream> perThread;
+  private volatile int error;
+  private volatile boolean destroyed;
+  private long handle;
+  private int cacheConfig;
+  private long lastStreamId = 2;
+
+  public Context(Gpu gpu, int flags, boolean primary) {
+    this.gpu = gpu;
+    this.flags = flags;
+    this.primary = primary;
+    this.perThread = ThreadLocal.withInitial(() -> addStream(0, 0));
+    limits.put(0, 1024L); // stack of a thread
+    limits.put(1, 1L << 20); // printf buffer
+    limits.put(2, 8L << 20); // malloc heap
+  }
+
+  public Gpu gpu() {
+    return gpu;
+  }
+
+  public int flags() {
+    return flags;
+  }
+
+  public boolean isPrimary() {
+    return primary;
+  }
+
+  public long handle() {
+    return handle;
+  }
+
+  public void setHandle(long value) {
+    handle = value;
+  }
+
+  public Map<Integer, Long> limits() {
+    return limits;
+  }
+
+  public int cacheConfig() {
+    return cacheConfig;
+  }
+
+  public void setCacheConfig(int value) {
+    cacheConfig = value;
+  }
+
+  /** Modules by the object that stands for them. */
+  public Map<Object, LoadedModule> modules() {
+    return modules;
+  }
+
+  /** The CUresult that ended the context, 0 if none did. */
+  public int error() {
+    return error;
+  }
+
+  public boolean isDestroyed() {
+    return destroyed;
+  }
+
+  // ---- streams and the order of tasks
+
+  /** The default stream that waits for the blocking streams, and they for it. */
+  public Stream legacy() {
+    return legacy;
+  }
+
+  public Stream perThread() {
+    return perThread.get();
+  }
+
+  public Stream addStream(int streamFlags, int priority) {
+    Stream made;
+    synchronized (this) {
+      made = new Stream(this, streamFlags, priority, ++lastStreamId);
+    }
+    streams.add(made);
+    return made;
+  }
+
+  public void removeStream(Stream stream) {
+    Task last;
+    synchronized (this) {
+      last = stream.last();
+    }
+    // Its work goes on; the legacy stream must still wait for it.
+    if (last == null || last.isDone()) {
+      streams.remove(stream);
+    } else {
+      submit(stream, () -> streams.remove(stream), List.of());
+    }
+  }
+
+  private synchronized List<Task> before(Stream stream) {
+    List<Task> before = new ArrayList<>();
+    before.add(stream.last());
+    if (stream == legacy) {
+      for (Stream s : streams) {
+        if (s.isBlocking()) {
+          before.add(s.last());
+        }
+      }
+    } else if (stream.isBlocking()) {
+      before.add(legacy.last());
+    }
+    return before;
+  }
+
+  /** Adds work to a stream, after what the stream's rules and {@code others} say. */
+  public Task submit(Stream stream, Runnable body, Collection<Task> others) {
+    return submit(stream, body, others, Workers.EXECUTOR);
+  }
+
+  private Task submit(Stream stream, Runnable body, Collection<Task> others, Executor executor) {
+    Task task = new Task(() -> runGuarded(body), executor);
+    List<Task> before;
+    synchronized (this) {
+      before = before(stream);
+      stream.setLast(task);
+    }
+    before.addAll(others);
+    task.start(before);
+    return task;
+  }
+
+  /** Starts work that belongs to no stream, after other work. */
+  public Task detached(Runnable body, Collection<Task> before) {
+    Task task = new Task(() -> runGuarded(body), Workers.EXECUTOR);
+    task.start(before);
+    return task;
+  }
+
+  /** Adds work and waits for it; on this thread if nothing is before it. */
+  public void runInOrder(Stream stream, Runnable body) {
+    boolean idle;
+    synchronized (this) {
+      idle = before(stream).stream().allMatch(t -> t == null || t.isDone());
+    }
+    if (idle) {
+      submit(stream, body, List.of(), Runnable::run).await();
+    } else {
+      submit(stream, body, List.of()).await();
+    }
+  }
+
+  private void runGuarded(Runnable body) {
+    if (error != 0) {
+      return;
+    }
+    try {
+      body.run();
+    } catch (DeviceFault e) {
+      error = e.code();
+    } catch (CudaException e) {
+      error = e.code();
+      LOG.error("a stream's work failed: {}", e.getMessage());
+    } catch (RuntimeException | Error e) {
+      error = 999;
+      LOG.error("a stream's work failed in the software device itself", e);
+    }
+  }
+
+  public void awaitStream(Stream stream) {
+    List<Task> tasks;
+    synchronized (this) {
+      tasks = stream == legacy ? before(stream) : new ArrayList<>(List.of());
+      if (stream != legacy) {
+        tasks.add(stream.last());
+      }
+    }
+    tasks.stream().filter(t -> t != null).forEach(Task::await);
+  }
+
+  public boolean isIdle(Stream stream) {
+    synchronized (this) {
+      return stream == legacy
+          ? before(stream).stream().allMatch(t -> t == null || t.isDone())
+          : stream.last() == null || stream.last().isDone();
+    }
+  }
+
+  public void awaitAll() {
+    List<Task> tasks = new ArrayList<>();
+    synchronized (this) {
+      tasks.add(legacy.last());
+      streams.forEach(s -> tasks.add(s.last()));
+    }
+    tasks.stream().filter(t -> t != null).forEach(Task::await);
+  }
+
+  /** Waits for all work and frees what belongs to the context. */
+  public void destroy() {
+    awaitAll();
+    destroyed = true;
+    modules.values().forEach(LoadedModule::close);
+    modules.clear();
+    gpu.memory().releaseAll(this);
+  }
+}

@@ -1,0 +1,59 @@
+package graft.remoting.software.object;
+
+import graft.remoting.software.memory.Native;
+import graft.remoting.software.memory.SharedFile;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What the processes that use an event together know of it: how often it was recorded, and which
+ * recording has happened.
+ */
+public final class SharedEvent {
+  /** Bytes of memory that it takes. */
+  public static final int BYTES = 16;
+
+  private static final long HAPPENED = 8;
+  private static final long PAUSE_NANOS = 20_000;
+
+  private final SharedFile file;
+  private final long address;
+
+  /** The event that lies in a file. */
+  public SharedEvent(SharedFile file) {
+    this.file = file;
+    this.address = file.map(0, BYTES);
+  }
+
+  public SharedFile file() {
+    return file;
+  }
+
+  /** The number of one more recording. */
+  public long record() {
+    return Native.UNSAFE.getAndAddLong(null, address, 1) + 1;
+  }
+
+  /** The number of the last recording, 0 if there was none. */
+  public long last() {
+    return Native.UNSAFE.getLongVolatile(null, address);
+  }
+
+  /** A recording has happened. */
+  public void happened(long number) {
+    long before = Native.UNSAFE.getLongVolatile(null, address + HAPPENED);
+    while (before < number
+        && !Native.UNSAFE.compareAndSwapLong(null, address + HAPPENED, before, number)) {
+      before = Native.UNSAFE.getLongVolatile(null, address + HAPPENED);
+    }
+  }
+
+  public boolean hasHappened(long number) {
+    return Native.UNSAFE.getLongVolatile(null, address + HAPPENED) >= number;
+  }
+
+  public void await(long number) {
+    while (!hasHappened(number)) {
+      LockSupport.parkNanos(PAUSE_NANOS);
+    }
+  }
+}
