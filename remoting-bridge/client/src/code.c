@@ -12,7 +12,7 @@ bool graft_code_is_known(const void *data, size_t bytes, uint8_t hash[32]) {
   static uint32_t count;
   static uint8_t hashes[MOST][32];
   /* Through shared memory code is there sooner than it is hashed. */
-  if (bytes < LEAST || graft_region_rings()) return false;
+  if (bytes < LEAST || graft_session_shares_memory()) return false;
   pthread_mutex_lock(&lock);
   if (!asked && (rpc_graftKnownCode(hashes[0], sizeof hashes, &count) || count > MOST)) count = 0;
   asked = true;

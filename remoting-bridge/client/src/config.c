@@ -48,7 +48,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   config->spin_microseconds = 50;
   copy(config->pci_devices, sizeof config->pci_devices, "/sys/bus/pci/devices");
   copy(config->rdma_devices, sizeof config->rdma_devices, "/sys/class/infiniband");
-  config->lanes = -1;
+  config->data_connections = -1;
   char token_file[512] = "", managed[16] = "shared";
   const char *path = getenv("GRAFT_CONFIG");
   FILE *file = fopen(path ? path : "/etc/graft/client.conf", "re");
@@ -69,7 +69,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
       if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
       if (!strcmp(key, "rdma-ports")) copy(config->rdma_ports, sizeof config->rdma_ports, value);
       if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
-      if (!strcmp(key, "lanes")) config->lanes = atoi(value);
+      if (!strcmp(key, "lanes")) config->data_connections = atoi(value);
       if (!strcmp(key, "managed")) copy(managed, sizeof managed, value);
     }
     fclose(file);
@@ -82,7 +82,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
   if ((value = getenv("GRAFT_RDMA_PORTS"))) copy(config->rdma_ports, sizeof config->rdma_ports, value);
   if ((value = getenv("GRAFT_RDMA_DEVICES"))) copy(config->rdma_devices, sizeof config->rdma_devices, value);
-  if ((value = getenv("GRAFT_LANES"))) config->lanes = atoi(value);
+  if ((value = getenv("GRAFT_LANES"))) config->data_connections = atoi(value);
   if ((value = getenv("GRAFT_MANAGED"))) copy(managed, sizeof managed, value);
   config->managed_exclusive = !strcmp(managed, "exclusive");
   if (!config->managed_exclusive && strcmp(managed, "shared")) {

@@ -71,7 +71,7 @@ static int load(int index) {
   device->attribute_count = count;
   memcpy(device->attributes + 1, data + sizeof head, 4 * count);
   for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++) {
-    if (overrides[i].socket_only && graft_region_rings()) continue;
+    if (overrides[i].socket_only && graft_session_shares_memory()) continue;
     if (overrides[i].attribute <= (int)count) device->attributes[overrides[i].attribute] = overrides[i].value;
   }
   /* MEMPOOL_SUPPORTED_HANDLE_TYPES: descriptors alone. */

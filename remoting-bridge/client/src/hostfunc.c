@@ -77,7 +77,7 @@ static void *listener(void *unused) {
       graft_mirrors_after_host_function();
       cuCtxSetCurrent(NULL);
     }
-    if (!graft_lane_done(callback->identity)) {
+    if (!graft_callback_done(callback->identity)) {
       rpc_graftHostFunctionDone(callback->identity);
     }
     pthread_mutex_lock(&q.lock);
@@ -95,7 +95,7 @@ static uint64_t enter(const struct callback *wanted) {
   *callback = *wanted;
   pthread_mutex_lock(&q.lock);
   if (!q.started) {
-    graft_lane_open();
+    graft_callbacks_open();
     q.started = graft_start_thread(listener, NULL);
   }
   uint64_t identity = callback->identity = ++q.last;

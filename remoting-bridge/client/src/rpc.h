@@ -35,9 +35,11 @@ enum {
 };
 
 struct graft_object;
+struct graft_session;
 
 /* A request under construction: between graft_begin and graft_send or graft_wait the session is locked. */
 struct graft_call {
+  struct graft_session *session;
   uint8_t *start; /* of the record: in the ring, or in a buffer if there is no room at one place */
   uint8_t *at;
   uint8_t *end;

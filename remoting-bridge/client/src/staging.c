@@ -114,7 +114,7 @@ void graft_copy(void *to, const void *from, size_t bytes) {
 /* ---- Staging ---- */
 
 bool graft_staging_ready(void) {
-  if (!graft_region_rings()) return false;
+  if (!graft_session_shares_memory()) return false;
   pthread_mutex_lock(&staging.lock);
   if (!staging.tried) {
     staging.tried = true;

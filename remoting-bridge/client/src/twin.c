@@ -67,7 +67,7 @@ static void *allocate(size_t size, bool alone) {
 void *graft_twin_pair(size_t bytes) { return allocate(bytes, false); }
 
 void *graft_twin_allocate(size_t bytes) {
-  return graft_region_rings() && bytes ? graft_region_allocate(bytes) : graft_twin_pair(bytes);
+  return graft_session_shares_memory() && bytes ? graft_region_allocate(bytes) : graft_twin_pair(bytes);
 }
 
 void *graft_twin_reserve(size_t bytes) { return allocate(bytes, true); }
@@ -142,7 +142,7 @@ static bool exchange(uint16_t function, uint64_t address, const void *out, void 
 /* False if there is no such connection. Called with the lock held. */
 static bool open_lane(void) {
   if (!lane.tried) {
-    lane.fd = graft_session_connect(GRAFT_LANE_TWINS);
+    lane.fd = graft_session_connect_shadow();
     lane.tried = true;
   }
   return lane.fd >= 0;

@@ -10,11 +10,12 @@
 
 #include "compute_cache.h"
 #include "graft.h"
-#include "grants.h"
-#include "ivshmem.h"
+#include "transport/vchan.h"
+#include "transport/ivshmem.h"
 #include "merge.h"
 #include "paging.h"
-#include "rails.h"
+#include "session/reads.h"
+#include "transport/rails.h"
 
 static int passed, failed;
 
@@ -112,6 +113,7 @@ static void ranges(void) {
 /* At random, beside what a look at all of them says. */
 static void reads(void) {
   static struct graft_read all[64];
+  static struct graft_reads list;
   static uint8_t memory[256];
   bool there[64] = {false}, same = true;
   size_t count = 0;
@@ -120,12 +122,12 @@ static void reads(void) {
     random = random * 1664525u + 1013904223u;
     int i = random >> 26, but = random >> 20 & 63;
     if (there[i]) {
-      graft_reads_remove(&all[i]);
+      graft_reads_remove(&list, &all[i]);
       count--;
     } else {
       /* Two of each identity would never be there: 1024 apart they share a bucket. */
       all[i] = (struct graft_read){.identity = (uint64_t)i << 10, .to = memory + (random >> 12 & 127), .bytes = random >> 8 & 15};
-      graft_reads_add(&all[i]);
+      graft_reads_add(&list, &all[i]);
       count++;
     }
     there[i] = !there[i];
@@ -136,17 +138,17 @@ static void reads(void) {
       bool meets = there[n] && all[n].to < from + bytes && from < all[n].to + all[n].bytes;
       any = any || meets;
       other = other || (meets && n != but);
-      same = same && (graft_reads_find((uint64_t)n << 10) == &all[n]) == there[n];
+      same = same && (graft_reads_find(&list, (uint64_t)n << 10) == &all[n]) == there[n];
     }
-    same = same && graft_reads_count() == count && (!bytes || graft_reads_meet(NULL, from, bytes) == any);
-    if (there[but] && bytes) same = same && graft_reads_meet(&all[but], from, bytes) == other;
+    same = same && graft_reads_count(&list) == count && (!bytes || graft_reads_meet(&list, NULL, from, bytes) == any);
+    if (there[but] && bytes) same = same && graft_reads_meet(&list, &all[but], from, bytes) == other;
     if (!same) break;
   }
   CHECK(same);
   for (int i = 0; i < 64; i++) {
-    if (there[i]) graft_reads_remove(&all[i]);
+    if (there[i]) graft_reads_remove(&list, &all[i]);
   }
-  CHECK(!graft_reads_count() && !graft_reads_meet(NULL, memory, sizeof memory));
+  CHECK(!graft_reads_count(&list) && !graft_reads_meet(&list, NULL, memory, sizeof memory));
 }
 
 static void put32(uint8_t *p, uint32_t value) { memcpy(p, &value, 4); }
@@ -301,7 +303,9 @@ static const char *joined(const void *said, size_t bytes, const char *devices) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) || send(ends[1], said, bytes, 0) != (ssize_t)bytes) return "no socket";
   shutdown(ends[1], SHUT_WR);
-  bool shares = graft_grants_join(ends[0], devices, reason, sizeof reason);
+  struct graft_grants grants = {.events = {.fd = -1}};
+  bool shares = graft_grants_join(ends[0], devices, &grants, reason, sizeof reason);
+  CHECK(shares || !grants.rings);
   close(ends[0]);
   close(ends[1]);
   return shares ? "shares" : reason;
@@ -328,7 +332,6 @@ static void granted_pages(void) {
   CHECK(strstr(joined(&said, sizeof said, devices), "shares 1073741824 pages"));
   said.magic++;
   CHECK(strstr(joined(&said, sizeof said, devices), "says something else"));
-  CHECK(!graft_grants_rings());
   remove_file(devices, "gntdev");
   if (rmdir(devices)) abort();
 }
@@ -378,11 +381,11 @@ static void rails(void) {
   CHECK(!graft_rails(folder, "mlx5_0:1 mlx5_0:2", devices, sizeof devices, reason, sizeof reason) && strstr(reason, "too many"));
   struct graft_config config;
   struct graft_session_key session;
-  struct graft_wire wire;
+  struct graft_connection connection;
   unsetenv("GRAFT_SERVER");
   setenv("GRAFT_RDMA_DEVICES", folder, 1);
   CHECK(config_from("server = rdma://127.0.0.1:1\nrdma-ports = 0x0000000000000009\n", &config, reason));
-  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "0x0000000000000009"));
+  CHECK(!graft_connect_best(&config, &session, &connection, reason, sizeof reason) && strstr(reason, "0x0000000000000009"));
   unsetenv("GRAFT_RDMA_DEVICES");
   snprintf(path, sizeof path, "rm -r %s", folder);
   if (system(path)) abort();
@@ -392,17 +395,38 @@ static void rails(void) {
 static void ways(void) {
   struct graft_config config;
   struct graft_session_key session;
-  struct graft_wire wire;
+  struct graft_connection connection;
   char reason[600] = "";
   unsetenv("GRAFT_SERVER");
   CHECK(config_from("pci-devices = /nonexistent\nserver = ivshmem://127.0.0.1:1, tcp://127.0.0.1:1 unix:///nonexistent\n", &config,
                     reason));
-  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason));
+  CHECK(!graft_connect_best(&config, &session, &connection, reason, sizeof reason));
   CHECK(strstr(reason, "no PCI device") && strstr(reason, "tcp://127.0.0.1:1") && strstr(reason, "unix:///nonexistent"));
   CHECK(config_from("server = carrier-pigeon://roof\n", &config, reason));
-  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "must start with"));
+  CHECK(!graft_connect_best(&config, &session, &connection, reason, sizeof reason) && strstr(reason, "must start with"));
   CHECK(config_from("server = vsock://two:7\n", &config, reason));
-  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "vsock://CID:PORT"));
+  CHECK(!graft_connect_best(&config, &session, &connection, reason, sizeof reason) && strstr(reason, "vsock://CID:PORT"));
+}
+
+/* Each transport has the operations that its capabilities promise, so that no caller has to ask whether one is there. */
+static void transports(void) {
+  static const char *const addresses[] = {"tcp://h:1", "unix:///s", "vsock://2:1", "shm:///s", "ivshmem://h:1", "ivshmem+vsock://2:1",
+                                          "rdma://h:1", "vchan://h:1"};
+  char reason[400];
+  for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+    const struct graft_transport *t = graft_transport_of(addresses[i], reason, sizeof reason);
+    if (!t) abort();
+    struct graft_connection connection = {.transport = t, .fd = -1};
+    bool rings = graft_connection_can(&connection, GRAFT_TRANSPORT_RINGS);
+    bool data = graft_connection_can(&connection, GRAFT_TRANSPORT_DATA_CONNECTIONS);
+    CHECK(t->try && t->wait && t->tries);
+    CHECK(rings ? t->requests != NULL : t->send && t->receive && t->before_sleep && t->sends_alone);
+    CHECK(!data || (t->begin && t->is_over && t->work && t->largest_chunk && t->chunks_per_connection && t->least_connections));
+    CHECK(!graft_connection_can(&connection, GRAFT_TRANSPORT_SHARED_MEMORY) || rings);
+    CHECK(!rings || !data); /* bulk data of any size goes through the ring, or travels apart */
+  }
+  CHECK(!graft_transport_of("carrier-pigeon://roof", reason, sizeof reason));
+  CHECK(strstr(reason, "must start with tcp://, unix://, vsock://, shm://, ivshmem://, ivshmem+vsock://, rdma:// or vchan://, not c"));
 }
 
 /* Why there is no session with what gives this answer to the greeting. */
@@ -412,7 +436,7 @@ static const char *why_not(const char *answer, size_t bytes) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   struct graft_config config;
   struct graft_session_key session;
-  struct graft_wire wire;
+  struct graft_connection connection;
   int listener = socket(AF_UNIX, SOCK_STREAM, 0);
   if (!mkdtemp(folder)) abort();
   snprintf(address.sun_path, sizeof address.sun_path, "%s/other", folder);
@@ -426,7 +450,7 @@ static const char *why_not(const char *answer, size_t bytes) {
     _exit(!said);
   }
   snprintf(text, sizeof text, "server = unix://%s\n", address.sun_path);
-  CHECK(config_from(text, &config, reason) && !graft_connect_best(&config, &session, &wire, reason, sizeof reason));
+  CHECK(config_from(text, &config, reason) && !graft_connect_best(&config, &session, &connection, reason, sizeof reason));
   int status;
   CHECK(waitpid(other, &status, 0) == other && status == 0);
   close(listener);
@@ -614,6 +638,7 @@ int main(void) {
   paging();
   configuration();
   ways();
+  transports();
   other_servers();
   guest_memory();
   granted_pages();

@@ -1,4 +1,4 @@
-#include "exchange.h"
+#include "transport/exchange.h"
 
 #include <errno.h>
 #include <poll.h>

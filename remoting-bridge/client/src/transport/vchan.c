@@ -1,4 +1,4 @@
-#include "grants.h"
+#include "transport/vchan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,20 +9,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "exchange.h"
-#include "xen.h"
+#include "transport/exchange.h"
+#include "transport/ring_channel.h"
+#include "transport/xen.h"
 
 /* How long the server may take to ask Xen for it, whose library it then opens: a host that is busy took more than ten seconds. */
 #define SHARE_MILLISECONDS 60000
 #define BYTES ((size_t)GRAFT_GRANTED_PAGES * GRAFT_GRANTED_PAGE)
 
-static struct {
-  uint8_t *rings;
-  struct graft_events events;
-} g = {.events = {.fd = -1}};
-
-uint8_t *graft_grants_rings(void) { return g.rings; }
-struct graft_events graft_grants_events(void) { return g.events; }
+#define XEN_DEVICES "/dev/xen"
 
 static int open_device(const char *devices, const char *name, char *reason, size_t size) {
   char path[300];
@@ -97,7 +92,7 @@ static uint8_t *map(const char *devices, uint32_t domain, const uint32_t *pages,
   return memory;
 }
 
-static bool bind_events(const char *devices, const struct answer *answer, char *reason, size_t size) {
+static bool bind_events(const char *devices, const struct answer *answer, struct graft_events *events, char *reason, size_t size) {
   int fd = open_device(devices, "evtchn", reason, size);
   if (fd < 0) return false;
   struct ioctl_evtchn_bind_interdomain wanted = {answer->domain, answer->port};
@@ -107,20 +102,51 @@ static bool bind_events(const char *devices, const struct answer *answer, char *
     close(fd);
     return false;
   }
-  g.events = (struct graft_events){fd, (uint32_t)port};
+  *events = (struct graft_events){fd, (uint32_t)port};
   return true;
 }
 
-bool graft_grants_join(int fd, const char *devices, char *reason, size_t size) {
+bool graft_grants_join(int fd, const char *devices, struct graft_grants *grants, char *reason, size_t size) {
   struct answer answer;
   uint32_t pages[GRAFT_GRANTED_PAGES];
   if (!ask(fd, &answer, pages, reason, size)) return false;
   uint8_t *rings = map(devices, answer.domain, pages, reason, size);
   if (!rings) return false;
-  if (!bind_events(devices, &answer, reason, size)) {
+  if (!bind_events(devices, &answer, &grants->events, reason, size)) {
     munmap(rings, BYTES);
     return false;
   }
-  g.rings = rings;
+  grants->rings = rings;
   return true;
 }
+
+static bool present(const struct graft_config *config, char *reason, size_t size) {
+  (void)config;
+  return graft_grants_present(XEN_DEVICES, reason, size);
+}
+
+static bool open_vchan(struct graft_connection *connection, const struct graft_config *config, char *reason, size_t size) {
+  static const struct graft_ring_layout layout = {GRAFT_GRANTED_REQUESTS, GRAFT_GRANTED_REQUESTS_DATA, GRAFT_GRANTED_ANSWERS,
+                                                  GRAFT_GRANTED_ANSWERS_DATA, GRAFT_GRANTED_RING_BYTES};
+  struct graft_grants grants;
+  (void)config;
+  if (!graft_grants_join(connection->fd, XEN_DEVICES, &grants, reason, size)) return false;
+  if (graft_ring_channel_open(connection, grants.rings, &layout, grants.events, false)) return true;
+  snprintf(reason, size, "no memory");
+  munmap(grants.rings, BYTES);
+  close(grants.events.fd);
+  return false;
+}
+
+const struct graft_transport graft_vchan_transport = {
+    .name = "vchan",
+    .number = 4,
+    .capabilities = GRAFT_TRANSPORT_RINGS,
+    .tries = GRAFT_RING_TRIES,
+    .present = present,
+    .open = open_vchan,
+    .close = graft_ring_channel_close,
+    .try = graft_ring_channel_try,
+    .wait = graft_ring_channel_wait,
+    .requests = graft_ring_channel_requests,
+};

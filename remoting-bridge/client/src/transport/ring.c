@@ -1,4 +1,4 @@
-#include "ring.h"
+#include "transport/ring.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "xen.h"
+#include "transport/xen.h"
 
 void graft_ring_open(struct graft_ring *ring, uint8_t *control, uint8_t *data, size_t bytes) {
   ring->control = (struct graft_ring_control *)control;

@@ -1,7 +1,8 @@
-/* Which of the configured ways to the server carries the session: the first that works. */
+/* Which of the configured addresses carries the session: the first that works. */
 #include <string.h>
 
 #include "graft.h"
+#include "transport/connect.h"
 
 /* The next address of a list; false at its end. */
 static bool next(const char **list, char *address, size_t size) {
@@ -12,13 +13,13 @@ static bool next(const char **list, char *address, size_t size) {
   return length;
 }
 
-bool graft_connect_best(struct graft_config *config, struct graft_session_key *key, struct graft_wire *wire, char *reason,
+bool graft_connect_best(struct graft_config *config, struct graft_session_key *key, struct graft_connection *connection, char *reason,
                         size_t size) {
   char failed[600] = "";
   size_t used = 0;
   const char *list = config->servers;
   while (next(&list, config->server, sizeof config->server)) {
-    if (graft_connect_session(config, key, wire, reason, size)) {
+    if (graft_connect_session(config, key, connection, reason, size)) {
       if (used) graft_say("uses %s, since %s", config->server, failed);
       return true;
     }

@@ -1,4 +1,4 @@
-#include "rails.h"
+#include "transport/rails.h"
 
 #include <ctype.h>
 #include <dirent.h>
