@@ -6,8 +6,8 @@
 #include "copy.h"
 #include "mirror.h"
 #include "place.h"
-#include "region.h"
-#include "staging.h"
+#include "memory/region.h"
+#include "memory/staging.h"
 #include "tables.h"
 
 /* From here on a copy is staged through the shared region; smaller ones travel behind their record. */

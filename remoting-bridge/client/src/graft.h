@@ -18,7 +18,7 @@
 #include "graft_rpc.h"
 #include "memory/ranges.h"
 #include "module/code.h"
-#include "rpc.h"
+#include "api/rpc.h"
 #include "session/session.h"
 #include "transport/connect.h"
 #include "transport/exchange.h"

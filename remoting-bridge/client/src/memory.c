@@ -6,9 +6,9 @@
 #include "graft.h"
 #include "mirror.h"
 #include "place.h"
-#include "region.h"
+#include "memory/region.h"
 #include "tables.h"
-#include "twin.h"
+#include "memory/shadow.h"
 
 static void remember(uint64_t base, size_t bytes, struct graft_object *context) {
   graft_range_add(&(struct graft_range){

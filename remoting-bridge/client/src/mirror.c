@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "graft.h"
-#include "merge.h"
-#include "paging.h"
-#include "region.h"
-#include "twin.h"
+#include "memory/merge.h"
+#include "memory/paging.h"
+#include "memory/region.h"
+#include "memory/shadow.h"
 
 #define PAGE 4096u
 #define PIECE (256u << 10)

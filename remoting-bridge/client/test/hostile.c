@@ -6,12 +6,16 @@
  */
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "graft.h"
+#include "base/crypto.h"
+#include "graft_rpc.h"
 
 static uint64_t state;
 static uint64_t draw(uint64_t below) {

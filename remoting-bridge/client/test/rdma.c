@@ -2,12 +2,17 @@
  * another version, or killed. Prints "N passed, N failed". */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "graft.h"
+#include "base/system.h"
+#include "transport/exchange.h"
+#include "transport/transport.h"
 #include "transport/ucx.h"
 
 static int passed, failed;

@@ -1,21 +1,31 @@
 /* Unit tests of the client's own parts, built with its sources under the sanitizers. Prints "N passed, N failed". */
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compute_cache.h"
-#include "graft.h"
-#include "transport/vchan.h"
-#include "transport/ivshmem.h"
-#include "merge.h"
-#include "paging.h"
+#include "api/rpc.h"
+#include "base/config.h"
+#include "base/crypto.h"
+#include "graft_rpc.h"
+#include "memory/merge.h"
+#include "memory/paging.h"
+#include "memory/ranges.h"
+#include "module/code.h"
+#include "module/compute_cache.h"
 #include "session/reads.h"
+#include "transport/connect.h"
+#include "transport/ivshmem.h"
 #include "transport/rails.h"
+#include "transport/transport.h"
+#include "transport/vchan.h"
 
 static int passed, failed;
 

@@ -16,6 +16,8 @@ void graft_context_answered(int result);
 int graft_context_fault(void);
 /* 0 once cuInit has succeeded, unless the current context has failed. */
 int graft_usable(void);
+/* CUDA_SUCCESS once cuInit has succeeded in this process. */
+int graft_ready(void);
 uint32_t graft_context_id(void);
 /* The handle of a device's primary context, active or not. */
 int graft_primary_context(int device, void **context);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct graft_object;
+#define GRAFT_WRAPPER_MAGIC 0x466243B1u
 
 /* Whether the server has this code, so that its hash will do. */
 bool graft_code_is_known(const void *data, size_t bytes, uint8_t hash[32]);
@@ -14,6 +14,18 @@ bool graft_code_is_known(const void *data, size_t bytes, uint8_t hash[32]);
 size_t graft_image_size(const void *image);
 /* Takes the wrapper off. */
 const void *graft_image_unwrap(const void *image);
-int graft_function_attribute(struct graft_object *function, int attribute, int device, int *value);
+
+/* Options of the JIT compiler: those that point at the program's memory stay here. */
+#define GRAFT_JIT_OPTIONS 64
+struct graft_jit {
+  uint64_t words[2 * GRAFT_JIT_OPTIONS];
+  unsigned used;
+  char *info, *error;
+  size_t info_room, error_room; /* 0 without that log */
+  void **info_size, **error_size;
+};
+int graft_jit_read(struct graft_jit *jit, unsigned int count, const int *options, void **values);
+/* A file's contents, with a zero behind them; NULL if it cannot be read. */
+void *graft_read_file(const char *path, size_t *bytes);
 
 #endif

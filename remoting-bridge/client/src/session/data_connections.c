@@ -7,10 +7,14 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-#include "graft.h"
+#include "base/config.h"
+#include "base/stats.h"
+#include "base/system.h"
 #include "session/state.h"
+#include "transport/transport.h"
 
 #define SMALLEST_CHUNK (128u << 10)
 #define LARGEST_CHUNK (1u << 20) /* of data that waits behind other data */

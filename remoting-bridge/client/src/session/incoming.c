@@ -1,8 +1,11 @@
 /* Data of reads on its way into the program's memory: by answers in order, and by data connections in any order. */
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/system.h"
+#include "session/session.h"
 #include "session/state.h"
 
 /* Called with receive_lock held. Waits until no thread receives into the memory any more. */

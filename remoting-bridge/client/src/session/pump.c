@@ -1,10 +1,14 @@
 /* The thread that sends what calls have written, where the server does not take it by itself. */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
+#include "base/system.h"
 #include "session/state.h"
+#include "transport/transport.h"
 
 /* How many times longer than a thread that waits the pump polls: a program's next call is often not far. */
 #define PUMP_SPINS 4

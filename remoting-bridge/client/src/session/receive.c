@@ -1,10 +1,19 @@
 /* Answers as they come: to the calls that wait, to the memory that reads go to, to host functions, to the program's output. */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "base/stats.h"
+#include "base/system.h"
 #include "session/state.h"
+#include "transport/transport.h"
 
 /* Lets others run, if a thread that has polled and then waited so long is not to sleep yet. */
 static bool give_way(const struct graft_session *s, uint64_t waited) {

@@ -1,7 +1,16 @@
 /* Calls on their way out: from graft_begin to the ring that the server or the pump takes them from. */
+#include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 
+#include "api/contexts.h"
+#include "api/rpc.h"
+#include "base/profile.h"
+#include "base/stats.h"
+#include "base/system.h"
+#include "graft_rpc.h"
 #include "mirror.h"
+#include "session/session.h"
 #include "session/state.h"
 
 /* What the calling thread said about its next call. */

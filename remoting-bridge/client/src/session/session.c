@@ -2,11 +2,22 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/contexts.h"
+#include "api/devices.h"
+#include "api/rpc.h"
+#include "base/config.h"
+#include "base/profile.h"
+#include "base/stats.h"
+#include "base/system.h"
+#include "graft_rpc.h"
 #include "session/state.h"
+#include "transport/transport.h"
 
 #define YIELD_CPUS 4
 

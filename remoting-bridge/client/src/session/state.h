@@ -16,7 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "graft.h"
+#include "api/rpc.h"
+#include "base/config.h"
 #include "session/data_connections.h"
 #include "session/reads.h"
 #include "session/records.h"
@@ -90,8 +91,6 @@ void graft_session_die(struct graft_session *session, const char *what, int erro
 static inline int graft_session_dead(const struct graft_session *session) {
   return __atomic_load_n(&session->dead, __ATOMIC_ACQUIRE);
 }
-/* Names the calling thread there. */
-void graft_note_thread(pid_t *who);
 
 /* ---- pump.c ---- */
 /* A ring of our own for requests, and the thread that sends them. */

@@ -1,7 +1,16 @@
 /* Waiting for the server: one thread receives for all who wait, and hands on to another when its own reply is there. */
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "api/contexts.h"
+#include "api/rpc.h"
+#include "base/profile.h"
+#include "base/stats.h"
+#include "base/system.h"
+#include "memory/ranges.h"
 #include "mirror.h"
+#include "session/session.h"
 #include "session/state.h"
 
 static bool receive_as_receiver(struct graft_session *s) {

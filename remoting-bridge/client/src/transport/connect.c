@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graft.h"
+#include "base/config.h"
 #include "transport/dial.h"
 #include "transport/handshake.h"
+#include "transport/transport.h"
 
 static const struct scheme {
   const char *prefix;

@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/types.h>
 
-#include "graft.h"
+#include "base/config.h"
+#include "base/crypto.h"
+#include "graft_rpc.h"
 #include "transport/exchange.h"
 
 #define MAGIC 0x54465247u

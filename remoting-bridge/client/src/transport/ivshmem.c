@@ -10,12 +10,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-#include "graft.h"
+#include "base/config.h"
 #include "transport/exchange.h"
 #include "transport/region.h"
+#include "transport/ring.h"
 #include "transport/ring_channel.h"
+#include "transport/transport.h"
 
 #define VENDOR 0x1af4 /* Red Hat */
 #define DEVICE 0x1110 /* Inter-VM shared memory */

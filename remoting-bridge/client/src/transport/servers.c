@@ -1,8 +1,11 @@
 /* Which of the configured addresses carries the session: the first that works. */
+#include <stdio.h>
 #include <string.h>
 
-#include "graft.h"
+#include "base/config.h"
+#include "base/system.h"
 #include "transport/connect.h"
+#include "transport/transport.h"
 
 /* The next address of a list; false at its end. */
 static bool next(const char **list, char *address, size_t size) {

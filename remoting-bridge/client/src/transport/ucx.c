@@ -49,7 +49,7 @@ static void take_off(struct graft_ucx *c, struct graft_ucx_flight *f, ucs_status
   if (UCS_PTR_IS_ERR(request)) {
     c->broken = UCS_PTR_STATUS(request);
   } else if (request) {
-    f->requests[(f->first + f->count++) % WINDOW] = request;
+    f->requests[(f->first + f->count++) % GRAFT_UCX_WINDOW] = request;
     f->begun++;
   }
 }
@@ -58,7 +58,7 @@ static void take_off(struct graft_ucx *c, struct graft_ucx_flight *f, ucs_status
 static void land(struct graft_ucx *c, struct graft_ucx_flight *f, ucs_status_t status) {
   if (status != UCS_OK) c->broken = status;
   ucx.ucp_request_free(f->requests[f->first]);
-  f->first = (f->first + 1) % WINDOW;
+  f->first = (f->first + 1) % GRAFT_UCX_WINDOW;
   f->count--;
 }
 
@@ -82,7 +82,7 @@ static bool progress(struct graft_ucx *c, struct graft_ucx_side *side, struct gr
 static void work(struct graft_ucx *c, struct graft_ucx_side *side, struct graft_ucx_flight *f) {
   ucs_status_t status;
   if (!progress(c, side, f) && (c->broken || (graft_ucx_now() - f->since > side->looks && !sleep_on(c, side, graft_ucx_now() - f->since)))) {
-    for (unsigned i = 0; i < f->count; i++) ucx.ucp_request_cancel(side->worker, f->requests[(f->first + i) % WINDOW]);
+    for (unsigned i = 0; i < f->count; i++) ucx.ucp_request_cancel(side->worker, f->requests[(f->first + i) % GRAFT_UCX_WINDOW]);
     while (ucx.ucp_worker_progress(side->worker)) continue;
     while (f->count) {
       status = ucx.ucp_request_check_status(f->requests[f->first]);
@@ -111,11 +111,11 @@ static uint64_t begin(struct graft_ucx *c, const void *data, size_t bytes, const
   f->since = graft_ucx_now();
   if (bytes > GRAFT_UCX_SURELY_EAGER) __atomic_store_n(&c->left_until, f->since + LEFT_NANOSECONDS, __ATOMIC_RELAXED);
   while (bytes && !c->broken) {
-    if (f->count == WINDOW) {
+    if (f->count == GRAFT_UCX_WINDOW) {
       work(c, &c->out, f);
       continue;
     }
-    size_t take = bytes < MOST ? bytes : MOST;
+    size_t take = bytes < GRAFT_UCX_MESSAGE ? bytes : GRAFT_UCX_MESSAGE;
     take_off(c, f, ucx.ucp_tag_send_nbx(c->peer, at, take, c->tag_out, memory));
     at += take;
     bytes -= take;
@@ -181,8 +181,8 @@ static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
   size_t taken = 0;
   bool more = true;
   for (;;) {
-    if (more && f.count < WINDOW && !c->broken && find(c) && c->next_bytes <= bytes - taken) {
-      more = c->next_bytes == MOST;
+    if (more && f.count < GRAFT_UCX_WINDOW && !c->broken && find(c) && c->next_bytes <= bytes - taken) {
+      more = c->next_bytes == GRAFT_UCX_MESSAGE;
       take_off(c, &f, take_next(c, to + taken, &graft_ucx_host_memory));
       taken += c->next_bytes;
     } else if (f.count) {
@@ -195,7 +195,7 @@ static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
 
 /* Whether the message that is here may go there, as a whole where no byte may go astray. */
 static bool fits(const struct graft_ucx *c, size_t bytes, bool in_part) {
-  return c->next_bytes && c->next_bytes <= MOST && (in_part || (c->next_bytes <= bytes && c->rest_at == c->rest_end));
+  return c->next_bytes && c->next_bytes <= GRAFT_UCX_MESSAGE && (in_part || (c->next_bytes <= bytes && c->rest_at == c->rest_end));
 }
 
 /* A message that is longer than what was asked for. */

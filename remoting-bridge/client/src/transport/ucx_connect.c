@@ -194,7 +194,7 @@ static bool agree(struct graft_ucx *c, const void *address, size_t bytes, char *
 static bool connect_ends(struct graft_ucx *c, char *reason, size_t size) {
   ucp_address_t *address;
   size_t bytes;
-  c->rest = malloc(MOST);
+  c->rest = malloc(GRAFT_UCX_MESSAGE);
   if (!c->rest || getrandom(&c->tag_in, sizeof c->tag_in, 0) != (ssize_t)sizeof c->tag_in) {
     snprintf(reason, size, "no memory or no random numbers for rdma");
     return false;

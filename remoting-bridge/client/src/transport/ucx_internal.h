@@ -9,12 +9,12 @@
 
 #include "transport/ucx.h"
 
-#define MOST (1u << 20) /* bytes of a message */
-#define WINDOW 8        /* large messages at once */
+#define GRAFT_UCX_MESSAGE (1u << 20) /* bytes of a message */
+#define GRAFT_UCX_WINDOW 8        /* large messages at once */
 
 /* ---- libucp (ucx_library.c) ---- */
 
-#define FUNCTIONS(F)                                                                                                             \
+#define GRAFT_UCX_FUNCTIONS(F)                                                                                                             \
   F(ucp_get_version)                                                                                                             \
   F(ucp_config_read)                                                                                                             \
   F(ucp_config_modify)                                                                                                           \
@@ -51,8 +51,8 @@ struct graft_ucx_library {
   char devices[512];             /* what was found */
   bool cuda;                     /* UCX may use CUDA */
   const char *(*status_string)(ucs_status_t);
-#define POINTER(name) __typeof__(name) *name;
-  FUNCTIONS(POINTER)
+#define GRAFT_UCX_POINTER(name) __typeof__(name) *name;
+  GRAFT_UCX_FUNCTIONS(GRAFT_UCX_POINTER)
 };
 
 extern struct graft_ucx_library ucx;
@@ -64,7 +64,7 @@ bool graft_ucx_failed(ucs_status_t status, const char *what, char *reason, size_
 
 /* Several messages at once, since each large one takes the two ends a word to and fro before its data flows. */
 struct graft_ucx_flight {
-  ucs_status_ptr_t requests[WINDOW];
+  ucs_status_ptr_t requests[GRAFT_UCX_WINDOW];
   unsigned first, count;
   uint64_t begun; /* how many there have been */
   uint64_t since; /* when UCX last had something to do */

@@ -45,7 +45,7 @@ static bool load(char *reason, size_t size) {
   if (!(ucx.name = (__typeof__(name) *)dlsym(library, #name))) { \
     missing = #name;                                          \
   }
-  FUNCTIONS(FIND)
+  GRAFT_UCX_FUNCTIONS(FIND)
   ucx.status_string = (const char *(*)(ucs_status_t))dlsym(library, "ucs_status_string");
   if (!missing && ucx.status_string) return true;
   snprintf(reason, size, "rdma needs UCX 1.10 or later: its library here has no %s", missing ? missing : "ucs_status_string");

@@ -1,5 +1,7 @@
 /* UCX beside a socket: the transport of "rdma://". */
-#include "graft.h"
+#include <sys/types.h>
+
+#include "base/config.h"
 #include "transport/transport.h"
 #include "transport/ucx.h"
 
