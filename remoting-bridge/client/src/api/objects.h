@@ -80,6 +80,7 @@ struct graft_object {
       size_t info_room, error_room;
       void **info_size, **error_size;
       void *image;
+      struct graft_link_inputs *inputs; /* NULL if the compute cache has no part in it */
     } link;
     struct {
       void (*destroy)(void *data);

@@ -25,6 +25,8 @@ struct graft_jit {
   void **info_size, **error_size;
 };
 int graft_jit_read(struct graft_jit *jit, unsigned int count, const int *options, void **values);
+/* Has the server's driver compile one image, as graft_jit_compile says. */
+int graft_link_one(int type, const void *image, size_t bytes, const uint64_t *words, unsigned used, void **code, size_t *size);
 /* A file's contents, with a zero behind them; NULL if it cannot be read. */
 void *graft_read_file(const char *path, size_t *bytes);
 

@@ -46,6 +46,8 @@ static uint64_t most_bytes(void) {
   return bytes < MOST_BYTES ? bytes : MOST_BYTES;
 }
 
+bool graft_cache_is_on(void) { return !is_disabled() && most_bytes() > sizeof(struct head); }
+
 /* A folder of our own within the driver's, whose files have another form. */
 static bool folder(char *path, size_t size) {
   const char *given = getenv("CUDA_CACHE_PATH"), *home = getenv("HOME");

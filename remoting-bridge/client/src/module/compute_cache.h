@@ -3,6 +3,7 @@
 #ifndef GRAFT_COMPUTE_CACHE_H
 #define GRAFT_COMPUTE_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,5 +16,7 @@ int graft_cache_close(void *entry);
 int graft_cache_load(void *entry, unsigned part, void **data, uint32_t *bytes);
 int graft_cache_store(void *entry, unsigned part, const void *data, size_t bytes);
 int graft_cache_release(void *data);
+/* Whether the program's environment leaves the cache on (CUDA_CACHE_DISABLE, CUDA_CACHE_MAXSIZE). */
+bool graft_cache_is_on(void);
 
 #endif

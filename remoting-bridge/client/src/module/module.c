@@ -13,6 +13,7 @@
 #include "graft_rpc.h"
 #include "module/code.h"
 #include "module/functions.h"
+#include "module/jit_cache.h"
 
 #define MOST_FATBINS 4096
 
@@ -101,6 +102,23 @@ int graft_jit_read(struct graft_jit *jit, unsigned int count, const int *options
   return 0;
 }
 
+/* In place of code that the driver would compile, what it has compiled before or compiles now. False if there is none such. */
+static bool use_compiled(struct code *code, struct graft_object *context, const struct graft_jit *jit, struct code *compiled) {
+  struct graft_jit_target target;
+  *compiled = (struct code){0};
+  if (code->made || !graft_jit_target_of(context, &target)) return false;
+  compiled->made = graft_jit_code(code->data, code->bytes, jit->words, jit->used, &target, graft_link_one, &compiled->bytes);
+  compiled->data = compiled->made;
+  return compiled->made;
+}
+
+static int send_module(void **module, const struct code *code, const struct graft_jit *jit, unsigned char *logs[2], unsigned room) {
+  uint8_t hash[32];
+  return graft_code_is_known(code->data, code->bytes, hash)
+             ? rpc_graftModuleLoadKnown(module, hash, jit->words, jit->used, logs[0], logs[1], room)
+             : rpc_graftModuleLoad(module, code->data, code->bytes, jit->words, jit->used, logs[0], logs[1], room);
+}
+
 static int load_module(void **module, const void *image, unsigned int count, const int *options, void **values) {
   struct graft_object *context;
   struct graft_jit jit;
@@ -117,10 +135,12 @@ static int load_module(void **module, const void *image, unsigned int count, con
     return GRAFT_OUT_OF_MEMORY;
   }
   unsigned char *logs[] = {(unsigned char *)info, (unsigned char *)(info ? info + room : NULL)};
-  uint8_t hash[32];
-  r = graft_code_is_known(code.data, code.bytes, hash)
-          ? rpc_graftModuleLoadKnown(module, hash, jit.words, jit.used, logs[0], logs[1], room)
-          : rpc_graftModuleLoad(module, code.data, code.bytes, jit.words, jit.used, logs[0], logs[1], room);
+  struct code compiled;
+  bool is_compiled = use_compiled(&code, context, &jit, &compiled);
+  r = send_module(module, is_compiled ? &compiled : &code, &jit, logs, room);
+  /* What was kept is of no use to this driver: its own compiler says. */
+  if (is_compiled && r) r = send_module(module, &code, &jit, logs, room);
+  free(compiled.made);
   free(code.made);
   if (room) {
     info[room - 1] = info[2 * room - 1] = 0;
@@ -169,12 +189,16 @@ GRAFT_EXPORT int cuModuleLoad(void *module, const char *path) {
 static int load_library(void **library, const void *image) {
   int r = graft_ready();
   if (r) return r;
-  struct code code;
+  struct code code, compiled = {0}, *sent = &code;
   if (!library) return GRAFT_INVALID_VALUE;
   if ((r = code_of(image, &code))) return r;
+  /* A library is loaded without a context, and compiled with one. */
+  struct graft_object *context = graft_context_current();
+  if (context && use_compiled(&code, context, &(struct graft_jit){0}, &compiled)) sent = &compiled;
   uint8_t hash[32];
-  r = graft_code_is_known(code.data, code.bytes, hash) ? rpc_graftLibraryLoadKnown(library, hash)
-                                                        : rpc_graftLibraryLoad(library, code.data, code.bytes);
+  r = graft_code_is_known(sent->data, sent->bytes, hash) ? rpc_graftLibraryLoadKnown(library, hash)
+                                                          : rpc_graftLibraryLoad(library, sent->data, sent->bytes);
+  free(compiled.made);
   free(code.made);
   return r;
 }
