@@ -12,6 +12,8 @@
 
 /* From here on a copy is staged through the shared region; smaller ones travel behind their record. */
 #define STAGED (32u << 10)
+/* Up to here copies from pageable memory are asynchronous with respect to the host (CUDA C++ Programming Guide). */
+#define TAKEN_AT_ONCE (64u << 10)
 
 int graft_copy_settle(const void *private, size_t bytes, void *stream) {
   if (!graft_read_pending(private, bytes)) return GRAFT_OK;
@@ -19,14 +21,31 @@ int graft_copy_settle(const void *private, size_t bytes, void *stream) {
   return r || graft_reads_await(private, bytes) ? r : graft_dead();
 }
 
+static bool is_pinned(const struct graft_place *place) {
+  return place->memory == GRAFT_MEMORY_PINNED || place->memory == GRAFT_MEMORY_REGISTERED;
+}
+
 /* A host function that the stream has yet to come to may write what a copy behind it reads, and so may the program while a stream
  * waits for a value: then the copy must not take the bytes now, and the server copies when it is time. */
 int graft_copy_defer(struct graft_place *from, size_t bytes, void *stream) {
-  bool pinned = from->memory == GRAFT_MEMORY_PINNED || from->memory == GRAFT_MEMORY_REGISTERED;
-  bool gated = graft_values_are_waited_for();
-  if (!pinned || !(gated || graft_callbacks_may_come())) return GRAFT_OK;
+  if (!is_pinned(from) || !graft_streams_may_be_held()) return GRAFT_OK;
   int r = graft_place_expose(from, bytes);
-  return r || !gated || !from->mirrored ? r : graft_stream_look(stream);
+  return r || !graft_values_are_waited_for() || !from->mirrored ? r : graft_stream_look(stream);
+}
+
+int graft_copy_defer_target(struct graft_place *to, size_t bytes) {
+  return is_pinned(to) && graft_streams_may_be_held() ? graft_place_expose(to, bytes) : GRAFT_OK;
+}
+
+bool graft_copy_waits(const struct graft_place *from, size_t bytes) {
+  if (from->memory != GRAFT_MEMORY_NONE) return true;
+  struct graft_object *context = graft_context_current();
+  uint64_t stream;
+  if (bytes <= TAKEN_AT_ONCE || !__atomic_load_n(&context->u.context.busy, __ATOMIC_RELAXED)) return false;
+  /* A copy in the legacy stream comes behind the work of all blocking streams, and so does the wait for it. A wait for the
+   * per-thread stream says nothing about the others. */
+  if (!graft_stream_id(NULL, &stream) && !stream) __atomic_store_n(&context->u.context.busy, false, __ATOMIC_RELAXED);
+  return true;
 }
 
 static int host_to_host(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream) {
@@ -41,7 +60,8 @@ static int host_to_host(const struct graft_place *to, const struct graft_place *
 
 /* What the program can see of it must be there when it has waited for the copy. */
 static int finish(const struct graft_place *to, const struct graft_place *from, void *stream, bool wait) {
-  return wait && (to->host || from->host) ? cuStreamSynchronize(stream) : GRAFT_OK;
+  bool is_seen = to->host || from->host || to->synchronous || from->synchronous;
+  return wait && is_seen ? cuStreamSynchronize(stream) : GRAFT_OK;
 }
 
 /* At the server managed memory is pinned memory, whose copies without a stream do not wait for kernels of other streams (seen on
@@ -68,6 +88,7 @@ static int at_server(const struct graft_place *to, const struct graft_place *fro
   graft_mirrors_sent();
   return r ? r : finish(to, from, stream, wait);
 }
+
 static int send_bytes(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream, bool wait) {
   const void *source = (const void *)(uintptr_t)from->host;
   /* The bytes leave now, not when the stream comes to the copy: an earlier copy of the stream may still write them. */
@@ -81,16 +102,18 @@ static int send_bytes(const struct graft_place *to, const struct graft_place *fr
     r = rpc_graftWrite(to->device, source, bytes, stream);
   }
   graft_mirrors_sent();
-  return r || !wait || !to->host ? r : cuStreamSynchronize(stream);
+  if (r || !wait) return r;
+  return to->host || to->synchronous || graft_copy_waits(from, bytes) ? cuStreamSynchronize(stream) : GRAFT_OK;
 }
 
 static int fetch_bytes(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream, bool wait) {
   void *target = (void *)(uintptr_t)to->host;
   int r;
   graft_place_announce(from, bytes, false, stream);
-  if (bytes > STAGED && graft_staging_ready()) {
+  bool may_wait = wait || to->memory == GRAFT_MEMORY_NONE;
+  if (bytes > STAGED && graft_staging_ready() && (may_wait || !graft_streams_may_be_held())) {
     r = graft_stage_from_device(target, from->device, bytes, stream);
-  } else if (wait || to->memory == GRAFT_MEMORY_NONE) {
+  } else if (may_wait) {
     graft_incoming(target, bytes);
     r = rpc_graftRead(from->device, bytes, stream);
   } else {
@@ -114,6 +137,7 @@ static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, 
   if (graft_place_is_host(to) && graft_place_is_host(from)) return host_to_host(to, from, bytes, stream);
   int r = wait ? GRAFT_OK : graft_copy_defer(from, bytes, stream);
   if (r) return r;
+  if (!wait) graft_context_set_busy();
   if (!to->device) return fetch_bytes(to, from, bytes, stream, wait);
   if (!from->device) return send_bytes(to, from, bytes, stream, wait);
   return at_server(to, from, bytes, stream, wait);

@@ -11,4 +11,10 @@ int graft_copy_settle(const void *private, size_t bytes, void *stream);
  * looked at when the stream is there. */
 int graft_copy_defer(struct graft_place *from, size_t bytes, void *stream);
 
+/* The same for its target, which a stream would write only when it is there. */
+int graft_copy_defer_target(struct graft_place *to, size_t bytes);
+/* Whether a copy of private memory to the device that is not asynchronous has to be waited for: that of pinned memory is
+ * synchronous, that of pageable memory waits for the work before it, except for up to 64 KiB ("API synchronization behavior"). */
+bool graft_copy_waits(const struct graft_place *from, size_t bytes);
+
 #endif

@@ -1,5 +1,6 @@
 /* Fills. Those without a stream are over when they return if the program can see the memory ("API synchronization behavior":
- * fills of pinned and of managed memory are synchronous). */
+ * fills of pinned and of managed memory are synchronous). They are waited for here: the driver's own wait would hold up the
+ * session's other calls. */
 #include "mirror.h"
 #include "place.h"
 
@@ -17,18 +18,21 @@ static int fill_here(uint64_t to, size_t pitch, const void *value, size_t size, 
 
 /* Whether the server is to fill it; else it is done, with a result. */
 static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, size_t width, size_t height, void *stream,
-                  bool *is_seen, int *r) {
+                  bool wait, bool *is_seen, int *r) {
   struct graft_object *context;
   struct graft_place place = graft_place_of(*to, true);
   size_t bytes = width && height ? pitch * (height - 1) + width * size : 0;
-  *is_seen = place.host;
+  *is_seen = place.host || place.synchronous;
   if ((*r = graft_context_need(&context))) return false;
-  if (!place.device && graft_stream_captures(stream) && (*r = graft_place_expose(&place, bytes))) return false;
+  /* An asynchronous call must not wait for what the program does only afterwards. */
+  bool queued = !wait && bytes && !place.device && graft_streams_may_be_held();
+  if (!place.device && (queued || graft_stream_captures(stream)) && (*r = graft_place_expose(&place, bytes))) return false;
   if (!place.device && (*to % size || (height > 1 && (pitch % size || pitch < width * size)))) *r = GRAFT_INVALID_VALUE;
   if (!place.device) {
     if (!*r && bytes) *r = fill_here(place.host, pitch, value, size, width, height, stream);
     return false;
   }
+  if (!wait) graft_context_set_busy();
   graft_place_announce(&place, bytes, true, stream);
   *to = place.device;
   return true;
@@ -44,8 +48,8 @@ static int end(int r, bool is_seen, bool wait) {
                         bool rows) {                                                                               \
     int r;                                                                                                         \
     bool seen;                                                                                                     \
-    if (!begin(&to, pitch, &value, sizeof value, width, height, stream, &seen, &r)) return r;                         \
-    if (wait) {                                                                                                    \
+    if (!begin(&to, pitch, &value, sizeof value, width, height, stream, wait, &seen, &r)) return r;                   \
+    if (wait && !seen) {                                                                                           \
       r = rows ? rpc_cuMemsetD2D##bits##_v2(to, pitch, value, width, height) : rpc_cuMemsetD##bits##_v2(to, value, width); \
     } else {                                                                                                       \
       r = rows ? rpc_cuMemsetD2D##bits##Async(to, pitch, value, width, height, stream)                              \

@@ -310,7 +310,7 @@ static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool s
       *(uint64_t *)data = known && (!device || managed) ? pointer : 0;
       return 0;
     case 6: /* SYNC_MEMOPS */
-      *(unsigned *)data = 0;
+      *(unsigned *)data = known && range.synchronous;
       return 0;
     case 7: /* BUFFER_ID */
       *(uint64_t *)data = known ? range.serial : 0;
@@ -377,6 +377,7 @@ GRAFT_EXPORT int cuPointerSetAttribute(void *value, int attribute, uint64_t poin
   struct graft_range range;
   int r = graft_ready();
   if (r) return r;
-  /* SYNC_MEMOPS: copies that the host does not wait for are synchronous already where it matters. */
-  return value && attribute == 6 && graft_range_find(pointer, &range) ? GRAFT_OK : GRAFT_INVALID_VALUE;
+  if (!value || attribute != 6 || !graft_range_find(pointer, &range)) return GRAFT_INVALID_VALUE; /* SYNC_MEMOPS */
+  graft_range_synchronous(range.memory == GRAFT_MEMORY_ALIAS ? range.view : range.base, *(unsigned *)value != 0);
+  return GRAFT_OK;
 }

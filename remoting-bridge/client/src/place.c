@@ -13,16 +13,21 @@ struct graft_place graft_place_of(uint64_t pointer, bool says_device) {
     return says_device ? (struct graft_place){.memory = GRAFT_MEMORY_DEVICE, .device = pointer}
                        : (struct graft_place){.memory = GRAFT_MEMORY_NONE, .host = pointer};
   }
-  if (range.memory == GRAFT_MEMORY_DEVICE) return (struct graft_place){.memory = GRAFT_MEMORY_DEVICE, .device = pointer};
+  if (range.memory == GRAFT_MEMORY_DEVICE) {
+    return (struct graft_place){.memory = GRAFT_MEMORY_DEVICE, .device = pointer, .synchronous = range.synchronous};
+  }
   return (struct graft_place){.memory = range.memory,
                               .host = pointer,
                               .device = range.view ? range.view + (pointer - range.base) : 0,
-                              .mirrored = range.view && !range.shared};
+                              .mirrored = range.view && !range.shared,
+                              .synchronous = range.synchronous};
 }
 
 bool graft_place_is_host(const struct graft_place *place) {
   return place->memory == GRAFT_MEMORY_NONE || place->memory == GRAFT_MEMORY_PINNED || place->memory == GRAFT_MEMORY_REGISTERED;
 }
+
+bool graft_streams_may_be_held(void) { return graft_values_are_waited_for() || graft_callbacks_may_come(); }
 
 /* One at a time, so that no memory gets two mirrors. */
 static pthread_mutex_t exposing = PTHREAD_MUTEX_INITIALIZER;

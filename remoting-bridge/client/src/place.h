@@ -15,6 +15,7 @@ struct graft_place {
   uint64_t host;            /* where the program has it, 0 for device memory */
   uint64_t device;          /* where the server and the device have it, 0 if it is private */
   bool mirrored;            /* those are two memories */
+  bool synchronous;         /* SYNC_MEMOPS: calls without a stream wait for what they do there */
 };
 
 /* The place of a pointer. One that CUDA did not give out is device memory if the program says so, else pageable. */
@@ -23,6 +24,8 @@ struct graft_place graft_place_of(uint64_t pointer, bool says_device);
 bool graft_place_is_host(const struct graft_place *place);
 /* Lets the device have it: all of pinned or registered memory; of pageable memory so many bytes, for graphs alone. */
 int graft_place_expose(struct graft_place *place, size_t bytes);
+/* Whether the program decides when some stream goes on, by a host function or a value: then an asynchronous call must not wait. */
+bool graft_streams_may_be_held(void);
 /* To be called before each piece of work that uses a place of that many bytes, and once more (graft_mirrors_sent) behind it. */
 void graft_place_announce(const struct graft_place *place, size_t bytes, bool writes, void *stream);
 /* The device's address of a pointer that a stream reads or writes a value at; announced. */

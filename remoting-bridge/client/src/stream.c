@@ -153,6 +153,7 @@ static int waits_for_value(void *stream) {
     struct graft_object *context;                                                                            \
     int r = graft_context_need(&context);                                                                    \
     if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, &device))) return r;                  \
+    graft_context_set_busy();                                                                                 \
     r = rpc_##name(stream, device, value, flags);                                                            \
     graft_mirrors_sent();                                                                                    \
     return r || (writes) ? r : waits_for_value(stream);                                                      \
@@ -190,6 +191,7 @@ GRAFT_EXPORT int cuStreamBatchMemOp_v2(void *stream, unsigned int count, const v
   if (r) return r;
   if (!count || count > GRAFT_MOST_OPERATIONS || !operations) return GRAFT_INVALID_VALUE;
   memcpy(copy, operations, (size_t)count * GRAFT_OPERATION_BYTES);
+  graft_context_set_busy();
   r = graft_operations_place(copy, count, stream);
   if (!r) r = rpc_cuStreamBatchMemOp_v2(stream, count, copy, flags);
   graft_mirrors_sent();

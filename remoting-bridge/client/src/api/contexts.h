@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct graft_object;
+#include "api/objects.h"
 
 struct graft_object *graft_context_current(void);
 /* The current context, or the error that CUDA gives without one. */
@@ -14,6 +14,13 @@ int graft_context_need(struct graft_object **context);
 void graft_context_answered(int result);
 /* The current context's sticky error, or 0. */
 int graft_context_fault(void);
+/* Work was queued in the calling thread's context that the program has not waited for. */
+static inline void graft_context_set_busy(void) {
+  struct graft_object *context = graft_context_current();
+  if (!__atomic_load_n(&context->u.context.busy, __ATOMIC_RELAXED)) {
+    __atomic_store_n(&context->u.context.busy, true, __ATOMIC_RELAXED);
+  }
+}
 /* 0 once cuInit has succeeded, unless the current context has failed. */
 int graft_usable(void);
 /* CUDA_SUCCESS once cuInit has succeeded in this process. */

@@ -145,6 +145,7 @@ static int add(struct callback *callback) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r) return r;
+  graft_context_set_busy();
   callback->context = context;
   callback->replayed = graft_stream_captures(callback->stream);
   uint64_t identity = enter(callback);

@@ -33,6 +33,7 @@ struct graft_object {
       int device;
       bool primary;
       bool destroyed;
+      bool busy; /* work was queued since the legacy stream was last waited for: read and written without a lock */
       unsigned flags;
       uint64_t serial;
       struct graft_storage *storage;

@@ -187,6 +187,12 @@ static void announce(const struct side *side, bool writes, void *stream) {
   if (!side->array) graft_place_announce(&side->place, side->bytes, writes, stream);
 }
 
+/* What the program can see of it, or is told to be synchronous (SYNC_MEMOPS), must be there when it has waited for the copy. */
+static bool is_seen(const struct side *from, const struct side *to) {
+  bool source = !from->array && ((from->place.device && from->place.host) || from->place.synchronous);
+  return source || (!to->array && (to->place.host || to->place.synchronous));
+}
+
 static int copy3d(struct copy3d c, void *stream, bool wait) {
   struct graft_object *context;
   struct side from, to;
@@ -204,22 +210,24 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   bool host_source = !from.array && graft_place_is_host(&from.place), host_target = !to.array && graft_place_is_host(&to.place);
   if (host_source && host_target) return host_to_host(&c, &from, &to, stream);
   if (host_source && !wait && (r = graft_copy_defer(&from.place, from.bytes, stream))) return r;
+  if (host_target && !wait && (r = graft_copy_defer_target(&to.place, to.bytes))) return r;
+  if (!wait) graft_context_set_busy();
+  bool waits = wait && is_seen(&from, &to);
   name_source(&c, &from);
   name_target(&c, &to);
   announce(&from, false, stream);
   announce(&to, true, stream);
-  bool is_private = false;
   if (!from.array && !from.place.device) {
     r = from_private(&c, &from, target, stream);
+    waits |= wait && graft_copy_waits(&from.place, from.bytes);
   } else if (!to.array && !to.place.device) {
     r = to_private(&c, &to, source, stream);
-    is_private = true;
+    waits = false;
   } else {
     r = rpc_graftCopy3D(&c, source, target, NULL, 0, stream);
   }
   graft_mirrors_sent();
-  bool seen = (!from.array && from.place.device && from.place.host) || (!to.array && to.place.host);
-  return r || !wait || is_private || !seen ? r : cuStreamSynchronize(stream);
+  return r || !waits ? r : cuStreamSynchronize(stream);
 }
 
 /* CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved fields; addresses say as much. */
@@ -292,7 +300,7 @@ GRAFT_EXPORT int cuMemcpyAtoD_v2(uint64_t to, void *array, size_t offset, size_t
                 NULL, true);
 }
 
-static int array_copy(void *array, size_t offset, void *host, size_t bytes, void *stream, bool to_array) {
+static int array_copy(void *array, size_t offset, void *host, size_t bytes, void *stream, bool wait, bool to_array) {
   struct copy3d c = {.width = bytes, .height = 1, .depth = 1};
   if (to_array) {
     c.src_type = TYPE_HOST;
@@ -307,18 +315,18 @@ static int array_copy(void *array, size_t offset, void *host, size_t bytes, void
     c.dst_type = TYPE_HOST;
     c.dst_host = host;
   }
-  return copy3d(c, stream, true);
+  return copy3d(c, stream, wait);
 }
 
 GRAFT_EXPORT int cuMemcpyHtoA_v2(void *array, size_t offset, void *host, size_t bytes) {
-  return array_copy(array, offset, host, bytes, NULL, true);
+  return array_copy(array, offset, host, bytes, NULL, true, true);
 }
 GRAFT_EXPORT int cuMemcpyAtoH_v2(void *host, void *array, size_t offset, size_t bytes) {
-  return array_copy(array, offset, host, bytes, NULL, false);
+  return array_copy(array, offset, host, bytes, NULL, true, false);
 }
 GRAFT_EXPORT int cuMemcpyHtoAAsync_v2(void *array, size_t offset, void *host, size_t bytes, void *stream) {
-  return array_copy(array, offset, host, bytes, stream, true);
+  return array_copy(array, offset, host, bytes, stream, false, true);
 }
 GRAFT_EXPORT int cuMemcpyAtoHAsync_v2(void *host, void *array, size_t offset, size_t bytes, void *stream) {
-  return array_copy(array, offset, host, bytes, stream, false);
+  return array_copy(array, offset, host, bytes, stream, false, false);
 }

@@ -98,6 +98,13 @@ bool graft_range_find(uint64_t address, struct graft_range *out) {
   return found;
 }
 
+void graft_range_synchronous(uint64_t base, bool synchronous) {
+  pthread_rwlock_wrlock(&lock);
+  size_t at = above(base);
+  if (at && ranges[at - 1].base == base) ranges[at - 1].synchronous = synchronous;
+  pthread_rwlock_unlock(&lock);
+}
+
 void graft_range_hint(uint64_t base, const struct graft_hints *hints) {
   pthread_rwlock_wrlock(&lock);
   size_t at = above(base);

@@ -32,6 +32,7 @@ struct graft_range {
   bool of_graph; /* comes and goes with the launches of a graph */
   uint64_t view; /* of host memory: where the device has it, 0 while it has not. Of an alias: where the program has it */
   bool shared;   /* program and device have one memory there, no mirror */
+  bool synchronous; /* SYNC_MEMOPS: copies and fills that are not asynchronous are waited for */
   struct graft_hints hints;
 };
 void graft_range_add(const struct graft_range *range);
@@ -40,6 +41,7 @@ bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_ra
 void graft_range_remove_within(uint64_t base, uint64_t bytes);
 bool graft_range_find(uint64_t address, struct graft_range *out);
 void graft_range_hint(uint64_t base, const struct graft_hints *hints);
+void graft_range_synchronous(uint64_t base, bool synchronous);
 /* From now on the device has host memory there. */
 void graft_range_view(uint64_t base, uint64_t view);
 

@@ -125,6 +125,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   unsigned bytes;
   uint8_t room[PARAMETERS];
   if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
+  graft_context_set_busy();
   if (!count) {
     r = rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
                         c->stream, data, bytes);

@@ -94,6 +94,7 @@ int graft_begin(struct graft_call *call, int function, size_t bytes) {
   if (total > GRAFT_MAX_RECORD) return graft_call_refuse(GRAFT_INVALID_VALUE);
   bool brought = graft_mirrors && mirrors_before(function);
   uint32_t context = graft_context_id();
+  if (context && function == FN_cuGraphLaunch) graft_context_set_busy();
   pthread_mutex_lock(&s->send_lock);
   if (graft_mirrors) graft_note_thread(&s->sender);
   uint8_t *start = graft_ring_reserve(&s->requests, total + GRAFT_SMALL_BULK);

@@ -72,7 +72,12 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
     return call(
         () -> {
           check(to, from, bytes, toDevice, fromDevice);
-          runNow(GraphNode.Type.MEMCPY, copyBody(to, from, bytes));
+          if (isReserved(to) && isReserved(from)) {
+            // Between device memory the host waits for nothing ("API synchronization behavior").
+            submit(context().legacy(), GraphNode.Type.MEMCPY, copyBody(to, from, bytes));
+          } else {
+            runNow(GraphNode.Type.MEMCPY, copyBody(to, from, bytes));
+          }
         });
   }
 
@@ -426,7 +431,15 @@ abstract class CopyFunctions extends VirtualMemoryFunctions {
 
   private int set(long address, long pitch, int value, int size, long width, long height) {
     return call(
-        () -> runNow(GraphNode.Type.MEMSET, fill(address, pitch, value, size, width, height)));
+        () -> {
+          Runnable body = fill(address, pitch, value, size, width, height);
+          if (isReserved(address)) {
+            submit(context().legacy(), GraphNode.Type.MEMSET, body);
+          } else {
+            // Host memory: the call returns when it is filled ("API synchronization behavior").
+            runNow(GraphNode.Type.MEMSET, body);
+          }
+        });
   }
 
   private int setAsync(

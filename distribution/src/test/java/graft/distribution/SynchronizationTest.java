@@ -1,0 +1,75 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Calls are synchronous and asynchronous as the CUDA driver API's pages "API synchronization
+ * behavior" and "Stream synchronization behavior" say, line by line, over the channels of one
+ * machine ({@code src/test/c/synchronization.c} is the program).
+ */
+final class SynchronizationTest {
+  @TempDir static Path folder;
+  private static SoftwareServer server;
+
+  @BeforeAll
+  static void serve() throws Exception {
+    server =
+        SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
+    Finished gcc =
+        Finished.run(
+            Path.of("").toAbsolutePath(),
+            System.getenv(),
+            List.of(
+                "gcc",
+                "-O1",
+                "-std=gnu11",
+                "-pthread",
+                "src/test/c/synchronization.c",
+                "-o",
+                folder.resolve("synchronization").toString(),
+                "-ldl"));
+    assertThat(gcc.code()).as(gcc.err()).isZero();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.stop();
+  }
+
+  @ParameterizedTest(name = "{0}, streams closed by a {1}, {2} repetitions")
+  @CsvSource({
+    "shm, function, 200",
+    "shm, value, 5",
+    "unix, function, 20",
+    "tcp, function, 200",
+    "tcp, value, 5"
+  })
+  void everyLineOfTheDocumentationHolds(String channel, String gate, String repeats)
+      throws Exception {
+    String address =
+        channel.equals("tcp") ? server.address() : channel + "://" + folder.resolve("socket");
+    Map<String, String> environment = new HashMap<>(server.environment(address));
+    environment.put("SYNCHRONIZATION_GATE", gate);
+    environment.put("SYNCHRONIZATION_REPEATS", repeats);
+    Finished program =
+        Finished.run(
+            folder,
+            environment,
+            List.of(folder.resolve("synchronization").toString()),
+            Duration.ofMinutes(5));
+    assertThat(program.out().lines().filter(line -> line.contains(": FAILED"))).isEmpty();
+    assertThat(program.code()).as("%s", program).isZero();
+    assertThat(program.out()).containsPattern("(?m)^4\\d\\d checks, 0 failed$");
+  }
+}
