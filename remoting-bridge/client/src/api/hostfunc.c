@@ -10,7 +10,7 @@
 #include "api/streams.h"
 #include "base/system.h"
 #include "graft_rpc.h"
-#include "mirror.h"
+#include "memory/mirror.h"
 #include "session/session.h"
 
 struct callback {

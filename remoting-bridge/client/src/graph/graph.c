@@ -11,7 +11,7 @@
 #include "graft_rpc.h"
 #include "graph/node.h"
 #include "graph/userobject.h"
-#include "mirror.h"
+#include "memory/mirror.h"
 
 #define LISTED 16384
 

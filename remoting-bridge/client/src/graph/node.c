@@ -15,9 +15,9 @@
 #include "graph/userobject.h"
 #include "memory/copy3d.h"
 #include "memory/memory.h"
-#include "mirror.h"
+#include "memory/mirror.h"
 #include "module/functions.h"
-#include "place.h"
+#include "memory/place.h"
 
 #define PARAMETERS 32768
 #define ACCESS_BYTES 12

@@ -8,10 +8,10 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
-#include "copy.h"
 #include "graft_rpc.h"
-#include "mirror.h"
-#include "place.h"
+#include "memory/copy.h"
+#include "memory/mirror.h"
+#include "memory/place.h"
 #include "session/session.h"
 
 enum { TYPE_HOST = 1, TYPE_DEVICE = 2, TYPE_ARRAY = 3 }; /* CUmemorytype; 4, UNIFIED, has its address where device memory has */

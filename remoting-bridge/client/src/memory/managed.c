@@ -12,10 +12,10 @@
 #include "api/rpc.h"
 #include "graft_rpc.h"
 #include "memory/memory.h"
+#include "memory/mirror.h"
 #include "memory/ranges.h"
 #include "memory/region.h"
 #include "memory/shadow.h"
-#include "mirror.h"
 #include "session/session.h"
 
 GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int flags) {
@@ -44,7 +44,7 @@ int graft_managed_free(uint64_t pointer) {
   if (!graft_range_remove(pointer, GRAFT_MEMORY_MANAGED, NULL)) return GRAFT_INVALID_VALUE;
   rpc_graftContextSynchronize();
   void *memory = (void *)(uintptr_t)pointer;
-  if (!graft_mirror_end(memory)) graft_twin_free(memory);
+  if (!graft_mirror_end(memory)) graft_shadow_free(memory);
   return 0;
 }
 

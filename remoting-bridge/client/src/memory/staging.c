@@ -9,8 +9,8 @@
 #include "api/rpc.h"
 #include "base/system.h"
 #include "graft_rpc.h"
+#include "memory/mirror.h"
 #include "memory/region.h"
-#include "mirror.h"
 #include "session/session.h"
 
 #define PIECE (2u << 20)

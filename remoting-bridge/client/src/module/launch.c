@@ -8,10 +8,10 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "graft_rpc.h"
+#include "memory/place.h"
 #include "memory/ranges.h"
 #include "memory/shadow.h"
 #include "module/functions.h"
-#include "place.h"
 
 #define PARAMETERS 32768
 #define ATTRIBUTE_BYTES 72
@@ -22,7 +22,7 @@ static void expose_pinned(const uint8_t *data, unsigned bytes) {
   for (unsigned at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
     uint64_t word;
     memcpy(&word, data + at, sizeof word);
-    if (!graft_twin_is_alone(word)) continue;
+    if (!graft_shadow_is_alone(word)) continue;
     struct graft_place place = graft_place_of(word, true);
     if (place.memory == GRAFT_MEMORY_PINNED) graft_place_expose(&place, 1);
   }

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/config.h"
-#include "base/stats.h"
 #include "base/system.h"
 #include "session/state.h"
+#include "session/stats.h"
 #include "transport/transport.h"
 
 #define SMALLEST_CHUNK (128u << 10)

@@ -10,9 +10,9 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
-#include "base/stats.h"
 #include "base/system.h"
 #include "session/state.h"
+#include "session/stats.h"
 #include "transport/transport.h"
 
 /* Lets others run, if a thread that has polled and then waited so long is not to sleep yet. */

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "api/contexts.h"
+#include "api/profile.h"
 #include "api/rpc.h"
-#include "base/profile.h"
-#include "base/stats.h"
 #include "base/system.h"
 #include "graft_rpc.h"
-#include "mirror.h"
+#include "memory/mirror.h"
 #include "session/session.h"
 #include "session/state.h"
+#include "session/stats.h"
 
 /* What the calling thread said about its next call. */
 static _Thread_local struct {

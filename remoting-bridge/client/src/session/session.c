@@ -10,13 +10,14 @@
 
 #include "api/contexts.h"
 #include "api/devices.h"
+#include "api/profile.h"
 #include "api/rpc.h"
 #include "base/config.h"
-#include "base/profile.h"
-#include "base/stats.h"
 #include "base/system.h"
 #include "graft_rpc.h"
 #include "session/state.h"
+#include "session/stats.h"
+#include "transport/region.h"
 #include "transport/transport.h"
 
 #define YIELD_CPUS 4
@@ -32,6 +33,8 @@ static struct graft_session first = {
     .arrival = PTHREAD_COND_INITIALIZER,
     .connection = {.fd = -1},
     .callbacks = -1,
+    .shadow_lock = PTHREAD_MUTEX_INITIALIZER,
+    .shadow = -1,
     .data = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER},
 };
 
@@ -85,7 +88,15 @@ static int connect_further(const struct graft_session *s, enum graft_purpose pur
   return connection.fd;
 }
 
-int graft_session_connect_shadow(void) { return connect_further(graft_session_current(), GRAFT_FOR_SHADOW_MAPPINGS); }
+int graft_session_shadow_lock(void) {
+  struct graft_session *s = graft_session_current();
+  pthread_mutex_lock(&s->shadow_lock);
+  if (!s->shadow_tried) s->shadow = connect_further(s, GRAFT_FOR_SHADOW_MAPPINGS);
+  s->shadow_tried = true;
+  return s->shadow;
+}
+
+void graft_session_shadow_unlock(void) { pthread_mutex_unlock(&graft_session_current()->shadow_lock); }
 
 bool graft_callbacks_open(void) {
   struct graft_session *s = graft_session_current();

@@ -48,8 +48,10 @@ void graft_incoming(void *to, size_t bytes);
 /* Receives one answer for whoever it is for, or sleeps while another thread receives. False once the session is dead. */
 bool graft_listen(void);
 
-/* A further connection of the session, a plain socket, for shadow mappings (memory/shadow.c); -1 if there is none to be had. */
-int graft_session_connect_shadow(void);
+/* The connection for shadow mappings (memory/shadow.c), a plain socket, which is the calling thread's until the second function is
+ * called. -1 if there is none to be had. */
+int graft_session_shadow_lock(void);
+void graft_session_shadow_unlock(void);
 /* Opens the connection for what must not wait behind the session's records. */
 bool graft_callbacks_open(void);
 /* Tells the server on it that a host function has run. False if there is no such connection. */

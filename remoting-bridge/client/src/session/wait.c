@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "api/contexts.h"
+#include "api/profile.h"
 #include "api/rpc.h"
-#include "base/profile.h"
-#include "base/stats.h"
 #include "base/system.h"
+#include "memory/mirror.h"
 #include "memory/ranges.h"
-#include "mirror.h"
 #include "session/session.h"
 #include "session/state.h"
+#include "session/stats.h"
 
 static bool receive_as_receiver(struct graft_session *s) {
   if (graft_mirrors) graft_note_thread(&s->receiver);

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Two rings in memory that both ends have, and a doorbell (layout and rules: {@code
- * client/src/ring.h}). Positions count bytes since the start; the client's are checked after they
+ * client/src/transport/ring.h}). Positions count bytes since the start; the client's are checked after they
  * are read, so that nonsense ends its own session and nothing else.
  */
 final class RingTransport implements Transport {

@@ -10,7 +10,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The client's end of two rings, as client/src/ring.h says; against the server's end, which may see
+ * The client's end of two rings, as client/src/transport/ring.h says; against the server's end, which may see
  * the rings elsewhere.
  */
 final class RingClient {

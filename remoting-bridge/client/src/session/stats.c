@@ -1,5 +1,5 @@
 /* GRAFT_STATS=1: at exit, what was called, how often the program waited, and how much travelled. */
-#include "base/stats.h"
+#include "session/stats.h"
 
 #include <stdio.h>
 #include <stdlib.h>

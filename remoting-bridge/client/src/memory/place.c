@@ -1,6 +1,12 @@
-#include "place.h"
+#include "memory/place.h"
 
-#include "mirror.h"
+#include <pthread.h>
+
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "memory/mirror.h"
+#include "memory/ranges.h"
+#include "session/session.h"
 
 struct graft_place graft_place_of(uint64_t pointer, bool says_device) {
   struct graft_range range;

@@ -1,8 +1,16 @@
 /* Streams: questions about them, answered from what the client made. */
-#include "graft.h"
-#include "mirror.h"
-#include "place.h"
-#include "tables.h"
+#include <pthread.h>
+#include <string.h>
+
+#include "api/contexts.h"
+#include "api/devices.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "graft_rpc.h"
+#include "graph/node.h"
+#include "memory/mirror.h"
+#include "memory/place.h"
 
 static uint64_t last_serial;
 

@@ -2,7 +2,7 @@
 #ifndef GRAFT_COPY_H
 #define GRAFT_COPY_H
 
-#include "place.h"
+#include "memory/place.h"
 
 /* Before the program's own thread reads or writes private memory in the place of a stream: returns when no copy that was queued
  * before still writes it. */

@@ -3,7 +3,7 @@
  * To tell transfers from kernels the client waits between them: a copy begins when what was queued before it is over,
  * and the program goes on when the copy is over. So a profiled run is slower where a program overlaps the two; what it
  * shows is how much of each there is. Kernels count from the first that is queued until the program waits or copies. */
-#include "base/profile.h"
+#include "api/profile.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,14 +1,22 @@
 /* Copies. Where both operands are memory that the server has, it copies, in the order of the stream. Where one is private to the
  * program (place.h), its bytes travel. Where both are host memory, the program's own thread copies once the stream has come so
  * far: such copies are synchronous in CUDA, too ("API synchronization behavior"). */
-#include <stdlib.h>
+#include "memory/copy.h"
 
-#include "copy.h"
-#include "mirror.h"
-#include "place.h"
-#include "memory/region.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/profile.h"
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "graft_rpc.h"
+#include "memory/mirror.h"
+#include "memory/place.h"
+#include "memory/ranges.h"
 #include "memory/staging.h"
-#include "tables.h"
+#include "session/session.h"
 
 /* From here on a copy is staged through the shared region; smaller ones travel behind their record. */
 #define STAGED (32u << 10)

@@ -1,8 +1,16 @@
 /* Fills. Those without a stream are over when they return if the program can see the memory ("API synchronization behavior":
  * fills of pinned and of managed memory are synchronous). They are waited for here: the driver's own wait would hold up the
  * session's other calls. */
-#include "mirror.h"
-#include "place.h"
+#include <string.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "graft_rpc.h"
+#include "memory/mirror.h"
+#include "memory/place.h"
+#include "session/session.h"
 
 /* Private memory is filled by the program's own thread when the stream has come so far. */
 static int fill_here(uint64_t to, size_t pitch, const void *value, size_t size, size_t width, size_t height, void *stream) {

@@ -8,7 +8,11 @@
 #ifndef GRAFT_PLACE_H
 #define GRAFT_PLACE_H
 
-#include "graft.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memory/ranges.h"
 
 struct graft_place {
   enum graft_memory memory; /* NONE: pageable */

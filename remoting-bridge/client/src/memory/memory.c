@@ -1,13 +1,19 @@
 /* Memory: allocations, and what a pointer is. */
+#include "memory/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
-#include "graft.h"
-#include "mirror.h"
-#include "place.h"
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "graft_rpc.h"
+#include "memory/mirror.h"
+#include "memory/place.h"
+#include "memory/ranges.h"
 #include "memory/region.h"
-#include "tables.h"
 #include "memory/shadow.h"
 
 static void remember(uint64_t base, size_t bytes, struct graft_object *context) {
@@ -186,7 +192,7 @@ GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags)
     memory = graft_mirror_allocate(bytes, GRAFT_MIRROR_MAPPED);
     mirrored = memory;
   }
-  if (!memory) memory = graft_twin_reserve(bytes);
+  if (!memory) memory = graft_shadow_reserve(bytes);
   if (!memory) {
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return GRAFT_OUT_OF_MEMORY;
@@ -219,7 +225,7 @@ GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
   if (range.flags & OURS) {
     munmap(pointer, range.bytes);
   } else {
-    graft_twin_free(pointer); /* unless its mirror's end was that already */
+    graft_shadow_free(pointer); /* unless its mirror's end was that already */
   }
   return 0;
 }
@@ -300,7 +306,7 @@ static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool s
     case 3: /* DEVICE_POINTER */
       *(uint64_t *)data = 0;
       /* Memory that the device will have at the same address need not be exposed for being asked about. */
-      if (known && !device && !graft_twin_is_alone(pointer)) {
+      if (known && !device && !graft_shadow_is_alone(pointer)) {
         return cuMemHostGetDevicePointer_v2(data, (void *)(uintptr_t)pointer, 0);
       }
       *(uint64_t *)data = known ? pointer : 0;
