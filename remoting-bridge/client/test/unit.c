@@ -44,7 +44,7 @@ static void hex(const uint8_t *bytes, int count, char *out) {
   for (int i = 0; i < count; i++) sprintf(out + 2 * i, "%02x", bytes[i]);
 }
 
-/* FIPS 180-2, appendix B; a million letters in one piece. */
+/* FIPS 180-2, appendix B; a million letters at once. */
 static void sha256(void) {
   static uint8_t many[1000000];
   uint8_t out[32];

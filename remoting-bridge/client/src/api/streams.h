@@ -7,7 +7,7 @@
 
 /* Whether what is queued in a stream becomes nodes of a graph (stream.c). Asks the server only while a capture is under way. */
 bool graft_stream_captures(void *stream);
-/* Returns when everything that work queued in a stream now would wait for is over: then this thread may do it. */
+/* Returns when all that work queued in the stream now would wait for is over: then the calling thread may do that work itself. */
 int graft_stream_reach(void *stream);
 /* Work behind this in the stream finds mirrored memory as the program has left it when the stream comes here. */
 int graft_stream_look(void *stream);

@@ -70,7 +70,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
       if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
       if (!strcmp(key, "rdma-ports")) copy(config->rdma_ports, sizeof config->rdma_ports, value);
       if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
-      if (!strcmp(key, "lanes")) config->data_connections = atoi(value);
+      if (!strcmp(key, "data-connections") || !strcmp(key, "lanes")) config->data_connections = atoi(value);
       if (!strcmp(key, "managed")) copy(managed, sizeof managed, value);
     }
     fclose(file);
@@ -83,7 +83,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
   if ((value = getenv("GRAFT_RDMA_PORTS"))) copy(config->rdma_ports, sizeof config->rdma_ports, value);
   if ((value = getenv("GRAFT_RDMA_DEVICES"))) copy(config->rdma_devices, sizeof config->rdma_devices, value);
-  if ((value = getenv("GRAFT_LANES"))) config->data_connections = atoi(value);
+  if ((value = getenv("GRAFT_DATA_CONNECTIONS")) || (value = getenv("GRAFT_LANES"))) config->data_connections = atoi(value);
   if ((value = getenv("GRAFT_MANAGED"))) copy(managed, sizeof managed, value);
   config->managed_exclusive = !strcmp(managed, "exclusive");
   if (!config->managed_exclusive && strcmp(managed, "shared")) {

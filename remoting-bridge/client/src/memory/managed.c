@@ -51,16 +51,16 @@ int graft_managed_free(uint64_t pointer) {
 /* A variable declared __managed__: the program uses it at the address where the server's driver has put it. The runtime asks
  * before there is a context. */
 GRAFT_EXPORT int cuLibraryGetManaged(void *pointer, void *bytes, void *library, const char *name) {
-  const unsigned piece = 512u << 10;
+  const unsigned chunk = 512u << 10;
   void *context;
   uint64_t base, size;
   int r = graft_primary_context(0, &context);
   if (r) return r;
   if (!name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
-  unsigned char *contents = malloc(piece);
+  unsigned char *contents = malloc(chunk);
   if (!contents) return GRAFT_OUT_OF_MEMORY;
-  r = rpc_graftLibraryGetManaged(library, name, &base, &size, contents, piece);
-  if (!r) r = graft_mirror_adopt(base, size, contents, size < piece ? size : piece);
+  r = rpc_graftLibraryGetManaged(library, name, &base, &size, contents, chunk);
+  if (!r) r = graft_mirror_adopt(base, size, contents, size < chunk ? size : chunk);
   free(contents);
   if (r) return r;
   graft_range_add(&(struct graft_range){.base = base,

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When the program may write to the memory so that the device has to see it. */
+/* When the program may write to the memory and the device has to see it. */
 enum graft_mirror_use {
   GRAFT_MIRROR_MANAGED, /* while no work is under way: looked at once after each wait */
   GRAFT_MIRROR_MAPPED,  /* at any time: looked at before all work, and words of it before each wait */
@@ -17,8 +17,8 @@ enum graft_mirror_use {
 
 /* Memory at one address here and at the server, equal as a mirror keeps it. NULL if there is none to be had. */
 void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use);
-/* The same for the program or the device at a time: a thread that touches it while work is under way waits. First whether
- * there can be such memory. */
+/* Exclusive memory belongs to the program or to the device at a time: a thread that touches it while work is under way waits.
+ * The first function says whether the kernel allows such memory to this process, the second allocates it. */
 bool graft_mirror_exclusive(void);
 void *graft_mirror_allocate_exclusive(size_t bytes);
 /* A variable that the server's driver has put somewhere: the same address is taken here. What begins it is known. */
@@ -28,19 +28,19 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
 uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use use);
 /* Nodes that are added from now on are of another graph than those before. */
 void graft_mirrors_instantiated(void);
-/* Ends what begins at that address here; false if nothing does. */
+/* Ends the mirror whose memory begins at that address here; false if there is none. */
 bool graft_mirror_end(const void *host);
 
-/* True if there are any: the rest is called only then. */
+/* Whether there are mirrors: the functions below are called only then. */
 extern bool graft_mirrors;
 /* Work of a stream, which the calling thread sends next, reads or writes mirrored memory at this address of the device's. What
  * the program has changed there is at the device when this returns. */
 void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *stream);
-/* Before a request goes out. If true, the next one is to be called when it is on its way. */
+/* Before a request is sent. If true, graft_mirrors_sent is to be called when it is sent. */
 bool graft_mirrors_before(int function);
-/* What was announced is sent, or will not be. */
+/* The work that the calling thread has announced is sent, or will not be. */
 void graft_mirrors_sent(void);
-/* After one that waited has succeeded; with its first parameter. */
+/* After a request that waited has succeeded; with its first parameter. */
 void graft_mirrors_after(int function, uint64_t first);
 /* When the program has waited in another way. */
 void graft_mirrors_fetch(void);

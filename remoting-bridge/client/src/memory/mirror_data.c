@@ -164,7 +164,7 @@ bool graft_mirror_bring_exclusive(struct graft_mirror *m) {
 }
 
 /* Takes the bytes that the device has changed; those that the program has changed meanwhile stay as they are. */
-static bool fetch_piece(struct graft_mirror *m, size_t at, size_t bytes, uint8_t *theirs, uint8_t *ours) {
+static bool fetch_chunk(struct graft_mirror *m, size_t at, size_t bytes, uint8_t *theirs, uint8_t *ours) {
   uint8_t *base = m->base + at;
   if (from_device(m, at, theirs, bytes)) return false;
   if (!memcmp(theirs, base, bytes)) return true;
@@ -183,7 +183,7 @@ void graft_mirror_fetch(struct graft_mirror *m) {
   if (!theirs || !ours) graft_die("no memory to look at mirrored memory", 0);
   for (size_t at = from; theirs && ours && at < to; at += GRAFT_MIRROR_CHUNK) {
     if (m->chunks && m->chunks[at / GRAFT_MIRROR_CHUNK] != GRAFT_CHUNK_EARLY) continue;
-    if (!fetch_piece(m, at, m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK, theirs, ours)) break;
+    if (!fetch_chunk(m, at, m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK, theirs, ours)) break;
   }
   free(theirs);
   free(ours);

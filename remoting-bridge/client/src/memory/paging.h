@@ -15,9 +15,9 @@ bool graft_paging_start(bool (*at_once)(uint64_t address, pid_t thread), void (*
 bool graft_paging_watch(void *memory, size_t bytes);
 /* Takes all pages, in one step for whoever writes to them, and returns them elsewhere: to be unmapped. NULL if it fails. */
 void *graft_paging_take(void *memory, size_t bytes);
-/* Puts pages there that are not; who waits for one goes on. */
+/* Puts pages where none are; the threads that wait for them go on. */
 void graft_paging_put(void *at, const void *from, size_t bytes);
-/* Who waits for a page that is there by now goes on. */
+/* Threads that wait for a page that is there by now go on. */
 void graft_paging_wake(uint64_t address);
 
 #endif

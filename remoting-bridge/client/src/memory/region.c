@@ -38,7 +38,7 @@ static bool reserve(struct graft_region *r, size_t bytes, uint64_t *offset) {
   return at + bytes <= r->bytes && insert(p, at, bytes);
 }
 
-/* A piece that the server has given us. */
+/* Enters an allocation that the server has made. */
 static bool note(struct graft_region *r, uint64_t offset, size_t bytes) {
   struct graft_block **p = &r->blocks;
   while (*p && (*p)->offset < offset) p = &(*p)->next;

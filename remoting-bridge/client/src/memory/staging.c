@@ -13,18 +13,18 @@
 #include "memory/region.h"
 #include "session/session.h"
 
-#define PIECE (2u << 20)
-#define PIECES 8
+#define CHUNK (2u << 20)
+#define CHUNKS 8
 #define FLAG_STRIDE 64
 
-/* One piece of the staging memory at a time belongs to one copy. The device itself writes a piece's number of uses to
- * its flag, in stream order behind the copy, so that nobody has to be asked whether a piece is free. */
+/* Each chunk of the staging memory belongs to one copy at a time. The device itself writes a chunk's number of uses to
+ * its flag, in stream order behind the copy, so that the server need not be asked whether a chunk is free. */
 static struct {
   pthread_mutex_t lock;
   bool tried;
   uint8_t *memory;
   uint8_t *flags;
-  uint32_t uses[PIECES];
+  uint32_t uses[CHUNKS];
   unsigned next;
 } staging = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -123,20 +123,20 @@ bool graft_staging_ready(void) {
   pthread_mutex_lock(&staging.lock);
   if (!staging.tried) {
     staging.tried = true;
-    staging.memory = graft_region_allocate((size_t)PIECE * (PIECES + 1));
-    if (staging.memory) staging.flags = staging.memory + (size_t)PIECE * PIECES;
+    staging.memory = graft_region_allocate((size_t)CHUNK * (CHUNKS + 1));
+    if (staging.memory) staging.flags = staging.memory + (size_t)CHUNK * CHUNKS;
   }
   bool ready = staging.memory != NULL;
   pthread_mutex_unlock(&staging.lock);
   return ready;
 }
 
-static uint32_t *flag_of(unsigned piece) { return (uint32_t *)(void *)(staging.flags + piece * FLAG_STRIDE); }
+static uint32_t *flag_of(unsigned chunk) { return (uint32_t *)(void *)(staging.flags + chunk * FLAG_STRIDE); }
 
-/* Waits until the device is through with a piece. An error in the stream means that it never will be. */
-static int wait_piece(unsigned piece, void *stream) {
+/* Waits until the device has finished with a chunk. After an error in the stream it never does. */
+static int wait_chunk(unsigned chunk, void *stream) {
   uint64_t start = 0;
-  for (unsigned i = 0; __atomic_load_n(flag_of(piece), __ATOMIC_ACQUIRE) != staging.uses[piece]; i++) {
+  for (unsigned i = 0; __atomic_load_n(flag_of(chunk), __ATOMIC_ACQUIRE) != staging.uses[chunk]; i++) {
     if (i % 1024) {
       __builtin_ia32_pause();
       continue;
@@ -147,7 +147,7 @@ static int wait_piece(unsigned piece, void *stream) {
       int r = cuStreamQuery(stream);
       if (r && r != GRAFT_NOT_READY) {
         /* What was queued is lost: start over with clean flags. */
-        for (unsigned p = 0; p < PIECES; p++) __atomic_store_n(flag_of(p), staging.uses[p], __ATOMIC_RELEASE);
+        for (unsigned p = 0; p < CHUNKS; p++) __atomic_store_n(flag_of(p), staging.uses[p], __ATOMIC_RELEASE);
         return r;
       }
       struct timespec pause = {0, 50000};
@@ -157,22 +157,22 @@ static int wait_piece(unsigned piece, void *stream) {
   return 0;
 }
 
-static int mark(unsigned piece, void *stream) {
-  return rpc_graftSignal((uintptr_t)flag_of(piece), ++staging.uses[piece], stream);
+static int mark(unsigned chunk, void *stream) {
+  return rpc_graftSignal((uintptr_t)flag_of(chunk), ++staging.uses[chunk], stream);
 }
 
-static uint8_t *memory_of(unsigned piece) { return staging.memory + (size_t)piece * PIECE; }
+static uint8_t *memory_of(unsigned chunk) { return staging.memory + (size_t)chunk * CHUNK; }
 
 int graft_stage_to_device(uint64_t to, const void *from, size_t bytes, void *stream) {
   int r = 0;
   pthread_mutex_lock(&staging.lock);
-  for (size_t at = 0; at < bytes && !r; at += PIECE) {
-    unsigned piece = staging.next++ % PIECES;
-    size_t take = bytes - at < PIECE ? bytes - at : PIECE;
-    if ((r = wait_piece(piece, stream))) break;
-    graft_copy(memory_of(piece), (const uint8_t *)from + at, take);
-    r = rpc_graftCopyFromRegion(to + at, (uintptr_t)memory_of(piece), take, stream);
-    if (!r) r = mark(piece, stream);
+  for (size_t at = 0; at < bytes && !r; at += CHUNK) {
+    unsigned chunk = staging.next++ % CHUNKS;
+    size_t take = bytes - at < CHUNK ? bytes - at : CHUNK;
+    if ((r = wait_chunk(chunk, stream))) break;
+    graft_copy(memory_of(chunk), (const uint8_t *)from + at, take);
+    r = rpc_graftCopyFromRegion(to + at, (uintptr_t)memory_of(chunk), take, stream);
+    if (!r) r = mark(chunk, stream);
   }
   pthread_mutex_unlock(&staging.lock);
   return r;
@@ -184,20 +184,20 @@ int graft_stage_from_device(void *to, uint64_t from, size_t bytes, void *stream)
   pthread_mutex_lock(&staging.lock);
   unsigned first = staging.next, ahead = 0;
   while (got < bytes && !r) {
-    while (asked < bytes && ahead < PIECES && !r) {
-      unsigned piece = staging.next++ % PIECES;
-      size_t take = bytes - asked < PIECE ? bytes - asked : PIECE;
-      if ((r = wait_piece(piece, stream))) break;
-      r = rpc_graftCopyToRegion((uintptr_t)memory_of(piece), from + asked, take, stream);
-      if (!r) r = mark(piece, stream);
+    while (asked < bytes && ahead < CHUNKS && !r) {
+      unsigned chunk = staging.next++ % CHUNKS;
+      size_t take = bytes - asked < CHUNK ? bytes - asked : CHUNK;
+      if ((r = wait_chunk(chunk, stream))) break;
+      r = rpc_graftCopyToRegion((uintptr_t)memory_of(chunk), from + asked, take, stream);
+      if (!r) r = mark(chunk, stream);
       asked += take;
       ahead++;
     }
     if (r) break;
-    unsigned piece = first++ % PIECES;
-    size_t take = bytes - got < PIECE ? bytes - got : PIECE;
-    if ((r = wait_piece(piece, stream))) break;
-    graft_copy((uint8_t *)to + got, memory_of(piece), take);
+    unsigned chunk = first++ % CHUNKS;
+    size_t take = bytes - got < CHUNK ? bytes - got : CHUNK;
+    if ((r = wait_chunk(chunk, stream))) break;
+    graft_copy((uint8_t *)to + got, memory_of(chunk), take);
     got += take;
     ahead--;
   }

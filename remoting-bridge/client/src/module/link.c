@@ -13,7 +13,7 @@
 #include "module/compute_cache.h"
 #include "module/jit_cache.h"
 
-#define PIECE (256u << 10)
+#define CHUNK (256u << 10)
 #define LOG 16384
 
 /* What the driver has been told of and what waits. */
@@ -166,9 +166,9 @@ GRAFT_EXPORT int cuLinkAddFile_v2(void *state, int type, const char *path, unsig
 /* The image of a link that the driver has completed. */
 static int fetch_image(struct graft_object *link, void **image, uint64_t bytes) {
   int r = 0;
-  if (!(*image = malloc(bytes + PIECE))) return GRAFT_OUT_OF_MEMORY;
-  for (uint64_t at = 0; at < bytes && !r; at += PIECE) {
-    unsigned take = bytes - at < PIECE ? (unsigned)(bytes - at) : PIECE;
+  if (!(*image = malloc(bytes + CHUNK))) return GRAFT_OUT_OF_MEMORY;
+  for (uint64_t at = 0; at < bytes && !r; at += CHUNK) {
+    unsigned take = bytes - at < CHUNK ? (unsigned)(bytes - at) : CHUNK;
     r = rpc_graftLinkImage(link, at, (unsigned char *)*image + at, take);
   }
   if (r) {

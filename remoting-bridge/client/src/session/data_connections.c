@@ -47,16 +47,16 @@ struct graft_transfer {
 
 /* ---- Sending ---- */
 
-/* Looks without the lock until there may be something to send, or for so long. */
+/* Looks, without the lock, until there may be something to send or the time for it is over. */
 static void look_for_work(const struct graft_data_connections *d) {
   uint64_t limit = graft_now() + d->next_nanoseconds;
   while (!__atomic_load_n(&d->first, __ATOMIC_ACQUIRE) && graft_now() < limit) sched_yield();
 }
 
-/* Called with the lock held. */
+/* Counts bytes of a transfer that were sent. Called with the lock held. */
 static void is_sent(struct graft_data_connections *d, struct graft_transfer *t, size_t bytes) {
   bool stays = t->stays, all = t->sent + bytes == t->bytes;
-  __atomic_store_n(&t->sent, t->sent + bytes, __ATOMIC_RELEASE); /* who waits may free it now */
+  __atomic_store_n(&t->sent, t->sent + bytes, __ATOMIC_RELEASE); /* from here on the thread that waits may free the transfer */
   if (all && stays) {
     free(t);
   } else if (all) {
@@ -129,7 +129,7 @@ struct graft_transfer *graft_data_connections_send(struct graft_session *session
   size_t chunk = (bytes / shares + 65535) & ~(size_t)65535;
   if (chunk < SMALLEST_CHUNK) chunk = SMALLEST_CHUNK;
   if (chunk > transport->largest_chunk) chunk = transport->largest_chunk;
-  /* Behind others it need not be shared for all connections to have something to do. */
+  /* Where other transfers wait, every connection has something to do without small chunks. */
   if (__atomic_load_n(&d->first, __ATOMIC_RELAXED)) chunk = LARGEST_CHUNK;
   *t = (struct graft_transfer){.number = number, .data = data, .bytes = bytes, .chunk = chunk, .stays = stays};
   pthread_mutex_lock(&d->lock);
@@ -183,7 +183,7 @@ static void *receiver(void *connection) {
       return NULL;
     }
     bool whole = receive_all(&from->connection, to, head.bytes);
-    if (!whole) graft_session_die(session, "receiving bulk data failed", errno); /* before whoever waits takes it for there */
+    if (!whole) graft_session_die(session, "receiving bulk data failed", errno); /* before the thread that waits is told that the data is there */
     graft_read_arrived(session, head.identity, head.bytes);
     if (!whole) return NULL;
   }

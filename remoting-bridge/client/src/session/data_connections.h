@@ -29,18 +29,18 @@ struct graft_data_connections {
   int count;  /* the same */
   uint64_t next_nanoseconds, done_nanoseconds; /* constant once tried */
   struct graft_data_connection each[GRAFT_MOST_DATA_CONNECTIONS];
-  struct graft_transfer *first, **end; /* those of which not all is claimed, oldest first; guarded by lock */
+  struct graft_transfer *first, **end; /* transfers of which a part is not claimed by a sender yet, oldest first; guarded by lock */
 };
 
-/* Opens them the first time. False if there are none. */
+/* Opens the connections when it is first called. False if there are none. */
 bool graft_data_connections_ready(struct graft_session *session);
-/* Sends the data of a transfer, whose numbers must rise from call to call, in the background. To be waited for, unless
- * the memory stays. NULL if it was so already, or if there is no memory (then the session is dead). */
+/* Sends the data of a transfer, whose numbers must rise from call to call, in the background. The caller waits for it by
+ * graft_data_connections_wait, unless the memory stays: then the result is NULL, as it is when memory is short and the session ends. */
 struct graft_transfer *graft_data_connections_send(struct graft_session *session, uint64_t number, const void *data, size_t bytes,
                                                    bool stays);
-/* Returns when the data has been read. */
+/* Returns when all data of a transfer has been read from the program's memory. */
 void graft_data_connections_wait(struct graft_session *session, struct graft_transfer *transfer);
-/* Ends the connections, and so what their threads wait for. */
+/* Ends the connections, which wakes the threads that wait in them. */
 void graft_data_connections_shutdown(struct graft_session *session);
 
 #endif

@@ -29,7 +29,7 @@ void graft_reads_add(struct graft_reads *reads, struct graft_read *read);
 /* NULL if there is none. */
 struct graft_read *graft_reads_find(const struct graft_reads *reads, uint64_t identity);
 void graft_reads_remove(struct graft_reads *reads, struct graft_read *read);
-/* Whether any, or any but that one, goes there; the memory is within it. */
+/* Whether any read, or any but that one, goes to a part of this memory. */
 bool graft_reads_meet(const struct graft_reads *reads, const struct graft_read *but, const void *memory, size_t bytes);
 /* Any thread may ask. */
 static inline size_t graft_reads_count(const struct graft_reads *reads) { return __atomic_load_n(&reads->count, __ATOMIC_ACQUIRE); }

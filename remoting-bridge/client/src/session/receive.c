@@ -122,7 +122,7 @@ static bool receive_data(struct graft_session *s, bool apart) {
   return graft_read_announced(s, head[0], head[2]);
 }
 
-/* What a kernel printed, or why the driver says that one failed: goes where the program's own output goes, in its order. */
+/* What a kernel printed, or the driver's reason why one failed, goes where the program's own output goes, in its order. */
 static bool receive_output(struct graft_session *s, size_t bytes) {
   uint64_t head[2]; /* 1 or 2 for standard output or error, length */
   if (!receive(s, head, sizeof head)) return false;

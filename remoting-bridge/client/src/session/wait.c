@@ -66,7 +66,7 @@ bool graft_listen(void) {
 static void await(struct graft_session *s, struct graft_waiter *w) {
   pthread_mutex_lock(&s->receive_lock);
   while (!w->done) {
-    if (s->reading) { /* it may be filling in our results: never leave before it is done */
+    if (s->reading) { /* that thread may be filling in our results: never leave before it has */
       pthread_cond_wait(&w->wake, &s->receive_lock);
       continue;
     }
@@ -128,7 +128,8 @@ static int wait_data(struct graft_call *call, const struct graft_result *results
   return r;
 }
 
-/* Results that go to managed memory, which whoever receives them must not wait for: the caller writes them afterwards. */
+/* Results that go to managed memory: the thread that receives must not wait for its pages, so the caller writes the results
+ * afterwards. */
 static int wait_apart(struct graft_call *call, const struct graft_result *results, int count) {
   struct graft_result apart[count];
   int r = 0, ready = 0;

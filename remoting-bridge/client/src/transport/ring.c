@@ -66,7 +66,7 @@ bool graft_ring_write(struct graft_ring *ring, const struct graft_bell *bell, co
     size_t free_bytes = room(ring, 1);
     if (free_bytes == SIZE_MAX) return false;
     if (!free_bytes) {
-      /* The other end is far behind: this is no time to hurry. */
+      /* The consumer is far behind: look less often. */
       struct timespec pause = {0, 20000};
       if (++full % 64 == 0 && peer_gone(bell)) return false;
       if (full > 100) nanosleep(&pause, NULL);

@@ -22,13 +22,13 @@
 #define GRAFT_ANSWERS_DATA (GRAFT_REQUESTS_DATA + GRAFT_RING_BYTES)
 #define GRAFT_REGION_CONTROL (GRAFT_ANSWERS_DATA + GRAFT_RING_BYTES) /* what both ends map at once */
 
-/* In the place of a socket, where there are event channels of Xen. */
+/* The doorbell where there are event channels of Xen. */
 struct graft_events {
   int fd; /* -1 without */
   uint32_t port;
 };
 
-/* How the peer is woken: by a byte on a socket, or by an event. The socket says besides when it has gone. */
+/* How the peer is woken: by a byte on a socket, or by an event. The end of the socket is the end of the peer. */
 struct graft_bell {
   int socket;
   struct graft_events events;
@@ -54,17 +54,17 @@ struct graft_ring {
 void graft_ring_open(struct graft_ring *ring, uint8_t *control, uint8_t *data, size_t bytes);
 /* Room for this many bytes at one place, to be filled and published; NULL if the ring has none just now. */
 uint8_t *graft_ring_reserve(struct graft_ring *ring, size_t bytes);
-/* Shows the consumer what was put where graft_ring_reserve said. True if the consumer sleeps and nobody woke it. */
+/* Shows the consumer the bytes that were put where graft_ring_reserve said. True if the consumer sleeps: graft_ring_wake wakes it. */
 bool graft_ring_publish(struct graft_ring *ring, size_t bytes);
 /* Rings the bell of a consumer that sleeps. False if the peer is gone. */
 bool graft_ring_wake(struct graft_ring *ring, const struct graft_bell *bell);
-/* What there is to read at one place, without taking it; 0 if nothing, -1 if the peer's position cannot be. */
+/* The bytes that can be read at one place, without taking them; 0 if there are none, -1 if the peer's position is impossible. */
 ssize_t graft_ring_peek(struct graft_ring *ring, const uint8_t **data);
 /* Takes bytes that graft_ring_peek showed. */
 void graft_ring_take(struct graft_ring *ring, size_t bytes);
 /* Puts bytes in; waits while the ring is full. False if the peer is gone or lies. */
 bool graft_ring_write(struct graft_ring *ring, const struct graft_bell *bell, const void *data, size_t bytes);
-/* Takes up to this many bytes, 0 if there are none now, -1 if the peer's position cannot be. */
+/* Takes up to this many bytes; 0 if there are none now, -1 if the peer's position is impossible. */
 ssize_t graft_ring_read(struct graft_ring *ring, void *to, size_t bytes);
 /* Says that the consumer sleeps from now on. False if something has come meanwhile. */
 bool graft_ring_doze(struct graft_ring *ring);

@@ -10,7 +10,10 @@ abstract class Region {
 
   static final long PAGE = 4096;
 
-  /** Where clients put it ({@code client/src/transport/region.h}); this process has nothing else there. */
+  /**
+   * Where clients put it ({@code client/src/transport/region.h}); this process has nothing else
+   * there.
+   */
   private static final long LOWEST = 0x2000_0000_0000L;
 
   private static final long HIGHEST = 0x3000_0000_0000L;

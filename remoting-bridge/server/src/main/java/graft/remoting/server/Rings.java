@@ -3,7 +3,8 @@ package graft.remoting.server;
 /**
  * Where two rings are.
  *
- * @param requests address of the control of the client's ring (layout: {@code client/src/transport/ring.h})
+ * @param requests address of the control of the client's ring (layout: {@code
+ *     client/src/transport/ring.h})
  * @param requestsData its data
  * @param answers the same of the server's
  * @param bytes of each ring's data, a power of two
