@@ -73,8 +73,10 @@ def nvrtc():
 
 
 def nvjitlink():
-    from numba import cuda
     import numpy
+    if not hasattr(numpy, "row_stack"):  # numba's own name for it
+        numpy.row_stack = numpy.vstack
+    from numba import cuda
 
     @cuda.jit
     def twice(x):
@@ -112,19 +114,25 @@ def nvjpeg():
     torchvision.io.decode_jpeg(data, device="cuda").float().sum().item()
 
 
+class NppStreamContext(ctypes.Structure):
+    _fields_ = [("stream", ctypes.c_void_p), ("device", ctypes.c_int), ("processors", ctypes.c_int), ("threads", ctypes.c_int),
+                ("block", ctypes.c_int), ("shared", ctypes.c_size_t), ("major", ctypes.c_int), ("minor", ctypes.c_int),
+                ("flags", ctypes.c_uint), ("reserved", ctypes.c_int)]
+
+
 def npp():
     import glob
     import torch
-    torch.zeros(1).cuda()
-    found = sorted(glob.glob("/usr/local/cuda*/lib64/libnppial.so*") + glob.glob("/usr/local/cuda*/targets/*/lib/libnppial.so*"))
-    library = ctypes.CDLL(found[0])
-    data = torch.zeros(64 * 64, dtype=torch.uint8, device="cuda")
-    library.nppiAddC_8u_C1IRSfs.argtypes = None
-    names = [n for n in ("nppiAddC_8u_C1IRSfs", "nppiAddC_8u_C1IRSfs_Ctx") if hasattr(library, n)]
-    print("functions:", names)
-    if "nppiAddC_8u_C1IRSfs" in names:
-        library.nppiAddC_8u_C1IRSfs(ctypes.c_ubyte(1), ctypes.c_void_p(data.data_ptr()), 64, ctypes.c_uint64(64 | 64 << 32), 0)
+    p = torch.cuda.get_device_properties(0)
+    found = sorted(glob.glob("/usr/local/cuda*/**/libnpps.so*", recursive=True))
+    npps = ctypes.CDLL(found[0])
+    data = torch.zeros(1000, dtype=torch.uint8, device="cuda")
     torch.cuda.synchronize()
+    context = NppStreamContext(None, 0, p.multi_processor_count, 2048, 1024, 49152, p.major, p.minor, 0, 0)
+    r = npps.nppsSet_8u_Ctx(ctypes.c_ubyte(7), ctypes.c_void_p(data.data_ptr()), ctypes.c_size_t(1000), context)
+    torch.cuda.synchronize()
+    if r or data.float().sum().item() != 7000:
+        raise SystemExit(f"nppsSet_8u_Ctx answered {r}")
 
 
 def tensorrt():
