@@ -94,10 +94,13 @@ static void data(void) {
     uint32_t bytes = sizes[s], back = 0;
     for (size_t i = 0; i < bytes; i++) out[i] = pattern(i, bytes);
     memset(in, 0, bytes);
-    CHECK(graft_connection_send_all(&connection, &bytes, sizeof bytes, true) && graft_connection_send_all(&connection, out, bytes, false));
+    CHECK(graft_connection_send_all(&connection, &bytes, sizeof bytes, true) &&
+          graft_connection_send_all(&connection, out, bytes, false));
     /* In parts that are none of the sender's. */
-    CHECK(graft_connection_receive_all(&connection, &back, 3) && graft_connection_receive_all(&connection, (uint8_t *)&back + 3, 1) && back == bytes);
-    CHECK(graft_connection_receive_all(&connection, in, bytes / 3) && graft_connection_receive_all(&connection, in + bytes / 3, bytes - bytes / 3));
+    CHECK(graft_connection_receive_all(&connection, &back, 3) &&
+          graft_connection_receive_all(&connection, (uint8_t *)&back + 3, 1) && back == bytes);
+    CHECK(graft_connection_receive_all(&connection, in, bytes / 3) &&
+          graft_connection_receive_all(&connection, in + bytes / 3, bytes - bytes / 3));
     CHECK(!memcmp(in, out, bytes));
   }
   uint8_t none;
@@ -139,7 +142,8 @@ static void take_several(void) {
     uint8_t *to = in + (size_t)i * GIVEN_BYTES;
     uint32_t bytes;
     ssize_t n;
-    while ((n = graft_ucx_try(connection.state, &bytes, sizeof bytes)) < 0 && errno == EAGAIN && all) all = graft_ucx_work_taking(connection.state);
+    while ((n = graft_ucx_try(connection.state, &bytes, sizeof bytes)) < 0 && errno == EAGAIN && all)
+      all = graft_ucx_work_taking(connection.state);
     size_t first = i % 2 ? 1u << 20 : 4711;
     all = all && n == sizeof bytes && bytes == GIVEN_BYTES && graft_ucx_take(connection.state, to, first) >= 0;
     if (all) marks[i] = graft_ucx_take(connection.state, to + first, bytes - first);
@@ -239,8 +243,8 @@ static void no_gpu(void) {
 /* What is found on other hardware, for which a library stands in, see ucp.c. */
 static void found(const char *program, const char *there, const char *how, const char *expected) {
   char command[512], answer[400] = "";
-  snprintf(command, sizeof command, "env -u UCX_TLS LD_LIBRARY_PATH=%.*sucp %s STUB=%s %s %s", (int)(strrchr(program, '/') + 1 - program), program,
-           strchr(there, 't') ? "UCX_TLS=tcp" : "", there, program, how);
+  snprintf(command, sizeof command, "env -u UCX_TLS LD_LIBRARY_PATH=%.*sucp %s STUB=%s %s %s",
+           (int)(strrchr(program, '/') + 1 - program), program, strchr(there, 't') ? "UCX_TLS=tcp" : "", there, program, how);
   FILE *answers = popen(command, "r");
   CHECK(answers && fgets(answer, sizeof answer, answers) && !strcmp(answer, expected));
   if (strcmp(answer, expected)) printf("%s: %s\n", there, answer);
@@ -270,7 +274,8 @@ static void longer_than_asked(void) {
   struct graft_connection connection = over_ucx(end.socket);
   uint32_t bytes = 64, back = 0;
   char out[64] = {0}, in[64];
-  CHECK(connection.state && graft_connection_send_all(&connection, &bytes, sizeof bytes, true) && graft_connection_send_all(&connection, out, bytes, false));
+  CHECK(connection.state && graft_connection_send_all(&connection, &bytes, sizeof bytes, true) &&
+        graft_connection_send_all(&connection, out, bytes, false));
   CHECK(connection.state && graft_connection_receive_all(&connection, &back, sizeof back) && back == bytes);
   errno = 0;
   CHECK(connection.state && graft_ucx_take_gpu(connection.state, in, sizeof in - 1) < 0 && errno == EPROTO);

@@ -30,14 +30,14 @@
 
 static int passed, failed;
 
-#define CHECK(condition)                                                  \
-  do {                                                                    \
-    if (condition) {                                                      \
-      passed++;                                                           \
-    } else {                                                              \
-      failed++;                                                           \
-      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);      \
-    }                                                                     \
+#define CHECK(condition)                                             \
+  do {                                                               \
+    if (condition) {                                                 \
+      passed++;                                                      \
+    } else {                                                         \
+      failed++;                                                      \
+      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+    }                                                                \
   } while (0)
 
 static void hex(const uint8_t *bytes, int count, char *out) {
@@ -357,17 +357,18 @@ static void rails(void) {
       {"rxe0", "1", "fe80:0000:0000:0000:0002:c9ff:fe00:00AB\n"},
       {"broken", "1", "what\n"},
   };
-  static const char *const wrong[] = {"mlx5_0",
-                                      ":1",
-                                      "mlx5_0:",
-                                      "mlx5_0:1:1",
-                                      "0x3",
-                                      "0x525400fffeaa000g",
-                                      "0x0000000000000000",
-                                      "52:54:00:aa:00",
-                                      "52:54:00:aa:00:0g",
-                                      "52-54-00-aa-00-01",
-                                      "0x0000000000000003 what-has-far-more-letters-than-any-device-or-port-of-a-machine-can-have-in-its-name-here:1"};
+  static const char *const wrong[] = {
+      "mlx5_0",
+      ":1",
+      "mlx5_0:",
+      "mlx5_0:1:1",
+      "0x3",
+      "0x525400fffeaa000g",
+      "0x0000000000000000",
+      "52:54:00:aa:00",
+      "52:54:00:aa:00:0g",
+      "52-54-00-aa-00-01",
+      "0x0000000000000003 what-has-far-more-letters-than-any-device-or-port-of-a-machine-can-have-in-its-name-here:1"};
   if (!mkdtemp(folder)) abort();
   CHECK(!ports_of("/nonexistent", "0x525400fffeaa0001", reason));
   CHECK(strstr(reason, "0x525400fffeaa0001") && strstr(reason, "/nonexistent has none"));
@@ -421,8 +422,8 @@ static void ways(void) {
 
 /* Each transport has the operations that its capabilities promise, so that no caller has to ask whether one is there. */
 static void transports(void) {
-  static const char *const addresses[] = {"tcp://h:1", "unix:///s", "vsock://2:1", "shm:///s", "ivshmem://h:1", "ivshmem+vsock://2:1",
-                                          "rdma://h:1", "vchan://h:1"};
+  static const char *const addresses[] = {"tcp://h:1",     "unix:///s",           "vsock://2:1", "shm:///s",
+                                          "ivshmem://h:1", "ivshmem+vsock://2:1", "rdma://h:1",  "vchan://h:1"};
   char reason[400];
   for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
     const struct graft_transport *t = graft_transport_of(addresses[i], reason, sizeof reason);
@@ -437,7 +438,8 @@ static void transports(void) {
     CHECK(!rings || !data); /* bulk data of any size goes through the ring, or travels apart */
   }
   CHECK(!graft_transport_of("carrier-pigeon://roof", reason, sizeof reason));
-  CHECK(strstr(reason, "must start with tcp://, unix://, vsock://, shm://, ivshmem://, ivshmem+vsock://, rdma:// or vchan://, not c"));
+  CHECK(strstr(reason,
+               "must start with tcp://, unix://, vsock://, shm://, ivshmem://, ivshmem+vsock://, rdma:// or vchan://, not c"));
 }
 
 /* Why there is no session with what gives this answer to the greeting. */
@@ -488,7 +490,8 @@ static void procedures(void) {
   int status;
   CHECK(cuGetProcAddress_v2("cuMemAlloc", &found, 12000, 0, &status) == 0 && found == (void *)cuMemAlloc_v2 && status == 0);
   CHECK(cuGetProcAddress_v2("cuMemAlloc", &found, 2000, 0, &status) == 0 && found && found != (void *)cuMemAlloc_v2);
-  CHECK(cuGetProcAddress_v2("cuStreamGetCaptureInfo", &found, 12030, 0, &status) == 0 && found == (void *)cuStreamGetCaptureInfo_v3);
+  CHECK(cuGetProcAddress_v2("cuStreamGetCaptureInfo", &found, 12030, 0, &status) == 0 &&
+        found == (void *)cuStreamGetCaptureInfo_v3);
   CHECK(cuGetProcAddress_v2("cuCtxSynchronize", &found, 12090, 0, &status) == 0 && found == (void *)cuCtxSynchronize);
   CHECK(cuGetProcAddress_v2("cuNoSuchThing", &found, 13000, 0, &status) == 0 && !found && status == 1);
   CHECK(cuGetProcAddress_v2("cuKernelGetFunction", &found, 11000, 0, &status) == 0 && !found && status == 2);
@@ -528,7 +531,8 @@ static void merging(void) {
   CHECK(!mask[0] && mask[1] == 0x82 && !mask[2] && mask[3] == 0xff && !mask[4]);
   memset(target, 50, sizeof target);
   graft_merge(target, now, mask, 5);
-  CHECK(target[8] == 50 && target[9] == 1 && target[14] == 50 && target[15] == 2 && target[24] == 3 && target[31] == 3 && target[32] == 50);
+  CHECK(target[8] == 50 && target[9] == 1 && target[14] == 50 && target[15] == 2 && target[24] == 3 && target[31] == 3 &&
+        target[32] == 50);
   /* The last word may be cut. */
   CHECK(!graft_merge_mask(now, before, 9, mask, &first));
   CHECK(graft_merge_mask(now, before, 10, mask, &first) == 2 && mask[1] == 2);
@@ -588,7 +592,7 @@ static void spoil(const char *path) {
   fclose(file);
 }
 static void cut(const char *path) { CHECK(!truncate(path, 20)); }
-static void delete(const char *path) { unlink(path); }
+static void delete (const char *path) { unlink(path); }
 static void is_private(const char *path) {
   struct stat status;
   CHECK(!stat(path, &status) && (status.st_mode & 0777) == 0600);
@@ -674,7 +678,8 @@ static int compile(int type, const void *image, size_t bytes, const uint64_t *wo
 }
 
 /* Whether the image gives code, and how often it was compiled for it. */
-static bool gives(const char *image, const uint64_t *words, unsigned used, const struct graft_jit_target *target, bool code, int times) {
+static bool gives(const char *image, const uint64_t *words, unsigned used, const struct graft_jit_target *target, bool code,
+                  int times) {
   size_t size = 0;
   compiled = 0;
   char *found = graft_jit_code(image, strlen(image) + 1, words, used, target, compile, &size);
@@ -691,7 +696,8 @@ static void jit_types(void) {
   CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 80}, {1, 80}}), &h200) == 2);
   CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 90}, {1, 90}}), &h200) == -1);
   CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 86}, {1, 80}}), &(struct graft_jit_target){8, 0, "", ""}) == 2);
-  CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 80}, {1, 80}}), &(struct graft_jit_target){8, 6, "", ""}) == -1);
+  CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 80}, {1, 80}}), &(struct graft_jit_target){8, 6, "", ""}) ==
+        -1);
   /* What is not as expected is the driver's to judge, and nothing behind it is read. */
   size_t bytes = fatbin(image, 2, (const int[][2]){{1, 80}, {1, 80}});
   uint8_t *exact = malloc(bytes);

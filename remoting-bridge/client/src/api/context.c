@@ -64,11 +64,11 @@ GRAFT_EXPORT int cuInit(unsigned int flags) {
   return graft_device_count() ? GRAFT_OK : GRAFT_NO_DEVICE;
 }
 
-int graft_ready(void) {
-  return __atomic_load_n(&initialized, __ATOMIC_ACQUIRE) && !in_child ? GRAFT_OK : GRAFT_NOT_INITIALIZED;
-}
+int graft_ready(void) { return __atomic_load_n(&initialized, __ATOMIC_ACQUIRE) && !in_child ? GRAFT_OK : GRAFT_NOT_INITIALIZED; }
 
-struct graft_object *graft_context_current(void) { return thread.depth ? thread.stack[thread.depth - 1] : NULL; }
+struct graft_object *graft_context_current(void) {
+  return thread.depth ? thread.stack[thread.depth - 1] : NULL;
+}
 
 static int fault_of(int device) { return __atomic_load_n(&faults[device], __ATOMIC_ACQUIRE); }
 
@@ -204,9 +204,7 @@ static int retain(int device, void **context) {
   return r;
 }
 
-GRAFT_EXPORT int cuDevicePrimaryCtxRetain(void *pctx, int device) {
-  return pctx ? retain(device, pctx) : GRAFT_INVALID_VALUE;
-}
+GRAFT_EXPORT int cuDevicePrimaryCtxRetain(void *pctx, int device) { return pctx ? retain(device, pctx) : GRAFT_INVALID_VALUE; }
 
 static int release(int device, bool reset) {
   int r = graft_ready();
@@ -363,9 +361,7 @@ GRAFT_EXPORT int cuCtxAttach(void *pctx, unsigned int flags) {
   return 0;
 }
 
-GRAFT_EXPORT int cuCtxDetach(void *context) {
-  return graft_object(GRAFT_CONTEXT, context) ? GRAFT_OK : GRAFT_INVALID_CONTEXT;
-}
+GRAFT_EXPORT int cuCtxDetach(void *context) { return graft_object(GRAFT_CONTEXT, context) ? GRAFT_OK : GRAFT_INVALID_CONTEXT; }
 
 /* ---- Questions ---- */
 

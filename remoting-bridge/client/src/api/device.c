@@ -22,11 +22,11 @@ static const struct {
   int attribute, value;
   bool socket_only; /* shared memory lies at one address for program and GPU: there it is as the driver says */
 } overrides[] = {
-    {83, 1, false}, /* MANAGED_MEMORY: managed.c */
-    {86, 0, false}, /* HOST_NATIVE_ATOMIC_SUPPORTED */
-    {88, 0, false}, /* PAGEABLE_MEMORY_ACCESS */
-    {89, 0, true},  /* CONCURRENT_MANAGED_ACCESS */
-    {91, 0, false}, /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */
+    {83, 1, false},  /* MANAGED_MEMORY: managed.c */
+    {86, 0, false},  /* HOST_NATIVE_ATOMIC_SUPPORTED */
+    {88, 0, false},  /* PAGEABLE_MEMORY_ACCESS */
+    {89, 0, true},   /* CONCURRENT_MANAGED_ACCESS */
+    {91, 0, false},  /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */
     {100, 0, false}, /* PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES */
     {101, 0, false}, /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */
     {110, 0, false}, /* GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED */

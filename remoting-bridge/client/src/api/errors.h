@@ -1,4 +1,4 @@
-/* clang-format off: one error on each line. */
+/* clang-format off */
 /* CUresult: code, name, description (CUDA driver API reference). */
 {0, "CUDA_SUCCESS", "no error"},
 {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},

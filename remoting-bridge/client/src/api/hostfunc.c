@@ -16,8 +16,8 @@
 struct callback {
   struct callback *next;
   uint64_t identity;
-  bool replayed; /* in a graph, which runs it at each of its launches: kept for the life of the process */
-  void (*function)(void *data);                            /* cuLaunchHostFunc */
+  bool replayed;                /* in a graph, which runs it at each of its launches: kept for the life of the process */
+  void (*function)(void *data); /* cuLaunchHostFunc */
   void (*stream_callback)(void *stream, int result, void *data); /* cuStreamAddCallback */
   void *stream, *data;
   struct graft_object *context;

@@ -97,7 +97,9 @@ struct graft_object *graft_object_new(int kind) {
   return object;
 }
 
-struct graft_object *graft_object_shell(int kind) { return make(kind, 0); }
+struct graft_object *graft_object_shell(int kind) {
+  return make(kind, 0);
+}
 
 void *graft_object_adopt(int kind, uint64_t id) {
   if (!id) return NULL;

@@ -46,8 +46,7 @@ void graft_profile_call(int function) {
       if (!kernels_since) kernels_since = graft_now();
       pthread_mutex_unlock(&lock);
       return;
-    default:
-      return;
+    default: return;
   }
 }
 
@@ -76,7 +75,7 @@ void graft_profile_transfer_end(uint64_t start, bool to_device, const void *host
   struct graft_range range;
   bool pinned = graft_range_find((uintptr_t)host, &range) && range.memory != GRAFT_MEMORY_DEVICE;
   int class = 0;
-  while (class < SIZES - 1 && bytes > (size_t)1 << class) class++;
+  while (class < SIZES - 1 && bytes > (size_t)1 << class) class ++;
   pthread_mutex_lock(&lock);
   transferring += graft_now() - start;
   transfers[!to_device][pinned].count++;
@@ -91,7 +90,7 @@ static void write_transfers(FILE *out, int down, int pinned, const char *separat
           down ? "d2h" : "h2d", pinned ? "pinned" : "pageable", (unsigned long long)transfers[down][pinned].count,
           (unsigned long long)transfers[down][pinned].bytes);
   const char *comma = "";
-  for (int class = 0; class < SIZES; class++) {
+  for (int class = 0; class < SIZES; class ++) {
     if (transfers[down][pinned].size_count[class]) {
       fprintf(out, "%s{\"at_most\":%llu,\"count\":%llu,\"bytes\":%llu}", comma, 1ull << class,
               (unsigned long long)transfers[down][pinned].size_count[class],
@@ -111,8 +110,8 @@ static void finish(void) {
     graft_say("GRAFT_PROFILE: cannot write %s", file);
     return;
   }
-  fprintf(out, "{\"wall_ms\":%.3f,\"compute_ms\":%.3f,\"transfer_ms\":%.3f,\"other_ms\":%.3f,\"transfers\":[", wall,
-          compute, moving, wall > compute + moving ? wall - compute - moving : 0.0);
+  fprintf(out, "{\"wall_ms\":%.3f,\"compute_ms\":%.3f,\"transfer_ms\":%.3f,\"other_ms\":%.3f,\"transfers\":[", wall, compute,
+          moving, wall > compute + moving ? wall - compute - moving : 0.0);
   write_transfers(out, 0, 0, "");
   write_transfers(out, 0, 1, ",");
   write_transfers(out, 1, 0, ",");

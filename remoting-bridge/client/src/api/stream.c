@@ -155,16 +155,16 @@ static int waits_for_value(void *stream) {
   return graft_mirrors && !graft_stream_captures(stream) ? graft_stream_look(stream) : GRAFT_OK;
 }
 
-#define VALUE(name, bits, type, writes)                                                                       \
-  GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {                          \
-    uint64_t device;                                                                                         \
-    struct graft_object *context;                                                                            \
-    int r = graft_context_need(&context);                                                                    \
-    if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, &device))) return r;                  \
-    graft_context_set_busy();                                                                                 \
-    r = rpc_##name(stream, device, value, flags);                                                            \
-    graft_mirrors_sent();                                                                                    \
-    return r || (writes) ? r : waits_for_value(stream);                                                      \
+#define VALUE(name, bits, type, writes)                                                     \
+  GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {        \
+    uint64_t device;                                                                        \
+    struct graft_object *context;                                                           \
+    int r = graft_context_need(&context);                                                   \
+    if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, &device))) return r; \
+    graft_context_set_busy();                                                               \
+    r = rpc_##name(stream, device, value, flags);                                           \
+    graft_mirrors_sent();                                                                   \
+    return r || (writes) ? r : waits_for_value(stream);                                     \
   }
 
 VALUE(cuStreamWaitValue32_v2, 32, unsigned int, false)
@@ -231,8 +231,8 @@ GRAFT_EXPORT int cuStreamEndCapture(void *stream, void **graph) {
 
 GRAFT_EXPORT int cuStreamBeginCapture(void *stream) { return cuStreamBeginCapture_v2(stream, 0); }
 
-GRAFT_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const void **dependencies, const void *edges,
-                                             size_t count, int mode) {
+GRAFT_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const void **dependencies, const void *edges, size_t count,
+                                             int mode) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r) return r;
@@ -256,8 +256,8 @@ static int capture_info(void *stream, int *status, uint64_t *id, void **graph, b
   if (r) return r;
   *status = 0;
   if (!__atomic_load_n(&captures, __ATOMIC_ACQUIRE)) return 0;
-  return rpc_graftStreamCaptureInfo(stream, status, id, graph, dependencies ? last.nodes : NULL,
-                                    dependencies ? last.edges : NULL, dependencies ? DEPENDENCIES : 0, &last.count);
+  return rpc_graftStreamCaptureInfo(stream, status, id, graph, dependencies ? last.nodes : NULL, dependencies ? last.edges : NULL,
+                                    dependencies ? DEPENDENCIES : 0, &last.count);
 }
 
 bool graft_stream_captures(void *stream) {

@@ -9,11 +9,11 @@
 #define GRAFT_BETWEEN_SERVERS ", \t" /* what stands between addresses */
 
 struct graft_config {
-  char servers[1024];       /* addresses, the best first */
-  char server[256];         /* the one in use */
-  char rdma_ports[1024];    /* the ports that rdma is to go by (transport/rails.h) */
-  char rdma_devices[256];   /* the folder in which sysfs shows them */
-  char pci_devices[256];    /* the folder in which sysfs shows PCI devices */
+  char servers[1024];     /* addresses, the best first */
+  char server[256];       /* the one in use */
+  char rdma_ports[1024];  /* the ports that rdma is to go by (transport/rails.h) */
+  char rdma_devices[256]; /* the folder in which sysfs shows them */
+  char pci_devices[256];  /* the folder in which sysfs shows PCI devices */
   char name[64];
   uint8_t token[32];
   bool has_token;

@@ -16,8 +16,8 @@
 #include "memory/copy3d.h"
 #include "memory/memory.h"
 #include "memory/mirror.h"
-#include "module/functions.h"
 #include "memory/place.h"
+#include "module/functions.h"
 
 #define PARAMETERS 32768
 #define ACCESS_BYTES 12
@@ -101,8 +101,7 @@ static int prepare(const struct graft_node_params *given, struct travelling *t) 
       t->params.u.handle = NULL;
       return t->event ? GRAFT_OK : GRAFT_INVALID_VALUE;
     case GRAFT_NODE_EMPTY:
-    case GRAFT_NODE_FREE:
-      return 0;
+    case GRAFT_NODE_FREE: return 0;
     case GRAFT_NODE_ALLOCATE:
       if (given->u.allocate.access_count > GRAFT_MAX_DEVICES || (given->u.allocate.access_count && !given->u.allocate.access)) {
         return GRAFT_INVALID_VALUE;
@@ -126,8 +125,7 @@ static int prepare(const struct graft_node_params *given, struct travelling *t) 
       t->params.u.conditional.context = NULL;
       t->params.u.conditional.bodies = NULL;
       return 0;
-    default:
-      return graft_not_served("a graph node with an external semaphore");
+    default: return graft_not_served("a graph node with an external semaphore");
   }
 }
 
@@ -184,7 +182,8 @@ void graft_node_detach(struct graft_object *node) {
   pthread_mutex_unlock(&lock);
 }
 
-int graft_node_add(void **node, void *graph, const void **dependencies, const void *edges, size_t count, struct graft_node_params *given) {
+int graft_node_add(void **node, void *graph, const void **dependencies, const void *edges, size_t count,
+                   struct graft_node_params *given) {
   int r = graft_ready();
   if (r) return r;
   if (!node || !graft_object(GRAFT_GRAPH, graph) || (count && !dependencies) || count > 65536) return GRAFT_INVALID_VALUE;
@@ -225,8 +224,8 @@ int graft_node_set(void *exec, void *node, const struct graft_node_params *given
   if (!t) return GRAFT_OUT_OF_MEMORY;
   r = prepare(given, t);
   if (!r) {
-    r = rpc_graftGraphSetNode(exec, node, &t->params, t->function, t->event, t->child, t->source, t->target, t->context,
-                              t->data, t->bytes, t->callback);
+    r = rpc_graftGraphSetNode(exec, node, &t->params, t->function, t->event, t->child, t->source, t->target, t->context, t->data,
+                              t->bytes, t->callback);
   }
   if (!r && !exec) keep(node, copy_of(given, t));
   free(t);

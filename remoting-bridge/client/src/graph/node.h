@@ -8,7 +8,20 @@
 struct graft_object;
 
 /* CUgraphNodeType. */
-enum { GRAFT_NODE_KERNEL, GRAFT_NODE_MEMCPY, GRAFT_NODE_MEMSET, GRAFT_NODE_HOST, GRAFT_NODE_CHILD, GRAFT_NODE_EMPTY, GRAFT_NODE_WAIT_EVENT, GRAFT_NODE_RECORD_EVENT, GRAFT_NODE_ALLOCATE = 10, GRAFT_NODE_FREE = 11, GRAFT_NODE_MEM_OP = 12, GRAFT_NODE_CONDITIONAL = 13 };
+enum {
+  GRAFT_NODE_KERNEL,
+  GRAFT_NODE_MEMCPY,
+  GRAFT_NODE_MEMSET,
+  GRAFT_NODE_HOST,
+  GRAFT_NODE_CHILD,
+  GRAFT_NODE_EMPTY,
+  GRAFT_NODE_WAIT_EVENT,
+  GRAFT_NODE_RECORD_EVENT,
+  GRAFT_NODE_ALLOCATE = 10,
+  GRAFT_NODE_FREE = 11,
+  GRAFT_NODE_MEM_OP = 12,
+  GRAFT_NODE_CONDITIONAL = 13
+};
 
 #define NODE_BYTES 256
 
@@ -69,8 +82,9 @@ struct graft_node_params {
   } u;
   long long reserved2;
 };
-_Static_assert(sizeof(struct graft_node_params) == NODE_BYTES && sizeof(struct graft_kernel_node) == 72 && sizeof(struct graft_memcpy_node) == 216 &&
-                   sizeof(struct graft_allocate_node) == 120 && sizeof(struct graft_mem_op_node) == 32,
+_Static_assert(sizeof(struct graft_node_params) == NODE_BYTES && sizeof(struct graft_kernel_node) == 72 &&
+                   sizeof(struct graft_memcpy_node) == 216 && sizeof(struct graft_allocate_node) == 120 &&
+                   sizeof(struct graft_mem_op_node) == 32,
                "as in cuda.h");
 
 /* Adds a node to a graph, and sets what the parameters give back (an allocation's address, a conditional's bodies). */

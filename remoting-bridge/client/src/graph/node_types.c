@@ -166,8 +166,12 @@ GRAFT_EXPORT int cuGraphAddEmptyNode(void *node, void *graph, void *dependencies
 GRAFT_EXPORT int cuGraphAddEventRecordNode(void *node, void *graph, void *dependencies, size_t count, void *event) {
   return add_handle(node, graph, dependencies, count, GRAFT_NODE_RECORD_EVENT, event);
 }
-GRAFT_EXPORT int cuGraphEventRecordNodeGetEvent(void *node, void *event) { return get_handle(node, GRAFT_NODE_RECORD_EVENT, event); }
-GRAFT_EXPORT int cuGraphEventRecordNodeSetEvent(void *node, void *event) { return set_handle(NULL, node, GRAFT_NODE_RECORD_EVENT, event); }
+GRAFT_EXPORT int cuGraphEventRecordNodeGetEvent(void *node, void *event) {
+  return get_handle(node, GRAFT_NODE_RECORD_EVENT, event);
+}
+GRAFT_EXPORT int cuGraphEventRecordNodeSetEvent(void *node, void *event) {
+  return set_handle(NULL, node, GRAFT_NODE_RECORD_EVENT, event);
+}
 GRAFT_EXPORT int cuGraphExecEventRecordNodeSetEvent(void *exec, void *node, void *event) {
   return exec ? set_handle(exec, node, GRAFT_NODE_RECORD_EVENT, event) : GRAFT_INVALID_VALUE;
 }
@@ -175,7 +179,9 @@ GRAFT_EXPORT int cuGraphAddEventWaitNode(void *node, void *graph, void *dependen
   return add_handle(node, graph, dependencies, count, GRAFT_NODE_WAIT_EVENT, event);
 }
 GRAFT_EXPORT int cuGraphEventWaitNodeGetEvent(void *node, void *event) { return get_handle(node, GRAFT_NODE_WAIT_EVENT, event); }
-GRAFT_EXPORT int cuGraphEventWaitNodeSetEvent(void *node, void *event) { return set_handle(NULL, node, GRAFT_NODE_WAIT_EVENT, event); }
+GRAFT_EXPORT int cuGraphEventWaitNodeSetEvent(void *node, void *event) {
+  return set_handle(NULL, node, GRAFT_NODE_WAIT_EVENT, event);
+}
 GRAFT_EXPORT int cuGraphExecEventWaitNodeSetEvent(void *exec, void *node, void *event) {
   return exec ? set_handle(exec, node, GRAFT_NODE_WAIT_EVENT, event) : GRAFT_INVALID_VALUE;
 }

@@ -193,8 +193,7 @@ GRAFT_EXPORT int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *s
 }
 
 /* Between devices of one session: addresses say which. */
-GRAFT_EXPORT int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes,
-                                   void *stream) {
+GRAFT_EXPORT int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, void *stream) {
   if (!graft_object(GRAFT_CONTEXT, to_context) || !graft_object(GRAFT_CONTEXT, from_context)) return GRAFT_INVALID_CONTEXT;
   return copy_memory(to, from, bytes, stream, false, TO_DEVICE | FROM_DEVICE);
 }

@@ -25,8 +25,8 @@ static int fill_here(uint64_t to, size_t pitch, const void *value, size_t size, 
 }
 
 /* Whether the server is to fill it; else it is done, with a result. */
-static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, size_t width, size_t height, void *stream,
-                  bool wait, bool *is_seen, int *r) {
+static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, size_t width, size_t height, void *stream, bool wait,
+                  bool *is_seen, int *r) {
   struct graft_object *context;
   struct graft_place place = graft_place_of(*to, true);
   size_t bytes = width && height ? pitch * (height - 1) + width * size : 0;
@@ -51,32 +51,30 @@ static int end(int r, bool is_seen, bool wait) {
   return r || !is_seen || !wait ? r : cuStreamSynchronize(NULL);
 }
 
-#define FILL(bits, type)                                                                                            \
-  static int fill##bits(uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream, bool wait,  \
-                        bool rows) {                                                                               \
-    int r;                                                                                                         \
-    bool seen;                                                                                                     \
-    if (!begin(&to, pitch, &value, sizeof value, width, height, stream, wait, &seen, &r)) return r;                   \
-    if (wait && !seen) {                                                                                           \
-      r = rows ? rpc_cuMemsetD2D##bits##_v2(to, pitch, value, width, height) : rpc_cuMemsetD##bits##_v2(to, value, width); \
-    } else {                                                                                                       \
-      r = rows ? rpc_cuMemsetD2D##bits##Async(to, pitch, value, width, height, stream)                              \
-               : rpc_cuMemsetD##bits##Async(to, value, width, stream);                                             \
-    }                                                                                                              \
-    return end(r, seen, wait);                                                                                     \
-  }                                                                                                                \
-  GRAFT_EXPORT int cuMemsetD##bits##_v2(uint64_t to, type value, size_t count) {                                    \
-    return fill##bits(to, 0, value, count, 1, NULL, true, false);                                                  \
-  }                                                                                                                \
-  GRAFT_EXPORT int cuMemsetD##bits##Async(uint64_t to, type value, size_t count, void *stream) {                   \
-    return fill##bits(to, 0, value, count, 1, stream, false, false);                                               \
-  }                                                                                                                \
-  GRAFT_EXPORT int cuMemsetD2D##bits##_v2(uint64_t to, size_t pitch, type value, size_t width, size_t height) {     \
-    return fill##bits(to, pitch, value, width, height, NULL, true, true);                                          \
-  }                                                                                                                \
-  GRAFT_EXPORT int cuMemsetD2D##bits##Async(uint64_t to, size_t pitch, type value, size_t width, size_t height,    \
-                                            void *stream) {                                                        \
-    return fill##bits(to, pitch, value, width, height, stream, false, true);                                       \
+#define FILL(bits, type)                                                                                                          \
+  static int fill##bits(uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream, bool wait, bool rows) { \
+    int r;                                                                                                                        \
+    bool seen;                                                                                                                    \
+    if (!begin(&to, pitch, &value, sizeof value, width, height, stream, wait, &seen, &r)) return r;                               \
+    if (wait && !seen) {                                                                                                          \
+      r = rows ? rpc_cuMemsetD2D##bits##_v2(to, pitch, value, width, height) : rpc_cuMemsetD##bits##_v2(to, value, width);        \
+    } else {                                                                                                                      \
+      r = rows ? rpc_cuMemsetD2D##bits##Async(to, pitch, value, width, height, stream)                                            \
+               : rpc_cuMemsetD##bits##Async(to, value, width, stream);                                                            \
+    }                                                                                                                             \
+    return end(r, seen, wait);                                                                                                    \
+  }                                                                                                                               \
+  GRAFT_EXPORT int cuMemsetD##bits##_v2(uint64_t to, type value, size_t count) {                                                  \
+    return fill##bits(to, 0, value, count, 1, NULL, true, false);                                                                 \
+  }                                                                                                                               \
+  GRAFT_EXPORT int cuMemsetD##bits##Async(uint64_t to, type value, size_t count, void *stream) {                                  \
+    return fill##bits(to, 0, value, count, 1, stream, false, false);                                                              \
+  }                                                                                                                               \
+  GRAFT_EXPORT int cuMemsetD2D##bits##_v2(uint64_t to, size_t pitch, type value, size_t width, size_t height) {                   \
+    return fill##bits(to, pitch, value, width, height, NULL, true, true);                                                         \
+  }                                                                                                                               \
+  GRAFT_EXPORT int cuMemsetD2D##bits##Async(uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream) {   \
+    return fill##bits(to, pitch, value, width, height, stream, false, true);                                                      \
   }
 
 FILL(8, unsigned char)

@@ -183,13 +183,9 @@ static int range_attribute(void *data, size_t size, int attribute, const struct 
   if (size < sizeof(int) || size % sizeof(int)) return GRAFT_INVALID_VALUE;
   int place = attribute == 2 ? range->hints.home : range->hints.fetched ? range->hints.fetched_to : NOWHERE;
   switch (attribute) {
-    case 1: /* READ_MOSTLY */
-      numbers[0] = range->hints.read_mostly;
-      return 0;
+    case 1: /* READ_MOSTLY */ numbers[0] = range->hints.read_mostly; return 0;
     case 2: /* PREFERRED_LOCATION */
-    case 4: /* LAST_PREFETCH_LOCATION */
-      numbers[0] = place;
-      return 0;
+    case 4: /* LAST_PREFETCH_LOCATION */ numbers[0] = place; return 0;
     case 3: /* ACCESSED_BY: a list */
       for (size_t i = 0; i < size / sizeof(int); i++) numbers[i] = i ? NOWHERE : range->hints.reader;
       return 0;
@@ -215,8 +211,7 @@ GRAFT_EXPORT int cuMemRangeGetAttribute(void *data, size_t size, int attribute, 
   return range_attribute(data, size, attribute, &range);
 }
 
-GRAFT_EXPORT int cuMemRangeGetAttributes(void *data, void *sizes, void *attributes, size_t count, uint64_t pointer,
-                                         size_t bytes) {
+GRAFT_EXPORT int cuMemRangeGetAttributes(void *data, void *sizes, void *attributes, size_t count, uint64_t pointer, size_t bytes) {
   int r = data && sizes && attributes && count ? GRAFT_OK : GRAFT_INVALID_VALUE;
   for (size_t i = 0; i < count && !r; i++) {
     r = cuMemRangeGetAttribute(((void **)data)[i], ((size_t *)sizes)[i], ((int *)attributes)[i], pointer, bytes);

@@ -66,8 +66,7 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
 /* Whether it is memory that may be freed. A graph's is there again after its next launch. */
 static bool forget(uint64_t pointer) {
   struct graft_range range;
-  bool found = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_DEVICE &&
-               !range.opened;
+  bool found = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_DEVICE && !range.opened;
   return found && (range.of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
 }
 
@@ -174,7 +173,7 @@ GRAFT_EXPORT int cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
 
 /* ---- Host memory ---- */
 
-#define MAPPED 2u      /* CU_MEMHOSTALLOC_DEVICEMAP: kernels use it */
+#define MAPPED 2u       /* CU_MEMHOSTALLOC_DEVICEMAP: kernels use it */
 #define OURS (1u << 31) /* a flag of our own: of no other kind than what mmap gives */
 
 GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags) {
@@ -297,12 +296,8 @@ static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool s
   bool device = known && (range.memory == GRAFT_MEMORY_DEVICE || managed);
   if (!known && strict) return GRAFT_INVALID_VALUE;
   switch (attribute) {
-    case 1: /* CONTEXT */
-      *(void **)data = known ? range.context : NULL;
-      return 0;
-    case 2: /* MEMORY_TYPE */
-      *(unsigned *)data = !known ? 0 : device ? TYPE_DEVICE : TYPE_HOST;
-      return 0;
+    case 1: /* CONTEXT */ *(void **)data = known ? range.context : NULL; return 0;
+    case 2: /* MEMORY_TYPE */ *(unsigned *)data = !known ? 0 : device ? TYPE_DEVICE : TYPE_HOST; return 0;
     case 3: /* DEVICE_POINTER */
       *(uint64_t *)data = 0;
       /* Memory that the device will have at the same address need not be exposed for being asked about. */
@@ -315,51 +310,22 @@ static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool s
       if (strict && device && !managed) return GRAFT_INVALID_VALUE;
       *(uint64_t *)data = known && (!device || managed) ? pointer : 0;
       return 0;
-    case 6: /* SYNC_MEMOPS */
-      *(unsigned *)data = known && range.synchronous;
-      return 0;
-    case 7: /* BUFFER_ID */
-      *(uint64_t *)data = known ? range.serial : 0;
-      return 0;
-    case 8: /* IS_MANAGED */
-      *(unsigned *)data = managed;
-      return 0;
-    case 9: /* DEVICE_ORDINAL; -2 is CU_DEVICE_INVALID */
-      *(int *)data = known ? range.device : -2;
-      return 0;
+    case 6: /* SYNC_MEMOPS */ *(unsigned *)data = known && range.synchronous; return 0;
+    case 7: /* BUFFER_ID */ *(uint64_t *)data = known ? range.serial : 0; return 0;
+    case 8: /* IS_MANAGED */ *(unsigned *)data = managed; return 0;
+    case 9: /* DEVICE_ORDINAL; -2 is CU_DEVICE_INVALID */ *(int *)data = known ? range.device : -2; return 0;
     case 10: /* IS_LEGACY_CUDA_IPC_CAPABLE */
-    case 15: /* IS_GPU_DIRECT_RDMA_CAPABLE */
-      *(unsigned *)data = 0;
-      return 0;
-    case 11: /* RANGE_START_ADDR */
-      *(uint64_t *)data = known ? range.base : 0;
-      return 0;
-    case 12: /* RANGE_SIZE */
-      *(size_t *)data = known ? range.bytes : 0;
-      return 0;
-    case 13: /* MAPPED */
-      *(unsigned *)data = known;
-      return 0;
-    case 14: /* ALLOWED_HANDLE_TYPES */
-      *(uint64_t *)data = 0;
-      return 0;
-    case 16: /* ACCESS_FLAGS: read and write */
-      *(unsigned *)data = known ? 3 : 0;
-      return 0;
-    case 17: /* MEMPOOL_HANDLE */
-      *(void **)data = NULL;
-      return 0;
-    case 18: /* MAPPING_SIZE */
-      *(size_t *)data = known ? range.bytes : 0;
-      return 0;
-    case 19: /* MAPPING_BASE_ADDR */
-      *(uint64_t *)data = known ? range.base : 0;
-      return 0;
-    case 20: /* MEMORY_BLOCK_ID */
-      *(uint64_t *)data = known ? range.serial : 0;
-      return 0;
-    default:
-      return strict ? GRAFT_INVALID_VALUE : GRAFT_NOT_SUPPORTED;
+    case 15: /* IS_GPU_DIRECT_RDMA_CAPABLE */ *(unsigned *)data = 0; return 0;
+    case 11: /* RANGE_START_ADDR */ *(uint64_t *)data = known ? range.base : 0; return 0;
+    case 12: /* RANGE_SIZE */ *(size_t *)data = known ? range.bytes : 0; return 0;
+    case 13: /* MAPPED */ *(unsigned *)data = known; return 0;
+    case 14: /* ALLOWED_HANDLE_TYPES */ *(uint64_t *)data = 0; return 0;
+    case 16: /* ACCESS_FLAGS: read and write */ *(unsigned *)data = known ? 3 : 0; return 0;
+    case 17: /* MEMPOOL_HANDLE */ *(void **)data = NULL; return 0;
+    case 18: /* MAPPING_SIZE */ *(size_t *)data = known ? range.bytes : 0; return 0;
+    case 19: /* MAPPING_BASE_ADDR */ *(uint64_t *)data = known ? range.base : 0; return 0;
+    case 20: /* MEMORY_BLOCK_ID */ *(uint64_t *)data = known ? range.serial : 0; return 0;
+    default: return strict ? GRAFT_INVALID_VALUE : GRAFT_NOT_SUPPORTED;
   }
 }
 

@@ -17,10 +17,10 @@ bool graft_mirrors;
 struct graft_mirror_list graft_mirror_list = {.lock = PTHREAD_MUTEX_INITIALIZER, .pages = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local uint64_t looked; /* the number of waits when the calling thread's work was last given what was written */
-static uint64_t works; /* how many units of work have been announced that use mirrored memory */
-static uint64_t sent;  /* all up to this number are sent, as far as anybody has looked */
-static uint64_t over;  /* all up to this number are over */
-static int leaving;    /* calls that are announced and not sent yet */
+static uint64_t works;                /* how many units of work have been announced that use mirrored memory */
+static uint64_t sent;                 /* all up to this number are sent, as far as anybody has looked */
+static uint64_t over;                 /* all up to this number are over */
+static int leaving;                   /* calls that are announced and not sent yet */
 static _Thread_local bool inside;
 /* What the calling thread has announced and not sent; what was sent when it began to wait. */
 static _Thread_local bool announced;
@@ -199,8 +199,7 @@ static bool is_wait(int function) {
     case FN_cuEventSynchronize:
     case FN_graftContextSynchronize:
     case FN_cuStreamQuery:
-    case FN_cuEventQuery:
-      return true;
+    case FN_cuEventQuery: return true;
     default: return false;
   }
 }

@@ -58,8 +58,7 @@ void *graft_mirror_allocate_exclusive(size_t bytes) {
 void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use) {
   void *memory = graft_shadow_allocate(bytes);
   if (!memory) return NULL;
-  struct graft_mirror wanted = {
-      .host = memory, .device = (uintptr_t)memory, .bytes = bytes, .use = use, .allocated = true};
+  struct graft_mirror wanted = {.host = memory, .device = (uintptr_t)memory, .bytes = bytes, .use = use, .allocated = true};
   if (!graft_region_holds(memory, bytes) && !enter(wanted, false)) {
     graft_shadow_free(memory);
     return NULL;
@@ -85,14 +84,17 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
   pthread_mutex_unlock(&graft_mirror_list.lock);
   if (known) return 0;
   for (uint64_t page = address / GRAFT_PAGE * GRAFT_PAGE; page < address + bytes; page += GRAFT_PAGE) {
-    void *at = mmap((void *)(uintptr_t)page, GRAFT_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    void *at =
+        mmap((void *)(uintptr_t)page, GRAFT_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (at == MAP_FAILED && !is_adopted(page)) {
-      graft_say("a managed variable lies at %#llx at the server, where this process has something else", (unsigned long long)address);
+      graft_say("a managed variable lies at %#llx at the server, where this process has something else",
+                (unsigned long long)address);
       return GRAFT_OUT_OF_MEMORY;
     }
   }
-  struct graft_mirror *m = enter((struct graft_mirror){
-      .host = (uint8_t *)(uintptr_t)address, .device = address, .bytes = bytes, .use = GRAFT_MIRROR_MANAGED}, false);
+  struct graft_mirror *m = enter(
+      (struct graft_mirror){.host = (uint8_t *)(uintptr_t)address, .device = address, .bytes = bytes, .use = GRAFT_MIRROR_MANAGED},
+      false);
   if (!m) return GRAFT_OUT_OF_MEMORY;
   memcpy(m->base, contents, known_bytes);
   memcpy(m->host, contents, known_bytes);
@@ -104,7 +106,8 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
 /* What is brought for graphs alone will not do for other work. Called with the lock held. */
 static struct graft_mirror *mirror_with(const uint8_t *host, size_t bytes, enum graft_mirror_use use) {
   struct graft_mirror *m = graft_mirror_list.first;
-  while (m && !(m->host <= host && host + bytes <= m->host + m->bytes && (m->use != GRAFT_MIRROR_GRAPH || use == m->use))) m = m->next;
+  while (m && !(m->host <= host && host + bytes <= m->host + m->bytes && (m->use != GRAFT_MIRROR_GRAPH || use == m->use)))
+    m = m->next;
   return m;
 }
 
@@ -119,7 +122,8 @@ void graft_mirrors_instantiated(void) {
 static bool meets_graph(const uint8_t *host, size_t bytes) {
   bool meets = false;
   for (struct graft_mirror *m = graft_mirror_list.first; m && !meets; m = m->next) {
-    meets = m->use == GRAFT_MIRROR_GRAPH && m->graph == graft_mirror_list.graphs && m->host < host + bytes && host < m->host + m->bytes;
+    meets =
+        m->use == GRAFT_MIRROR_GRAPH && m->graph == graft_mirror_list.graphs && m->host < host + bytes && host < m->host + m->bytes;
   }
   return meets;
 }
@@ -136,12 +140,12 @@ uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use u
   void *shadow = use == GRAFT_MIRROR_MAPPED && graft_shadow_complete(host) ? (void *)host : graft_shadow_allocate(bytes);
   if (!shadow) return 0;
   struct graft_mirror wanted = {.host = (uint8_t *)host,
-                          .device = (uintptr_t)shadow,
-                          .bytes = bytes,
-                          .use = use,
-                          .graph = graft_mirror_list.graphs,
-                          .shared = graft_region_holds(shadow, bytes),
-                          .allocated = true};
+                                .device = (uintptr_t)shadow,
+                                .bytes = bytes,
+                                .use = use,
+                                .graph = graft_mirror_list.graphs,
+                                .shared = graft_region_holds(shadow, bytes),
+                                .allocated = true};
   if (enter(wanted, false)) return wanted.device;
   if (shadow != host) graft_shadow_free(shadow);
   return 0;

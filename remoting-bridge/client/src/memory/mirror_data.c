@@ -153,7 +153,8 @@ bool graft_mirror_bring_exclusive(struct graft_mirror *m) {
   bool queued = false;
   graft_mirror_take(m);
   for (size_t at = 0, end; at < m->bytes; at = end) {
-    for (end = at; end < m->bytes && end - at < GRAFT_MIRROR_CHUNK && m->dirty[end / GRAFT_PAGE]; end += GRAFT_PAGE) m->dirty[end / GRAFT_PAGE] = false;
+    for (end = at; end < m->bytes && end - at < GRAFT_MIRROR_CHUNK && m->dirty[end / GRAFT_PAGE]; end += GRAFT_PAGE)
+      m->dirty[end / GRAFT_PAGE] = false;
     if (end == at) {
       end += GRAFT_PAGE;
     } else {

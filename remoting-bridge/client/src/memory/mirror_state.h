@@ -31,15 +31,15 @@ struct graft_mirror {
   enum graft_mirror_use use;
   bool shared;     /* the device's is memory of this process too */
   bool allocated;  /* device is from graft_shadow_allocate */
-  uint8_t *base; /* what both were when they were last equal */
+  uint8_t *base;   /* what both were when they were last equal */
   uint8_t *chunks; /* of exclusive memory: where each chunk is; NULL for other memory */
   uint8_t *dirty;  /* of exclusive memory: pages that are to be sent */
   bool watched;    /* exclusive memory that was away once; until then its first pages come from the kernel */
   /* Where queued work may write at the device, as far as it is not known to be over: offsets, none if equal. */
   size_t written, written_end;
-  uint64_t work;   /* the number of the last such work */
-  uint64_t graph;  /* how many graphs had been instantiated when a node named it last */
-  uint64_t stream; /* of all of it, or GRAFT_ANY_STREAM */
+  uint64_t work;                /* the number of the last such work */
+  uint64_t graph;               /* how many graphs had been instantiated when a node named it last */
+  uint64_t stream;              /* of all of it, or GRAFT_ANY_STREAM */
   struct graft_object *context; /* the same, NULL for several */
 };
 

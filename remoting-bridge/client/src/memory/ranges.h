@@ -28,10 +28,10 @@ struct graft_range {
   int device;
   struct graft_object *context;
   uint64_t serial;
-  unsigned opened; /* another process's, and how many times it was opened */
-  bool of_graph; /* comes and goes with the launches of a graph */
-  uint64_t view; /* of host memory: where the device has it, 0 while it has not. Of an alias: where the program has it */
-  bool shared;   /* program and device have one memory there, no mirror */
+  unsigned opened;  /* another process's, and how many times it was opened */
+  bool of_graph;    /* comes and goes with the launches of a graph */
+  uint64_t view;    /* of host memory: where the device has it, 0 while it has not. Of an alias: where the program has it */
+  bool shared;      /* program and device have one memory there, no mirror */
   bool synchronous; /* SYNC_MEMOPS: copies and fills that are not asynchronous are waited for */
   struct graft_hints hints;
 };

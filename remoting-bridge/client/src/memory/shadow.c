@@ -94,7 +94,8 @@ bool graft_shadow_is_alone(uint64_t address) {
 bool graft_shadow_complete(const void *pointer) {
   pthread_mutex_lock(&lock);
   struct mapping *mapping = find((uintptr_t)pointer);
-  bool done = mapping && mapping->address == (uintptr_t)pointer && mapping->alone && !rpc_graftTwinMap(mapping->address, mapping->bytes);
+  bool done =
+      mapping && mapping->address == (uintptr_t)pointer && mapping->alone && !rpc_graftTwinMap(mapping->address, mapping->bytes);
   if (done) mapping->alone = false;
   pthread_mutex_unlock(&lock);
   return done;
@@ -121,7 +122,8 @@ bool graft_shadow_free(void *pointer) {
 enum { READ, WRITE, MERGE };
 
 /* Called with the connection locked. "More" follows the data. */
-static bool exchange(int fd, uint16_t function, uint64_t address, const void *out, void *in, size_t bytes, const void *more, size_t more_bytes) {
+static bool exchange(int fd, uint16_t function, uint64_t address, const void *out, void *in, size_t bytes, const void *more,
+                     size_t more_bytes) {
   struct {
     uint32_t size;
     uint16_t function, flags;
@@ -130,8 +132,8 @@ static bool exchange(int fd, uint16_t function, uint64_t address, const void *ou
   } record = {.size = sizeof record, .function = function, .address = address, .bytes = bytes};
   uint8_t answer[16];
   bool done = graft_exchange(fd, &record, sizeof record, NULL, 0) && graft_exchange(fd, out, out ? bytes : 0, NULL, 0) &&
-              graft_exchange(fd, more, more_bytes, NULL, 0) &&
-              graft_exchange(fd, NULL, 0, answer, sizeof answer) && graft_exchange(fd, NULL, 0, in, in ? bytes : 0);
+              graft_exchange(fd, more, more_bytes, NULL, 0) && graft_exchange(fd, NULL, 0, answer, sizeof answer) &&
+              graft_exchange(fd, NULL, 0, in, in ? bytes : 0);
   if (!done) graft_die("the connection for mirrored memory failed", errno);
   return done;
 }
@@ -147,9 +149,7 @@ static bool copy(uint16_t function, uint64_t address, const uint8_t *out, uint8_
   return fd >= 0;
 }
 
-bool graft_shadow_write(uint64_t address, const void *from, size_t bytes) {
-  return copy(WRITE, address, from, NULL, NULL, bytes);
-}
+bool graft_shadow_write(uint64_t address, const void *from, size_t bytes) { return copy(WRITE, address, from, NULL, NULL, bytes); }
 
 bool graft_shadow_read(uint64_t address, void *to, size_t bytes) { return copy(READ, address, NULL, to, NULL, bytes); }
 

@@ -156,11 +156,8 @@ GRAFT_EXPORT int cuMemPoolImportPointer(void *pointer, void *pool, void *handle)
   if (r) return r;
   if (!pointer || !handle) return GRAFT_INVALID_VALUE;
   if ((r = rpc_graftPoolPointerImport(&address, &bytes, pool, handle))) return r;
-  graft_range_add(&(struct graft_range){.base = address,
-                                        .bytes = bytes,
-                                        .memory = GRAFT_MEMORY_DEVICE,
-                                        .device = context->u.context.device,
-                                        .context = context});
+  graft_range_add(&(struct graft_range){
+      .base = address, .bytes = bytes, .memory = GRAFT_MEMORY_DEVICE, .device = context->u.context.device, .context = context});
   *(uint64_t *)pointer = address;
   return 0;
 }

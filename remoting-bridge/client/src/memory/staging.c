@@ -157,9 +157,7 @@ static int wait_chunk(unsigned chunk, void *stream) {
   return 0;
 }
 
-static int mark(unsigned chunk, void *stream) {
-  return rpc_graftSignal((uintptr_t)flag_of(chunk), ++staging.uses[chunk], stream);
-}
+static int mark(unsigned chunk, void *stream) { return rpc_graftSignal((uintptr_t)flag_of(chunk), ++staging.uses[chunk], stream); }
 
 static uint8_t *memory_of(unsigned chunk) { return staging.memory + (size_t)chunk * CHUNK; }
 

@@ -136,8 +136,8 @@ GRAFT_EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned int rank, 
   int r = check_map(map, rank, sizes, strides, steps);
   if (r) return r;
   if (!box) return GRAFT_INVALID_VALUE;
-  return rpc_graftTensorMapTiled(map, type, rank, (uintptr_t)address, sizes, strides, rank - 1, box, steps, interleave,
-                                 swizzle, promotion, fill);
+  return rpc_graftTensorMapTiled(map, type, rank, (uintptr_t)address, sizes, strides, rank - 1, box, steps, interleave, swizzle,
+                                 promotion, fill);
 }
 
 GRAFT_EXPORT int cuTensorMapEncodeIm2col(void *map, int type, unsigned int rank, void *address, void *sizes, void *strides,
@@ -146,18 +146,17 @@ GRAFT_EXPORT int cuTensorMapEncodeIm2col(void *map, int type, unsigned int rank,
   int r = check_map(map, rank, sizes, strides, steps);
   if (r) return r;
   if (rank < 3 || !lower || !upper) return GRAFT_INVALID_VALUE;
-  return rpc_graftTensorMapIm2col(map, type, rank, (uintptr_t)address, sizes, strides, rank - 1, lower, upper, rank - 2,
-                                  channels, pixels, steps, interleave, swizzle, promotion, fill);
+  return rpc_graftTensorMapIm2col(map, type, rank, (uintptr_t)address, sizes, strides, rank - 1, lower, upper, rank - 2, channels,
+                                  pixels, steps, interleave, swizzle, promotion, fill);
 }
 
-GRAFT_EXPORT int cuTensorMapEncodeIm2colWide(void *map, int type, unsigned int rank, void *address, void *sizes,
-                                             void *strides, int lower, int upper, unsigned int channels,
-                                             unsigned int pixels, void *steps, int interleave, int mode, int swizzle,
-                                             int promotion, int fill) {
+GRAFT_EXPORT int cuTensorMapEncodeIm2colWide(void *map, int type, unsigned int rank, void *address, void *sizes, void *strides,
+                                             int lower, int upper, unsigned int channels, unsigned int pixels, void *steps,
+                                             int interleave, int mode, int swizzle, int promotion, int fill) {
   int r = check_map(map, rank, sizes, strides, steps);
   if (r) return r;
-  return rpc_graftTensorMapIm2colWide(map, type, rank, (uintptr_t)address, sizes, strides, rank - 1, lower, upper, channels,
-                                      pixels, steps, interleave, mode, swizzle, promotion, fill);
+  return rpc_graftTensorMapIm2colWide(map, type, rank, (uintptr_t)address, sizes, strides, rank - 1, lower, upper, channels, pixels,
+                                      steps, interleave, mode, swizzle, promotion, fill);
 }
 
 GRAFT_EXPORT int cuTensorMapReplaceAddress(void *map, void *address) {

@@ -52,7 +52,8 @@ bool graft_cache_is_on(void) { return !is_disabled() && most_bytes() > sizeof(st
 static bool folder(char *path, size_t size) {
   const char *given = getenv("CUDA_CACHE_PATH"), *home = getenv("HOME");
   int n = given && *given ? snprintf(path, size, "%s/graft", given)
-                          : home && *home ? snprintf(path, size, "%s/.nv/ComputeCache/graft", home) : -1;
+          : home && *home ? snprintf(path, size, "%s/.nv/ComputeCache/graft", home)
+                          : -1;
   return n > 0 && (size_t)n < size;
 }
 

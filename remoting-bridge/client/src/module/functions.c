@@ -224,9 +224,7 @@ GRAFT_EXPORT int cuFuncIsLoaded(void *state, void *function) {
   return 0;
 }
 
-GRAFT_EXPORT int cuFuncLoad(void *function) {
-  return graft_object(GRAFT_FUNCTION, function) ? GRAFT_OK : GRAFT_INVALID_HANDLE;
-}
+GRAFT_EXPORT int cuFuncLoad(void *function) { return graft_object(GRAFT_FUNCTION, function) ? GRAFT_OK : GRAFT_INVALID_HANDLE; }
 
 GRAFT_EXPORT int cuModuleGetLoadingMode(void *mode) {
   if (!mode) return GRAFT_INVALID_VALUE;

@@ -127,19 +127,18 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
   graft_context_set_busy();
   if (!count) {
-    r = rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
-                        c->stream, data, bytes);
+    r = rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
+                        data, bytes);
   } else {
-    r = rpc_graftLaunchEx(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
-                          c->stream, attributes, count, data, bytes);
+    r = rpc_graftLaunchEx(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
+                          attributes, count, data, bytes);
   }
   int config;
   return r || !doubtful ? r : rpc_cuCtxGetCacheConfig(&config); /* any answer brings the launch's error along */
 }
 
-GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                                unsigned int by, unsigned int bz, unsigned int shared, void *stream, void *parameters,
-                                void *extra) {
+GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
+                                unsigned int bz, unsigned int shared, void *stream, void *parameters, void *extra) {
   struct config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
   return launch(function, &c, NULL, 0, parameters, extra);
 }
@@ -176,9 +175,8 @@ GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters
   return r ? r : launch(function, &c, attributes, c.count, parameters, extra);
 }
 
-GRAFT_EXPORT int cuLaunchCooperativeKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz,
-                                           unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
-                                           void *stream, void *parameters) {
+GRAFT_EXPORT int cuLaunchCooperativeKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                                           unsigned int by, unsigned int bz, unsigned int shared, void *stream, void *parameters) {
   struct config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
   uint8_t cooperative[ATTRIBUTE_BYTES] = {2, 0, 0, 0, 0, 0, 0, 0, 1}; /* COOPERATIVE = 1 */
   return launch(function, &c, cooperative, 1, parameters, NULL);
@@ -231,8 +229,8 @@ void graft_answers_forget(struct graft_facts *facts) {
   }
 }
 
-GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, void *handle, int threads,
-                                                                      size_t shared, unsigned int flags) {
+GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, void *handle, int threads, size_t shared,
+                                                                      unsigned int flags) {
   struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
   int r = graft_context_need(&context);
   if (r) return r;
@@ -302,8 +300,8 @@ GRAFT_EXPORT int cuOccupancyMaxPotentialClusterSize(void *size, void *function, 
 
 /* The launch configuration with the best occupancy: blocks of every multiple of the warp size are tried, as the runtime's
  * own occupancy calculator does; the callback is the program's and runs here. */
-GRAFT_EXPORT int cuOccupancyMaxPotentialBlockSizeWithFlags(void *min_grid, void *block, void *handle, void *size_of,
-                                                           size_t shared, int limit, unsigned int flags) {
+GRAFT_EXPORT int cuOccupancyMaxPotentialBlockSizeWithFlags(void *min_grid, void *block, void *handle, void *size_of, size_t shared,
+                                                           int limit, unsigned int flags) {
   struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
   int r = graft_context_need(&context);
   if (r) return r;

@@ -25,7 +25,7 @@ struct graft_link_inputs {
     char *name;
     void *data;
     size_t bytes;
-  } *first, **end;
+  } * first, **end;
 };
 
 bool graft_jit_target_of(struct graft_object *context, struct graft_jit_target *target) {

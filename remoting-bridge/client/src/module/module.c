@@ -92,9 +92,7 @@ int graft_jit_read(struct graft_jit *jit, unsigned int count, const int *options
         jit->error_size = &values[i];
         break;
       case WALL_TIME: break;
-      default:
-        jit->words[jit->used++] = (uint64_t)(unsigned)options[i];
-        jit->words[jit->used++] = (uintptr_t)values[i];
+      default: jit->words[jit->used++] = (uint64_t)(unsigned)options[i]; jit->words[jit->used++] = (uintptr_t)values[i];
     }
   }
   if (!jit->info) jit->info_room = 0;
@@ -197,7 +195,7 @@ static int load_library(void **library, const void *image) {
   if (context && use_compiled(&code, context, &(struct graft_jit){0}, &compiled)) sent = &compiled;
   uint8_t hash[32];
   r = graft_code_is_known(sent->data, sent->bytes, hash) ? rpc_graftLibraryLoadKnown(library, hash)
-                                                          : rpc_graftLibraryLoad(library, sent->data, sent->bytes);
+                                                         : rpc_graftLibraryLoad(library, sent->data, sent->bytes);
   free(compiled.made);
   free(code.made);
   return r;
@@ -209,8 +207,8 @@ GRAFT_EXPORT int cuLibraryLoadData(void *library, void *code, void *jit_options,
   return load_library(library, code);
 }
 
-GRAFT_EXPORT int cuLibraryLoadFromFile(void *library, const char *path, void *jit_options, void *jit_values,
-                                       unsigned int jit_count, void *options, void *values, unsigned int count) {
+GRAFT_EXPORT int cuLibraryLoadFromFile(void *library, const char *path, void *jit_options, void *jit_values, unsigned int jit_count,
+                                       void *options, void *values, unsigned int count) {
   (void)jit_options, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
   void *image = graft_read_file(path, NULL);
   if (!image) return GRAFT_FILE_NOT_FOUND;

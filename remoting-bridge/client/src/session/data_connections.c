@@ -18,7 +18,7 @@
 
 #define SMALLEST_CHUNK (128u << 10)
 #define LARGEST_CHUNK (1u << 20) /* of data that waits behind other data */
-#define MOST_BEGUN 8 /* chunks on their way at once on a connection, where the transport can have several */
+#define MOST_BEGUN 8             /* chunks on their way at once on a connection, where the transport can have several */
 /* How long a connection's threads look for the next chunk after one, and a thread for the next of its data to leave, giving way to
  * others, before they sleep: to be woken costs 0.2 to 0.4 ms in a virtual machine. Not where CPUs are few. */
 #define NEXT_YIELD_NANOSECONDS 1000000u
@@ -89,7 +89,8 @@ static void *sender(void *connection) {
     }
     if (count && (!d->first || count == MOST_BEGUN)) {
       pthread_mutex_unlock(&d->lock);
-      if (!c->transport->work(c) && !graft_session_dead(to->session)) graft_session_die(to->session, "sending bulk data failed", errno);
+      if (!c->transport->work(c) && !graft_session_dead(to->session))
+        graft_session_die(to->session, "sending bulk data failed", errno);
       pthread_mutex_lock(&d->lock);
       continue;
     }
@@ -183,7 +184,9 @@ static void *receiver(void *connection) {
       return NULL;
     }
     bool whole = receive_all(&from->connection, to, head.bytes);
-    if (!whole) graft_session_die(session, "receiving bulk data failed", errno); /* before the thread that waits is told that the data is there */
+    if (!whole)
+      graft_session_die(session, "receiving bulk data failed",
+                        errno); /* before the thread that waits is told that the data is there */
     graft_read_arrived(session, head.identity, head.bytes);
     if (!whole) return NULL;
   }

@@ -25,8 +25,8 @@ struct graft_data_connection {
 struct graft_data_connections {
   pthread_mutex_t lock;
   pthread_cond_t work, done;
-  bool tried; /* written under lock, read without */
-  int count;  /* the same */
+  bool tried;                                  /* written under lock, read without */
+  int count;                                   /* the same */
   uint64_t next_nanoseconds, done_nanoseconds; /* constant once tried */
   struct graft_data_connection each[GRAFT_MOST_DATA_CONNECTIONS];
   struct graft_transfer *first, **end; /* transfers of which a part is not claimed by a sender yet, oldest first; guarded by lock */

@@ -23,7 +23,8 @@ static void await_arrival(struct graft_session *s, uint64_t since) {
   if (graft_now() - since < most) {
     uint64_t seen = __atomic_load_n(&s->chunks, __ATOMIC_ACQUIRE);
     pthread_mutex_unlock(&s->receive_lock); /* not to be in the way of those who are waited for */
-    while (__atomic_load_n(&s->chunks, __ATOMIC_ACQUIRE) == seen && (waited = graft_now() - since) < most && !graft_session_dead(s)) {
+    while (__atomic_load_n(&s->chunks, __ATOMIC_ACQUIRE) == seen && (waited = graft_now() - since) < most &&
+           !graft_session_dead(s)) {
       if (waited < spin) {
         for (int i = 0; i < 32; i++) __builtin_ia32_pause();
       } else {
@@ -86,7 +87,8 @@ bool graft_read_announced(struct graft_session *s, uint64_t read, uint64_t bytes
     __atomic_add_fetch(&s->chunks, 1, __ATOMIC_ACQ_REL);
     pthread_cond_broadcast(&s->arrival);
   }
-  while (asked && (r = graft_reads_find(&s->reads, read)) && r->arrived < r->announced && !graft_session_dead(s)) await_arrival(s, since);
+  while (asked && (r = graft_reads_find(&s->reads, read)) && r->arrived < r->announced && !graft_session_dead(s))
+    await_arrival(s, since);
   if (asked && r && r->announced == r->bytes) graft_read_drop(s, read);
   pthread_mutex_unlock(&s->receive_lock);
   if (!asked) graft_session_die(s, "data that nobody asked for", 0);

@@ -187,13 +187,11 @@ bool graft_receive_one(struct graft_session *s) {
       graft_session_die(s, "a callback that nobody asked for", 0);
       return false;
     }
-    case GRAFT_ANSWER_NOTICE:
-      return skip(s, bytes);
+    case GRAFT_ANSWER_NOTICE: return skip(s, bytes);
     case GRAFT_ANSWER_OUTPUT:
       if (bytes < 16) break;
       return receive_output(s, bytes);
-    default:
-      break;
+    default: break;
   }
   graft_session_die(s, "an answer of an unknown kind", 0);
   return false;

@@ -74,8 +74,7 @@ static bool outlives_fault(int function) {
     case FN_graftContextDestroy:
     case FN_graftHostFunctionDone:
     case FN_graftRegionUnmap:
-    case FN_graftTwinUnmap:
-      return true;
+    case FN_graftTwinUnmap: return true;
     default: return false;
   }
 }

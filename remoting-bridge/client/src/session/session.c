@@ -38,7 +38,9 @@ static struct graft_session first = {
     .data = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER},
 };
 
-struct graft_session *graft_session_current(void) { return &first; }
+struct graft_session *graft_session_current(void) {
+  return &first;
+}
 
 bool graft_gives_way(const struct graft_config *config) {
   return config->spin_microseconds && sysconf(_SC_NPROCESSORS_ONLN) >= YIELD_CPUS;
@@ -49,7 +51,9 @@ bool graft_managed_is_exclusive(void) { return graft_session_current()->config.m
 bool graft_session_shares_memory(void) {
   return graft_connection_can(&graft_session_current()->connection, GRAFT_TRANSPORT_SHARED_MEMORY);
 }
-struct graft_region *graft_session_region(void) { return graft_session_current()->connection.region; }
+struct graft_region *graft_session_region(void) {
+  return graft_session_current()->connection.region;
+}
 
 bool graft_session_is_open(void) {
   const struct graft_session *s = graft_session_current();

@@ -85,7 +85,7 @@ struct graft_session {
   int callbacks; /* says that host functions have run; -1 without; written by the thread that opens it, under hostfunc.c's lock */
   pthread_mutex_t shadow_lock;
   bool shadow_tried;
-  int shadow; /* copies shadow mappings; -1 without; guarded by shadow_lock */
+  int shadow;                         /* copies shadow mappings; -1 without; guarded by shadow_lock */
   struct graft_data_connections data; /* with a lock of its own */
 };
 

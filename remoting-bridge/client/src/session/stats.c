@@ -41,13 +41,12 @@ static void print(void) {
   }
   fprintf(stderr,
           "graft: calls=%llu asynchronous=%llu round-trips=%llu waited=%.3fms records=%lluB bulk-out=%lluB received=%lluB\n",
-          (unsigned long long)total, (unsigned long long)(total - round_trips), (unsigned long long)round_trips,
-          (double)time / 1e6, (unsigned long long)record_bytes, (unsigned long long)bulk_out,
-          (unsigned long long)received_bytes);
+          (unsigned long long)total, (unsigned long long)(total - round_trips), (unsigned long long)round_trips, (double)time / 1e6,
+          (unsigned long long)record_bytes, (unsigned long long)bulk_out, (unsigned long long)received_bytes);
   for (int i = 0; i < GRAFT_FUNCTIONS; i++) {
     if (calls[i]) {
-      fprintf(stderr, "graft:   %-40s %10llu calls %8llu waits %12.3fms\n", graft_function_names[i],
-              (unsigned long long)calls[i], (unsigned long long)waits[i], (double)waited[i] / 1e6);
+      fprintf(stderr, "graft:   %-40s %10llu calls %8llu waits %12.3fms\n", graft_function_names[i], (unsigned long long)calls[i],
+              (unsigned long long)waits[i], (double)waited[i] / 1e6);
     }
   }
 }

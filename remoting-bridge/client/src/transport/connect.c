@@ -14,14 +14,10 @@ static const struct scheme {
   int (*dial)(const char *rest, char *reason, size_t size);
   const struct graft_transport *transport;
 } schemes[] = {
-    {"tcp://", graft_dial_tcp, &graft_socket_transport},
-    {"unix://", graft_dial_unix, &graft_socket_transport},
-    {"vsock://", graft_dial_vsock, &graft_socket_transport},
-    {"shm://", graft_dial_unix, &graft_shm_transport},
-    {"ivshmem://", graft_dial_tcp, &graft_ivshmem_transport},
-    {"ivshmem+vsock://", graft_dial_vsock, &graft_ivshmem_transport},
-    {"rdma://", graft_dial_tcp, &graft_ucx_transport},
-    {"vchan://", graft_dial_tcp, &graft_vchan_transport},
+    {"tcp://", graft_dial_tcp, &graft_socket_transport},      {"unix://", graft_dial_unix, &graft_socket_transport},
+    {"vsock://", graft_dial_vsock, &graft_socket_transport},  {"shm://", graft_dial_unix, &graft_shm_transport},
+    {"ivshmem://", graft_dial_tcp, &graft_ivshmem_transport}, {"ivshmem+vsock://", graft_dial_vsock, &graft_ivshmem_transport},
+    {"rdma://", graft_dial_tcp, &graft_ucx_transport},        {"vchan://", graft_dial_tcp, &graft_vchan_transport},
 };
 
 static const struct scheme *scheme_of(const char *address, char *reason, size_t size) {

@@ -20,8 +20,8 @@ enum graft_purpose { GRAFT_FOR_CALLBACKS, GRAFT_FOR_BULK_DATA, GRAFT_FOR_SHADOW_
 bool graft_connect_session(const struct graft_config *config, struct graft_session_key *key, struct graft_connection *connection,
                            char *reason, size_t size);
 /* The same with the first of the configured servers that can be had; says on stderr why one before it cannot. */
-bool graft_connect_best(struct graft_config *config, struct graft_session_key *key, struct graft_connection *connection, char *reason,
-                        size_t size);
+bool graft_connect_best(struct graft_config *config, struct graft_session_key *key, struct graft_connection *connection,
+                        char *reason, size_t size);
 /* One more connection of that session: for bulk data by the session's own transport, else a plain socket. */
 bool graft_connect_further(const struct graft_config *config, const struct graft_session_key *key, enum graft_purpose purpose,
                            struct graft_connection *connection, char *reason, size_t size);

@@ -65,7 +65,7 @@ static void not_a_server(const char *server, const struct challenge *answer, cha
 #define WORKER_MILLISECONDS 120000
 
 bool graft_authenticate(int fd, const struct graft_config *config, uint32_t channel, struct graft_session_key *key, char *reason,
-                         size_t size) {
+                        size_t size) {
   bool further = key->session != 0;
   struct hello hello = {
       .magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH, .kind = further, .channel = channel, .session = key->session};
@@ -84,7 +84,8 @@ bool graft_authenticate(int fd, const struct graft_config *config, uint32_t chan
     return false;
   }
   if (challenge.status) {
-    snprintf(reason, size, "server %s speaks another version (its interface is %016llx, this client's %016llx): use the client that came with it",
+    snprintf(reason, size,
+             "server %s speaks another version (its interface is %016llx, this client's %016llx): use the client that came with it",
              config->server, (unsigned long long)challenge.hash, (unsigned long long)GRAFT_API_HASH);
     return false;
   }

@@ -57,8 +57,8 @@ int graft_ivshmem_open(const char *devices, int n, uint64_t *bytes, char *reason
   struct dirent *entry;
   while ((entry = readdir(list))) {
     const char *device = entry->d_name;
-    bool ours = *device != '.' && attribute(dirfd(list), device, "vendor") == VENDOR &&
-                attribute(dirfd(list), device, "device") == DEVICE;
+    bool ours =
+        *device != '.' && attribute(dirfd(list), device, "vendor") == VENDOR && attribute(dirfd(list), device, "device") == DEVICE;
     if (!ours || n--) continue;
     fd = open_memory(dirfd(list), device, bytes, reason, size);
     break;

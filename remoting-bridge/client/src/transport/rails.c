@@ -20,7 +20,8 @@ struct wanted {
 
 /* "54" as 0x54, -1 if it is no such thing. */
 static int octet(const char *text) {
-  return isxdigit((unsigned char)text[0]) && isxdigit((unsigned char)text[1]) ? (int)strtol((char[]){text[0], text[1], 0}, NULL, 16) : -1;
+  return isxdigit((unsigned char)text[0]) && isxdigit((unsigned char)text[1]) ? (int)strtol((char[]){text[0], text[1], 0}, NULL, 16)
+                                                                              : -1;
 }
 
 static bool guid(const char *text, uint64_t *id) {
@@ -63,7 +64,8 @@ static uint64_t end_of_gid(const char *folder, const char *device, const char *p
   snprintf(path, sizeof path, "%s/%s/ports/%s/gids/0", folder, device, port);
   FILE *file = fopen(path, "re");
   if (!file) return 0;
-  int read = fscanf(file, "%x:%x:%x:%x:%x:%x:%x:%x", &words[0], &words[1], &words[2], &words[3], &words[4], &words[5], &words[6], &words[7]);
+  int read = fscanf(file, "%x:%x:%x:%x:%x:%x:%x:%x", &words[0], &words[1], &words[2], &words[3], &words[4], &words[5], &words[6],
+                    &words[7]);
   fclose(file);
   uint64_t end = 0;
   for (int i = 4; i < 8; i++) end = end << 16 | (words[i] & 0xffff);
@@ -96,7 +98,8 @@ struct text {
 };
 
 static void add(struct text *to, const char *between, const char *text) {
-  if (to->used < to->size) to->used += (size_t)snprintf(to->at + to->used, to->size - to->used, "%s%s", to->used ? between : "", text);
+  if (to->used < to->size)
+    to->used += (size_t)snprintf(to->at + to->used, to->size - to->used, "%s%s", to->used ? between : "", text);
 }
 
 struct search {
@@ -121,8 +124,8 @@ static bool list(const char *name, uint64_t id, void *context) {
 static void absent(const char *folder, const char *port, char *reason, size_t size) {
   char there[300] = "";
   each(folder, list, &(struct text){.at = there, .size = sizeof there});
-  snprintf(reason, size, "rdma is to go by the port %s, and %s has %s%s", port, folder, *there ? "others: " : "none: is its driver loaded?",
-           there);
+  snprintf(reason, size, "rdma is to go by the port %s, and %s has %s%s", port, folder,
+           *there ? "others: " : "none: is its driver loaded?", there);
 }
 
 bool graft_rails(const char *folder, const char *ports, char *devices, size_t bytes, char *reason, size_t size) {
@@ -136,7 +139,9 @@ bool graft_rails(const char *folder, const char *ports, char *devices, size_t by
     snprintf(one, sizeof one, "%.*s", (int)length, at);
     if (length >= sizeof one || !parse(one, &search.port)) {
       snprintf(reason, size,
-               "'%s' is no port for rdma: write its GUID (0x and 16 digits), the MAC of an Ethernet port, or UCX's name such as mlx5_0:1", one);
+               "'%s' is no port for rdma: write its GUID (0x and 16 digits), the MAC of an Ethernet port, or UCX's name such as "
+               "mlx5_0:1",
+               one);
       return false;
     }
     if (!each(folder, is_it, &search)) {

@@ -16,8 +16,8 @@
 #define GRAFT_REGION_VERSION 1
 #define GRAFT_REGION_BYTES (1ull << 40) /* sparse: memory is used as it is touched */
 #define GRAFT_RING_BYTES (4u << 20)
-#define GRAFT_REQUESTS 4096   /* control of the ring from client to server */
-#define GRAFT_ANSWERS 8192    /* control of the ring from server to client */
+#define GRAFT_REQUESTS 4096 /* control of the ring from client to server */
+#define GRAFT_ANSWERS 8192  /* control of the ring from server to client */
 #define GRAFT_REQUESTS_DATA (1u << 20)
 #define GRAFT_ANSWERS_DATA (GRAFT_REQUESTS_DATA + GRAFT_RING_BYTES)
 #define GRAFT_REGION_CONTROL (GRAFT_ANSWERS_DATA + GRAFT_RING_BYTES) /* what both ends map at once */

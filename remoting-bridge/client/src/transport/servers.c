@@ -16,8 +16,8 @@ static bool next(const char **list, char *address, size_t size) {
   return length;
 }
 
-bool graft_connect_best(struct graft_config *config, struct graft_session_key *key, struct graft_connection *connection, char *reason,
-                        size_t size) {
+bool graft_connect_best(struct graft_config *config, struct graft_session_key *key, struct graft_connection *connection,
+                        char *reason, size_t size) {
   char failed[600] = "";
   size_t used = 0;
   const char *list = config->servers;

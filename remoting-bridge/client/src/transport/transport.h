@@ -34,11 +34,11 @@ struct graft_transport {
   const char *name;
   uint32_t number; /* as the greeting tells it to the server */
   unsigned capabilities;
-  unsigned tries;         /* how many tries cost about as much as one look at the clock */
-  size_t sends_alone;     /* up to so many bytes leave without the server's help, so that a thread that waits may send them itself */
-  size_t largest_chunk;   /* on a data connection */
+  unsigned tries;       /* how many tries cost about as much as one look at the clock */
+  size_t sends_alone;   /* up to so many bytes leave without the server's help, so that a thread that waits may send them itself */
+  size_t largest_chunk; /* on a data connection */
   int chunks_per_connection; /* into how many chunks a transfer is cut for each data connection */
-  int least_connections;  /* data connections worth having on a machine with few processors */
+  int least_connections;     /* data connections worth having on a machine with few processors */
 
   /* Whether this machine has what the transport needs; asked before the server is. NULL if every machine does. */
   bool (*present)(const struct graft_config *config, char *reason, size_t size);

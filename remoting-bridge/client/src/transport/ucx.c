@@ -81,7 +81,8 @@ static bool progress(struct graft_ucx *c, struct graft_ucx_side *side, struct gr
  * all back if the peer has gone. */
 static void work(struct graft_ucx *c, struct graft_ucx_side *side, struct graft_ucx_flight *f) {
   ucs_status_t status;
-  if (!progress(c, side, f) && (c->broken || (graft_ucx_now() - f->since > side->looks && !sleep_on(c, side, graft_ucx_now() - f->since)))) {
+  if (!progress(c, side, f) &&
+      (c->broken || (graft_ucx_now() - f->since > side->looks && !sleep_on(c, side, graft_ucx_now() - f->since)))) {
     for (unsigned i = 0; i < f->count; i++) ucx.ucp_request_cancel(side->worker, f->requests[(f->first + i) % GRAFT_UCX_WINDOW]);
     while (ucx.ucp_worker_progress(side->worker)) continue;
     while (f->count) {
@@ -99,8 +100,10 @@ bool graft_ucx_finish(struct graft_ucx *c, struct graft_ucx_side *side, ucs_stat
   return !c->broken;
 }
 
-const ucp_request_param_t graft_ucx_host_memory = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE, .memory_type = UCS_MEMORY_TYPE_HOST};
-const ucp_request_param_t graft_ucx_gpu_memory = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE, .memory_type = UCS_MEMORY_TYPE_CUDA};
+const ucp_request_param_t graft_ucx_host_memory = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE,
+                                                   .memory_type = UCS_MEMORY_TYPE_HOST};
+const ucp_request_param_t graft_ucx_gpu_memory = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE,
+                                                  .memory_type = UCS_MEMORY_TYPE_CUDA};
 
 /* ---- Sending ---- */
 
@@ -124,7 +127,9 @@ static uint64_t begin(struct graft_ucx *c, const void *data, size_t bytes, const
   return f->begun;
 }
 
-uint64_t graft_ucx_begin(struct graft_ucx *c, const void *data, size_t bytes) { return begin(c, data, bytes, &graft_ucx_host_memory); }
+uint64_t graft_ucx_begin(struct graft_ucx *c, const void *data, size_t bytes) {
+  return begin(c, data, bytes, &graft_ucx_host_memory);
+}
 
 bool graft_ucx_is_over(const struct graft_ucx *c, uint64_t mark) { return c->flight.begun - c->flight.count >= mark; }
 
@@ -143,9 +148,13 @@ static bool send_all(struct graft_ucx *c, const void *data, size_t bytes, const 
   return graft_ucx_work(c);
 }
 
-bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes) { return send_all(c, data, bytes, &graft_ucx_host_memory); }
+bool graft_ucx_send(struct graft_ucx *c, const void *data, size_t bytes) {
+  return send_all(c, data, bytes, &graft_ucx_host_memory);
+}
 
-bool graft_ucx_send_gpu(struct graft_ucx *c, const void *data, size_t bytes) { return send_all(c, data, bytes, &graft_ucx_gpu_memory); }
+bool graft_ucx_send_gpu(struct graft_ucx *c, const void *data, size_t bytes) {
+  return send_all(c, data, bytes, &graft_ucx_gpu_memory);
+}
 
 void graft_ucx_send_left(struct graft_ucx *c, int bell) {
   struct pollfd p = {.fd = bell, .events = POLLIN};

@@ -18,7 +18,7 @@
 
 #define MAGIC 0x58555247u /* "GRUX" */
 #define VERSION 1
-#define TAKEN_AT_ONCE 4 /* the same, received: more carried no more over soft RoCE */
+#define TAKEN_AT_ONCE 4          /* the same, received: more carried no more over soft RoCE */
 #define MOST_ADDRESS (16u << 10) /* of a worker's address: each device adds to it */
 #define LOOKS_NANOSECONDS 50000u /* how long is looked before it is waited */
 /* The same while something is on its way, where more than one CPU is there: to sleep within each message costs what a fifth of
@@ -50,7 +50,8 @@ static uint64_t lockable(void) {
 static void add_limit(char *reason, size_t size) {
   size_t used = strlen(reason);
   if (lockable() >= ENOUGH_LOCKED) return;
-  snprintf(reason + used, size - used, "; over InfiniBand it wants more than the %llu KiB of memory that may be locked: ulimit -l unlimited",
+  snprintf(reason + used, size - used,
+           "; over InfiniBand it wants more than the %llu KiB of memory that may be locked: ulimit -l unlimited",
            (unsigned long long)lockable() >> 10);
 }
 
@@ -68,8 +69,9 @@ static bool may_lock(char *reason, size_t size) {
 
 static bool open_side(struct graft_ucx_side *side, char *reason, size_t size) {
   ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-  bool open = !graft_ucx_failed(ucx.ucp_worker_create(ucx.context, &params, &side->worker), "open a device", reason, size) &&
-              !graft_ucx_failed(ucx.ucp_worker_get_efd(side->worker, &side->events), "wait for events of its devices", reason, size);
+  bool open =
+      !graft_ucx_failed(ucx.ucp_worker_create(ucx.context, &params, &side->worker), "open a device", reason, size) &&
+      !graft_ucx_failed(ucx.ucp_worker_get_efd(side->worker, &side->events), "wait for events of its devices", reason, size);
   if (!open) add_limit(reason, size);
   return open;
 }
@@ -122,7 +124,9 @@ static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
     ucx.ucp_worker_progress(c->out.worker);
     ucx.ucp_worker_progress(c->in.worker);
     ucp_tag_message_h message = arrived ? NULL : ucx.ucp_tag_probe_nb(c->in.worker, c->tag_in, UINT64_MAX, 1, &info);
-    if (message) arrived = info.length == 1 && graft_ucx_finish(c, &c->in, ucx.ucp_tag_msg_recv_nbx(c->in.worker, &said, 1, message, &graft_ucx_host_memory));
+    if (message)
+      arrived = info.length == 1 &&
+                graft_ucx_finish(c, &c->in, ucx.ucp_tag_msg_recv_nbx(c->in.worker, &said, 1, message, &graft_ucx_host_memory));
     bool done = arrived && (!sent || ucx.ucp_request_check_status(sent) == UCS_OK);
     if (done && !told) told = send(c->socket, &mark, 1, MSG_NOSIGNAL) == 1;
     struct pollfd p = {.fd = c->socket, .events = POLLIN};
@@ -175,7 +179,8 @@ static bool check(struct greeting *theirs, char *reason, size_t size) {
 
 static bool agree(struct graft_ucx *c, const void *address, size_t bytes, char *reason, size_t size) {
   struct greeting theirs,
-      ours = {.magic = MAGIC, .version = VERSION, .bytes = (uint32_t)bytes, .major = ucx.major, .minor = ucx.minor, .tag = c->tag_in};
+      ours = {
+          .magic = MAGIC, .version = VERSION, .bytes = (uint32_t)bytes, .major = ucx.major, .minor = ucx.minor, .tag = c->tag_in};
   bool told = graft_exchange(c->socket, &ours, sizeof ours, NULL, 0) && graft_exchange(c->socket, address, bytes, NULL, 0);
   if (!told || !graft_exchange(c->socket, NULL, 0, &theirs, sizeof theirs)) {
     snprintf(reason, size, "the other end does not agree on rdma: %s", strerror(errno));
@@ -236,7 +241,8 @@ void graft_ucx_close(struct graft_ucx *c) {
     ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
     ucs_status_ptr_t request = ucx.ucp_ep_close_nbx(c->peer, &force);
     uint64_t since = graft_ucx_now();
-    while (UCS_PTR_IS_PTR(request) && ucx.ucp_request_check_status(request) == UCS_INPROGRESS && graft_ucx_now() - since < CLOSE_NANOSECONDS) {
+    while (UCS_PTR_IS_PTR(request) && ucx.ucp_request_check_status(request) == UCS_INPROGRESS &&
+           graft_ucx_now() - since < CLOSE_NANOSECONDS) {
       ucx.ucp_worker_progress(c->out.worker);
     }
     if (UCS_PTR_IS_PTR(request)) ucx.ucp_request_free(request);

@@ -10,37 +10,37 @@
 #include "transport/ucx.h"
 
 #define GRAFT_UCX_MESSAGE (1u << 20) /* bytes of a message */
-#define GRAFT_UCX_WINDOW 8        /* large messages at once */
+#define GRAFT_UCX_WINDOW 8           /* large messages at once */
 
 /* ---- libucp (ucx_library.c) ---- */
 
-#define GRAFT_UCX_FUNCTIONS(F)                                                                                                             \
-  F(ucp_get_version)                                                                                                             \
-  F(ucp_config_read)                                                                                                             \
-  F(ucp_config_modify)                                                                                                           \
-  F(ucp_config_release)                                                                                                          \
-  F(ucp_init_version)                                                                                                            \
-  F(ucp_cleanup)                                                                                                                 \
-  F(ucp_context_query)                                                                                                           \
-  F(ucp_mem_map)                                                                                                                 \
-  F(ucp_mem_unmap)                                                                                                               \
-  F(ucp_rkey_pack)                                                                                                               \
-  F(ucp_rkey_buffer_release)                                                                                                     \
-  F(ucp_worker_create)                                                                                                           \
-  F(ucp_worker_destroy)                                                                                                          \
-  F(ucp_worker_get_address)                                                                                                      \
-  F(ucp_worker_release_address)                                                                                                  \
-  F(ucp_worker_get_efd)                                                                                                          \
-  F(ucp_worker_arm)                                                                                                              \
-  F(ucp_worker_progress)                                                                                                         \
-  F(ucp_ep_create)                                                                                                               \
-  F(ucp_ep_print_info)                                                                                                           \
-  F(ucp_ep_close_nbx)                                                                                                            \
-  F(ucp_tag_send_nbx)                                                                                                            \
-  F(ucp_tag_probe_nb)                                                                                                            \
-  F(ucp_tag_msg_recv_nbx)                                                                                                        \
-  F(ucp_request_check_status)                                                                                                    \
-  F(ucp_request_cancel)                                                                                                          \
+#define GRAFT_UCX_FUNCTIONS(F)  \
+  F(ucp_get_version)            \
+  F(ucp_config_read)            \
+  F(ucp_config_modify)          \
+  F(ucp_config_release)         \
+  F(ucp_init_version)           \
+  F(ucp_cleanup)                \
+  F(ucp_context_query)          \
+  F(ucp_mem_map)                \
+  F(ucp_mem_unmap)              \
+  F(ucp_rkey_pack)              \
+  F(ucp_rkey_buffer_release)    \
+  F(ucp_worker_create)          \
+  F(ucp_worker_destroy)         \
+  F(ucp_worker_get_address)     \
+  F(ucp_worker_release_address) \
+  F(ucp_worker_get_efd)         \
+  F(ucp_worker_arm)             \
+  F(ucp_worker_progress)        \
+  F(ucp_ep_create)              \
+  F(ucp_ep_print_info)          \
+  F(ucp_ep_close_nbx)           \
+  F(ucp_tag_send_nbx)           \
+  F(ucp_tag_probe_nb)           \
+  F(ucp_tag_msg_recv_nbx)       \
+  F(ucp_request_check_status)   \
+  F(ucp_request_cancel)         \
   F(ucp_request_free)
 
 struct graft_ucx_library {
@@ -81,22 +81,22 @@ struct graft_ucx_side {
 struct graft_ucx {
   int socket;
   struct graft_ucx_side out, in;
-  pthread_mutex_t sending; /* what uses out.worker */
-  struct graft_ucx_flight flight;    /* what was begun, and is not over */
-  bool keeps;              /* over TCP, where UCX may have much left of what it said to have sent */
-  uint64_t left_until;     /* until then it may */
+  pthread_mutex_t sending;        /* what uses out.worker */
+  struct graft_ucx_flight flight; /* what was begun, and is not over */
+  bool keeps;                     /* over TCP, where UCX may have much left of what it said to have sent */
+  uint64_t left_until;            /* until then it may */
   ucp_ep_h peer;
   uint64_t tag_out, tag_in;
-  ucs_status_t broken; /* what UCX said when it lost the peer */
-  uint64_t looks;      /* how long is looked at most while something is on its way */
-  bool together;       /* each end has had a message of the other's */
-  bool gone;           /* the socket says so; what had been sent before still counts */
+  ucs_status_t broken;    /* what UCX said when it lost the peer */
+  uint64_t looks;         /* how long is looked at most while something is on its way */
+  bool together;          /* each end has had a message of the other's */
+  bool gone;              /* the socket says so; what had been sent before still counts */
   ucp_tag_message_h next; /* a message that has come, and its length */
   size_t next_bytes;
   struct graft_ucx_flight taking; /* what is being received by graft_ucx_take */
   unsigned taken_at_once;
   uint64_t quiet_since; /* since when there has been nothing to receive; 0 if not known */
-  uint8_t *rest;       /* a message longer than what was asked for */
+  uint8_t *rest;        /* a message longer than what was asked for */
   size_t rest_at, rest_end;
 };
 

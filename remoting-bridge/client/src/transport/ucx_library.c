@@ -41,9 +41,9 @@ static bool load(char *reason, size_t size) {
     return false;
   }
   const char *missing = NULL;
-#define FIND(name)                                            \
+#define FIND(name)                                               \
   if (!(ucx.name = (__typeof__(name) *)dlsym(library, #name))) { \
-    missing = #name;                                          \
+    missing = #name;                                             \
   }
   GRAFT_UCX_FUNCTIONS(FIND)
   ucx.status_string = (const char *(*)(ucs_status_t))dlsym(library, "ucs_status_string");
@@ -66,7 +66,8 @@ static bool make_context(const char *transports, ucp_context_h *context, char *r
                          .features = transports ? UCP_FEATURE_RMA : UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP,
                          .mt_workers_shared = 1};
   if (graft_ucx_failed(ucx.ucp_config_read(NULL, NULL, &config), "read its settings", reason, size)) return false;
-  if (transports || !getenv("UCX_TLS")) ucx.ucp_config_modify(config, "TLS", transports ? transports : ucx.cuda ? "^rocm" : "^cuda,rocm");
+  if (transports || !getenv("UCX_TLS"))
+    ucx.ucp_config_modify(config, "TLS", transports ? transports : ucx.cuda ? "^rocm" : "^cuda,rocm");
   if (!getenv("UCX_RNDV_THRESH")) ucx.ucp_config_modify(config, "RNDV_THRESH", RENDEZVOUS);
   if (ucx.devices[0]) ucx.ucp_config_modify(config, "NET_DEVICES", ucx.devices);
   ucs_status_t status = ucx.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, context);
@@ -149,8 +150,9 @@ static bool adapters_reach(void *memory, size_t bytes, char *reason, size_t size
   free(plain);
   ucx.ucp_cleanup(context);
   if (its && its >= usual) return true;
-  snprintf(reason, size, usual ? "UCX %u.%u cannot register the GPU's memory with its adapters; modprobe nvidia_peermem may help"
-                               : "UCX %u.%u cannot register any memory with its adapters",
+  snprintf(reason, size,
+           usual ? "UCX %u.%u cannot register the GPU's memory with its adapters; modprobe nvidia_peermem may help"
+                 : "UCX %u.%u cannot register any memory with its adapters",
            ucx.major, ucx.minor);
   return false;
 }

@@ -63,7 +63,8 @@ const struct graft_transport graft_ucx_transport = {
     .number = 3,
     .capabilities = GRAFT_TRANSPORT_DATA_CONNECTIONS,
     .tries = 1,
-    .sends_alone = GRAFT_UCX_SURELY_EAGER, /* more may keep the sender until the server takes it, which may wait for the client to receive */
+    .sends_alone =
+        GRAFT_UCX_SURELY_EAGER, /* more may keep the sender until the server takes it, which may wait for the client to receive */
     .largest_chunk = LARGEST_CHUNK,
     .chunks_per_connection = 1,
     .least_connections = 2, /* one waits now and then for the server to say where its next message goes: meanwhile another sends */
