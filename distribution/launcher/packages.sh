@@ -35,6 +35,7 @@ need_packages() {
     need xorriso xorriso "reads a test's ISO image"
     need g++ g++ "builds the tests' CUDA programs without nvcc"
     need awk mawk "the same"
+    need clang-format clang-format "checks how the client's C is formatted"
     # 96 MB to download: the one test that sees a comparison's report as its readers do.
     need chromium-headless-shell chromium-headless-shell "draws a test's report"
     need ansible-playbook ansible-core "sets guests up over SSH"

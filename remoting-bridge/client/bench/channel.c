@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ucx.h"
+#include "transport/ucx.h"
 
 static double seconds(void) {
   struct timespec t;

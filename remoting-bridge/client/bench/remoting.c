@@ -105,8 +105,14 @@ static void copies(int quick, handle stream) {
       for (int k = -2; k < reps; k++) {
         double start = now();
         switch (kind) {
-          case 0: CALL(HtoDAsync(device, pinned, bytes, stream)); CALL(StreamSynchronize(stream)); break;
-          case 1: CALL(DtoHAsync(pinned, device, bytes, stream)); CALL(StreamSynchronize(stream)); break;
+          case 0:
+            CALL(HtoDAsync(device, pinned, bytes, stream));
+            CALL(StreamSynchronize(stream));
+            break;
+          case 1:
+            CALL(DtoHAsync(pinned, device, bytes, stream));
+            CALL(StreamSynchronize(stream));
+            break;
           case 2: CALL(HtoD(device, pageable, bytes)); break;
           default: CALL(DtoH(pageable, device, bytes));
         }
@@ -220,8 +226,7 @@ static void pair(int fds[2]) {
 /* Takes a byte, asleep or polling. */
 static void take_byte(int fd, int flags) {
   char byte;
-  while (recv(fd, &byte, 1, flags) != 1) {
-  }
+  while (recv(fd, &byte, 1, flags) != 1) {}
 }
 
 static int plain(int quick, int count) {

@@ -62,65 +62,64 @@ enum { HOST = 1, DEVICE = 2, ARRAY = 3, UNIFIED = 4 };
 enum { NOT_READY = 600 };
 
 /* The functions that this needs, by the names that the driver exports. */
-#define FUNCTIONS(F)                                                                                                            \
-  F(cuInit, (unsigned))                                                                                                         \
-  F(cuDeviceGet, (int *, int))                                                                                                  \
-  F(cuDeviceGetAttribute, (int *, int, int))                                                                                    \
-  F(cuDevicePrimaryCtxRetain, (handle *, int))                                                                                  \
-  F(cuCtxSetCurrent, (handle))                                                                                                  \
-  F(cuCtxSynchronize, (void))                                                                                                   \
-  F(cuModuleLoadData, (handle *, const void *))                                                                                 \
-  F(cuModuleGetFunction, (handle *, handle, const char *))                                                                      \
-  F(cuModuleGetGlobal_v2, (ptr *, size_t *, handle, const char *))                                                              \
-  F(cuStreamCreate, (handle *, unsigned))                                                                                       \
-  F(cuStreamSynchronize, (handle))                                                                                              \
-  F(cuStreamQuery, (handle))                                                                                                    \
-  F(cuStreamWaitEvent, (handle, handle, unsigned))                                                                              \
-  F(cuStreamBeginCapture_v2, (handle, int))                                                                                     \
-  F(cuStreamEndCapture, (handle, handle *))                                                                                     \
-  F(cuStreamWriteValue32_v2, (handle, ptr, unsigned, unsigned))                                                                 \
-  F(cuStreamWaitValue32_v2, (handle, ptr, unsigned, unsigned))                                                                  \
-  F(cuEventCreate, (handle *, unsigned))                                                                                        \
-  F(cuEventRecord, (handle, handle))                                                                                            \
-  F(cuEventSynchronize, (handle))                                                                                               \
-  F(cuEventQuery, (handle))                                                                                                     \
-  F(cuGraphInstantiateWithFlags, (handle *, handle, unsigned long long))                                                        \
-  F(cuGraphLaunch, (handle, handle))                                                                                            \
-  F(cuGraphExecDestroy, (handle))                                                                                               \
-  F(cuGraphDestroy, (handle))                                                                                                   \
-  F(cuLaunchKernel,                                                                                                             \
-    (handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, void **, void **))                  \
-  F(cuLaunchHostFunc, (handle, void (*)(void *), void *))                                                                       \
-  F(cuMemAlloc_v2, (ptr *, size_t))                                                                                             \
-  F(cuMemAllocAsync, (ptr *, size_t, handle))                                                                                   \
-  F(cuMemFree_v2, (ptr))                                                                                                        \
-  F(cuMemHostAlloc, (void **, size_t, unsigned))                                                                                \
-  F(cuMemFreeHost, (void *))                                                                                                    \
-  F(cuMemHostRegister_v2, (void *, size_t, unsigned))                                                                           \
-  F(cuMemHostUnregister, (void *))                                                                                              \
-  F(cuMemHostGetDevicePointer_v2, (ptr *, void *, unsigned))                                                                    \
-  F(cuMemAllocManaged, (ptr *, size_t, unsigned))                                                                               \
-  F(cuMemAdvise, (ptr, size_t, int, int))                                                                                       \
-  F(cuMemPrefetchAsync, (ptr, size_t, int, handle))                                                                             \
-  F(cuArray3DCreate_v2, (handle *, const struct array3d *))                                                                     \
-  F(cuArrayDestroy, (handle))                                                                                                   \
-  F(cuMemcpy, (ptr, ptr, size_t))                                                                                               \
-  F(cuMemcpyAsync, (ptr, ptr, size_t, handle))                                                                                  \
-  F(cuMemcpyHtoD_v2, (ptr, const void *, size_t))                                                                               \
-  F(cuMemcpyHtoDAsync_v2, (ptr, const void *, size_t, handle))                                                                  \
-  F(cuMemcpyDtoH_v2, (void *, ptr, size_t))                                                                                     \
-  F(cuMemcpyDtoHAsync_v2, (void *, ptr, size_t, handle))                                                                        \
-  F(cuMemcpyDtoD_v2, (ptr, ptr, size_t))                                                                                        \
-  F(cuMemcpyDtoDAsync_v2, (ptr, ptr, size_t, handle))                                                                           \
-  F(cuMemcpy2D_v2, (const struct copy2d *))                                                                                     \
-  F(cuMemcpy2DAsync_v2, (const struct copy2d *, handle))                                                                        \
-  F(cuMemcpy3D_v2, (const struct copy3d *))                                                                                     \
-  F(cuMemcpy3DAsync_v2, (const struct copy3d *, handle))                                                                        \
-  F(cuMemsetD8_v2, (ptr, unsigned char, size_t))                                                                                \
-  F(cuMemsetD8Async, (ptr, unsigned char, size_t, handle))                                                                      \
-  F(cuMemsetD16Async, (ptr, unsigned short, size_t, handle))                                                                    \
-  F(cuMemsetD32Async, (ptr, unsigned, size_t, handle))                                                                          \
-  F(cuMemsetD2D8_v2, (ptr, size_t, unsigned char, size_t, size_t))                                                              \
+#define FUNCTIONS(F)                                                                                                          \
+  F(cuInit, (unsigned))                                                                                                       \
+  F(cuDeviceGet, (int *, int))                                                                                                \
+  F(cuDeviceGetAttribute, (int *, int, int))                                                                                  \
+  F(cuDevicePrimaryCtxRetain, (handle *, int))                                                                                \
+  F(cuCtxSetCurrent, (handle))                                                                                                \
+  F(cuCtxSynchronize, (void))                                                                                                 \
+  F(cuModuleLoadData, (handle *, const void *))                                                                               \
+  F(cuModuleGetFunction, (handle *, handle, const char *))                                                                    \
+  F(cuModuleGetGlobal_v2, (ptr *, size_t *, handle, const char *))                                                            \
+  F(cuStreamCreate, (handle *, unsigned))                                                                                     \
+  F(cuStreamSynchronize, (handle))                                                                                            \
+  F(cuStreamQuery, (handle))                                                                                                  \
+  F(cuStreamWaitEvent, (handle, handle, unsigned))                                                                            \
+  F(cuStreamBeginCapture_v2, (handle, int))                                                                                   \
+  F(cuStreamEndCapture, (handle, handle *))                                                                                   \
+  F(cuStreamWriteValue32_v2, (handle, ptr, unsigned, unsigned))                                                               \
+  F(cuStreamWaitValue32_v2, (handle, ptr, unsigned, unsigned))                                                                \
+  F(cuEventCreate, (handle *, unsigned))                                                                                      \
+  F(cuEventRecord, (handle, handle))                                                                                          \
+  F(cuEventSynchronize, (handle))                                                                                             \
+  F(cuEventQuery, (handle))                                                                                                   \
+  F(cuGraphInstantiateWithFlags, (handle *, handle, unsigned long long))                                                      \
+  F(cuGraphLaunch, (handle, handle))                                                                                          \
+  F(cuGraphExecDestroy, (handle))                                                                                             \
+  F(cuGraphDestroy, (handle))                                                                                                 \
+  F(cuLaunchKernel, (handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, void **, void **)) \
+  F(cuLaunchHostFunc, (handle, void (*)(void *), void *))                                                                     \
+  F(cuMemAlloc_v2, (ptr *, size_t))                                                                                           \
+  F(cuMemAllocAsync, (ptr *, size_t, handle))                                                                                 \
+  F(cuMemFree_v2, (ptr))                                                                                                      \
+  F(cuMemHostAlloc, (void **, size_t, unsigned))                                                                              \
+  F(cuMemFreeHost, (void *))                                                                                                  \
+  F(cuMemHostRegister_v2, (void *, size_t, unsigned))                                                                         \
+  F(cuMemHostUnregister, (void *))                                                                                            \
+  F(cuMemHostGetDevicePointer_v2, (ptr *, void *, unsigned))                                                                  \
+  F(cuMemAllocManaged, (ptr *, size_t, unsigned))                                                                             \
+  F(cuMemAdvise, (ptr, size_t, int, int))                                                                                     \
+  F(cuMemPrefetchAsync, (ptr, size_t, int, handle))                                                                           \
+  F(cuArray3DCreate_v2, (handle *, const struct array3d *))                                                                   \
+  F(cuArrayDestroy, (handle))                                                                                                 \
+  F(cuMemcpy, (ptr, ptr, size_t))                                                                                             \
+  F(cuMemcpyAsync, (ptr, ptr, size_t, handle))                                                                                \
+  F(cuMemcpyHtoD_v2, (ptr, const void *, size_t))                                                                             \
+  F(cuMemcpyHtoDAsync_v2, (ptr, const void *, size_t, handle))                                                                \
+  F(cuMemcpyDtoH_v2, (void *, ptr, size_t))                                                                                   \
+  F(cuMemcpyDtoHAsync_v2, (void *, ptr, size_t, handle))                                                                      \
+  F(cuMemcpyDtoD_v2, (ptr, ptr, size_t))                                                                                      \
+  F(cuMemcpyDtoDAsync_v2, (ptr, ptr, size_t, handle))                                                                         \
+  F(cuMemcpy2D_v2, (const struct copy2d *))                                                                                   \
+  F(cuMemcpy2DAsync_v2, (const struct copy2d *, handle))                                                                      \
+  F(cuMemcpy3D_v2, (const struct copy3d *))                                                                                   \
+  F(cuMemcpy3DAsync_v2, (const struct copy3d *, handle))                                                                      \
+  F(cuMemsetD8_v2, (ptr, unsigned char, size_t))                                                                              \
+  F(cuMemsetD8Async, (ptr, unsigned char, size_t, handle))                                                                    \
+  F(cuMemsetD16Async, (ptr, unsigned short, size_t, handle))                                                                  \
+  F(cuMemsetD32Async, (ptr, unsigned, size_t, handle))                                                                        \
+  F(cuMemsetD2D8_v2, (ptr, size_t, unsigned char, size_t, size_t))                                                            \
   F(cuMemsetD2D8Async, (ptr, size_t, unsigned char, size_t, size_t, handle))
 #define DECLARE(name, parameters) static int(*name) parameters;
 FUNCTIONS(DECLARE)
@@ -150,8 +149,8 @@ static handle context, module, kernel_add, kernel_move;
 static bool concurrent_managed, trace;
 
 enum kind { DEV, POOL, GLOBAL, PINNED, PORTABLE, COMBINED, MAPPED, REGISTERED, MANAGED, PAGEABLE, FLAT, CUBE, KINDS };
-static const char *const names[KINDS] = {"device", "pool", "variable", "pinned", "portable", "write-combined", "mapped",
-                                         "registered", "managed", "pageable", "array", "3D array"};
+static const char *const names[KINDS] = {"device", "pool",       "variable", "pinned",   "portable", "write-combined",
+                                         "mapped", "registered", "managed",  "pageable", "array",    "3D array"};
 
 #define STREAMS 4
 #define PENDING 24
@@ -169,7 +168,7 @@ struct buffer {
   ptr device;                  /* 0 where kernels cannot */
   handle array;
   uint8_t *model;
-  int owner;                   /* the stream with the last work that uses it, -1 when all is over */
+  int owner;                    /* the stream with the last work that uses it, -1 when all is over */
   struct span pending[PENDING]; /* where queued work reads or writes */
   int spans;
 };
@@ -234,11 +233,11 @@ static void show_log(const struct thread *t) {
 }
 
 /* Graft refuses, with CUDA_ERROR_NOT_SUPPORTED, parts of pageable memory that meet in one graph. */
-#define CHECK_CAPTURED(call, pageable)                                \
-  do {                                                                \
-    int result = call;                                                \
+#define CHECK_CAPTURED(call, pageable)                                                  \
+  do {                                                                                  \
+    int result = call;                                                                  \
     if (result == 801 && t->capturing && (pageable)) return (struct effect){NO_EFFECT}; \
-    check(t, result, #call);                                          \
+    check(t, result, #call);                                                            \
   } while (0)
 
 /* An error is told with what came before it, and ends the program: what is in memory then nobody promises. */
@@ -320,8 +319,15 @@ static void make(struct thread *t, struct buffer *b, enum kind kind) {
   if (b->host) {
     memcpy(b->host, b->model, n);
   } else if (is_array(b)) {
-    struct copy3d c = {.src_type = HOST, .src_host = b->model, .src_pitch = SIDE, .src_height = b->height, .dst_type = ARRAY,
-                       .dst_array = b->array, .width = SIDE, .height = b->height, .depth = b->depth};
+    struct copy3d c = {.src_type = HOST,
+                       .src_host = b->model,
+                       .src_pitch = SIDE,
+                       .src_height = b->height,
+                       .dst_type = ARRAY,
+                       .dst_array = b->array,
+                       .width = SIDE,
+                       .height = b->height,
+                       .depth = b->depth};
     CHECK(cuMemcpy3D_v2(&c));
   } else {
     CHECK(cuMemcpyHtoD_v2(b->device, b->model, n));
@@ -536,8 +542,8 @@ static struct effect copy(struct thread *t, int stream) {
   await_source(t, from);
   use(t, to, blocking ? -1 : stream, a, a + n);
   use(t, from, blocking ? -1 : stream, b, b + n);
-  say(t, "%s%zu bytes of %s at %zu to %s at %zu, stream %d", blocking ? "waits for " : "", n, names[from->kind], b,
-      names[to->kind], a, stream);
+  say(t, "%s%zu bytes of %s at %zu to %s at %zu, stream %d", blocking ? "waits for " : "", n, names[from->kind], b, names[to->kind],
+      a, stream);
   if (blocking) {
     if (to_type != HOST && from_type == HOST && below(t, 2)) {
       CHECK(cuMemcpyHtoD_v2(target, (void *)(uintptr_t)source, n));
@@ -565,7 +571,10 @@ static struct effect copy(struct thread *t, int stream) {
   /* The bytes of pageable memory are taken, or there, when the call returns. */
   if (pageable && !t->capturing) {
     struct buffer *p = to->kind == PAGEABLE ? to : from;
-    if (p == from) over(p); else wait_for(t, stream);
+    if (p == from)
+      over(p);
+    else
+      wait_for(t, stream);
   }
   return (struct effect){COPY, to, from, a, b, n, 0, 0, 0, 0, 0, 0, 0};
 }
@@ -578,8 +587,12 @@ struct block {
 static bool place_block(struct thread *t, const struct buffer *b, size_t width, size_t rows, size_t slices, struct block *k) {
   if (is_array(b)) {
     if (width > SIDE || rows > b->height || slices > b->depth) return false;
-    *k = (struct block){.pitch = SIDE, .slice = SIDE * b->height, .x = below(t, SIDE - width + 1),
-                        .y = below(t, b->height - rows + 1), .z = below(t, b->depth - slices + 1), .rows_in_slice = b->height};
+    *k = (struct block){.pitch = SIDE,
+                        .slice = SIDE * b->height,
+                        .x = below(t, SIDE - width + 1),
+                        .y = below(t, b->height - rows + 1),
+                        .z = below(t, b->depth - slices + 1),
+                        .rows_in_slice = b->height};
     k->at = k->z * k->slice + k->y * SIDE + k->x;
     return true;
   }
@@ -599,7 +612,8 @@ static struct effect copy_rows(struct thread *t, int stream) {
   if (to == from || (to->kind == PAGEABLE && from->host) || (from->kind == PAGEABLE && to->host)) return (struct effect){NO_EFFECT};
   size_t width = 1 + below(t, SIDE), rows = 1 + below(t, 12), slices = below(t, 3) ? 1 : 1 + below(t, 3);
   struct block a, b;
-  if (!place_block(t, to, width, rows, slices, &a) || !place_block(t, from, width, rows, slices, &b)) return (struct effect){NO_EFFECT};
+  if (!place_block(t, to, width, rows, slices, &a) || !place_block(t, from, width, rows, slices, &b))
+    return (struct effect){NO_EFFECT};
   size_t a_end = a.at + (slices - 1) * a.slice + (rows - 1) * a.pitch + width;
   size_t b_end = b.at + (slices - 1) * b.slice + (rows - 1) * b.pitch + width;
   struct copy3d c = {.width = width, .height = rows, .depth = slices};
@@ -619,7 +633,10 @@ static struct effect copy_rows(struct thread *t, int stream) {
   } else {
     base = name(t, from, &type) + b.at - b.x;
     c.src_type = type;
-    if (type == HOST) c.src_host = (void *)(uintptr_t)base; else c.src_device = base;
+    if (type == HOST)
+      c.src_host = (void *)(uintptr_t)base;
+    else
+      c.src_device = base;
   }
   if (is_array(to)) {
     c.dst_type = ARRAY;
@@ -629,7 +646,10 @@ static struct effect copy_rows(struct thread *t, int stream) {
   } else {
     base = name(t, to, &type) + a.at - a.x;
     c.dst_type = type;
-    if (type == HOST) c.dst_host = (void *)(uintptr_t)base; else c.dst_device = base;
+    if (type == HOST)
+      c.dst_host = (void *)(uintptr_t)base;
+    else
+      c.dst_device = base;
   }
   bool blocking = !t->capturing && !below(t, 6), pageable = to->kind == PAGEABLE || from->kind == PAGEABLE;
   await_source(t, from);
@@ -638,10 +658,13 @@ static struct effect copy_rows(struct thread *t, int stream) {
   say(t, "%s%zu x %zu x %zu of %s at %zu to %s at %zu, stream %d", blocking ? "waits for " : "", width, rows, slices,
       names[from->kind], b.at, names[to->kind], a.at, stream);
   bool flat = slices == 1 && from->kind != CUBE && to->kind != CUBE && below(t, 2);
-  struct copy2d d = {c.src_x, c.src_y, c.src_type, c.src_host, c.src_device, c.src_array, c.src_pitch,
-                     c.dst_x, c.dst_y, c.dst_type, c.dst_host, c.dst_device, c.dst_array, c.dst_pitch, width, rows};
+  struct copy2d d = {c.src_x, c.src_y,    c.src_type, c.src_host,   c.src_device, c.src_array, c.src_pitch, c.dst_x,
+                     c.dst_y, c.dst_type, c.dst_host, c.dst_device, c.dst_array,  c.dst_pitch, width,       rows};
   if (blocking) {
-    if (flat) CHECK(cuMemcpy2D_v2(&d)); else CHECK(cuMemcpy3D_v2(&c));
+    if (flat)
+      CHECK(cuMemcpy2D_v2(&d));
+    else
+      CHECK(cuMemcpy3D_v2(&c));
     use(t, to, 0, a.at, a_end);
     use(t, from, 0, b.at, b_end);
     if (to->host || from->host) wait_for(t, 0);
@@ -666,7 +689,10 @@ static struct effect fill(struct thread *t, int stream) {
   say(t, "%sfills %zu bytes of %s at %zu, stream %d", blocking ? "waits for, " : "", n, names[b->kind], at, stream);
   use(t, b, blocking ? -1 : stream, at, at + n);
   if (blocking) {
-    if (below(t, 2)) CHECK(cuMemsetD8_v2(to, (unsigned char)value, n)); else CHECK(cuMemsetD2D8_v2(to, n, (unsigned char)value, n, 1));
+    if (below(t, 2))
+      CHECK(cuMemsetD8_v2(to, (unsigned char)value, n));
+    else
+      CHECK(cuMemsetD2D8_v2(to, n, (unsigned char)value, n, 1));
     /* Of memory that the program sees it is over: it looks at once. */
     if (b->host && may_touch(t, b)) {
       apply(&e);
@@ -720,7 +746,8 @@ static struct effect launch(struct thread *t, int stream) {
     void *parameters[] = {&q, &p, &n};
     use(t, b, stream, at, at + n);
     use(t, from, stream, at_from, at_from + n);
-    say(t, "a kernel moves %zu bytes of %s at %zu to %s at %zu, stream %d", (size_t)n, names[from->kind], at_from, names[b->kind], at, stream);
+    say(t, "a kernel moves %zu bytes of %s at %zu to %s at %zu, stream %d", (size_t)n, names[from->kind], at_from, names[b->kind],
+        at, stream);
     CHECK(cuLaunchKernel(kernel_move, blocks, 1, 1, 64, 1, 1, 0, s, parameters, NULL));
     return (struct effect){COPY, b, from, at, at_from, n, 0, 0, 0, 0, 0, 0, 0};
   }
@@ -735,7 +762,8 @@ static struct effect launch(struct thread *t, int stream) {
 
 static struct effect host_function(struct thread *t, int stream) {
   struct buffer *b = any(t);
-  if (!b->host || b->kind == COMBINED || (b->kind == MANAGED && !concurrent_managed) || below(t, 3)) return (struct effect){NO_EFFECT};
+  if (!b->host || b->kind == COMBINED || (b->kind == MANAGED && !concurrent_managed) || below(t, 3))
+    return (struct effect){NO_EFFECT};
   size_t n = a_length(t, b->bytes), at = below(t, b->bytes - n + 1);
   uint8_t value = (uint8_t)next(t); /* the function may have run, and freed what it was given, when the call returns */
   struct host_work *w = malloc(sizeof *w);
@@ -748,7 +776,8 @@ static struct effect host_function(struct thread *t, int stream) {
 
 static struct effect write_value(struct thread *t, int stream) {
   struct buffer *b = any(t);
-  if (!b->device || b->bytes < 8 || b->device % 4 || b->kind == MANAGED || b->kind == COMBINED || b->kind == POOL) return (struct effect){NO_EFFECT};
+  if (!b->device || b->bytes < 8 || b->device % 4 || b->kind == MANAGED || b->kind == COMBINED || b->kind == POOL)
+    return (struct effect){NO_EFFECT};
   size_t at = below(t, b->bytes / 4) * 4;
   unsigned value = (unsigned)next(t);
   use(t, b, stream, at, at + 4);
@@ -869,8 +898,15 @@ static void compare(struct thread *t, struct buffer *b) {
   }
   uint8_t *found = malloc(b->bytes);
   if (is_array(b)) {
-    struct copy3d c = {.src_type = ARRAY, .src_array = b->array, .dst_type = HOST, .dst_host = found, .dst_pitch = SIDE,
-                       .dst_height = b->height, .width = SIDE, .height = b->height, .depth = b->depth};
+    struct copy3d c = {.src_type = ARRAY,
+                       .src_array = b->array,
+                       .dst_type = HOST,
+                       .dst_host = found,
+                       .dst_pitch = SIDE,
+                       .dst_height = b->height,
+                       .width = SIDE,
+                       .height = b->height,
+                       .depth = b->depth};
     CHECK(cuMemcpy3D_v2(&c));
   } else {
     CHECK(cuMemcpyDtoH_v2(found, b->device, b->bytes));
@@ -919,8 +955,8 @@ static void one_round(struct thread *t) {
 }
 
 static void *run(void *argument) {
-  static const enum kind kinds[] = {DEV, DEV, POOL, GLOBAL, PINNED, PINNED, PORTABLE, COMBINED, MAPPED, MAPPED, REGISTERED, REGISTERED,
-                                    MANAGED, MANAGED, PAGEABLE, PAGEABLE, FLAT, CUBE};
+  static const enum kind kinds[] = {DEV,    DEV,        POOL,       GLOBAL,  PINNED,  PINNED,   PORTABLE, COMBINED, MAPPED,
+                                    MAPPED, REGISTERED, REGISTERED, MANAGED, MANAGED, PAGEABLE, PAGEABLE, FLAT,     CUBE};
   struct thread *t = argument;
   CHECK(cuCtxSetCurrent(context));
   pthread_rwlock_rdlock(&turns);
@@ -959,12 +995,20 @@ int main(int argc, char **argv) {
   rounds_wanted = 200;
   for (int i = 1; i < argc; i++) {
     char *value = i + 1 < argc ? argv[i + 1] : "";
-    if (!strcmp(argv[i], "--trace")) { trace = true; continue; }
-    if (!strcmp(argv[i], "--seed")) seed = strtoull(value, NULL, 0);
-    else if (!strcmp(argv[i], "--rounds")) rounds_wanted = strtoul(value, NULL, 0);
-    else if (!strcmp(argv[i], "--seconds")) until = seconds() + atof(value);
-    else if (!strcmp(argv[i], "--bytes")) most = strtoull(value, NULL, 0);
-    else if (!strcmp(argv[i], "--threads")) count = atoi(value);
+    if (!strcmp(argv[i], "--trace")) {
+      trace = true;
+      continue;
+    }
+    if (!strcmp(argv[i], "--seed"))
+      seed = strtoull(value, NULL, 0);
+    else if (!strcmp(argv[i], "--rounds"))
+      rounds_wanted = strtoul(value, NULL, 0);
+    else if (!strcmp(argv[i], "--seconds"))
+      until = seconds() + atof(value);
+    else if (!strcmp(argv[i], "--bytes"))
+      most = strtoull(value, NULL, 0);
+    else if (!strcmp(argv[i], "--threads"))
+      count = atoi(value);
     else {
       fprintf(stderr, "usage: %s [--seed N] [--rounds N | --seconds N] [--bytes N] [--threads N] [--trace]\n", argv[0]);
       return 2;
@@ -982,11 +1026,11 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", dlerror());
     return 2;
   }
-#define FIND(name, parameters)                                              \
-  name = (int(*) parameters)dlsym(library, #name);                          \
-  if (!name) {                                                              \
-    fprintf(stderr, "the driver has no " #name "\n");                       \
-    return 2;                                                               \
+#define FIND(name, parameters)                        \
+  name = (int(*) parameters)dlsym(library, #name);    \
+  if (!name) {                                        \
+    fprintf(stderr, "the driver has no " #name "\n"); \
+    return 2;                                         \
   }
   FUNCTIONS(FIND)
   struct thread first = {0}, *t = &first;

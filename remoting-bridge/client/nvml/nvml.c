@@ -149,8 +149,8 @@ EXPORT int nvmlDeviceGetName(struct device *device, char *name, unsigned int siz
 static int uuid_text(const struct device *device, char out[41]) {
   uint8_t u[16];
   if (GetUuid(u, device->ordinal)) return UNKNOWN;
-  snprintf(out, 41, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4],
-           u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+  snprintf(out, 41, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4], u[5],
+           u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
   return OK;
 }
 
@@ -334,12 +334,12 @@ PROCESSES(nvmlDeviceGetComputeRunningProcesses, offsetof(struct process, gpu_ins
 PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2, sizeof(struct process))
 PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, sizeof(struct process))
 
-#define NO_PROCESSES(name) \
+#define NO_PROCESSES(name)                                                  \
   EXPORT int name(struct device *device, unsigned int *wanted, void *out) { \
-    int r = valid(device); \
-    if (r || !wanted) return r ? r : INVALID_ARGUMENT; \
-    *wanted = 0; \
-    return OK; \
+    int r = valid(device);                                                  \
+    if (r || !wanted) return r ? r : INVALID_ARGUMENT;                      \
+    *wanted = 0;                                                            \
+    return OK;                                                              \
   }
 NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses)
 NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2)
@@ -361,12 +361,12 @@ EXPORT int nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int s
 
 /* ---- What a vGPU is not, or has as its default ---- */
 
-#define CONSTANT(name, value) \
+#define CONSTANT(name, value)                                 \
   EXPORT int name(struct device *device, unsigned int *out) { \
-    int r = valid(device); \
-    if (r || !out) return r ? r : INVALID_ARGUMENT; \
-    *out = value; \
-    return OK; \
+    int r = valid(device);                                    \
+    if (r || !out) return r ? r : INVALID_ARGUMENT;           \
+    *out = value;                                             \
+    return OK;                                                \
   }
 CONSTANT(nvmlDeviceGetMaxMigDeviceCount, 0)
 CONSTANT(nvmlDeviceIsMigDeviceHandle, 0)
@@ -389,7 +389,8 @@ EXPORT int nvmlEventSetFree(void *set) { return users ? OK : UNINITIALIZED; }
  * its functions for the default table, -L, --query-gpu and --query-compute-apps.
  */
 
-static const uint8_t smi_table[16] = {0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 0x4e, 0xa3, 0x27, 0xee, 0x69, 0x6e, 0x12, 0xf7, 0xc4};
+static const uint8_t smi_table[16] = {0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 0x4e,
+                                      0xa3, 0x27, 0xee, 0x69, 0x6e, 0x12, 0xf7, 0xc4};
 #define SMI_SLOTS 270
 enum { SMI_LOG = 26, SMI_BUS_ID = 81, SMI_COMPUTE = 213, SMI_GRAPHICS = 214, SMI_MPS = 215 };
 
@@ -415,12 +416,14 @@ static int smi_missing(int slot) {
   return NOT_SUPPORTED;
 }
 
-#define TEN(do, tens) \
-  do(tens##0) do(tens##1) do(tens##2) do(tens##3) do(tens##4) do(tens##5) do(tens##6) do(tens##7) do(tens##8) do(tens##9)
-#define ALL_SLOTS(do) \
-  TEN(do, ) TEN(do, 1) TEN(do, 2) TEN(do, 3) TEN(do, 4) TEN(do, 5) TEN(do, 6) TEN(do, 7) TEN(do, 8) TEN(do, 9) \
-  TEN(do, 10) TEN(do, 11) TEN(do, 12) TEN(do, 13) TEN(do, 14) TEN(do, 15) TEN(do, 16) TEN(do, 17) TEN(do, 18) \
-  TEN(do, 19) TEN(do, 20) TEN(do, 21) TEN(do, 22) TEN(do, 23) TEN(do, 24) TEN(do, 25) TEN(do, 26)
+/* clang-format off */
+#define TEN(F, tens) F(tens##0) F(tens##1) F(tens##2) F(tens##3) F(tens##4) F(tens##5) F(tens##6) F(tens##7) F(tens##8) F(tens##9)
+#define ALL_SLOTS(F) \
+  TEN(F, ) \
+  TEN(F, 1) TEN(F, 2) TEN(F, 3) TEN(F, 4) TEN(F, 5) TEN(F, 6) TEN(F, 7) TEN(F, 8) TEN(F, 9) \
+  TEN(F, 10) TEN(F, 11) TEN(F, 12) TEN(F, 13) TEN(F, 14) TEN(F, 15) TEN(F, 16) TEN(F, 17) TEN(F, 18) \
+  TEN(F, 19) TEN(F, 20) TEN(F, 21) TEN(F, 22) TEN(F, 23) TEN(F, 24) TEN(F, 25) TEN(F, 26)
+/* clang-format on */
 #define STUB(slot) \
   static int smi_slot_##slot(void) { return smi_missing(slot); }
 #define ENTRY(slot) (void *)smi_slot_##slot,
@@ -447,10 +450,10 @@ EXPORT int nvmlInternalGetExportTable(const void **table, const void *id) {
 }
 
 /* What belongs to the hardware's owner. */
-#define UNSUPPORTED(name) \
+#define UNSUPPORTED(name)                  \
   EXPORT int name(struct device *device) { \
-    int r = valid(device); \
-    return r ? r : NOT_SUPPORTED; \
+    int r = valid(device);                 \
+    return r ? r : NOT_SUPPORTED;          \
   }
 UNSUPPORTED(nvmlDeviceGetTemperature)
 UNSUPPORTED(nvmlDeviceGetPowerUsage)

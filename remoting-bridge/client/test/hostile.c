@@ -6,12 +6,17 @@
  */
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "graft.h"
+#include "base/crypto.h"
+#include "graft_rpc.h"
 
 static uint64_t state;
 static uint64_t draw(uint64_t below) {
@@ -111,11 +116,18 @@ static void serve(int fd, bool honest_start) {
     head.size = (uint32_t)(16 + results);
     bool honest = honest_start && answered++ < 2;
     switch (honest ? 0 : draw(12)) {
-      case 1: head.size += 8; results += 8; break;
+      case 1:
+        head.size += 8;
+        results += 8;
+        break;
       case 2: head.size = (uint32_t)draw(1u << 21); break;
       case 3: head.slot ^= (uint32_t)draw(7) + 1; break;
       case 4: head.kind = (uint16_t)draw(9); break;
-      case 5: head.result = (int32_t)draw(1000); head.size = 16; results = 0; break;
+      case 5:
+        head.result = (int32_t)draw(1000);
+        head.size = 16;
+        results = 0;
+        break;
       case 6: { /* data that nobody asked for, or too much of it */
         uint64_t data[3] = {draw(3) ? request.slot : draw(1ull << 62), draw(2) ? 0 : draw(1ull << 62), draw(1u << 16)};
         struct head h = {40, 1, 0, request.slot, 0};

@@ -2,13 +2,18 @@
  * another version, or killed. Prints "N passed, N failed". */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "graft.h"
-#include "ucx.h"
+#include "base/system.h"
+#include "transport/exchange.h"
+#include "transport/transport.h"
+#include "transport/ucx.h"
 
 static int passed, failed;
 
@@ -55,48 +60,52 @@ static int leave(struct end end) {
   return status;
 }
 
-static struct graft_wire over_ucx(int socket) {
+static struct graft_connection over_ucx(int socket) {
   char reason[400] = "";
-  struct graft_wire wire = {.fd = socket, .ucx = graft_ucx_open(socket, reason, sizeof reason)};
-  if (!wire.ucx) printf("%s\n", reason);
-  return wire;
+  struct graft_connection connection = {
+      .transport = &graft_ucx_transport, .fd = socket, .state = graft_ucx_open(socket, reason, sizeof reason)};
+  if (!connection.state) printf("%s\n", reason);
+  return connection;
 }
 
 static uint8_t pattern(size_t i, size_t bytes) { return (uint8_t)(i * 31 + (i >> 8) + bytes); }
 
 /* Answers each message with itself, behind its length, until the peer has gone. */
 static void echo(int socket) {
-  struct graft_wire wire = over_ucx(socket);
+  struct graft_connection connection = over_ucx(socket);
   uint8_t *data = malloc(LARGEST);
   uint32_t bytes;
-  while (wire.ucx && graft_wire_receive_all(&wire, &bytes, sizeof bytes)) {
-    if (bytes > LARGEST || !graft_wire_receive_all(&wire, data, bytes)) _exit(1);
-    graft_wire_send_all(&wire, &bytes, sizeof bytes, true);
-    graft_wire_send_all(&wire, data, bytes, false);
+  while (connection.state && graft_connection_receive_all(&connection, &bytes, sizeof bytes)) {
+    if (bytes > LARGEST || !graft_connection_receive_all(&connection, data, bytes)) _exit(1);
+    graft_connection_send_all(&connection, &bytes, sizeof bytes, true);
+    graft_connection_send_all(&connection, data, bytes, false);
   }
-  graft_wire_close(&wire);
+  graft_connection_close(&connection);
   free(data);
 }
 
 static void data(void) {
   struct end end = other("echo");
-  struct graft_wire wire = over_ucx(end.socket);
+  struct graft_connection connection = over_ucx(end.socket);
   uint8_t *out = malloc(LARGEST), *in = malloc(LARGEST);
-  CHECK(wire.ucx);
+  CHECK(connection.state);
   uint32_t sizes[] = {1, 7, 1024, 1025, 65536, 1u << 20, (1u << 20) + 1, LARGEST};
-  for (size_t s = 0; wire.ucx && s < sizeof sizes / sizeof *sizes; s++) {
+  for (size_t s = 0; connection.state && s < sizeof sizes / sizeof *sizes; s++) {
     uint32_t bytes = sizes[s], back = 0;
     for (size_t i = 0; i < bytes; i++) out[i] = pattern(i, bytes);
     memset(in, 0, bytes);
-    CHECK(graft_wire_send_all(&wire, &bytes, sizeof bytes, true) && graft_wire_send_all(&wire, out, bytes, false));
+    CHECK(graft_connection_send_all(&connection, &bytes, sizeof bytes, true) &&
+          graft_connection_send_all(&connection, out, bytes, false));
     /* In parts that are none of the sender's. */
-    CHECK(graft_wire_receive_all(&wire, &back, 3) && graft_wire_receive_all(&wire, (uint8_t *)&back + 3, 1) && back == bytes);
-    CHECK(graft_wire_receive_all(&wire, in, bytes / 3) && graft_wire_receive_all(&wire, in + bytes / 3, bytes - bytes / 3));
+    CHECK(graft_connection_receive_all(&connection, &back, 3) &&
+          graft_connection_receive_all(&connection, (uint8_t *)&back + 3, 1) && back == bytes);
+    CHECK(graft_connection_receive_all(&connection, in, bytes / 3) &&
+          graft_connection_receive_all(&connection, in + bytes / 3, bytes - bytes / 3));
     CHECK(!memcmp(in, out, bytes));
   }
   uint8_t none;
-  CHECK(wire.ucx && graft_wire_try(&wire, &none, 1) < 0);
-  if (wire.ucx) graft_ucx_close(wire.ucx);
+  CHECK(connection.state && graft_ucx_transport.try(&connection, &none, 1) < 0);
+  if (connection.state) graft_ucx_close(connection.state);
   CHECK(leave(end) == 0);
   free(out);
   free(in);
@@ -107,55 +116,56 @@ static void data(void) {
 
 /* Sends the same several times at once, each behind its length. */
 static void give(int socket) {
-  struct graft_wire wire = over_ucx(socket);
+  struct graft_connection connection = over_ucx(socket);
   uint32_t bytes = GIVEN_BYTES;
   uint64_t mark = 0;
   uint8_t *data = malloc(bytes);
   for (size_t i = 0; i < bytes; i++) data[i] = pattern(i, bytes);
-  for (int i = 0; wire.ucx && i < GIVEN; i++) {
-    graft_ucx_begin(wire.ucx, &bytes, sizeof bytes);
-    mark = graft_ucx_begin(wire.ucx, data, bytes);
+  for (int i = 0; connection.state && i < GIVEN; i++) {
+    graft_ucx_begin(connection.state, &bytes, sizeof bytes);
+    mark = graft_ucx_begin(connection.state, data, bytes);
   }
-  while (wire.ucx && !graft_ucx_is_over(wire.ucx, mark) && graft_ucx_work(wire.ucx)) continue;
-  graft_wire_receive_all(&wire, &bytes, 1); /* until the peer has gone */
-  graft_wire_close(&wire);
+  while (connection.state && !graft_ucx_is_over(connection.state, mark) && graft_ucx_work(connection.state)) continue;
+  graft_connection_receive_all(&connection, &bytes, 1); /* until the peer has gone */
+  graft_connection_close(&connection);
   free(data);
 }
 
 /* Several on their way at once, in parts that are none of the sender's. */
 static void take_several(void) {
   struct end end = other("give");
-  struct graft_wire wire = over_ucx(end.socket);
+  struct graft_connection connection = over_ucx(end.socket);
   int64_t marks[GIVEN];
   uint8_t *in = calloc(GIVEN, GIVEN_BYTES);
-  bool all = wire.ucx;
+  bool all = connection.state;
   for (int i = 0; all && i < GIVEN; i++) {
     uint8_t *to = in + (size_t)i * GIVEN_BYTES;
     uint32_t bytes;
     ssize_t n;
-    while ((n = graft_ucx_try(wire.ucx, &bytes, sizeof bytes)) < 0 && errno == EAGAIN && all) all = graft_ucx_work_taking(wire.ucx);
+    while ((n = graft_ucx_try(connection.state, &bytes, sizeof bytes)) < 0 && errno == EAGAIN && all)
+      all = graft_ucx_work_taking(connection.state);
     size_t first = i % 2 ? 1u << 20 : 4711;
-    all = all && n == sizeof bytes && bytes == GIVEN_BYTES && graft_ucx_take(wire.ucx, to, first) >= 0;
-    if (all) marks[i] = graft_ucx_take(wire.ucx, to + first, bytes - first);
+    all = all && n == sizeof bytes && bytes == GIVEN_BYTES && graft_ucx_take(connection.state, to, first) >= 0;
+    if (all) marks[i] = graft_ucx_take(connection.state, to + first, bytes - first);
     all = all && marks[i] >= 0;
   }
   CHECK(all);
   for (int i = 0; all && i < GIVEN; i++) {
     uint8_t *to = in + (size_t)i * GIVEN_BYTES;
-    while (all && !graft_ucx_is_taken(wire.ucx, marks[i])) all = graft_ucx_work_taking(wire.ucx);
+    while (all && !graft_ucx_is_taken(connection.state, marks[i])) all = graft_ucx_work_taking(connection.state);
     for (size_t at = 0; all && at < GIVEN_BYTES; at++) all = to[at] == pattern(at, GIVEN_BYTES);
     CHECK(all);
   }
-  if (wire.ucx) graft_ucx_close(wire.ucx);
+  if (connection.state) graft_ucx_close(connection.state);
   CHECK(leave(end) == 0);
   free(in);
 }
 
 /* Takes some of a message and is killed. */
 static void dies(int socket) {
-  struct graft_wire wire = over_ucx(socket);
+  struct graft_connection connection = over_ucx(socket);
   uint8_t some[64];
-  if (wire.ucx) graft_wire_receive_all(&wire, some, sizeof some);
+  if (connection.state) graft_connection_receive_all(&connection, some, sizeof some);
   raise(SIGKILL);
 }
 
@@ -164,18 +174,18 @@ static void killed(void) {
   uint8_t *much = calloc(1, LARGEST), one;
   for (int what = RECEIVES; what < ALL; what++) {
     struct end end = other("dies");
-    struct graft_wire wire = over_ucx(end.socket);
+    struct graft_connection connection = over_ucx(end.socket);
     uint64_t start = graft_now();
-    if (wire.ucx && what == SENDS) {
+    if (connection.state && what == SENDS) {
       bool all = true;
-      for (int i = 0; all && i < 1000; i++) all = graft_wire_send_all(&wire, much, LARGEST, false);
+      for (int i = 0; all && i < 1000; i++) all = graft_connection_send_all(&connection, much, LARGEST, false);
       CHECK(!all);
-    } else if (wire.ucx) {
-      graft_wire_send_all(&wire, much, 64, false);
-      CHECK(what == TAKES ? graft_ucx_take(wire.ucx, &one, 1) < 0 : !graft_wire_receive_all(&wire, &one, 1));
+    } else if (connection.state) {
+      graft_connection_send_all(&connection, much, 64, false);
+      CHECK(what == TAKES ? graft_ucx_take(connection.state, &one, 1) < 0 : !graft_connection_receive_all(&connection, &one, 1));
     }
-    CHECK(wire.ucx && graft_now() - start < 10000000000u);
-    if (wire.ucx) graft_ucx_close(wire.ucx);
+    CHECK(connection.state && graft_now() - start < 10000000000u);
+    if (connection.state) graft_ucx_close(connection.state);
     CHECK(WIFSIGNALED(leave(end)));
   }
   free(much);
@@ -233,8 +243,8 @@ static void no_gpu(void) {
 /* What is found on other hardware, for which a library stands in, see ucp.c. */
 static void found(const char *program, const char *there, const char *how, const char *expected) {
   char command[512], answer[400] = "";
-  snprintf(command, sizeof command, "env -u UCX_TLS LD_LIBRARY_PATH=%.*sucp %s STUB=%s %s %s", (int)(strrchr(program, '/') + 1 - program), program,
-           strchr(there, 't') ? "UCX_TLS=tcp" : "", there, program, how);
+  snprintf(command, sizeof command, "env -u UCX_TLS LD_LIBRARY_PATH=%.*sucp %s STUB=%s %s %s",
+           (int)(strrchr(program, '/') + 1 - program), program, strchr(there, 't') ? "UCX_TLS=tcp" : "", there, program, how);
   FILE *answers = popen(command, "r");
   CHECK(answers && fgets(answer, sizeof answer, answers) && !strcmp(answer, expected));
   if (strcmp(answer, expected)) printf("%s: %s\n", there, answer);
@@ -261,14 +271,15 @@ static void look_for_gpu(bool anyhow) {
 /* Where no byte may go astray, a message that is longer than its place is refused. */
 static void longer_than_asked(void) {
   struct end end = other("echo");
-  struct graft_wire wire = over_ucx(end.socket);
+  struct graft_connection connection = over_ucx(end.socket);
   uint32_t bytes = 64, back = 0;
   char out[64] = {0}, in[64];
-  CHECK(wire.ucx && graft_wire_send_all(&wire, &bytes, sizeof bytes, true) && graft_wire_send_all(&wire, out, bytes, false));
-  CHECK(wire.ucx && graft_wire_receive_all(&wire, &back, sizeof back) && back == bytes);
+  CHECK(connection.state && graft_connection_send_all(&connection, &bytes, sizeof bytes, true) &&
+        graft_connection_send_all(&connection, out, bytes, false));
+  CHECK(connection.state && graft_connection_receive_all(&connection, &back, sizeof back) && back == bytes);
   errno = 0;
-  CHECK(wire.ucx && graft_ucx_take_gpu(wire.ucx, in, sizeof in - 1) < 0 && errno == EPROTO);
-  if (wire.ucx) graft_ucx_close(wire.ucx);
+  CHECK(connection.state && graft_ucx_take_gpu(connection.state, in, sizeof in - 1) < 0 && errno == EPROTO);
+  if (connection.state) graft_ucx_close(connection.state);
   leave(end);
 }
 

@@ -1,39 +1,50 @@
 /* Unit tests of the client's own parts, built with its sources under the sanitizers. Prints "N passed, N failed". */
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compute_cache.h"
-#include "graft.h"
-#include "grants.h"
-#include "ivshmem.h"
-#include "jit_cache.h"
-#include "merge.h"
-#include "paging.h"
-#include "rails.h"
+#include "api/rpc.h"
+#include "base/config.h"
+#include "base/crypto.h"
+#include "graft_rpc.h"
+#include "memory/merge.h"
+#include "memory/paging.h"
+#include "memory/ranges.h"
+#include "module/code.h"
+#include "module/compute_cache.h"
+#include "module/jit_cache.h"
+#include "session/reads.h"
+#include "transport/connect.h"
+#include "transport/ivshmem.h"
+#include "transport/rails.h"
+#include "transport/transport.h"
+#include "transport/vchan.h"
 
 static int passed, failed;
 
-#define CHECK(condition)                                                  \
-  do {                                                                    \
-    if (condition) {                                                      \
-      passed++;                                                           \
-    } else {                                                              \
-      failed++;                                                           \
-      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);      \
-    }                                                                     \
+#define CHECK(condition)                                             \
+  do {                                                               \
+    if (condition) {                                                 \
+      passed++;                                                      \
+    } else {                                                         \
+      failed++;                                                      \
+      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+    }                                                                \
   } while (0)
 
 static void hex(const uint8_t *bytes, int count, char *out) {
   for (int i = 0; i < count; i++) sprintf(out + 2 * i, "%02x", bytes[i]);
 }
 
-/* FIPS 180-2, appendix B; a million letters in one piece. */
+/* FIPS 180-2, appendix B; a million letters at once. */
 static void sha256(void) {
   static uint8_t many[1000000];
   uint8_t out[32];
@@ -113,6 +124,7 @@ static void ranges(void) {
 /* At random, beside what a look at all of them says. */
 static void reads(void) {
   static struct graft_read all[64];
+  static struct graft_reads list;
   static uint8_t memory[256];
   bool there[64] = {false}, same = true;
   size_t count = 0;
@@ -121,12 +133,12 @@ static void reads(void) {
     random = random * 1664525u + 1013904223u;
     int i = random >> 26, but = random >> 20 & 63;
     if (there[i]) {
-      graft_reads_remove(&all[i]);
+      graft_reads_remove(&list, &all[i]);
       count--;
     } else {
       /* Two of each identity would never be there: 1024 apart they share a bucket. */
       all[i] = (struct graft_read){.identity = (uint64_t)i << 10, .to = memory + (random >> 12 & 127), .bytes = random >> 8 & 15};
-      graft_reads_add(&all[i]);
+      graft_reads_add(&list, &all[i]);
       count++;
     }
     there[i] = !there[i];
@@ -137,17 +149,17 @@ static void reads(void) {
       bool meets = there[n] && all[n].to < from + bytes && from < all[n].to + all[n].bytes;
       any = any || meets;
       other = other || (meets && n != but);
-      same = same && (graft_reads_find((uint64_t)n << 10) == &all[n]) == there[n];
+      same = same && (graft_reads_find(&list, (uint64_t)n << 10) == &all[n]) == there[n];
     }
-    same = same && graft_reads_count() == count && (!bytes || graft_reads_meet(NULL, from, bytes) == any);
-    if (there[but] && bytes) same = same && graft_reads_meet(&all[but], from, bytes) == other;
+    same = same && graft_reads_count(&list) == count && (!bytes || graft_reads_meet(&list, NULL, from, bytes) == any);
+    if (there[but] && bytes) same = same && graft_reads_meet(&list, &all[but], from, bytes) == other;
     if (!same) break;
   }
   CHECK(same);
   for (int i = 0; i < 64; i++) {
-    if (there[i]) graft_reads_remove(&all[i]);
+    if (there[i]) graft_reads_remove(&list, &all[i]);
   }
-  CHECK(!graft_reads_count() && !graft_reads_meet(NULL, memory, sizeof memory));
+  CHECK(!graft_reads_count(&list) && !graft_reads_meet(&list, NULL, memory, sizeof memory));
 }
 
 static void put32(uint8_t *p, uint32_t value) { memcpy(p, &value, 4); }
@@ -302,7 +314,9 @@ static const char *joined(const void *said, size_t bytes, const char *devices) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) || send(ends[1], said, bytes, 0) != (ssize_t)bytes) return "no socket";
   shutdown(ends[1], SHUT_WR);
-  bool shares = graft_grants_join(ends[0], devices, reason, sizeof reason);
+  struct graft_grants grants = {.events = {.fd = -1}};
+  bool shares = graft_grants_join(ends[0], devices, &grants, reason, sizeof reason);
+  CHECK(shares || !grants.rings);
   close(ends[0]);
   close(ends[1]);
   return shares ? "shares" : reason;
@@ -329,7 +343,6 @@ static void granted_pages(void) {
   CHECK(strstr(joined(&said, sizeof said, devices), "shares 1073741824 pages"));
   said.magic++;
   CHECK(strstr(joined(&said, sizeof said, devices), "says something else"));
-  CHECK(!graft_grants_rings());
   remove_file(devices, "gntdev");
   if (rmdir(devices)) abort();
 }
@@ -344,17 +357,18 @@ static void rails(void) {
       {"rxe0", "1", "fe80:0000:0000:0000:0002:c9ff:fe00:00AB\n"},
       {"broken", "1", "what\n"},
   };
-  static const char *const wrong[] = {"mlx5_0",
-                                      ":1",
-                                      "mlx5_0:",
-                                      "mlx5_0:1:1",
-                                      "0x3",
-                                      "0x525400fffeaa000g",
-                                      "0x0000000000000000",
-                                      "52:54:00:aa:00",
-                                      "52:54:00:aa:00:0g",
-                                      "52-54-00-aa-00-01",
-                                      "0x0000000000000003 what-has-far-more-letters-than-any-device-or-port-of-a-machine-can-have-in-its-name-here:1"};
+  static const char *const wrong[] = {
+      "mlx5_0",
+      ":1",
+      "mlx5_0:",
+      "mlx5_0:1:1",
+      "0x3",
+      "0x525400fffeaa000g",
+      "0x0000000000000000",
+      "52:54:00:aa:00",
+      "52:54:00:aa:00:0g",
+      "52-54-00-aa-00-01",
+      "0x0000000000000003 what-has-far-more-letters-than-any-device-or-port-of-a-machine-can-have-in-its-name-here:1"};
   if (!mkdtemp(folder)) abort();
   CHECK(!ports_of("/nonexistent", "0x525400fffeaa0001", reason));
   CHECK(strstr(reason, "0x525400fffeaa0001") && strstr(reason, "/nonexistent has none"));
@@ -379,11 +393,11 @@ static void rails(void) {
   CHECK(!graft_rails(folder, "mlx5_0:1 mlx5_0:2", devices, sizeof devices, reason, sizeof reason) && strstr(reason, "too many"));
   struct graft_config config;
   struct graft_session_key session;
-  struct graft_wire wire;
+  struct graft_connection connection;
   unsetenv("GRAFT_SERVER");
   setenv("GRAFT_RDMA_DEVICES", folder, 1);
   CHECK(config_from("server = rdma://127.0.0.1:1\nrdma-ports = 0x0000000000000009\n", &config, reason));
-  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "0x0000000000000009"));
+  CHECK(!graft_connect_best(&config, &session, &connection, reason, sizeof reason) && strstr(reason, "0x0000000000000009"));
   unsetenv("GRAFT_RDMA_DEVICES");
   snprintf(path, sizeof path, "rm -r %s", folder);
   if (system(path)) abort();
@@ -393,17 +407,39 @@ static void rails(void) {
 static void ways(void) {
   struct graft_config config;
   struct graft_session_key session;
-  struct graft_wire wire;
+  struct graft_connection connection;
   char reason[600] = "";
   unsetenv("GRAFT_SERVER");
   CHECK(config_from("pci-devices = /nonexistent\nserver = ivshmem://127.0.0.1:1, tcp://127.0.0.1:1 unix:///nonexistent\n", &config,
                     reason));
-  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason));
+  CHECK(!graft_connect_best(&config, &session, &connection, reason, sizeof reason));
   CHECK(strstr(reason, "no PCI device") && strstr(reason, "tcp://127.0.0.1:1") && strstr(reason, "unix:///nonexistent"));
   CHECK(config_from("server = carrier-pigeon://roof\n", &config, reason));
-  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "must start with"));
+  CHECK(!graft_connect_best(&config, &session, &connection, reason, sizeof reason) && strstr(reason, "must start with"));
   CHECK(config_from("server = vsock://two:7\n", &config, reason));
-  CHECK(!graft_connect_best(&config, &session, &wire, reason, sizeof reason) && strstr(reason, "vsock://CID:PORT"));
+  CHECK(!graft_connect_best(&config, &session, &connection, reason, sizeof reason) && strstr(reason, "vsock://CID:PORT"));
+}
+
+/* Each transport has the operations that its capabilities promise, so that no caller has to ask whether one is there. */
+static void transports(void) {
+  static const char *const addresses[] = {"tcp://h:1",     "unix:///s",           "vsock://2:1", "shm:///s",
+                                          "ivshmem://h:1", "ivshmem+vsock://2:1", "rdma://h:1",  "vchan://h:1"};
+  char reason[400];
+  for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+    const struct graft_transport *t = graft_transport_of(addresses[i], reason, sizeof reason);
+    if (!t) abort();
+    struct graft_connection connection = {.transport = t, .fd = -1};
+    bool rings = graft_connection_can(&connection, GRAFT_TRANSPORT_RINGS);
+    bool data = graft_connection_can(&connection, GRAFT_TRANSPORT_DATA_CONNECTIONS);
+    CHECK(t->try && t->wait && t->tries);
+    CHECK(rings ? t->requests != NULL : t->send && t->receive && t->before_sleep && t->sends_alone);
+    CHECK(!data || (t->begin && t->is_over && t->work && t->largest_chunk && t->chunks_per_connection && t->least_connections));
+    CHECK(!graft_connection_can(&connection, GRAFT_TRANSPORT_SHARED_MEMORY) || rings);
+    CHECK(!rings || !data); /* bulk data of any size goes through the ring, or travels apart */
+  }
+  CHECK(!graft_transport_of("carrier-pigeon://roof", reason, sizeof reason));
+  CHECK(strstr(reason,
+               "must start with tcp://, unix://, vsock://, shm://, ivshmem://, ivshmem+vsock://, rdma:// or vchan://, not c"));
 }
 
 /* Why there is no session with what gives this answer to the greeting. */
@@ -413,7 +449,7 @@ static const char *why_not(const char *answer, size_t bytes) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   struct graft_config config;
   struct graft_session_key session;
-  struct graft_wire wire;
+  struct graft_connection connection;
   int listener = socket(AF_UNIX, SOCK_STREAM, 0);
   if (!mkdtemp(folder)) abort();
   snprintf(address.sun_path, sizeof address.sun_path, "%s/other", folder);
@@ -427,7 +463,7 @@ static const char *why_not(const char *answer, size_t bytes) {
     _exit(!said);
   }
   snprintf(text, sizeof text, "server = unix://%s\n", address.sun_path);
-  CHECK(config_from(text, &config, reason) && !graft_connect_best(&config, &session, &wire, reason, sizeof reason));
+  CHECK(config_from(text, &config, reason) && !graft_connect_best(&config, &session, &connection, reason, sizeof reason));
   int status;
   CHECK(waitpid(other, &status, 0) == other && status == 0);
   close(listener);
@@ -454,7 +490,8 @@ static void procedures(void) {
   int status;
   CHECK(cuGetProcAddress_v2("cuMemAlloc", &found, 12000, 0, &status) == 0 && found == (void *)cuMemAlloc_v2 && status == 0);
   CHECK(cuGetProcAddress_v2("cuMemAlloc", &found, 2000, 0, &status) == 0 && found && found != (void *)cuMemAlloc_v2);
-  CHECK(cuGetProcAddress_v2("cuStreamGetCaptureInfo", &found, 12030, 0, &status) == 0 && found == (void *)cuStreamGetCaptureInfo_v3);
+  CHECK(cuGetProcAddress_v2("cuStreamGetCaptureInfo", &found, 12030, 0, &status) == 0 &&
+        found == (void *)cuStreamGetCaptureInfo_v3);
   CHECK(cuGetProcAddress_v2("cuCtxSynchronize", &found, 12090, 0, &status) == 0 && found == (void *)cuCtxSynchronize);
   CHECK(cuGetProcAddress_v2("cuNoSuchThing", &found, 13000, 0, &status) == 0 && !found && status == 1);
   CHECK(cuGetProcAddress_v2("cuKernelGetFunction", &found, 11000, 0, &status) == 0 && !found && status == 2);
@@ -494,7 +531,8 @@ static void merging(void) {
   CHECK(!mask[0] && mask[1] == 0x82 && !mask[2] && mask[3] == 0xff && !mask[4]);
   memset(target, 50, sizeof target);
   graft_merge(target, now, mask, 5);
-  CHECK(target[8] == 50 && target[9] == 1 && target[14] == 50 && target[15] == 2 && target[24] == 3 && target[31] == 3 && target[32] == 50);
+  CHECK(target[8] == 50 && target[9] == 1 && target[14] == 50 && target[15] == 2 && target[24] == 3 && target[31] == 3 &&
+        target[32] == 50);
   /* The last word may be cut. */
   CHECK(!graft_merge_mask(now, before, 9, mask, &first));
   CHECK(graft_merge_mask(now, before, 10, mask, &first) == 2 && mask[1] == 2);
@@ -554,7 +592,7 @@ static void spoil(const char *path) {
   fclose(file);
 }
 static void cut(const char *path) { CHECK(!truncate(path, 20)); }
-static void delete(const char *path) { unlink(path); }
+static void delete (const char *path) { unlink(path); }
 static void is_private(const char *path) {
   struct stat status;
   CHECK(!stat(path, &status) && (status.st_mode & 0777) == 0600);
@@ -640,7 +678,8 @@ static int compile(int type, const void *image, size_t bytes, const uint64_t *wo
 }
 
 /* Whether the image gives code, and how often it was compiled for it. */
-static bool gives(const char *image, const uint64_t *words, unsigned used, const struct graft_jit_target *target, bool code, int times) {
+static bool gives(const char *image, const uint64_t *words, unsigned used, const struct graft_jit_target *target, bool code,
+                  int times) {
   size_t size = 0;
   compiled = 0;
   char *found = graft_jit_code(image, strlen(image) + 1, words, used, target, compile, &size);
@@ -657,7 +696,8 @@ static void jit_types(void) {
   CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 80}, {1, 80}}), &h200) == 2);
   CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 90}, {1, 90}}), &h200) == -1);
   CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 86}, {1, 80}}), &(struct graft_jit_target){8, 0, "", ""}) == 2);
-  CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 80}, {1, 80}}), &(struct graft_jit_target){8, 6, "", ""}) == -1);
+  CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 80}, {1, 80}}), &(struct graft_jit_target){8, 6, "", ""}) ==
+        -1);
   /* What is not as expected is the driver's to judge, and nothing behind it is read. */
   size_t bytes = fatbin(image, 2, (const int[][2]){{1, 80}, {1, 80}});
   uint8_t *exact = malloc(bytes);
@@ -740,6 +780,7 @@ int main(void) {
   paging();
   configuration();
   ways();
+  transports();
   other_servers();
   guest_memory();
   granted_pages();

@@ -64,7 +64,7 @@ final class CGenerator {
   /** {@code graft_rpc.c}: the marshalling. */
   String marshalling() {
     StringBuilder out = new StringBuilder(HEADER);
-    out.append("#include \"graft_rpc.h\"\n#include \"rpc.h\"\n\n");
+    out.append("#include \"graft_rpc.h\"\n#include \"api/rpc.h\"\n\n");
     List<Function> wire = description.wire();
     out.append("const char *const graft_function_names[GRAFT_FUNCTIONS] = {\n");
     wire.forEach(f -> out.append("  \"").append(f.symbol()).append("\",\n"));
@@ -251,7 +251,7 @@ final class CGenerator {
    */
   String exports() {
     StringBuilder out = new StringBuilder(HEADER);
-    out.append("#include \"graft_rpc.h\"\n#include \"rpc.h\"\n");
+    out.append("#include \"graft_rpc.h\"\n#include \"api/rpc.h\"\n");
     for (Function f : description.functions()) {
       switch (f.serviceClass()) {
         case ASYNC, SYNC -> {

@@ -6,9 +6,9 @@ import java.io.IOException;
 
 /**
  * Pages of this domain that one guest of Xen may map, with a ring each way (layout: {@code
- * client/src/grants.h}; Linux's {@code include/uapi/xen/gntalloc.h}). They are this side's: a guest
- * that ends, or writes nonsense, takes nothing away from a session of another. They go back when
- * this process has ended and the guest's program has unmapped them, or ended too.
+ * client/src/transport/vchan.h}; Linux's {@code include/uapi/xen/gntalloc.h}). They are this
+ * side's: a guest that ends, or writes nonsense, takes nothing away from a session of another. They
+ * go back when this process has ended and the guest's program has unmapped them, or ended too.
  */
 final class GrantedPages {
   static final int RING = 1 << 20;

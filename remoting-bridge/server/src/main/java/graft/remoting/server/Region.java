@@ -2,7 +2,7 @@ package graft.remoting.server;
 
 /**
  * Memory that a client and its worker share, a file of which both map the same pieces at the same
- * addresses, the client's ({@code client/src/ring.h}).
+ * addresses, the client's ({@code client/src/transport/ring.h}).
  */
 abstract class Region {
   /** The rings' part: what both ends map at once. */
@@ -10,7 +10,10 @@ abstract class Region {
 
   static final long PAGE = 4096;
 
-  /** Where clients put it ({@code client/src/region.c}); this process has nothing else there. */
+  /**
+   * Where clients put it ({@code client/src/transport/region.h}); this process has nothing else
+   * there.
+   */
   private static final long LOWEST = 0x2000_0000_0000L;
 
   private static final long HIGHEST = 0x3000_0000_0000L;

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Two rings in memory that both ends have, and a doorbell (layout and rules: {@code
- * client/src/ring.h}). Positions count bytes since the start; the client's are checked after they
- * are read, so that nonsense ends its own session and nothing else.
+ * client/src/transport/ring.h}). Positions count bytes since the start; the client's are checked
+ * after they are read, so that nonsense ends its own session and nothing else.
  */
 final class RingTransport implements Transport {
   /** From the begin of the rings' part on, so many bytes hold all positions and flags. */

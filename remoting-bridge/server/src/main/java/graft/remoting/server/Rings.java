@@ -3,7 +3,8 @@ package graft.remoting.server;
 /**
  * Where two rings are.
  *
- * @param requests address of the control of the client's ring (layout: {@code client/src/ring.h})
+ * @param requests address of the control of the client's ring (layout: {@code
+ *     client/src/transport/ring.h})
  * @param requestsData its data
  * @param answers the same of the server's
  * @param bytes of each ring's data, a power of two
@@ -19,7 +20,7 @@ record Rings(long requests, long requestsData, long answers, long answersData, l
         begin + PAGE, data, begin + 2 * PAGE, data + RingTransport.RING, RingTransport.RING);
   }
 
-  /** In pages of Xen ({@code client/src/grants.h}). */
+  /** In pages of Xen ({@code client/src/transport/vchan.h}). */
   static Rings granted(long begin) {
     return new Rings(
         begin, begin + PAGE, begin + PAGE / 2, begin + PAGE + GrantedPages.RING, GrantedPages.RING);

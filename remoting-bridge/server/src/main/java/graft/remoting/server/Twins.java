@@ -12,7 +12,10 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * device. Thread-safe: what is no longer there is not touched.
  */
 final class Twins {
-  /** Where clients want them ({@code client/src/twin.c}); this process has nothing else there. */
+  /**
+   * Where clients want them ({@code client/src/memory/shadow.c}); this process has nothing else
+   * there.
+   */
   private static final long LOWEST = 0x3000_0000_0000L;
 
   private static final long HIGHEST = 0x4000_0000_0000L;

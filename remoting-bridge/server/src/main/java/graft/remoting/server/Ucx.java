@@ -4,7 +4,7 @@ import com.sun.jna.Native;
 import java.util.Optional;
 
 /**
- * The client's own code for connections over UCX ({@code client/src/ucx.h}), as {@code
+ * The client's own code for connections over UCX ({@code client/src/transport/ucx.h}), as {@code
  * libgraft-ucx.so} in this jar. It opens the system's libucp when the first connection asks for it.
  * Bound directly by JNA; pointers are addresses, a C bool is a byte.
  *

@@ -10,7 +10,8 @@ import java.util.Arrays;
 
 /**
  * A client in a guest that shares memory with the server, for tests; what the guest sees as a PCI
- * device is the file itself. Written from client/src/ring.h and not from the server's code.
+ * device is the file itself. Written from client/src/transport/ring.h and not from the server's
+ * code.
  */
 final class GuestMemoryClient implements AutoCloseable {
   static final int REQUESTS = 4096;

@@ -10,8 +10,8 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The client's end of two rings, as client/src/ring.h says; against the server's end, which may see
- * the rings elsewhere.
+ * The client's end of two rings, as client/src/transport/ring.h says; against the server's end,
+ * which may see the rings elsewhere.
  */
 final class RingClient {
   private static final int TAIL = 64;

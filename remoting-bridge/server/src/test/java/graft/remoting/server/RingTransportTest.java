@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The server's end of a shared-memory channel; the client's end is played here as client/src/ring.h
- * says.
+ * The server's end of a shared-memory channel; the client's end is played here as
+ * client/src/transport/ring.h says.
  */
 @Timeout(60)
 class RingTransportTest {

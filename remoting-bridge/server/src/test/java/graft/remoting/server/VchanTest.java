@@ -19,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What of the channel {@code vchan} does not need Xen: a socket is the doorbell here, plain memory
- * the pages. The client's end is played as client/src/grants.h says. With Xen it runs in the lab.
+ * the pages. The client's end is played as client/src/transport/vchan.h says. With Xen it runs in
+ * the lab.
  */
 @Timeout(60)
 class VchanTest {

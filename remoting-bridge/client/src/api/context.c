@@ -1,0 +1,481 @@
+/* Contexts: all that a thread asks about them is answered here; the server learns of making and ending them. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/contexts.h"
+#include "api/devices.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "api/storage.h"
+#include "graft_rpc.h"
+#include "session/session.h"
+
+#define STACK 64
+
+static _Thread_local struct {
+  struct graft_object *stack[STACK];
+  int depth; /* 0: no current context */
+  int per_thread;
+  struct {
+    struct graft_object *context;
+    struct graft_object *stream;
+  } own[4];
+  int own_count;
+  int capture_mode;
+} thread;
+
+/* A device's primary context has one handle for the life of the process, as in CUDA; whether it is active changes. While it
+ * is, shell stands for the server's context of that time. */
+static struct {
+  pthread_mutex_t lock;
+  struct graft_object *context, *shell;
+  unsigned flags;
+  int count;
+} primary[GRAFT_MAX_DEVICES];
+
+/* What a kernel or another fault has left a device's contexts with: from then on they answer this and nothing else, as CUDA's do
+ * ("the process must be terminated and relaunched"). 0 while all is well. */
+static int faults[GRAFT_MAX_DEVICES];
+
+static uint64_t last_serial;
+static bool in_child;
+static bool initialized;
+
+/* A forked child shares the parent's connection and must not touch it: CUDA does not work after fork either. */
+static void after_fork(void) {
+  if (graft_session_is_open()) in_child = true;
+}
+
+__attribute__((constructor)) static void prepare(void) {
+  for (int i = 0; i < GRAFT_MAX_DEVICES; i++) pthread_mutex_init(&primary[i].lock, NULL);
+  pthread_atfork(NULL, NULL, after_fork);
+}
+
+bool graft_in_child(void) { return in_child; }
+
+GRAFT_EXPORT int cuInit(unsigned int flags) {
+  if (flags) return GRAFT_INVALID_VALUE;
+  if (in_child) return GRAFT_NOT_INITIALIZED;
+  int r = graft_session_open();
+  if (r) return r;
+  __atomic_store_n(&initialized, true, __ATOMIC_RELEASE);
+  return graft_device_count() ? GRAFT_OK : GRAFT_NO_DEVICE;
+}
+
+int graft_ready(void) { return __atomic_load_n(&initialized, __ATOMIC_ACQUIRE) && !in_child ? GRAFT_OK : GRAFT_NOT_INITIALIZED; }
+
+struct graft_object *graft_context_current(void) {
+  return thread.depth ? thread.stack[thread.depth - 1] : NULL;
+}
+
+static int fault_of(int device) { return __atomic_load_n(&faults[device], __ATOMIC_ACQUIRE); }
+
+/* CUresult: illegal address, launch timeout, assert, and from the hardware's stack to the failed launch. */
+static bool is_sticky(int error) { return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719); }
+
+void graft_context_answered(int result) {
+  struct graft_object *context = graft_context_current();
+  int none = 0;
+  if (!context || !is_sticky(result)) return;
+  __atomic_compare_exchange_n(&faults[context->u.context.device], &none, result, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+int graft_context_fault(void) {
+  struct graft_object *context = graft_context_current();
+  return context && !context->u.context.destroyed ? fault_of(context->u.context.device) : GRAFT_OK;
+}
+
+int graft_usable(void) {
+  int r = graft_ready();
+  return r ? r : graft_context_fault();
+}
+
+/* The current context, also one that has failed. */
+static int need_any(struct graft_object **context) {
+  int r = graft_ready();
+  if (r) return r;
+  *context = graft_context_current();
+  if (!*context) return GRAFT_INVALID_CONTEXT;
+  return (*context)->u.context.destroyed ? GRAFT_CONTEXT_IS_DESTROYED : GRAFT_OK;
+}
+
+int graft_context_need(struct graft_object **context) {
+  int r = need_any(context);
+  return r ? r : graft_context_fault();
+}
+
+uint32_t graft_context_id(void) {
+  struct graft_object *context = graft_context_current();
+  return context && !context->u.context.destroyed ? context->id : 0;
+}
+
+int graft_per_thread_enter(void) {
+  int before = thread.per_thread;
+  thread.per_thread = 1;
+  return before;
+}
+
+void graft_per_thread_leave(int before) { thread.per_thread = before; }
+
+/* The stream that stands for this thread's default stream in the current context. */
+static int own_stream(struct graft_object **stream) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  for (int i = 0; i < thread.own_count; i++) {
+    if (thread.own[i].context == context) {
+      *stream = thread.own[i].stream;
+      return 0;
+    }
+  }
+  void *made;
+  int before = thread.per_thread;
+  thread.per_thread = 0;
+  r = cuStreamCreate(&made, 0);
+  thread.per_thread = before;
+  if (r) return r;
+  int at = thread.own_count < 4 ? thread.own_count++ : 3;
+  thread.own[at].context = context;
+  thread.own[at].stream = *stream = made;
+  return 0;
+}
+
+int graft_stream_id(const void *handle, uint64_t *id) {
+  if (handle == (void *)1 || (!handle && !thread.per_thread)) {
+    *id = 0;
+    return 0;
+  }
+  struct graft_object *stream;
+  if (!handle || handle == (void *)2) {
+    int r = own_stream(&stream);
+    if (r) return r;
+  } else if (!(stream = graft_object(GRAFT_STREAM, handle))) {
+    return GRAFT_INVALID_HANDLE;
+  }
+  *id = stream->id;
+  return 0;
+}
+
+static void ended(struct graft_object *context) {
+  graft_storage_drop(context);
+  context->u.context.destroyed = true;
+}
+
+/* ---- Primary contexts ---- */
+
+/* The handle of a device's primary context. Called with its lock held. */
+static int handle(int device) {
+  if (primary[device].context) return GRAFT_OK;
+  struct graft_object *context = graft_object_shell(GRAFT_CONTEXT);
+  if (!context) return GRAFT_OUT_OF_MEMORY;
+  context->u.context.device = device;
+  context->u.context.primary = true;
+  context->u.context.destroyed = true;
+  context->u.context.serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
+  primary[device].context = context;
+  return GRAFT_OK;
+}
+
+static int retain(int device, void **context) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  if ((r = fault_of(device))) return r;
+  pthread_mutex_lock(&primary[device].lock);
+  r = handle(device);
+  if (!r && !primary[device].shell) {
+    void *made;
+    r = rpc_graftPrimaryContextRetain(&made, device, primary[device].flags);
+    if (!r) {
+      primary[device].shell = made;
+      primary[device].context->id = primary[device].shell->id;
+      primary[device].context->u.context.flags = primary[device].flags;
+      primary[device].context->u.context.limits_known = 0;
+      primary[device].context->u.context.destroyed = false;
+    }
+  }
+  if (!r) {
+    primary[device].count++;
+    *context = primary[device].context;
+  }
+  pthread_mutex_unlock(&primary[device].lock);
+  return r;
+}
+
+GRAFT_EXPORT int cuDevicePrimaryCtxRetain(void *pctx, int device) { return pctx ? retain(device, pctx) : GRAFT_INVALID_VALUE; }
+
+static int release(int device, bool reset) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  pthread_mutex_lock(&primary[device].lock);
+  if (!primary[device].shell) {
+    r = reset ? GRAFT_OK : GRAFT_INVALID_CONTEXT;
+  } else if (reset || --primary[device].count == 0) {
+    struct graft_object *shell = primary[device].shell;
+    ended(primary[device].context);
+    primary[device].shell = NULL;
+    primary[device].count = 0;
+    r = rpc_graftPrimaryContextRelease(shell, device, reset);
+    if (fault_of(device)) r = GRAFT_OK; /* the end of a context that failed is no failure */
+  }
+  pthread_mutex_unlock(&primary[device].lock);
+  return r;
+}
+
+GRAFT_EXPORT int cuDevicePrimaryCtxRelease_v2(int device) { return release(device, false); }
+GRAFT_EXPORT int cuDevicePrimaryCtxReset_v2(int device) { return release(device, true); }
+
+GRAFT_EXPORT int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned int flags) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  primary[device].flags = flags;
+  if (primary[device].context) primary[device].context->u.context.flags = flags;
+  return 0;
+}
+
+GRAFT_EXPORT int cuDevicePrimaryCtxGetState(int device, void *flags, void *active) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  if (!flags || !active) return GRAFT_INVALID_VALUE;
+  *(unsigned *)flags = primary[device].flags;
+  *(int *)active = __atomic_load_n(&primary[device].shell, __ATOMIC_ACQUIRE) != NULL;
+  return 0;
+}
+
+int graft_primary_context(int device, void **context) {
+  int r = graft_ready();
+  if (r) return r;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  pthread_mutex_lock(&primary[device].lock);
+  r = handle(device);
+  *context = primary[device].context;
+  pthread_mutex_unlock(&primary[device].lock);
+  return r;
+}
+
+/* ---- The thread's stack ---- */
+
+GRAFT_EXPORT int cuCtxGetCurrent(void *pctx) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!pctx) return GRAFT_INVALID_VALUE;
+  *(void **)pctx = graft_context_current();
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxSetCurrent(void *context) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!context) {
+    if (thread.depth) thread.depth--;
+    return 0;
+  }
+  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  if (!object) return GRAFT_INVALID_CONTEXT;
+  if (object->u.context.destroyed && !object->u.context.primary) return GRAFT_CONTEXT_IS_DESTROYED;
+  if (!thread.depth) thread.depth = 1;
+  thread.stack[thread.depth - 1] = object;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxPushCurrent_v2(void *context) {
+  int r = graft_ready();
+  if (r) return r;
+  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  if (!object) return GRAFT_INVALID_CONTEXT;
+  if (thread.depth == STACK) return GRAFT_OUT_OF_MEMORY;
+  thread.stack[thread.depth++] = object;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxPopCurrent_v2(void *pctx) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!thread.depth) return GRAFT_INVALID_CONTEXT;
+  struct graft_object *top = thread.stack[--thread.depth];
+  if (pctx) *(void **)pctx = top;
+  return 0;
+}
+
+/* ---- Contexts of the program's own ---- */
+
+static int create(void *pctx, unsigned int flags, int device) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!pctx) return GRAFT_INVALID_VALUE;
+  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  if (thread.depth == STACK) return GRAFT_OUT_OF_MEMORY;
+  if ((r = fault_of(device))) return r;
+  void *made;
+  if ((r = rpc_graftContextCreate(&made, flags, device))) return r;
+  struct graft_object *object = made;
+  object->u.context.device = device;
+  object->u.context.flags = flags;
+  object->u.context.serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
+  thread.stack[thread.depth++] = object;
+  *(void **)pctx = object;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxCreate_v2(void *pctx, unsigned int flags, int device) { return create(pctx, flags, device); }
+
+GRAFT_EXPORT int cuCtxCreate_v3(void *pctx, void *affinity, int affinities, unsigned int flags, int device) {
+  if (affinity && affinities) return GRAFT_NOT_SUPPORTED; /* execution affinity needs MPS on the server */
+  return create(pctx, flags, device);
+}
+
+GRAFT_EXPORT int cuCtxCreate_v4(void *pctx, void *parameters, unsigned int flags, int device) {
+  if (parameters) {
+    struct {
+      void *affinity;
+      int affinities;
+      void *graphics;
+    } p; /* CUctxCreateParams */
+    memcpy(&p, parameters, sizeof p);
+    if ((p.affinity && p.affinities) || p.graphics) return GRAFT_NOT_SUPPORTED;
+  }
+  return create(pctx, flags, device);
+}
+
+GRAFT_EXPORT int cuCtxDestroy_v2(void *context) {
+  int r = graft_ready();
+  if (r) return r;
+  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  if (!object || object->u.context.primary || object->u.context.destroyed) return GRAFT_INVALID_CONTEXT;
+  ended(object);
+  if (thread.depth && thread.stack[thread.depth - 1] == object) thread.depth--;
+  return rpc_graftContextDestroy(object);
+}
+
+GRAFT_EXPORT int cuCtxAttach(void *pctx, unsigned int flags) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (flags || !pctx) return GRAFT_INVALID_VALUE;
+  *(void **)pctx = context;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxDetach(void *context) { return graft_object(GRAFT_CONTEXT, context) ? GRAFT_OK : GRAFT_INVALID_CONTEXT; }
+
+/* ---- Questions ---- */
+
+GRAFT_EXPORT int cuCtxGetDevice(void *device) {
+  struct graft_object *context;
+  int r = need_any(&context);
+  if (r) return r;
+  if (!device) return GRAFT_INVALID_VALUE;
+  *(int *)device = context->u.context.device;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetDevice_v2(void *device, void *context) {
+  if (!context) return cuCtxGetDevice(device);
+  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  if (!object) return GRAFT_INVALID_CONTEXT;
+  *(int *)device = object->u.context.device;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetApiVersion(void *context, void *version) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!version) return GRAFT_INVALID_VALUE;
+  if (context ? !graft_object(GRAFT_CONTEXT, context) : !graft_context_current()) return GRAFT_INVALID_CONTEXT;
+  *(unsigned *)version = 3020;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetFlags(void *flags) {
+  struct graft_object *context;
+  int r = need_any(&context);
+  if (r) return r;
+  if (!flags) return GRAFT_INVALID_VALUE;
+  *(unsigned *)flags = context->u.context.flags;
+  return 0;
+}
+
+/* How the driver waits is the server's business: flags are kept for the program to ask. */
+GRAFT_EXPORT int cuCtxSetFlags(unsigned int flags) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  context->u.context.flags = flags;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetId(void *context, void *id) {
+  struct graft_object *object = context ? graft_object(GRAFT_CONTEXT, context) : graft_context_current();
+  if (!object) return GRAFT_INVALID_CONTEXT;
+  if (!id) return GRAFT_INVALID_VALUE;
+  *(uint64_t *)id = object->u.context.serial;
+  return 0;
+}
+
+GRAFT_EXPORT int cuCtxGetStreamPriorityRange(void *least, void *greatest) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  const struct graft_device *device = graft_device(context->u.context.device);
+  if (least) *(int *)least = device->priority_low;
+  if (greatest) *(int *)greatest = device->priority_high;
+  return 0;
+}
+
+/* Limits are asked once; setting one forgets them all, since the driver rounds. cuBLAS asks whether the context is one for
+ * graphics (CU_LIMIT_CIG_ENABLED) before each product. */
+GRAFT_EXPORT int cuCtxGetLimit(size_t *value, int limit) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!value || limit < 0) return GRAFT_INVALID_VALUE;
+  if (limit >= GRAFT_LIMITS) return rpc_cuCtxGetLimit(value, limit);
+  if (!(__atomic_load_n(&context->u.context.limits_known, __ATOMIC_ACQUIRE) & 1u << limit)) {
+    size_t answer = 0;
+    if ((r = rpc_cuCtxGetLimit(&answer, limit)) && r != GRAFT_UNSUPPORTED_LIMIT) return r;
+    context->u.context.limits[limit].value = answer;
+    context->u.context.limits[limit].result = r;
+    __atomic_fetch_or(&context->u.context.limits_known, 1u << limit, __ATOMIC_RELEASE);
+  }
+  r = context->u.context.limits[limit].result;
+  if (!r) *value = context->u.context.limits[limit].value;
+  return r;
+}
+
+GRAFT_EXPORT int cuCtxSetLimit(int limit, size_t value) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  r = rpc_cuCtxSetLimit(limit, value);
+  __atomic_store_n(&context->u.context.limits_known, 0, __ATOMIC_RELEASE);
+  return r;
+}
+
+GRAFT_EXPORT int cuCtxSynchronize(void) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  return r ? r : rpc_graftContextSynchronize();
+}
+
+GRAFT_EXPORT int cuCtxSynchronize_v2(void *context) {
+  if (!context) return cuCtxSynchronize();
+  int r = cuCtxPushCurrent_v2(context);
+  if (r) return r;
+  r = cuCtxSynchronize();
+  void *popped;
+  cuCtxPopCurrent_v2(&popped);
+  return r;
+}
+
+GRAFT_EXPORT int cuThreadExchangeStreamCaptureMode(void *mode) {
+  if (!mode) return GRAFT_INVALID_VALUE;
+  int before = thread.capture_mode;
+  thread.capture_mode = *(int *)mode;
+  *(int *)mode = before;
+  return 0;
+}

@@ -1,0 +1,203 @@
+/* Devices: everything that a program asks about them comes from one snapshot at connect. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/contexts.h"
+#include "api/devices.h"
+#include "api/rpc.h"
+#include "graft_rpc.h"
+#include "session/session.h"
+
+#define SNAPSHOT 4096
+
+static struct graft_device devices[GRAFT_MAX_DEVICES];
+static int device_count;
+static int driver_version = GRAFT_CUDA_VERSION;
+static char driver_text[16];
+
+/* What the server's driver can do but this client does not offer to programs (CUdevice_attribute). */
+static const struct {
+  int attribute, value;
+  bool socket_only; /* shared memory lies at one address for program and GPU: there it is as the driver says */
+} overrides[] = {
+    {83, 1, false},  /* MANAGED_MEMORY: managed.c */
+    {86, 0, false},  /* HOST_NATIVE_ATOMIC_SUPPORTED */
+    {88, 0, false},  /* PAGEABLE_MEMORY_ACCESS */
+    {89, 0, true},   /* CONCURRENT_MANAGED_ACCESS */
+    {91, 0, false},  /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */
+    {100, 0, false}, /* PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES */
+    {101, 0, false}, /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */
+    {110, 0, false}, /* GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED */
+    {112, 0, false}, /* SPARSE_CUDA_ARRAY_SUPPORTED */
+    {114, 0, false}, /* TIMELINE_SEMAPHORE_INTEROP_SUPPORTED */
+    {116, 0, false}, /* GPU_DIRECT_RDMA_SUPPORTED */
+    {124, 0, false}, /* DMA_BUF_SUPPORTED */
+    {128, 0, false}, /* HANDLE_TYPE_FABRIC_SUPPORTED */
+    {132, 0, false}, /* MULTICAST_SUPPORTED */
+    {136, 0, false}, /* MEM_DECOMPRESS_ALGORITHM_MASK */
+};
+
+int graft_device_count(void) { return device_count; }
+const struct graft_device *graft_device(int index) { return &devices[index]; }
+int graft_driver_version(void) { return driver_version; }
+const char *graft_driver_text(void) { return driver_text; }
+
+static int load(int index) {
+  uint8_t data[SNAPSHOT];
+  int r = rpc_graftSnapshot((unsigned)index, data, sizeof data);
+  if (r) return r;
+  struct {
+    uint32_t version, count;
+    uint64_t memory;
+    uint8_t uuid[16];
+    char driver[16];
+    char name[256];
+    int32_t low, high;
+    uint32_t attributes, zero;
+  } head;
+  memcpy(&head, data, sizeof head);
+  if (head.version && (int)head.version < driver_version) driver_version = (int)head.version;
+  device_count = head.count < GRAFT_MAX_DEVICES ? (int)head.count : GRAFT_MAX_DEVICES;
+  if (!device_count) return 0;
+  struct graft_device *device = &devices[index];
+  memcpy(driver_text, head.driver, sizeof driver_text - 1);
+  device->total_memory = head.memory;
+  memcpy(device->uuid, head.uuid, 16);
+  memcpy(device->name, head.name, sizeof device->name);
+  device->name[sizeof device->name - 1] = 0;
+  device->priority_low = head.low;
+  device->priority_high = head.high;
+  uint32_t count = head.attributes;
+  if (count >= GRAFT_ATTRIBUTES) count = GRAFT_ATTRIBUTES - 1;
+  if (count > (sizeof data - sizeof head) / 4) count = (sizeof data - sizeof head) / 4;
+  device->attribute_count = count;
+  memcpy(device->attributes + 1, data + sizeof head, 4 * count);
+  for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++) {
+    if (overrides[i].socket_only && graft_session_shares_memory()) continue;
+    if (overrides[i].attribute <= (int)count) device->attributes[overrides[i].attribute] = overrides[i].value;
+  }
+  /* MEMPOOL_SUPPORTED_HANDLE_TYPES: descriptors alone. */
+  device->attributes[119] &= 1;
+  return 0;
+}
+
+int graft_devices_load(void) {
+  int r = load(0);
+  for (int i = 1; !r && i < device_count; i++) r = load(i);
+  return r;
+}
+
+static int need(int device) {
+  int r = graft_ready();
+  if (r) return r;
+  return device >= 0 && device < device_count ? GRAFT_OK : GRAFT_INVALID_DEVICE;
+}
+
+GRAFT_EXPORT int cuDriverGetVersion(void *version) {
+  if (!version) return GRAFT_INVALID_VALUE;
+  graft_session_open(); /* without a server, the version of this client: cuInit says what is wrong */
+  *(int *)version = driver_version;
+  return 0;
+}
+
+GRAFT_EXPORT int cuDeviceGet(void *device, int ordinal) {
+  int r = need(ordinal);
+  if (r) return r;
+  if (!device) return GRAFT_INVALID_VALUE;
+  *(int *)device = ordinal;
+  return 0;
+}
+
+GRAFT_EXPORT int cuDeviceGetCount(void *count) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!count) return GRAFT_INVALID_VALUE;
+  *(int *)count = device_count;
+  return 0;
+}
+
+GRAFT_EXPORT int cuDeviceGetName(void *name, int length, int device) {
+  int r = need(device);
+  if (r) return r;
+  if (!name || length <= 0) return GRAFT_INVALID_VALUE;
+  snprintf(name, (size_t)length, "%s", devices[device].name);
+  return 0;
+}
+
+GRAFT_EXPORT int cuDeviceGetUuid(void *uuid, int device) {
+  int r = need(device);
+  if (r) return r;
+  if (!uuid) return GRAFT_INVALID_VALUE;
+  memcpy(uuid, devices[device].uuid, 16);
+  return 0;
+}
+
+GRAFT_EXPORT int cuDeviceGetUuid_v2(void *uuid, int device) { return cuDeviceGetUuid(uuid, device); }
+
+GRAFT_EXPORT int cuDeviceTotalMem_v2(void *bytes, int device) {
+  int r = need(device);
+  if (r) return r;
+  if (!bytes) return GRAFT_INVALID_VALUE;
+  *(size_t *)bytes = devices[device].total_memory;
+  return 0;
+}
+
+GRAFT_EXPORT int cuDeviceGetAttribute(void *value, int attribute, int device) {
+  int r = need(device);
+  if (r) return r;
+  if (!value || attribute < 1 || attribute > (int)devices[device].attribute_count ||
+      devices[device].attributes[attribute] == INT_MIN) {
+    return GRAFT_INVALID_VALUE;
+  }
+  *(int *)value = devices[device].attributes[attribute];
+  return 0;
+}
+
+GRAFT_EXPORT int cuDeviceGetProperties(void *properties, int device) {
+  /* CUdevprop: threads a block; block; grid; shared memory; constant memory; warp; pitch; registers; clock; alignment. */
+  static const int attributes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+  int r = need(device);
+  if (r) return r;
+  if (!properties) return GRAFT_INVALID_VALUE;
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+    ((int *)properties)[i] = devices[device].attributes[attributes[i]];
+  }
+  return 0;
+}
+
+GRAFT_EXPORT int cuDeviceComputeCapability(void *major, void *minor, int device) {
+  int r = cuDeviceGetAttribute(major, 75, device);
+  return r ? r : cuDeviceGetAttribute(minor, 76, device);
+}
+
+GRAFT_EXPORT int cuDeviceGetPCIBusId(void *text, int length, int device) {
+  int domain, bus, slot, r;
+  if ((r = cuDeviceGetAttribute(&domain, 50, device)) || (r = cuDeviceGetAttribute(&bus, 33, device)) ||
+      (r = cuDeviceGetAttribute(&slot, 34, device))) {
+    return r;
+  }
+  if (!text || length < 13) return GRAFT_INVALID_VALUE;
+  snprintf(text, (size_t)length, "%04x:%02x:%02x.0", (unsigned)domain, (unsigned)bus, (unsigned)slot);
+  return 0;
+}
+
+GRAFT_EXPORT int cuDeviceGetByPCIBusId(void *device, const char *text) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!device || !text) return GRAFT_INVALID_VALUE;
+  unsigned domain = 0, bus, slot, function = 0;
+  if (sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3) {
+    domain = 0;
+    if (sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2) return GRAFT_INVALID_VALUE;
+  }
+  for (int i = 0; i < device_count; i++) {
+    const int *a = devices[i].attributes;
+    if (a[50] == (int)domain && a[33] == (int)bus && a[34] == (int)slot) {
+      *(int *)device = i;
+      return 0;
+    }
+  }
+  return GRAFT_INVALID_DEVICE;
+}

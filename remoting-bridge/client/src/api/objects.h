@@ -1,0 +1,101 @@
+/* Objects: what stands behind the handles that the program holds. */
+#ifndef GRAFT_OBJECTS_H
+#define GRAFT_OBJECTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GRAFT_LIMITS 10 /* CUlimit */
+
+struct graft_layout {
+  uint32_t count;
+  uint32_t total;
+  struct {
+    uint32_t offset, size;
+  } parameter[];
+};
+
+struct graft_storage;
+struct graft_held;
+struct graft_node_parameters;
+
+struct graft_object {
+  uint32_t magic;
+  uint16_t kind;
+  bool per_thread;
+  uint32_t id;
+  struct graft_object *next;
+  struct graft_object *same; /* belongs to objects.c */
+  union {
+    struct {
+      int device;
+      bool primary;
+      bool destroyed;
+      bool busy; /* work was queued since the legacy stream was last waited for: read and written without a lock */
+      unsigned flags;
+      uint64_t serial;
+      struct graft_storage *storage;
+      unsigned limits_known;
+      struct {
+        size_t value;
+        int result;
+      } limits[GRAFT_LIMITS];
+    } context;
+    struct {
+      struct graft_object *library; /* module or library it came from */
+      char *name;
+      struct graft_layout *layout;
+      bool is_kernel;
+      pthread_mutex_t lock;
+      struct graft_facts *facts; /* of each device that was asked about */
+    } function;
+    struct {
+      unsigned flags;
+      int priority;
+      struct graft_object *context;
+      uint64_t serial;
+    } stream;
+    struct {
+      bool shared; /* with other processes */
+    } event;
+    struct {
+      struct graft_object *functions;
+      struct graft_object *module;
+      pthread_mutex_t lock;
+    } library;
+    struct {
+      struct graft_object *nodes; /* that the program knows, by next */
+      struct graft_held *held;    /* user objects */
+    } graph;
+    struct {
+      struct graft_held *held;
+    } exec;
+    struct {
+      struct graft_object *graph;
+      struct graft_node_parameters *parameters; /* as the program gave them; NULL for a node of a capture until asked */
+    } node;
+    struct {
+      char *info, *error;
+      size_t info_room, error_room;
+      void **info_size, **error_size;
+      void *image;
+      struct graft_link_inputs *inputs; /* NULL if the compute cache has no part in it */
+    } link;
+    struct {
+      void (*destroy)(void *data);
+      void *data;
+      unsigned count;
+    } userobject;
+  } u;
+};
+
+/* The object behind a handle, or NULL if it is none of that kind. */
+struct graft_object *graft_object(int kind, const void *handle);
+/* An object without an id of its own. */
+struct graft_object *graft_object_shell(int kind);
+/* Finds or makes the object for an id that the server gave. */
+void *graft_object_adopt(int kind, uint64_t id);
+
+#endif

@@ -1,0 +1,111 @@
+/* What the generated marshalling stands on: calls into a session, and objects that stand for handles. */
+#ifndef GRAFT_RPC_RUNTIME_H
+#define GRAFT_RPC_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define GRAFT_EXPORT __attribute__((visibility("default")))
+
+/* CUresult values that the client itself returns (CUDA driver API reference). */
+enum {
+  GRAFT_OK = 0,
+  GRAFT_INVALID_VALUE = 1,
+  GRAFT_OUT_OF_MEMORY = 2,
+  GRAFT_NOT_INITIALIZED = 3,
+  GRAFT_DEINITIALIZED = 4,
+  GRAFT_DEVICE_UNAVAILABLE = 46,
+  GRAFT_NO_DEVICE = 100,
+  GRAFT_INVALID_DEVICE = 101,
+  GRAFT_INVALID_IMAGE = 200,
+  GRAFT_INVALID_CONTEXT = 201,
+  GRAFT_UNSUPPORTED_LIMIT = 215,
+  GRAFT_FILE_NOT_FOUND = 301,
+  GRAFT_INVALID_HANDLE = 400,
+  GRAFT_NOT_FOUND = 500,
+  GRAFT_NOT_READY = 600,
+  GRAFT_PRIMARY_CONTEXT_ACTIVE = 708,
+  GRAFT_CONTEXT_IS_DESTROYED = 709,
+  GRAFT_HOST_MEMORY_ALREADY_REGISTERED = 712,
+  GRAFT_HOST_MEMORY_NOT_REGISTERED = 713,
+  GRAFT_NOT_SUPPORTED = 801,
+  GRAFT_STREAM_CAPTURE_UNSUPPORTED = 900,
+};
+
+struct graft_object;
+struct graft_session;
+
+/* A request under construction: between graft_begin and graft_send or graft_wait the session is locked. */
+struct graft_call {
+  struct graft_session *session;
+  uint8_t *start; /* of the record: in the ring, or in a buffer if there is no room at one place */
+  uint8_t *at;
+  uint8_t *end;
+  uint32_t slot;
+  int function;
+  const void *bulk;
+  size_t bulk_bytes;
+  bool brought; /* mirrored memory for it, so that its sending is to be told */
+};
+
+/* Where one result goes: bytes to copy, and the kind of handle to make of ids, or -1. */
+struct graft_result {
+  void *to;
+  size_t bytes;
+  int kind;
+};
+
+/* Starts a request with this many bytes of parameters. Fails if there is no session. */
+int graft_begin(struct graft_call *call, int function, size_t bytes);
+/* Names the bulk data that follows the record. It is read before graft_send or graft_wait returns. */
+void graft_bulk(struct graft_call *call, const void *data, size_t bytes);
+/* Sends without waiting. */
+int graft_send(struct graft_call *call);
+/* Sends and waits for the reply; fills in the results. */
+int graft_wait(struct graft_call *call, const struct graft_result *results, int count);
+
+/* Padded to 8 bytes. */
+static inline size_t graft_padded(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
+static inline size_t graft_block_size(size_t bytes) { return 8 + graft_padded(bytes); }
+static inline size_t graft_text_size(const char *text) { return text ? strlen(text) + 1 : 0; }
+
+static inline void graft_put(struct graft_call *call, uint64_t value) {
+  memcpy(call->at, &value, 8);
+  call->at += 8;
+}
+
+static inline void graft_put_block(struct graft_call *call, const void *data, size_t bytes) {
+  graft_put(call, bytes);
+  if (bytes) {
+    size_t padded = graft_padded(bytes);
+    memset(call->at + padded - 8, 0, 8);
+    memcpy(call->at, data, bytes);
+    call->at += padded;
+  }
+}
+
+/* Puts the ids of handles; one that is not valid becomes an id that the server refuses. */
+void graft_put_handles(struct graft_call *call, int kind, void *const *handles, size_t count);
+
+static inline uint64_t graft_float_bits(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, 4);
+  return bits;
+}
+
+/* The id of a handle that the program passes. NULL is 0 (for streams: the thread's default stream). */
+int graft_id(int kind, const void *handle, uint64_t *id);
+struct graft_object *graft_object_new(int kind);
+void graft_object_free(int kind, void *object);
+uint64_t graft_object_id(const struct graft_object *object);
+
+/* A function that is not there: says so once with GRAFT_DEBUG, answers CUDA_ERROR_NOT_SUPPORTED. */
+int graft_not_served(const char *name);
+
+/* Within a per-thread variant (_ptsz, _ptds) the stream 0 is the thread's own. */
+int graft_per_thread_enter(void);
+void graft_per_thread_leave(int before);
+
+#endif

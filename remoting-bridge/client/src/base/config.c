@@ -1,0 +1,105 @@
+/* Where the server is and who we are: a file of "key = value" lines, then the environment. */
+#include "base/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *trim(char *s) {
+  while (isspace((unsigned char)*s)) s++;
+  char *end = s + strlen(s);
+  while (end > s && isspace((unsigned char)end[-1])) *--end = 0;
+  return s;
+}
+
+static bool parse_token(const char *hex, uint8_t token[32]) {
+  for (int i = 0; i < 64; i++) {
+    const char *digits = "0123456789abcdef";
+    const char *at = hex[i] ? strchr(digits, tolower((unsigned char)hex[i])) : NULL;
+    if (!at) return false;
+    uint8_t value = (uint8_t)(at - digits);
+    token[i / 2] = i % 2 ? (uint8_t)(token[i / 2] | value) : (uint8_t)(value << 4);
+  }
+  return hex[64] == 0;
+}
+
+static bool read_token(const char *path, uint8_t token[32], char *reason, size_t size) {
+  FILE *file = fopen(path, "re");
+  if (!file) {
+    const char *why = errno == EACCES ? "only root and the group that the set-up names may read it" : strerror(errno);
+    snprintf(reason, size, "token file %s: %s", path, why);
+    return false;
+  }
+  char line[128] = "";
+  char *got = fgets(line, sizeof line, file);
+  fclose(file);
+  bool ok = got && parse_token(trim(line), token);
+  memset(line, 0, sizeof line);
+  if (!ok) snprintf(reason, size, "token file %s does not hold 64 hexadecimal digits", path);
+  return ok;
+}
+
+static void copy(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from); }
+
+bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
+  memset(config, 0, sizeof *config);
+  config->spin_microseconds = 50;
+  copy(config->pci_devices, sizeof config->pci_devices, "/sys/bus/pci/devices");
+  copy(config->rdma_devices, sizeof config->rdma_devices, "/sys/class/infiniband");
+  config->data_connections = -1;
+  char token_file[512] = "", managed[16] = "shared";
+  const char *path = getenv("GRAFT_CONFIG");
+  FILE *file = fopen(path ? path : "/etc/graft/client.conf", "re");
+  if (!file && path) {
+    snprintf(reason, size, "GRAFT_CONFIG=%s: %s", path, strerror(errno));
+    return false;
+  }
+  if (file) {
+    char line[1024];
+    while (fgets(line, sizeof line, file)) {
+      char *text = trim(line), *equals = strchr(text, '=');
+      if (*text == '#' || !equals) continue;
+      *equals = 0;
+      char *key = trim(text), *value = trim(equals + 1);
+      if (!strcmp(key, "server")) copy(config->servers, sizeof config->servers, value);
+      if (!strcmp(key, "name")) copy(config->name, sizeof config->name, value);
+      if (!strcmp(key, "token-file")) copy(token_file, sizeof token_file, value);
+      if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
+      if (!strcmp(key, "rdma-ports")) copy(config->rdma_ports, sizeof config->rdma_ports, value);
+      if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
+      if (!strcmp(key, "data-connections") || !strcmp(key, "lanes")) config->data_connections = atoi(value);
+      if (!strcmp(key, "managed")) copy(managed, sizeof managed, value);
+    }
+    fclose(file);
+  }
+  const char *value;
+  if ((value = getenv("GRAFT_SERVER"))) copy(config->servers, sizeof config->servers, value);
+  if ((value = getenv("GRAFT_NAME"))) copy(config->name, sizeof config->name, value);
+  if ((value = getenv("GRAFT_TOKEN_FILE"))) copy(token_file, sizeof token_file, value);
+  if ((value = getenv("GRAFT_SPIN_MICROSECONDS"))) config->spin_microseconds = atoi(value);
+  if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
+  if ((value = getenv("GRAFT_RDMA_PORTS"))) copy(config->rdma_ports, sizeof config->rdma_ports, value);
+  if ((value = getenv("GRAFT_RDMA_DEVICES"))) copy(config->rdma_devices, sizeof config->rdma_devices, value);
+  if ((value = getenv("GRAFT_DATA_CONNECTIONS")) || (value = getenv("GRAFT_LANES"))) config->data_connections = atoi(value);
+  if ((value = getenv("GRAFT_MANAGED"))) copy(managed, sizeof managed, value);
+  config->managed_exclusive = !strcmp(managed, "exclusive");
+  if (!config->managed_exclusive && strcmp(managed, "shared")) {
+    snprintf(reason, size, "'managed' or GRAFT_MANAGED is '%s': it can be shared or exclusive", managed);
+    return false;
+  }
+  config->stats = (value = getenv("GRAFT_STATS")) && strcmp(value, "0");
+  config->debug = (value = getenv("GRAFT_DEBUG")) ? atoi(value) : 0;
+  if (!config->servers[strspn(config->servers, GRAFT_BETWEEN_SERVERS)]) {
+    snprintf(reason, size, "no server: set 'server' in /etc/graft/client.conf or GRAFT_SERVER");
+    return false;
+  }
+  if (!config->name[0] && gethostname(config->name, sizeof config->name - 1)) copy(config->name, sizeof config->name, "client");
+  if (token_file[0]) {
+    if (!read_token(token_file, config->token, reason, size)) return false;
+    config->has_token = true;
+  }
+  return true;
+}

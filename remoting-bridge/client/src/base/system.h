@@ -1,0 +1,20 @@
+/* Time, threads, and lines on stderr. */
+#ifndef GRAFT_SYSTEM_H
+#define GRAFT_SYSTEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+uint64_t graft_now(void);
+/* One line on stderr. */
+void graft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Starts a thread of the client's own: detached, and deaf to the program's signals. False with errno. */
+bool graft_start_thread(void *(*run)(void *), void *argument);
+/* Whether that started it. */
+bool graft_is_own_thread(pid_t thread);
+/* Writes the calling thread's id there. */
+void graft_note_thread(pid_t *who);
+
+#endif

@@ -1,0 +1,210 @@
+/* Graphs: what is in one, and its life. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "graft_rpc.h"
+#include "graph/node.h"
+#include "graph/userobject.h"
+#include "memory/mirror.h"
+
+#define LISTED 16384
+
+static int graph_nodes(void *graph, unsigned roots, void **nodes, size_t *count) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!graft_object(GRAFT_GRAPH, graph) || !count) return GRAFT_INVALID_VALUE;
+  uint64_t room = nodes ? *count : 0, found = 0;
+  if (room > 65536) room = 65536;
+  if ((r = rpc_graftGraphNodes(graph, roots, nodes, room, &found))) return r;
+  *count = found;
+  for (size_t i = 0; i < room && i < found; i++) graft_node_of(nodes[i], graph);
+  return 0;
+}
+
+GRAFT_EXPORT int cuGraphGetNodes(void *graph, void *nodes, void *count) { return graph_nodes(graph, 0, nodes, count); }
+GRAFT_EXPORT int cuGraphGetRootNodes(void *graph, void *nodes, void *count) { return graph_nodes(graph, 1, nodes, count); }
+
+GRAFT_EXPORT int cuGraphGetEdges_v2(void *graph, void *from, void *to, void *edges, void *count) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!graft_object(GRAFT_GRAPH, graph) || !count || !from != !to) return GRAFT_INVALID_VALUE;
+  uint64_t room = from ? *(size_t *)count : 0, found = 0;
+  if (room > LISTED) room = LISTED;
+  if ((r = rpc_graftGraphEdges(graph, from, to, edges, room, &found))) return r;
+  *(size_t *)count = found;
+  for (size_t i = 0; i < room && i < found; i++) {
+    graft_node_of(((void **)from)[i], graph);
+    graft_node_of(((void **)to)[i], graph);
+  }
+  return 0;
+}
+GRAFT_EXPORT int cuGraphGetEdges(void *graph, void *from, void *to, void *count) {
+  return cuGraphGetEdges_v2(graph, from, to, NULL, count);
+}
+
+static int neighbours(void *handle, unsigned dependents, void *nodes, void *edges, size_t *count) {
+  struct graft_object *node = graft_object(GRAFT_NODE, handle);
+  int r = graft_ready();
+  if (r) return r;
+  if (!node || !count) return GRAFT_INVALID_VALUE;
+  uint64_t room = nodes ? *count : 0, found = 0;
+  if (room > LISTED) room = LISTED;
+  if ((r = rpc_graftGraphNeighbours(node, dependents, nodes, edges, room, &found))) return r;
+  *count = found;
+  for (size_t i = 0; i < room && i < found; i++) graft_node_of(((void **)nodes)[i], node->u.node.graph);
+  return 0;
+}
+
+GRAFT_EXPORT int cuGraphNodeGetDependencies_v2(void *node, void *nodes, void *edges, void *count) {
+  return neighbours(node, 0, nodes, edges, count);
+}
+GRAFT_EXPORT int cuGraphNodeGetDependencies(void *node, void *nodes, void *count) {
+  return neighbours(node, 0, nodes, NULL, count);
+}
+GRAFT_EXPORT int cuGraphNodeGetDependentNodes_v2(void *node, void *nodes, void *edges, void *count) {
+  return neighbours(node, 1, nodes, edges, count);
+}
+GRAFT_EXPORT int cuGraphNodeGetDependentNodes(void *node, void *nodes, void *count) {
+  return neighbours(node, 1, nodes, NULL, count);
+}
+
+GRAFT_EXPORT int cuGraphAddDependencies_v2(void *graph, const void **from, const void **to, const void *edges, size_t count) {
+  int r = graft_ready();
+  return r || !count ? r : rpc_cuGraphAddDependencies_v2(graph, from, to, edges, count);
+}
+GRAFT_EXPORT int cuGraphAddDependencies(void *graph, void *from, void *to, size_t count) {
+  return cuGraphAddDependencies_v2(graph, from, to, NULL, count);
+}
+GRAFT_EXPORT int cuGraphRemoveDependencies_v2(void *graph, const void **from, const void **to, const void *edges, size_t count) {
+  int r = graft_ready();
+  return r || !count ? r : rpc_cuGraphRemoveDependencies_v2(graph, from, to, edges, count);
+}
+GRAFT_EXPORT int cuGraphRemoveDependencies(void *graph, void *from, void *to, size_t count) {
+  return cuGraphRemoveDependencies_v2(graph, from, to, NULL, count);
+}
+
+GRAFT_EXPORT int cuGraphDebugDotPrint(void *graph, const char *path, unsigned int flags) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!path || !graft_object(GRAFT_GRAPH, graph)) return GRAFT_INVALID_VALUE;
+  const unsigned chunk = 256 << 10;
+  unsigned char *text = malloc(chunk);
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) r = errno == ENOENT ? GRAFT_FILE_NOT_FOUND : GRAFT_INVALID_VALUE;
+  if (!text) r = GRAFT_OUT_OF_MEMORY;
+  for (uint64_t at = 0, length = 1; !r && at < length; at += chunk) {
+    if ((r = rpc_graftGraphDot(graph, flags, at, text, chunk, &length))) break;
+    size_t take = length - at < chunk ? (size_t)(length - at) : chunk;
+    if (write(fd, text, take) != (ssize_t)take) r = GRAFT_INVALID_VALUE;
+  }
+  if (fd >= 0) close(fd);
+  free(text);
+  return r;
+}
+
+/* ---- The life of graphs ---- */
+
+GRAFT_EXPORT int cuGraphClone(void **clone, void *original) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!clone) return GRAFT_INVALID_VALUE;
+  if (!(r = rpc_cuGraphClone(clone, original))) graft_user_objects_copy(*clone, original);
+  return r;
+}
+
+GRAFT_EXPORT int cuGraphDestroyNode(void *handle) {
+  struct graft_object *node = graft_object(GRAFT_NODE, handle);
+  int r = graft_ready();
+  if (r) return r;
+  if (!node) return GRAFT_INVALID_VALUE;
+  graft_node_detach(node);
+  return rpc_cuGraphDestroyNode(handle);
+}
+
+GRAFT_EXPORT int cuGraphDestroy(void *handle) {
+  struct graft_object *graph = graft_object(GRAFT_GRAPH, handle);
+  int r = graft_ready();
+  if (r) return r;
+  if (!graph) return GRAFT_INVALID_VALUE;
+  struct graft_object *node = graft_nodes_take(graph);
+  while (node) {
+    struct graft_object *next = node->next;
+    graft_object_free(GRAFT_NODE, node);
+    node = next;
+  }
+  graft_user_objects_drop(&graph->u.graph.held);
+  return rpc_cuGraphDestroy(handle);
+}
+
+static int instantiate(void *exec, void *graph, uint64_t flags, void *upload, void **failed, unsigned *outcome) {
+  int r = graft_ready();
+  if (r) return r;
+  void *made, *node = NULL;
+  unsigned how = 0;
+  if (!exec) return GRAFT_INVALID_VALUE;
+  r = rpc_graftGraphInstantiate(&made, graph, flags, upload, &node, &how);
+  if (failed) *failed = node;
+  if (outcome) *outcome = how;
+  if (r) return r;
+  graft_mirrors_instantiated();
+  graft_user_objects_copy(made, graph);
+  *(void **)exec = made;
+  return 0;
+}
+
+GRAFT_EXPORT int cuGraphInstantiateWithFlags(void *exec, void *graph, uint64_t flags) {
+  return instantiate(exec, graph, flags, NULL, NULL, NULL);
+}
+GRAFT_EXPORT int cuGraphInstantiate_v2(void *exec, void *graph, void *failed, void *log, size_t size) {
+  if (log && size) *(char *)log = 0;
+  return instantiate(exec, graph, 0, NULL, failed, NULL);
+}
+GRAFT_EXPORT int cuGraphInstantiate(void *exec, void *graph, void *failed, void *log, size_t size) {
+  return cuGraphInstantiate_v2(exec, graph, failed, log, size);
+}
+GRAFT_EXPORT int cuGraphInstantiateWithParams(void *exec, void *graph, void *params) {
+  struct {
+    uint64_t flags;
+    void *upload, *failed;
+    unsigned outcome;
+  } *p = params; /* CUDA_GRAPH_INSTANTIATE_PARAMS */
+  return p ? instantiate(exec, graph, p->flags, p->upload, &p->failed, &p->outcome) : GRAFT_INVALID_VALUE;
+}
+
+GRAFT_EXPORT int cuGraphExecDestroy(void *handle) {
+  struct graft_object *exec = graft_object(GRAFT_EXEC, handle);
+  int r = graft_ready();
+  if (r) return r;
+  if (!exec) return GRAFT_INVALID_VALUE;
+  if (exec->u.exec.held) rpc_graftContextSynchronize(); /* a launch may still use what its user objects stand for */
+  graft_user_objects_drop(&exec->u.exec.held);
+  return rpc_cuGraphExecDestroy(handle);
+}
+
+static int update(void *exec, void *graph, unsigned *outcome, void **node, void **from) {
+  int r = graft_ready();
+  if (r) return r;
+  *outcome = 0;
+  *node = *from = NULL;
+  if ((r = rpc_graftGraphUpdate(exec, graph, outcome, node, from))) return r;
+  graft_user_objects_copy(exec, graph);
+  return 0;
+}
+
+GRAFT_EXPORT int cuGraphExecUpdate_v2(void *exec, void *graph, void *info) {
+  struct {
+    unsigned outcome;
+    void *node, *from;
+  } *out = info; /* CUgraphExecUpdateResultInfo */
+  return out ? update(exec, graph, &out->outcome, &out->node, &out->from) : GRAFT_INVALID_VALUE;
+}
+GRAFT_EXPORT int cuGraphExecUpdate(void *exec, void *graph, void *node, void *outcome) {
+  void *from;
+  return node && outcome ? update(exec, graph, outcome, node, &from) : GRAFT_INVALID_VALUE;
+}

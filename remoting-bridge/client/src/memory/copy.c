@@ -1,0 +1,223 @@
+/* Copies. Where both operands are memory that the server has, it copies, in the order of the stream. Where one is private to the
+ * program (place.h), its bytes travel. Where both are host memory, the program's own thread copies once the stream has come so
+ * far: such copies are synchronous in CUDA, too ("API synchronization behavior"). */
+#include "memory/copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/profile.h"
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "graft_rpc.h"
+#include "memory/mirror.h"
+#include "memory/place.h"
+#include "memory/ranges.h"
+#include "memory/staging.h"
+#include "session/session.h"
+
+/* From here on a copy is staged through the shared region; smaller ones travel behind their record. */
+#define STAGED (32u << 10)
+/* Up to here copies from pageable memory are asynchronous with respect to the host (CUDA C++ Programming Guide). */
+#define TAKEN_AT_ONCE (64u << 10)
+
+int graft_copy_settle(const void *private, size_t bytes, void *stream) {
+  if (!graft_read_pending(private, bytes)) return GRAFT_OK;
+  int r = graft_stream_reach(stream);
+  return r || graft_reads_await(private, bytes) ? r : graft_dead();
+}
+
+static bool is_pinned(const struct graft_place *place) {
+  return place->memory == GRAFT_MEMORY_PINNED || place->memory == GRAFT_MEMORY_REGISTERED;
+}
+
+/* A host function that the stream has yet to come to may write what a copy behind it reads, and so may the program while a stream
+ * waits for a value: then the copy must not take the bytes now, and the server copies when it is time. */
+int graft_copy_defer(struct graft_place *from, size_t bytes, void *stream) {
+  if (!is_pinned(from) || !graft_streams_may_be_held()) return GRAFT_OK;
+  int r = graft_place_expose(from, bytes);
+  return r || !graft_values_are_waited_for() || !from->mirrored ? r : graft_stream_look(stream);
+}
+
+int graft_copy_defer_target(struct graft_place *to, size_t bytes) {
+  return is_pinned(to) && graft_streams_may_be_held() ? graft_place_expose(to, bytes) : GRAFT_OK;
+}
+
+bool graft_copy_waits(const struct graft_place *from, size_t bytes) {
+  if (from->memory != GRAFT_MEMORY_NONE) return true;
+  struct graft_object *context = graft_context_current();
+  uint64_t stream;
+  if (bytes <= TAKEN_AT_ONCE || !__atomic_load_n(&context->u.context.busy, __ATOMIC_RELAXED)) return false;
+  /* A copy in the legacy stream comes behind the work of all blocking streams, and so does the wait for it. A wait for the
+   * per-thread stream says nothing about the others. */
+  if (!graft_stream_id(NULL, &stream) && !stream) __atomic_store_n(&context->u.context.busy, false, __ATOMIC_RELAXED);
+  return true;
+}
+
+static int host_to_host(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream) {
+  int r = graft_stream_reach(stream);
+  if (r) return r;
+  void *target = (void *)(uintptr_t)to->host;
+  const void *source = (const void *)(uintptr_t)from->host;
+  if (!graft_reads_await(target, bytes) || !graft_reads_await(source, bytes)) return graft_dead();
+  memmove(target, source, bytes);
+  return GRAFT_OK;
+}
+
+/* What the program can see of it must be there when it has waited for the copy. */
+static int finish(const struct graft_place *to, const struct graft_place *from, void *stream, bool wait) {
+  bool is_seen = to->host || from->host || to->synchronous || from->synchronous;
+  return wait && is_seen ? cuStreamSynchronize(stream) : GRAFT_OK;
+}
+
+/* At the server managed memory is pinned memory, whose copies without a stream do not wait for kernels of other streams (seen on
+ * an H200, driver 580), where those of managed memory do. */
+static int await_kernels(const struct graft_place *to, const struct graft_place *from) {
+  bool managed = to->memory == GRAFT_MEMORY_MANAGED || from->memory == GRAFT_MEMORY_MANAGED;
+  return managed && graft_managed_is_exclusive() ? rpc_graftContextSynchronize() : GRAFT_OK;
+}
+
+static int queue(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream) {
+  bool from_region = from->memory == GRAFT_MEMORY_PINNED && !from->mirrored && to->memory == GRAFT_MEMORY_DEVICE;
+  bool to_region = to->memory == GRAFT_MEMORY_PINNED && !to->mirrored && from->memory == GRAFT_MEMORY_DEVICE;
+  if (from_region) return rpc_graftCopyFromRegion(to->device, from->device, bytes, stream);
+  if (to_region) return rpc_graftCopyToRegion(to->device, from->device, bytes, stream);
+  return rpc_cuMemcpyDtoDAsync_v2(to->device, from->device, bytes, stream);
+}
+
+static int at_server(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream, bool wait) {
+  int r = wait ? await_kernels(to, from) : GRAFT_OK;
+  if (r) return r;
+  graft_place_announce(from, bytes, false, stream);
+  graft_place_announce(to, bytes, true, stream);
+  r = queue(to, from, bytes, stream);
+  graft_mirrors_sent();
+  return r ? r : finish(to, from, stream, wait);
+}
+
+static int send_bytes(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream, bool wait) {
+  const void *source = (const void *)(uintptr_t)from->host;
+  /* The bytes leave now, not when the stream comes to the copy: an earlier copy of the stream may still write them. */
+  int r = graft_copy_settle(source, bytes, stream);
+  if (r) return r;
+  graft_place_announce(to, bytes, true, stream);
+  if (bytes > STAGED && graft_staging_ready()) {
+    r = graft_stage_to_device(to->device, source, bytes, stream);
+  } else {
+    if (!wait && from->memory != GRAFT_MEMORY_NONE) graft_outgoing_stays();
+    r = rpc_graftWrite(to->device, source, bytes, stream);
+  }
+  graft_mirrors_sent();
+  if (r || !wait) return r;
+  return to->host || to->synchronous || graft_copy_waits(from, bytes) ? cuStreamSynchronize(stream) : GRAFT_OK;
+}
+
+static int fetch_bytes(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream, bool wait) {
+  void *target = (void *)(uintptr_t)to->host;
+  int r;
+  graft_place_announce(from, bytes, false, stream);
+  bool may_wait = wait || to->memory == GRAFT_MEMORY_NONE;
+  if (bytes > STAGED && graft_staging_ready() && (may_wait || !graft_streams_may_be_held())) {
+    r = graft_stage_from_device(target, from->device, bytes, stream);
+  } else if (may_wait) {
+    graft_incoming(target, bytes);
+    r = rpc_graftRead(from->device, bytes, stream);
+  } else {
+    uint64_t read = graft_read_expect(target, bytes);
+    r = read ? rpc_graftReadAsync(from->device, bytes, stream, read) : GRAFT_OUT_OF_MEMORY;
+    if (r && read) graft_read_forget(read);
+  }
+  graft_mirrors_sent();
+  return r;
+}
+
+/* In a graph a copy reads or writes at each launch: the device has to have both. */
+static int captured(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream) {
+  int r = graft_place_expose(to, bytes);
+  if (!r) r = graft_place_expose(from, bytes);
+  return r ? r : queue(to, from, bytes, stream);
+}
+
+static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream, bool wait) {
+  if (!wait && graft_stream_captures(stream)) return captured(to, from, bytes, stream);
+  if (graft_place_is_host(to) && graft_place_is_host(from)) return host_to_host(to, from, bytes, stream);
+  int r = wait ? GRAFT_OK : graft_copy_defer(from, bytes, stream);
+  if (r) return r;
+  if (!wait) graft_context_set_busy();
+  if (!to->device) return fetch_bytes(to, from, bytes, stream, wait);
+  if (!from->device) return send_bytes(to, from, bytes, stream, wait);
+  return at_server(to, from, bytes, stream, wait);
+}
+
+/* What the program says of its operands counts where CUDA did not give out the pointer. */
+enum says { UNIFIED = 0, FROM_DEVICE = 1, TO_DEVICE = 2 };
+
+static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *stream, bool wait, enum says says) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r || !bytes) return r;
+  if (!target || !source) return GRAFT_INVALID_VALUE;
+  struct graft_place to = graft_place_of(target, says & TO_DEVICE), from = graft_place_of(source, says & FROM_DEVICE);
+  bool transfer = graft_profiling && graft_place_is_host(&to) != graft_place_is_host(&from);
+  if (!transfer) return copy(&to, &from, bytes, stream, wait);
+  uint64_t start = graft_profile_transfer_begin();
+  r = copy(&to, &from, bytes, stream, wait);
+  bool down = graft_place_is_host(&to);
+  graft_profile_transfer_end(start, !down, (const void *)(uintptr_t)(down ? to.host : from.host), bytes);
+  return r;
+}
+
+GRAFT_EXPORT int cuMemcpyHtoD_v2(uint64_t to, void *from, size_t bytes) {
+  return copy_memory(to, (uintptr_t)from, bytes, NULL, true, TO_DEVICE);
+}
+GRAFT_EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, void *from, size_t bytes, void *stream) {
+  return copy_memory(to, (uintptr_t)from, bytes, stream, false, TO_DEVICE);
+}
+GRAFT_EXPORT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
+  return copy_memory((uintptr_t)to, from, bytes, NULL, true, FROM_DEVICE);
+}
+GRAFT_EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
+  return copy_memory((uintptr_t)to, from, bytes, stream, false, FROM_DEVICE);
+}
+GRAFT_EXPORT int cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t bytes) {
+  return copy_memory(to, from, bytes, NULL, true, TO_DEVICE | FROM_DEVICE);
+}
+GRAFT_EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+  return copy_memory(to, from, bytes, stream, false, TO_DEVICE | FROM_DEVICE);
+}
+GRAFT_EXPORT int cuMemcpy(uint64_t to, uint64_t from, size_t bytes) { return copy_memory(to, from, bytes, NULL, true, UNIFIED); }
+GRAFT_EXPORT int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+  return copy_memory(to, from, bytes, stream, false, UNIFIED);
+}
+
+/* Between devices of one session: addresses say which. */
+GRAFT_EXPORT int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, void *stream) {
+  if (!graft_object(GRAFT_CONTEXT, to_context) || !graft_object(GRAFT_CONTEXT, from_context)) return GRAFT_INVALID_CONTEXT;
+  return copy_memory(to, from, bytes, stream, false, TO_DEVICE | FROM_DEVICE);
+}
+
+GRAFT_EXPORT int cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes) {
+  if (!graft_object(GRAFT_CONTEXT, to_context) || !graft_object(GRAFT_CONTEXT, from_context)) return GRAFT_INVALID_CONTEXT;
+  return copy_memory(to, from, bytes, NULL, true, TO_DEVICE | FROM_DEVICE);
+}
+
+/* A batch has no order of its own: one after the other is one of those that it may have. Attributes are hints. */
+GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t count, void *attributes, void *indices,
+                                       size_t attribute_count, void *stream) {
+  (void)attributes, (void)indices, (void)attribute_count;
+  if (!to || !from || !sizes || !count || !stream) return GRAFT_INVALID_VALUE;
+  int r = 0;
+  for (size_t i = 0; i < count && !r; i++) {
+    r = copy_memory(((uint64_t *)to)[i], ((uint64_t *)from)[i], ((size_t *)sizes)[i], stream, false, UNIFIED);
+  }
+  return r;
+}
+
+GRAFT_EXPORT int cuMemcpyBatchAsync(void *to, void *from, void *sizes, size_t count, void *attributes, void *indices,
+                                    size_t attribute_count, void *failed, void *stream) {
+  int r = cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, indices, attribute_count, stream);
+  if (r && failed) *(size_t *)failed = SIZE_MAX; /* which one is not known */
+  return r;
+}

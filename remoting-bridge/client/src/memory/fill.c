@@ -1,0 +1,82 @@
+/* Fills. Those without a stream are over when they return if the program can see the memory ("API synchronization behavior":
+ * fills of pinned and of managed memory are synchronous). They are waited for here: the driver's own wait would hold up the
+ * session's other calls. */
+#include <string.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "graft_rpc.h"
+#include "memory/mirror.h"
+#include "memory/place.h"
+#include "session/session.h"
+
+/* Private memory is filled by the program's own thread when the stream has come so far. */
+static int fill_here(uint64_t to, size_t pitch, const void *value, size_t size, size_t width, size_t height, void *stream) {
+  int r = graft_stream_reach(stream);
+  if (r) return r;
+  if (!graft_reads_await((void *)(uintptr_t)to, pitch * (height - 1) + width * size)) return graft_dead();
+  for (size_t y = 0; y < height; y++) {
+    uint8_t *at = (uint8_t *)(uintptr_t)to + y * pitch;
+    for (size_t x = 0; x < width; x++) memcpy(at + x * size, value, size);
+  }
+  return GRAFT_OK;
+}
+
+/* Whether the server is to fill it; else it is done, with a result. */
+static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, size_t width, size_t height, void *stream, bool wait,
+                  bool *is_seen, int *r) {
+  struct graft_object *context;
+  struct graft_place place = graft_place_of(*to, true);
+  size_t bytes = width && height ? pitch * (height - 1) + width * size : 0;
+  *is_seen = place.host || place.synchronous;
+  if ((*r = graft_context_need(&context))) return false;
+  /* An asynchronous call must not wait for what the program does only afterwards. */
+  bool queued = !wait && bytes && !place.device && graft_streams_may_be_held();
+  if (!place.device && (queued || graft_stream_captures(stream)) && (*r = graft_place_expose(&place, bytes))) return false;
+  if (!place.device && (*to % size || (height > 1 && (pitch % size || pitch < width * size)))) *r = GRAFT_INVALID_VALUE;
+  if (!place.device) {
+    if (!*r && bytes) *r = fill_here(place.host, pitch, value, size, width, height, stream);
+    return false;
+  }
+  if (!wait) graft_context_set_busy();
+  graft_place_announce(&place, bytes, true, stream);
+  *to = place.device;
+  return true;
+}
+
+static int end(int r, bool is_seen, bool wait) {
+  graft_mirrors_sent();
+  return r || !is_seen || !wait ? r : cuStreamSynchronize(NULL);
+}
+
+#define FILL(bits, type)                                                                                                          \
+  static int fill##bits(uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream, bool wait, bool rows) { \
+    int r;                                                                                                                        \
+    bool seen;                                                                                                                    \
+    if (!begin(&to, pitch, &value, sizeof value, width, height, stream, wait, &seen, &r)) return r;                               \
+    if (wait && !seen) {                                                                                                          \
+      r = rows ? rpc_cuMemsetD2D##bits##_v2(to, pitch, value, width, height) : rpc_cuMemsetD##bits##_v2(to, value, width);        \
+    } else {                                                                                                                      \
+      r = rows ? rpc_cuMemsetD2D##bits##Async(to, pitch, value, width, height, stream)                                            \
+               : rpc_cuMemsetD##bits##Async(to, value, width, stream);                                                            \
+    }                                                                                                                             \
+    return end(r, seen, wait);                                                                                                    \
+  }                                                                                                                               \
+  GRAFT_EXPORT int cuMemsetD##bits##_v2(uint64_t to, type value, size_t count) {                                                  \
+    return fill##bits(to, 0, value, count, 1, NULL, true, false);                                                                 \
+  }                                                                                                                               \
+  GRAFT_EXPORT int cuMemsetD##bits##Async(uint64_t to, type value, size_t count, void *stream) {                                  \
+    return fill##bits(to, 0, value, count, 1, stream, false, false);                                                              \
+  }                                                                                                                               \
+  GRAFT_EXPORT int cuMemsetD2D##bits##_v2(uint64_t to, size_t pitch, type value, size_t width, size_t height) {                   \
+    return fill##bits(to, pitch, value, width, height, NULL, true, true);                                                         \
+  }                                                                                                                               \
+  GRAFT_EXPORT int cuMemsetD2D##bits##Async(uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream) {   \
+    return fill##bits(to, pitch, value, width, height, stream, false, true);                                                      \
+  }
+
+FILL(8, unsigned char)
+FILL(16, unsigned short)
+FILL(32, unsigned int)

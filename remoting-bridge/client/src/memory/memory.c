@@ -1,0 +1,355 @@
+/* Memory: allocations, and what a pointer is. */
+#include "memory/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "graft_rpc.h"
+#include "memory/mirror.h"
+#include "memory/place.h"
+#include "memory/ranges.h"
+#include "memory/region.h"
+#include "memory/shadow.h"
+
+static void remember(uint64_t base, size_t bytes, struct graft_object *context) {
+  graft_range_add(&(struct graft_range){
+      .base = base, .bytes = bytes, .memory = GRAFT_MEMORY_DEVICE, .device = context->u.context.device, .context = context});
+}
+
+/* ---- Device memory ---- */
+
+GRAFT_EXPORT int cuMemAlloc_v2(uint64_t *pointer, size_t bytes) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer || !bytes) return GRAFT_INVALID_VALUE;
+  r = rpc_cuMemAlloc_v2(pointer, bytes);
+  if (!r) remember(*pointer, bytes, context);
+  return r;
+}
+
+GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t width, size_t height, unsigned int element) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer || !pitch || !width || !height) return GRAFT_INVALID_VALUE;
+  r = rpc_cuMemAllocPitch_v2(pointer, pitch, width, height, element);
+  if (!r) remember(*pointer, *pitch * height, context);
+  return r;
+}
+
+GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer) return GRAFT_INVALID_VALUE;
+  r = rpc_cuMemAllocAsync(pointer, bytes, stream);
+  if (!r && *pointer) remember(*pointer, bytes, context);
+  return r;
+}
+
+GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *pool, void *stream) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer) return GRAFT_INVALID_VALUE;
+  r = rpc_cuMemAllocFromPoolAsync(pointer, bytes, pool, stream);
+  if (!r && *pointer) remember(*pointer, bytes, context);
+  return r;
+}
+
+/* Whether it is memory that may be freed. A graph's is there again after its next launch. */
+static bool forget(uint64_t pointer) {
+  struct graft_range range;
+  bool found = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_DEVICE && !range.opened;
+  return found && (range.of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
+}
+
+GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
+  int r = graft_usable();
+  if (r || !pointer) return r;
+  return forget(pointer) ? rpc_cuMemFree_v2(pointer) : graft_managed_free(pointer);
+}
+
+GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
+  int r = graft_usable();
+  if (r || !pointer) return r;
+  return forget(pointer) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
+}
+
+void graft_memory_of_graph(uint64_t address, size_t bytes) {
+  struct graft_object *context = graft_context_current();
+  if (!context || !address) return;
+  graft_range_add(&(struct graft_range){.base = address,
+                                        .bytes = bytes,
+                                        .memory = GRAFT_MEMORY_DEVICE,
+                                        .device = context->u.context.device,
+                                        .context = context,
+                                        .of_graph = true});
+}
+
+GRAFT_EXPORT int cuMemGetAddressRange_v2(void *base, void *bytes, uint64_t pointer) {
+  struct graft_range range;
+  int r = graft_usable();
+  if (r) return r;
+  if (!graft_range_find(pointer, &range)) return GRAFT_NOT_FOUND;
+  if (base) *(uint64_t *)base = range.base;
+  if (bytes) *(size_t *)bytes = range.bytes;
+  return 0;
+}
+
+/* Mapped virtual memory is device memory as long as it is mapped. */
+GRAFT_EXPORT int cuMemMap(uint64_t pointer, size_t bytes, size_t offset, uint64_t handle, uint64_t flags) {
+  int r = graft_ready();
+  if (r) return r;
+  if ((r = rpc_cuMemMap(pointer, bytes, offset, handle, flags))) return r;
+  struct graft_object *context = graft_context_current();
+  graft_range_add(&(struct graft_range){.base = pointer,
+                                        .bytes = bytes,
+                                        .memory = GRAFT_MEMORY_DEVICE,
+                                        .device = context ? context->u.context.device : 0,
+                                        .context = context});
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemUnmap(uint64_t pointer, size_t bytes) {
+  int r = graft_ready();
+  if (r) return r;
+  graft_range_remove_within(pointer, bytes);
+  return rpc_cuMemUnmap(pointer, bytes);
+}
+
+/* Variables of modules are device memory too: a copy that infers its direction has to know them. */
+static int get_global(int (*ask)(uint64_t *, size_t *, void *, const char *), uint64_t *pointer, size_t *bytes, void *owner,
+                      const char *name) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  uint64_t base;
+  size_t size;
+  if (!name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
+  if ((r = ask(&base, &size, owner, name))) return r;
+  remember(base, size, context);
+  if (pointer) *pointer = base;
+  if (bytes) *bytes = size;
+  return 0;
+}
+
+GRAFT_EXPORT int cuModuleGetGlobal_v2(uint64_t *pointer, size_t *bytes, void *module, const char *name) {
+  return get_global(rpc_cuModuleGetGlobal_v2, pointer, bytes, module, name);
+}
+
+GRAFT_EXPORT int cuLibraryGetGlobal(uint64_t *pointer, size_t *bytes, void *library, const char *name) {
+  return get_global(rpc_cuLibraryGetGlobal, pointer, bytes, library, name);
+}
+
+/* ---- Pools: an attribute is an int or 64 bits wide (CUmemPool_attribute) ---- */
+
+static bool is_wide(int attribute) { return attribute >= 4; }
+
+GRAFT_EXPORT int cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
+  uint64_t wide = 0;
+  int r = graft_ready();
+  if (r) return r;
+  if (!value) return GRAFT_INVALID_VALUE;
+  if ((r = rpc_graftPoolGetAttribute(pool, attribute, &wide))) return r;
+  memcpy(value, &wide, is_wide(attribute) ? sizeof wide : sizeof(int));
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
+  uint64_t wide = 0;
+  int r = graft_ready();
+  if (r) return r;
+  if (!value) return GRAFT_INVALID_VALUE;
+  memcpy(&wide, value, is_wide(attribute) ? sizeof wide : sizeof(int));
+  return rpc_graftPoolSetAttribute(pool, attribute, wide);
+}
+
+/* ---- Host memory ---- */
+
+#define MAPPED 2u       /* CU_MEMHOSTALLOC_DEVICEMAP: kernels use it */
+#define OURS (1u << 31) /* a flag of our own: of no other kind than what mmap gives */
+
+GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer || flags & ~7u) return GRAFT_INVALID_VALUE;
+  if (!bytes) {
+    *(void **)pointer = NULL;
+    return 0;
+  }
+  void *memory = graft_region_allocate(bytes);
+  bool shared = memory, mirrored = false;
+  if (!memory && flags & MAPPED) {
+    memory = graft_mirror_allocate(bytes, GRAFT_MIRROR_MAPPED);
+    mirrored = memory;
+  }
+  if (!memory) memory = graft_shadow_reserve(bytes);
+  if (!memory) {
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return GRAFT_OUT_OF_MEMORY;
+    flags |= OURS;
+  }
+  graft_range_add(&(struct graft_range){.base = (uintptr_t)memory,
+                                        .bytes = bytes,
+                                        .memory = GRAFT_MEMORY_PINNED,
+                                        .flags = flags,
+                                        .device = context->u.context.device,
+                                        .context = context,
+                                        .view = shared || mirrored ? (uintptr_t)memory : 0,
+                                        .shared = shared});
+  *(void **)pointer = memory;
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemAllocHost_v2(void *pointer, size_t bytes) { return cuMemHostAlloc(pointer, bytes, 0); }
+
+GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
+  struct graft_range range;
+  int r = graft_usable();
+  if (r) return r;
+  if (!pointer) return 0;
+  if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
+  /* CUDA's own free waits for copies that still use the memory. */
+  rpc_graftContextSynchronize();
+  graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
+  graft_mirror_end(pointer);
+  if (range.flags & OURS) {
+    munmap(pointer, range.bytes);
+  } else {
+    graft_shadow_free(pointer); /* unless its mirror's end was that already */
+  }
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags) {
+  struct graft_object *context;
+  struct graft_range range;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer || !bytes) return GRAFT_INVALID_VALUE;
+  if (graft_range_find((uintptr_t)pointer, &range)) return GRAFT_HOST_MEMORY_ALREADY_REGISTERED;
+  graft_range_add(&(struct graft_range){.base = (uintptr_t)pointer,
+                                        .bytes = bytes,
+                                        .memory = GRAFT_MEMORY_REGISTERED,
+                                        .flags = flags,
+                                        .device = context->u.context.device,
+                                        .context = context});
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemHostUnregister(void *pointer) {
+  int r = graft_usable();
+  if (r) return r;
+  struct graft_range range;
+  if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_REGISTERED, &range)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;
+  rpc_graftContextSynchronize(); /* what kernels have written to it comes back now or never */
+  graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
+  graft_mirror_end(pointer);
+  return 0;
+}
+
+static bool pinned(const void *pointer, struct graft_range *range) {
+  return graft_range_find((uintptr_t)pointer, range) &&
+         (range->memory == GRAFT_MEMORY_PINNED || range->memory == GRAFT_MEMORY_REGISTERED);
+}
+
+GRAFT_EXPORT int cuMemHostGetDevicePointer_v2(void *device, void *host, unsigned int flags) {
+  struct graft_range range;
+  int r = graft_ready();
+  if (r) return r;
+  if (!device || flags || !pinned(host, &range)) return GRAFT_INVALID_VALUE;
+  struct graft_place place = graft_place_of((uintptr_t)host, false);
+  if ((r = graft_place_expose(&place, 1))) return r;
+  *(uint64_t *)device = place.device;
+  return 0;
+}
+
+GRAFT_EXPORT int cuMemHostGetFlags(void *flags, void *host) {
+  struct graft_range range;
+  int r = graft_ready();
+  if (r) return r;
+  if (!flags || !pinned(host, &range)) return GRAFT_INVALID_VALUE;
+  *(unsigned *)flags = range.flags & ~OURS;
+  return 0;
+}
+
+/* ---- Pointer attributes (CUpointer_attribute) ---- */
+
+enum { TYPE_HOST = 1, TYPE_DEVICE = 2 }; /* CUmemorytype */
+
+static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool strict) {
+  struct graft_range range;
+  bool known = graft_range_find(pointer, &range);
+  if (known && range.memory == GRAFT_MEMORY_ALIAS) {
+    pointer = range.view + (pointer - range.base);
+    known = graft_range_find(pointer, &range);
+  }
+  bool managed = known && range.memory == GRAFT_MEMORY_MANAGED;
+  bool device = known && (range.memory == GRAFT_MEMORY_DEVICE || managed);
+  if (!known && strict) return GRAFT_INVALID_VALUE;
+  switch (attribute) {
+    case 1: /* CONTEXT */ *(void **)data = known ? range.context : NULL; return 0;
+    case 2: /* MEMORY_TYPE */ *(unsigned *)data = !known ? 0 : device ? TYPE_DEVICE : TYPE_HOST; return 0;
+    case 3: /* DEVICE_POINTER */
+      *(uint64_t *)data = 0;
+      /* Memory that the device will have at the same address need not be exposed for being asked about. */
+      if (known && !device && !graft_shadow_is_alone(pointer)) {
+        return cuMemHostGetDevicePointer_v2(data, (void *)(uintptr_t)pointer, 0);
+      }
+      *(uint64_t *)data = known ? pointer : 0;
+      return 0;
+    case 4: /* HOST_POINTER */
+      if (strict && device && !managed) return GRAFT_INVALID_VALUE;
+      *(uint64_t *)data = known && (!device || managed) ? pointer : 0;
+      return 0;
+    case 6: /* SYNC_MEMOPS */ *(unsigned *)data = known && range.synchronous; return 0;
+    case 7: /* BUFFER_ID */ *(uint64_t *)data = known ? range.serial : 0; return 0;
+    case 8: /* IS_MANAGED */ *(unsigned *)data = managed; return 0;
+    case 9: /* DEVICE_ORDINAL; -2 is CU_DEVICE_INVALID */ *(int *)data = known ? range.device : -2; return 0;
+    case 10: /* IS_LEGACY_CUDA_IPC_CAPABLE */
+    case 15: /* IS_GPU_DIRECT_RDMA_CAPABLE */ *(unsigned *)data = 0; return 0;
+    case 11: /* RANGE_START_ADDR */ *(uint64_t *)data = known ? range.base : 0; return 0;
+    case 12: /* RANGE_SIZE */ *(size_t *)data = known ? range.bytes : 0; return 0;
+    case 13: /* MAPPED */ *(unsigned *)data = known; return 0;
+    case 14: /* ALLOWED_HANDLE_TYPES */ *(uint64_t *)data = 0; return 0;
+    case 16: /* ACCESS_FLAGS: read and write */ *(unsigned *)data = known ? 3 : 0; return 0;
+    case 17: /* MEMPOOL_HANDLE */ *(void **)data = NULL; return 0;
+    case 18: /* MAPPING_SIZE */ *(size_t *)data = known ? range.bytes : 0; return 0;
+    case 19: /* MAPPING_BASE_ADDR */ *(uint64_t *)data = known ? range.base : 0; return 0;
+    case 20: /* MEMORY_BLOCK_ID */ *(uint64_t *)data = known ? range.serial : 0; return 0;
+    default: return strict ? GRAFT_INVALID_VALUE : GRAFT_NOT_SUPPORTED;
+  }
+}
+
+GRAFT_EXPORT int cuPointerGetAttribute(void *data, int attribute, uint64_t pointer) {
+  int r = graft_ready();
+  if (r) return r;
+  return data ? pointer_attribute(data, attribute, pointer, true) : GRAFT_INVALID_VALUE;
+}
+
+GRAFT_EXPORT int cuPointerGetAttributes(unsigned int count, void *attributes, void *data, uint64_t pointer) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!count || !attributes || !data) return GRAFT_INVALID_VALUE;
+  for (unsigned i = 0; i < count && !r; i++) {
+    r = pointer_attribute(((void **)data)[i], ((int *)attributes)[i], pointer, false);
+  }
+  return r;
+}
+
+GRAFT_EXPORT int cuPointerSetAttribute(void *value, int attribute, uint64_t pointer) {
+  struct graft_range range;
+  int r = graft_ready();
+  if (r) return r;
+  if (!value || attribute != 6 || !graft_range_find(pointer, &range)) return GRAFT_INVALID_VALUE; /* SYNC_MEMOPS */
+  graft_range_synchronous(range.memory == GRAFT_MEMORY_ALIAS ? range.view : range.base, *(unsigned *)value != 0);
+  return GRAFT_OK;
+}

@@ -1,0 +1,167 @@
+/* Making and ending mirrors. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "api/rpc.h"
+#include "base/system.h"
+#include "memory/mirror.h"
+#include "memory/mirror_state.h"
+#include "memory/region.h"
+#include "memory/shadow.h"
+
+static void discard(struct graft_mirror *m) {
+  if (m->base) munmap(m->base, m->bytes);
+  free(m->chunks);
+  free(m->dirty);
+  free(m);
+}
+
+static struct graft_mirror *enter(struct graft_mirror wanted, bool exclusive) {
+  struct graft_mirror *m = malloc(sizeof *m);
+  if (!m) return NULL;
+  *m = wanted;
+  void *base = mmap(NULL, wanted.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base != MAP_FAILED) m->base = base;
+  bool ready = m->base;
+  if (ready && exclusive) {
+    m->chunks = calloc((m->bytes + GRAFT_MIRROR_CHUNK - 1) / GRAFT_MIRROR_CHUNK, 1);
+    m->dirty = calloc((m->bytes + GRAFT_PAGE - 1) / GRAFT_PAGE, 1);
+    ready = m->chunks && m->dirty;
+  }
+  if (!ready) {
+    discard(m);
+    return NULL;
+  }
+  pthread_mutex_lock(&graft_mirror_list.lock);
+  pthread_mutex_lock(&graft_mirror_list.pages);
+  m->next = graft_mirror_list.first;
+  graft_mirror_list.first = m;
+  pthread_mutex_unlock(&graft_mirror_list.pages);
+  graft_mirror_list.waits++;
+  graft_mirrors = true;
+  pthread_mutex_unlock(&graft_mirror_list.lock);
+  return m;
+}
+
+void *graft_mirror_allocate_exclusive(size_t bytes) {
+  void *memory = graft_shadow_pair(bytes);
+  if (!memory) return NULL;
+  struct graft_mirror wanted = {
+      .host = memory, .device = (uintptr_t)memory, .bytes = bytes, .use = GRAFT_MIRROR_MANAGED, .allocated = true};
+  if (enter(wanted, true)) return memory;
+  graft_shadow_free(memory);
+  return NULL;
+}
+
+void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use) {
+  void *memory = graft_shadow_allocate(bytes);
+  if (!memory) return NULL;
+  struct graft_mirror wanted = {.host = memory, .device = (uintptr_t)memory, .bytes = bytes, .use = use, .allocated = true};
+  if (!graft_region_holds(memory, bytes) && !enter(wanted, false)) {
+    graft_shadow_free(memory);
+    return NULL;
+  }
+  return memory;
+}
+
+/* Variables of one module share pages. */
+static bool is_adopted(uint64_t page) {
+  bool found = false;
+  pthread_mutex_lock(&graft_mirror_list.lock);
+  for (struct graft_mirror *m = graft_mirror_list.first; m && !found; m = m->next) {
+    found = !m->allocated && m->device / GRAFT_PAGE * GRAFT_PAGE <= page && page < m->device + m->bytes;
+  }
+  pthread_mutex_unlock(&graft_mirror_list.lock);
+  return found;
+}
+
+int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, size_t known_bytes) {
+  pthread_mutex_lock(&graft_mirror_list.lock);
+  bool known = false;
+  for (struct graft_mirror *m = graft_mirror_list.first; m; m = m->next) known |= m->device == address && m->bytes >= bytes;
+  pthread_mutex_unlock(&graft_mirror_list.lock);
+  if (known) return 0;
+  for (uint64_t page = address / GRAFT_PAGE * GRAFT_PAGE; page < address + bytes; page += GRAFT_PAGE) {
+    void *at =
+        mmap((void *)(uintptr_t)page, GRAFT_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at == MAP_FAILED && !is_adopted(page)) {
+      graft_say("a managed variable lies at %#llx at the server, where this process has something else",
+                (unsigned long long)address);
+      return GRAFT_OUT_OF_MEMORY;
+    }
+  }
+  struct graft_mirror *m = enter(
+      (struct graft_mirror){.host = (uint8_t *)(uintptr_t)address, .device = address, .bytes = bytes, .use = GRAFT_MIRROR_MANAGED},
+      false);
+  if (!m) return GRAFT_OUT_OF_MEMORY;
+  memcpy(m->base, contents, known_bytes);
+  memcpy(m->host, contents, known_bytes);
+  /* The rest comes with the first fetch. */
+  m->written_end = bytes;
+  return 0;
+}
+
+/* What is brought for graphs alone will not do for other work. Called with the lock held. */
+static struct graft_mirror *mirror_with(const uint8_t *host, size_t bytes, enum graft_mirror_use use) {
+  struct graft_mirror *m = graft_mirror_list.first;
+  while (m && !(m->host <= host && host + bytes <= m->host + m->bytes && (m->use != GRAFT_MIRROR_GRAPH || use == m->use)))
+    m = m->next;
+  return m;
+}
+
+void graft_mirrors_instantiated(void) {
+  pthread_mutex_lock(&graft_mirror_list.lock);
+  graft_mirror_list.graphs++;
+  pthread_mutex_unlock(&graft_mirror_list.lock);
+}
+
+/* Whether part of it has a mirror that nodes of a graph being made use: two mirrors of the same bytes are equal between the
+ * launches of a graph, and not within one. Called with the lock held. */
+static bool meets_graph(const uint8_t *host, size_t bytes) {
+  bool meets = false;
+  for (struct graft_mirror *m = graft_mirror_list.first; m && !meets; m = m->next) {
+    meets =
+        m->use == GRAFT_MIRROR_GRAPH && m->graph == graft_mirror_list.graphs && m->host < host + bytes && host < m->host + m->bytes;
+  }
+  return meets;
+}
+
+uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use use) {
+  pthread_mutex_lock(&graft_mirror_list.lock);
+  struct graft_mirror *m = mirror_with(host, bytes, use);
+  uint64_t device = m ? m->device + (uint64_t)((const uint8_t *)host - m->host) : 0;
+  if (m) m->graph = graft_mirror_list.graphs;
+  bool meets = !m && use == GRAFT_MIRROR_GRAPH && meets_graph(host, bytes);
+  pthread_mutex_unlock(&graft_mirror_list.lock);
+  if (meets) graft_not_served("parts of pageable memory that meet in one graph: pin it");
+  if (device || meets) return device;
+  void *shadow = use == GRAFT_MIRROR_MAPPED && graft_shadow_complete(host) ? (void *)host : graft_shadow_allocate(bytes);
+  if (!shadow) return 0;
+  struct graft_mirror wanted = {.host = (uint8_t *)host,
+                                .device = (uintptr_t)shadow,
+                                .bytes = bytes,
+                                .use = use,
+                                .graph = graft_mirror_list.graphs,
+                                .shared = graft_region_holds(shadow, bytes),
+                                .allocated = true};
+  if (enter(wanted, false)) return wanted.device;
+  if (shadow != host) graft_shadow_free(shadow);
+  return 0;
+}
+
+bool graft_mirror_end(const void *host) {
+  pthread_mutex_lock(&graft_mirror_list.lock);
+  struct graft_mirror **p = &graft_mirror_list.first;
+  while (*p && (*p)->host != host) p = &(*p)->next;
+  struct graft_mirror *m = *p;
+  pthread_mutex_lock(&graft_mirror_list.pages);
+  if (m) *p = m->next;
+  pthread_mutex_unlock(&graft_mirror_list.pages);
+  pthread_mutex_unlock(&graft_mirror_list.lock);
+  if (!m) return false;
+  if (m->allocated) graft_shadow_free((void *)(uintptr_t)m->device);
+  discard(m);
+  return true;
+}

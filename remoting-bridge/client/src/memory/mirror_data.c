@@ -1,0 +1,225 @@
+/* The data of mirrors: what differs travels, in chunks, and the base of the comparison follows. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "graft_rpc.h"
+#include "memory/merge.h"
+#include "memory/mirror.h"
+#include "memory/mirror_state.h"
+#include "memory/paging.h"
+#include "memory/shadow.h"
+#include "session/session.h"
+
+static _Thread_local struct {
+  struct graft_object *context;
+  void *stream;
+} own;
+
+void *graft_mirror_stream(void) {
+  struct graft_object *context = graft_context_current();
+  if (own.context != context) {
+    void *made;
+    if (cuStreamCreate(&made, 1)) return NULL; /* CU_STREAM_NON_BLOCKING */
+    own.stream = made;
+    own.context = context;
+  }
+  return own.stream;
+}
+
+/* The program may have given memory back that a graph still names: then there is nothing to read or write. */
+static bool peek(const struct graft_mirror *m, size_t at, uint8_t *to, size_t bytes) {
+  if (m->use != GRAFT_MIRROR_GRAPH) {
+    memcpy(to, m->host + at, bytes);
+    return true;
+  }
+  struct iovec here = {to, bytes}, there = {m->host + at, bytes};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static bool poke(const struct graft_mirror *m, size_t at, const uint8_t *from, size_t bytes) {
+  if (m->use != GRAFT_MIRROR_GRAPH) {
+    memcpy(m->host + at, from, bytes);
+    return true;
+  }
+  struct iovec here = {(void *)from, bytes}, there = {m->host + at, bytes};
+  return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+/* Whether the copy is under way in a stream now, and not yet there. */
+static bool to_device(const struct graft_mirror *m, size_t at, size_t bytes) {
+  if (m->shared) {
+    memcpy((void *)(uintptr_t)(m->device + at), m->base + at, bytes);
+    return false;
+  }
+  if (m->allocated && graft_shadow_write(m->device + at, m->base + at, bytes)) return false;
+  return !rpc_graftWrite(m->device + at, m->base + at, bytes, graft_mirror_stream());
+}
+
+static int from_device(const struct graft_mirror *m, size_t at, uint8_t *to, size_t bytes) {
+  if (m->shared) {
+    memcpy(to, (void *)(uintptr_t)(m->device + at), bytes);
+    return 0;
+  }
+  if (m->allocated && graft_shadow_read(m->device + at, to, bytes)) return graft_dead();
+  graft_incoming(to, bytes);
+  return rpc_graftRead(m->device + at, bytes, graft_mirror_stream());
+}
+
+/* The same for the bytes that a mask marks, from a word on: work under way may write the bytes beside them. */
+static bool merge_to_device(const struct graft_mirror *m, size_t at, size_t words, const uint8_t *now, const uint8_t *mask) {
+  if (m->shared) {
+    graft_merge((uint8_t *)(uintptr_t)(m->device + at), now, mask, words);
+    return false;
+  }
+  if (m->allocated && graft_shadow_merge(m->device + at, now, mask, words)) return false;
+  bool queued = false;
+  for (size_t i = 0, end; i < words * GRAFT_WORD; i = end) {
+    for (end = i; end < words * GRAFT_WORD && mask[end / 8] & 1u << end % 8; end++) {}
+    if (end > i) queued |= !rpc_graftWrite(m->device + at + i, now + i, end - i, graft_mirror_stream());
+    if (end == i) end++;
+  }
+  return queued;
+}
+
+/* Sends whole pages with differences, neighbours together: nothing at the device writes there now. */
+static bool bring_pages(struct graft_mirror *m, size_t at, size_t chunk, const uint8_t *now) {
+  bool queued = false;
+  for (size_t page = 0, end; page < chunk; page = end + GRAFT_PAGE) {
+    for (end = page; end < chunk; end += GRAFT_PAGE) {
+      size_t take = chunk - end < GRAFT_PAGE ? chunk - end : GRAFT_PAGE;
+      if (!memcmp(now + end, m->base + at + end, take)) break;
+      memcpy(m->base + at + end, now + end, take);
+    }
+    if (end > chunk) end = chunk;
+    if (end > page) queued |= to_device(m, at + page, end - page);
+  }
+  return queued;
+}
+
+/* Sends the changed bytes alone. */
+static bool bring_bytes(struct graft_mirror *m, size_t at, size_t chunk, const uint8_t *now) {
+  uint8_t mask[GRAFT_MIRROR_CHUNK / GRAFT_WORD];
+  size_t first = 0, end = graft_merge_mask(now, m->base + at, chunk, mask, &first);
+  if (!end) return false;
+  memcpy(m->base + at, now, chunk);
+  return merge_to_device(m, at + first * GRAFT_WORD, end - first, now + first * GRAFT_WORD, mask + first);
+}
+
+bool graft_mirror_bring(struct graft_mirror *m, size_t from, size_t to) {
+  uint8_t *now = malloc(GRAFT_MIRROR_CHUNK);
+  bool queued = false;
+  if (!now) graft_die("no memory to look at mirrored memory", 0);
+  for (size_t at = from / GRAFT_PAGE * GRAFT_PAGE; now && at < to; at += GRAFT_MIRROR_CHUNK) {
+    size_t chunk = m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK;
+    if (m->use != GRAFT_MIRROR_GRAPH && !memcmp(m->host + at, m->base + at, chunk)) continue;
+    if (!peek(m, at, now, chunk)) break;
+    queued |= (graft_mirror_may_be_written(m) ? bring_bytes : bring_pages)(m, at, chunk, now);
+  }
+  free(now);
+  return queued;
+}
+
+static size_t whole_pages(const struct graft_mirror *m) { return (m->bytes + GRAFT_PAGE - 1) / GRAFT_PAGE * GRAFT_PAGE; }
+
+/* Takes exclusive memory from the program. What differs goes to the base and is marked, so that a thread that needs only
+ * the base does not wait until it is sent. */
+static void graft_mirror_take(struct graft_mirror *m) {
+  bool any = false;
+  pthread_mutex_lock(&graft_mirror_list.pages);
+  for (size_t i = 0; i * GRAFT_MIRROR_CHUNK < m->bytes; i++) any |= m->chunks[i] != GRAFT_CHUNK_AWAY;
+  if (any && !m->watched) m->watched = graft_paging_watch(m->host, whole_pages(m));
+  uint8_t *taken = any && m->watched ? graft_paging_take(m->host, whole_pages(m)) : NULL;
+  if (any && !taken) graft_die("cannot take the pages of managed memory", errno);
+  for (size_t at = 0; taken && at < m->bytes; at += GRAFT_PAGE) {
+    size_t bytes = m->bytes - at < GRAFT_PAGE ? m->bytes - at : GRAFT_PAGE;
+    if (m->chunks[at / GRAFT_MIRROR_CHUNK] == GRAFT_CHUNK_AWAY || !memcmp(taken + at, m->base + at, bytes)) continue;
+    memcpy(m->base + at, taken + at, bytes);
+    m->dirty[at / GRAFT_PAGE] = true;
+  }
+  if (taken) memset(m->chunks, GRAFT_CHUNK_AWAY, (m->bytes + GRAFT_MIRROR_CHUNK - 1) / GRAFT_MIRROR_CHUNK);
+  pthread_mutex_unlock(&graft_mirror_list.pages);
+  if (taken) munmap(taken, whole_pages(m));
+}
+
+bool graft_mirror_bring_exclusive(struct graft_mirror *m) {
+  bool queued = false;
+  graft_mirror_take(m);
+  for (size_t at = 0, end; at < m->bytes; at = end) {
+    for (end = at; end < m->bytes && end - at < GRAFT_MIRROR_CHUNK && m->dirty[end / GRAFT_PAGE]; end += GRAFT_PAGE)
+      m->dirty[end / GRAFT_PAGE] = false;
+    if (end == at) {
+      end += GRAFT_PAGE;
+    } else {
+      queued |= to_device(m, at, (end < m->bytes ? end : m->bytes) - at);
+    }
+  }
+  return queued;
+}
+
+/* Takes the bytes that the device has changed; those that the program has changed meanwhile stay as they are. */
+static bool fetch_chunk(struct graft_mirror *m, size_t at, size_t bytes, uint8_t *theirs, uint8_t *ours) {
+  uint8_t *base = m->base + at;
+  if (from_device(m, at, theirs, bytes)) return false;
+  if (!memcmp(theirs, base, bytes)) return true;
+  if (!peek(m, at, ours, bytes)) return false;
+  for (size_t run = 0, length; (length = graft_merge_run(theirs, ours, base, bytes, &run)); run += length) {
+    if (!poke(m, at + run, theirs + run, length)) return false;
+    memcpy(base + run, theirs + run, length);
+  }
+  return true;
+}
+
+void graft_mirror_fetch(struct graft_mirror *m) {
+  size_t from = m->chunks ? 0 : m->written / GRAFT_PAGE * GRAFT_PAGE, to = m->chunks ? m->bytes : m->written_end;
+  if (from >= to) return;
+  uint8_t *theirs = malloc(GRAFT_MIRROR_CHUNK), *ours = malloc(GRAFT_MIRROR_CHUNK);
+  if (!theirs || !ours) graft_die("no memory to look at mirrored memory", 0);
+  for (size_t at = from; theirs && ours && at < to; at += GRAFT_MIRROR_CHUNK) {
+    if (m->chunks && m->chunks[at / GRAFT_MIRROR_CHUNK] != GRAFT_CHUNK_EARLY) continue;
+    if (!fetch_chunk(m, at, m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK, theirs, ours)) break;
+  }
+  free(theirs);
+  free(ours);
+}
+
+void graft_mirror_refresh(struct graft_mirror *m, size_t at) {
+  uint8_t *theirs = malloc(GRAFT_MIRROR_CHUNK);
+  size_t chunk = m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK;
+  if (theirs && !from_device(m, at, theirs, chunk)) {
+    pthread_mutex_lock(&graft_mirror_list.pages);
+    if (m->chunks[at / GRAFT_MIRROR_CHUNK] == GRAFT_CHUNK_AWAY) memcpy(m->base + at, theirs, chunk);
+    pthread_mutex_unlock(&graft_mirror_list.pages);
+  }
+  free(theirs);
+}
+
+struct graft_mirror *graft_mirror_exclusive_at(uint64_t address) {
+  struct graft_mirror *m = graft_mirror_list.first;
+  while (m && !(m->chunks && address - (uintptr_t)m->host < whole_pages(m))) m = m->next;
+  return m;
+}
+
+void graft_mirror_return(uint64_t address, enum graft_chunk_state how) {
+  pthread_mutex_lock(&graft_mirror_list.pages);
+  struct graft_mirror *m = graft_mirror_exclusive_at(address);
+  size_t at = m ? (address - (uintptr_t)m->host) / GRAFT_MIRROR_CHUNK * GRAFT_MIRROR_CHUNK : 0;
+  if (m && m->chunks[at / GRAFT_MIRROR_CHUNK] == GRAFT_CHUNK_AWAY) {
+    size_t rest = whole_pages(m) - at;
+    graft_paging_put(m->host + at, m->base + at, rest < GRAFT_MIRROR_CHUNK ? rest : GRAFT_MIRROR_CHUNK);
+    m->chunks[at / GRAFT_MIRROR_CHUNK] = (uint8_t)how;
+  } else if (m) { /* here by now, unless the program itself has dropped the page */
+    at = (address - (uintptr_t)m->host) / GRAFT_PAGE * GRAFT_PAGE;
+    graft_paging_put(m->host + at, m->base + at, GRAFT_PAGE);
+  } else {
+    graft_paging_wake(address);
+  }
+  pthread_mutex_unlock(&graft_mirror_list.pages);
+}

@@ -1,0 +1,84 @@
+#include "memory/place.h"
+
+#include <pthread.h>
+
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "memory/mirror.h"
+#include "memory/ranges.h"
+#include "session/session.h"
+
+struct graft_place graft_place_of(uint64_t pointer, bool says_device) {
+  struct graft_range range;
+  bool known = graft_range_find(pointer, &range);
+  if (known && range.memory == GRAFT_MEMORY_ALIAS) {
+    pointer = range.view + (pointer - range.base);
+    known = graft_range_find(pointer, &range);
+  }
+  if (!known) {
+    return says_device ? (struct graft_place){.memory = GRAFT_MEMORY_DEVICE, .device = pointer}
+                       : (struct graft_place){.memory = GRAFT_MEMORY_NONE, .host = pointer};
+  }
+  if (range.memory == GRAFT_MEMORY_DEVICE) {
+    return (struct graft_place){.memory = GRAFT_MEMORY_DEVICE, .device = pointer, .synchronous = range.synchronous};
+  }
+  return (struct graft_place){.memory = range.memory,
+                              .host = pointer,
+                              .device = range.view ? range.view + (pointer - range.base) : 0,
+                              .mirrored = range.view && !range.shared,
+                              .synchronous = range.synchronous};
+}
+
+bool graft_place_is_host(const struct graft_place *place) {
+  return place->memory == GRAFT_MEMORY_NONE || place->memory == GRAFT_MEMORY_PINNED || place->memory == GRAFT_MEMORY_REGISTERED;
+}
+
+bool graft_streams_may_be_held(void) { return graft_values_are_waited_for() || graft_callbacks_may_come(); }
+
+/* One at a time, so that no memory gets two mirrors. */
+static pthread_mutex_t exposing = PTHREAD_MUTEX_INITIALIZER;
+
+static int expose_range(uint64_t pointer) {
+  struct graft_range range;
+  int r = GRAFT_OK;
+  pthread_mutex_lock(&exposing);
+  if (!graft_range_find(pointer, &range)) {
+    r = GRAFT_INVALID_VALUE;
+  } else if (!range.view) {
+    void *base = (void *)(uintptr_t)range.base;
+    /* Data that is still to come belongs to copies before this. */
+    uint64_t view = graft_reads_await(base, range.bytes) ? graft_mirror_of(base, range.bytes, GRAFT_MIRROR_MAPPED) : 0;
+    if (view) {
+      graft_range_view(range.base, view);
+    } else {
+      r = graft_dead() ? graft_dead() : GRAFT_OUT_OF_MEMORY;
+    }
+  }
+  pthread_mutex_unlock(&exposing);
+  return r;
+}
+
+int graft_place_expose(struct graft_place *place, size_t bytes) {
+  if (place->device) return GRAFT_OK;
+  if (place->memory == GRAFT_MEMORY_NONE) {
+    place->device = graft_mirror_of((void *)(uintptr_t)place->host, bytes, GRAFT_MIRROR_GRAPH);
+    place->mirrored = true;
+    return place->device ? GRAFT_OK : GRAFT_NOT_SUPPORTED;
+  }
+  int r = expose_range(place->host);
+  if (!r) *place = graft_place_of(place->host, false);
+  return r;
+}
+
+void graft_place_announce(const struct graft_place *place, size_t bytes, bool writes, void *stream) {
+  if (place->mirrored) graft_mirror_announce(place->device, bytes, writes, stream);
+}
+
+int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, uint64_t *device) {
+  struct graft_place place = graft_place_of(pointer, true);
+  int r = graft_place_expose(&place, bytes);
+  if (r) return r;
+  graft_place_announce(&place, bytes, writes, stream);
+  *device = place.device;
+  return GRAFT_OK;
+}

@@ -1,0 +1,48 @@
+/* Memory ranges: what a pointer is. */
+#ifndef GRAFT_RANGES_H
+#define GRAFT_RANGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct graft_object;
+
+enum graft_memory {
+  GRAFT_MEMORY_NONE,
+  GRAFT_MEMORY_DEVICE,
+  GRAFT_MEMORY_PINNED,
+  GRAFT_MEMORY_REGISTERED,
+  GRAFT_MEMORY_MANAGED,
+  GRAFT_MEMORY_ALIAS, /* where the device has a mirror of pinned or registered memory that the program has elsewhere */
+};
+/* Advice about managed memory (managed.c); places are devices, -1 the host, -2 none. */
+struct graft_hints {
+  bool read_mostly, fetched;
+  int home, reader, fetched_to;
+};
+struct graft_range {
+  uint64_t base;
+  uint64_t bytes;
+  enum graft_memory memory;
+  unsigned flags;
+  int device;
+  struct graft_object *context;
+  uint64_t serial;
+  unsigned opened;  /* another process's, and how many times it was opened */
+  bool of_graph;    /* comes and goes with the launches of a graph */
+  uint64_t view;    /* of host memory: where the device has it, 0 while it has not. Of an alias: where the program has it */
+  bool shared;      /* program and device have one memory there, no mirror */
+  bool synchronous; /* SYNC_MEMOPS: copies and fills that are not asynchronous are waited for */
+  struct graft_hints hints;
+};
+void graft_range_add(const struct graft_range *range);
+bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_range *out);
+/* Forgets device memory that lies within. */
+void graft_range_remove_within(uint64_t base, uint64_t bytes);
+bool graft_range_find(uint64_t address, struct graft_range *out);
+void graft_range_hint(uint64_t base, const struct graft_hints *hints);
+void graft_range_synchronous(uint64_t base, bool synchronous);
+/* From now on the device has host memory there. */
+void graft_range_view(uint64_t base, uint64_t view);
+
+#endif

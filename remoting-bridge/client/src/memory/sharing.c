@@ -1,0 +1,163 @@
+/* Memory and events that several processes of one server's client use. Handles are the server's: 64 bytes that a program
+ * sends on as it likes. Those of physical memory and of pools go into a file of their own, since programs want a descriptor. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "graft_rpc.h"
+#include "memory/ranges.h"
+
+#define HANDLE 64
+#define POSIX_FILE_DESCRIPTOR 1
+
+GRAFT_EXPORT int cuIpcOpenMemHandle_v2(void *pointer, struct graft_struct64 handle, unsigned int flags) {
+  struct graft_object *context;
+  uint64_t address, bytes;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer) return GRAFT_INVALID_VALUE;
+  if ((r = rpc_graftIpcOpenMemory(&address, &bytes, &handle, flags))) return r;
+  struct graft_range before;
+  bool again = graft_range_find(address, &before) && before.base == address && before.opened;
+  graft_range_add(&(struct graft_range){.base = address,
+                                        .bytes = bytes,
+                                        .memory = GRAFT_MEMORY_DEVICE,
+                                        .device = context->u.context.device,
+                                        .context = context,
+                                        .opened = again ? before.opened + 1 : 1});
+  *(uint64_t *)pointer = address;
+  return 0;
+}
+
+GRAFT_EXPORT int cuIpcCloseMemHandle(uint64_t pointer) {
+  struct graft_range range;
+  int r = graft_ready();
+  if (r) return r;
+  if (!graft_range_find(pointer, &range) || range.base != pointer || !range.opened) return GRAFT_INVALID_VALUE;
+  if ((r = rpc_cuIpcCloseMemHandle(pointer))) return r;
+  if (--range.opened) {
+    graft_range_add(&range);
+  } else {
+    graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL);
+  }
+  return 0;
+}
+
+/* ---- Events ---- */
+
+GRAFT_EXPORT int cuIpcGetEventHandle(void *handle, void *event) {
+  struct graft_object *shared = graft_object(GRAFT_EVENT, event);
+  int r = graft_ready();
+  if (r) return r;
+  if (!shared) return GRAFT_INVALID_HANDLE;
+  if (!handle) return GRAFT_INVALID_VALUE;
+  if (!(r = rpc_cuIpcGetEventHandle(handle, event))) shared->u.event.shared = true;
+  return r;
+}
+
+GRAFT_EXPORT int cuIpcOpenEventHandle(void *event, struct graft_struct64 handle) {
+  struct graft_object *context;
+  void *made;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!event) return GRAFT_INVALID_VALUE;
+  if ((r = rpc_graftIpcOpenEvent(&made, &handle))) return r;
+  ((struct graft_object *)made)->u.event.shared = true;
+  *(void **)event = made;
+  return 0;
+}
+
+/* What another process may be told of by other ways has to be at the GPU when the call returns. */
+static int arrived(int r, const void *event) {
+  const struct graft_object *object = graft_object(GRAFT_EVENT, event);
+  int ignored;
+  return r || !object || !object->u.event.shared ? r : rpc_cuCtxGetCacheConfig(&ignored);
+}
+
+GRAFT_EXPORT int cuEventRecord(void *event, void *stream) { return arrived(rpc_cuEventRecord(event, stream), event); }
+
+GRAFT_EXPORT int cuEventRecordWithFlags(void *event, void *stream, unsigned int flags) {
+  return arrived(rpc_cuEventRecordWithFlags(event, stream, flags), event);
+}
+
+GRAFT_EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned int flags) {
+  return arrived(rpc_cuStreamWaitEvent(stream, event, flags), event);
+}
+
+/* ---- Physical memory ---- */
+
+static int give_descriptor(void *shareable, const struct graft_struct64 *handle) {
+  int fd = memfd_create("graft-shared-memory", MFD_CLOEXEC);
+  if (fd < 0) return GRAFT_OUT_OF_MEMORY;
+  if (pwrite(fd, handle->bytes, HANDLE, 0) != HANDLE) {
+    close(fd);
+    return GRAFT_OUT_OF_MEMORY;
+  }
+  *(int *)shareable = fd;
+  return 0;
+}
+
+static bool take_descriptor(const void *shareable, struct graft_struct64 *handle) {
+  return pread((int)(intptr_t)shareable, handle->bytes, HANDLE, 0) == HANDLE;
+}
+
+/* What the four functions with descriptors refuse. */
+static int refuse_descriptor(const void *result, int type, uint64_t flags) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!result || flags) return GRAFT_INVALID_VALUE;
+  return type == POSIX_FILE_DESCRIPTOR ? GRAFT_OK : GRAFT_NOT_SUPPORTED;
+}
+
+GRAFT_EXPORT int cuMemExportToShareableHandle(void *shareable, uint64_t memory, int type, uint64_t flags) {
+  struct graft_struct64 handle;
+  int r = refuse_descriptor(shareable, type, flags);
+  if (r) return r;
+  r = rpc_graftMemoryExport(&handle, memory);
+  return r ? r : give_descriptor(shareable, &handle);
+}
+
+GRAFT_EXPORT int cuMemImportFromShareableHandle(void *memory, void *shareable, int type) {
+  struct graft_struct64 handle;
+  int r = refuse_descriptor(memory, type, 0);
+  if (r) return r;
+  return take_descriptor(shareable, &handle) ? rpc_graftMemoryImport(memory, &handle) : GRAFT_INVALID_VALUE;
+}
+
+/* ---- Pools, and what is allocated from them ---- */
+
+GRAFT_EXPORT int cuMemPoolExportToShareableHandle(void *shareable, void *pool, int type, uint64_t flags) {
+  struct graft_struct64 handle;
+  int r = refuse_descriptor(shareable, type, flags);
+  if (r) return r;
+  r = rpc_graftPoolExport(&handle, pool);
+  return r ? r : give_descriptor(shareable, &handle);
+}
+
+GRAFT_EXPORT int cuMemPoolImportFromShareableHandle(void *pool, void *shareable, int type, uint64_t flags) {
+  struct graft_struct64 handle;
+  int r = refuse_descriptor(pool, type, flags);
+  if (r) return r;
+  return take_descriptor(shareable, &handle) ? rpc_graftPoolImport(pool, &handle) : GRAFT_INVALID_VALUE;
+}
+
+GRAFT_EXPORT int cuMemPoolExportPointer(void *handle, uint64_t pointer) {
+  int r = graft_ready();
+  if (r) return r;
+  return handle ? rpc_graftPoolPointerExport(handle, pointer) : GRAFT_INVALID_VALUE;
+}
+
+GRAFT_EXPORT int cuMemPoolImportPointer(void *pointer, void *pool, void *handle) {
+  struct graft_object *context;
+  uint64_t address, bytes;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer || !handle) return GRAFT_INVALID_VALUE;
+  if ((r = rpc_graftPoolPointerImport(&address, &bytes, pool, handle))) return r;
+  graft_range_add(&(struct graft_range){
+      .base = address, .bytes = bytes, .memory = GRAFT_MEMORY_DEVICE, .device = context->u.context.device, .context = context});
+  *(uint64_t *)pointer = address;
+  return 0;
+}

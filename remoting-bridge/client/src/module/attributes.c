@@ -1,0 +1,119 @@
+/* Attributes of functions: asked once, then remembered. Occupancy depends on what can be set, so setting forgets those answers. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "graft_rpc.h"
+#include "module/functions.h"
+
+struct graft_facts *graft_facts(struct graft_object *function, int device) {
+  struct graft_facts *facts = function->u.function.facts;
+  while (facts && facts->device != device) facts = facts->next;
+  if (!facts && (facts = calloc(1, sizeof *facts))) {
+    facts->device = device;
+    facts->next = function->u.function.facts;
+    function->u.function.facts = facts;
+  }
+  return facts;
+}
+
+static void forget_facts(struct graft_object *function) {
+  struct graft_facts *facts = function->u.function.facts;
+  function->u.function.facts = NULL;
+  while (facts) {
+    struct graft_facts *next = facts->next;
+    graft_answers_forget(facts);
+    free(facts);
+    facts = next;
+  }
+}
+
+int graft_function_attribute(struct graft_object *function, int attribute, int device, int *value) {
+  if (attribute < 0 || attribute >= 24) return GRAFT_INVALID_VALUE;
+  pthread_mutex_lock(&function->u.function.lock);
+  struct graft_facts *facts = graft_facts(function, device);
+  int r = facts ? 0 : GRAFT_OUT_OF_MEMORY;
+  if (!r && !(facts->known & 1u << attribute)) {
+    r = rpc_graftFunctionGetAttribute(function, attribute, device, &facts->attribute[attribute]);
+    if (!r) facts->known |= 1u << attribute;
+  }
+  if (!r) *value = facts->attribute[attribute];
+  pthread_mutex_unlock(&function->u.function.lock);
+  return r;
+}
+
+static int get_attribute(int *value, int attribute, void *handle, int device) {
+  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_ready();
+  if (r) return r;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  return value ? graft_function_attribute(function, attribute, device, value) : GRAFT_INVALID_VALUE;
+}
+
+static int set_attribute(void *handle, int attribute, int value, int device) {
+  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_ready();
+  if (r) return r;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  int before;
+  /* Setting what is set already is common (PyTorch does it before each launch) and free. */
+  if (!graft_function_attribute(function, attribute, device, &before) && before == value) return 0;
+  if (attribute < 8 || attribute >= 24) return GRAFT_INVALID_VALUE; /* the others cannot be set */
+  pthread_mutex_lock(&function->u.function.lock);
+  struct graft_facts *facts = graft_facts(function, device);
+  if (facts) {
+    facts->attribute[attribute] = value;
+    facts->known |= 1u << attribute;
+    graft_answers_forget(facts);
+  }
+  pthread_mutex_unlock(&function->u.function.lock);
+  if (!facts) return GRAFT_OUT_OF_MEMORY;
+  return rpc_graftFunctionSetAttribute(function, attribute, value, device);
+}
+
+static int current_device(int *device) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (!r) *device = context->u.context.device;
+  return r;
+}
+
+GRAFT_EXPORT int cuFuncGetAttribute(void *value, int attribute, void *function) {
+  int device, r = current_device(&device);
+  return r ? r : get_attribute(value, attribute, function, device);
+}
+GRAFT_EXPORT int cuKernelGetAttribute(int *value, int attribute, void *kernel, int device) {
+  return get_attribute(value, attribute, kernel, device);
+}
+GRAFT_EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
+  int device, r = current_device(&device);
+  return r ? r : set_attribute(function, attribute, value, device);
+}
+GRAFT_EXPORT int cuKernelSetAttribute(int attribute, int value, void *kernel, int device) {
+  return set_attribute(kernel, attribute, value, device);
+}
+
+/* Cache and bank preferences are hints that current GPUs ignore. */
+GRAFT_EXPORT int cuFuncSetCacheConfig(void *function, int config) {
+  (void)config;
+  return graft_object(GRAFT_FUNCTION, function) ? GRAFT_OK : GRAFT_INVALID_HANDLE;
+}
+GRAFT_EXPORT int cuFuncSetSharedMemConfig(void *function, int config) {
+  (void)config;
+  return graft_object(GRAFT_FUNCTION, function) ? GRAFT_OK : GRAFT_INVALID_HANDLE;
+}
+
+void graft_functions_drop(struct graft_object *owner) {
+  pthread_mutex_lock(&owner->u.library.lock);
+  struct graft_object *function = owner->u.library.functions;
+  owner->u.library.functions = NULL;
+  pthread_mutex_unlock(&owner->u.library.lock);
+  while (function) {
+    struct graft_object *next = function->next;
+    forget_facts(function);
+    graft_object_free(GRAFT_FUNCTION, function);
+    function = next;
+  }
+}

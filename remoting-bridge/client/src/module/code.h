@@ -1,0 +1,33 @@
+/* Code as the program hands it over. */
+#ifndef GRAFT_CODE_H
+#define GRAFT_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GRAFT_WRAPPER_MAGIC 0x466243B1u
+
+/* Whether the server has this code, so that its hash will do. */
+bool graft_code_is_known(const void *data, size_t bytes, uint8_t hash[32]);
+/* Length of an image: fatbin, ELF or PTX text. 0 if it is none of them. */
+size_t graft_image_size(const void *image);
+/* Takes the wrapper off. */
+const void *graft_image_unwrap(const void *image);
+
+/* Options of the JIT compiler: those that point at the program's memory stay here. */
+#define GRAFT_JIT_OPTIONS 64
+struct graft_jit {
+  uint64_t words[2 * GRAFT_JIT_OPTIONS];
+  unsigned used;
+  char *info, *error;
+  size_t info_room, error_room; /* 0 without that log */
+  void **info_size, **error_size;
+};
+int graft_jit_read(struct graft_jit *jit, unsigned int count, const int *options, void **values);
+/* Has the server's driver compile one image, as graft_jit_compile says. */
+int graft_link_one(int type, const void *image, size_t bytes, const uint64_t *words, unsigned used, void **code, size_t *size);
+/* A file's contents, with a zero behind them; NULL if it cannot be read. */
+void *graft_read_file(const char *path, size_t *bytes);
+
+#endif

@@ -1,0 +1,234 @@
+/* Functions of modules and libraries: they come with their parameters' layout. */
+#include "module/functions.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "graft_rpc.h"
+
+#define LAYOUT 96
+
+static int set_layout(struct graft_object *function, uint32_t count, const uint32_t *pairs) {
+  if (count > 65536) return GRAFT_INVALID_VALUE;
+  struct graft_layout *layout = calloc(1, sizeof *layout + count * sizeof *layout->parameter);
+  if (!layout) return GRAFT_OUT_OF_MEMORY;
+  layout->count = count;
+  for (uint32_t i = 0; i < count; i++) {
+    layout->parameter[i].offset = pairs[2 * i];
+    layout->parameter[i].size = pairs[2 * i + 1];
+    uint64_t end = (uint64_t)pairs[2 * i] + pairs[2 * i + 1];
+    if (end > 32768) { /* the largest parameter space of any architecture is 32,764 bytes */
+      free(layout);
+      return GRAFT_INVALID_VALUE;
+    }
+    if (end > layout->total) layout->total = (uint32_t)end;
+  }
+  function->u.function.layout = layout;
+  return 0;
+}
+
+/* Completes a function from the first reply; a long parameter list takes another question. */
+static int complete(struct graft_object *function, uint32_t count, const uint32_t *pairs) {
+  if (count <= LAYOUT) return set_layout(function, count, pairs);
+  if (count > 65536) return GRAFT_INVALID_VALUE;
+  uint32_t *all = calloc(count, 8), again;
+  if (!all) return GRAFT_OUT_OF_MEMORY;
+  int r = rpc_graftFunctionLayout(function, &again, all, 2 * count);
+  if (!r) r = again == count ? set_layout(function, count, all) : GRAFT_INVALID_VALUE;
+  free(all);
+  return r;
+}
+
+/* Finds a function in its module's or library's list by name, or asks the server. */
+static int get_function(void **out, void *owner, bool library, const char *name) {
+  struct graft_object *context = NULL;
+  int r = library ? graft_ready() : graft_context_need(&context);
+  if (r) return r;
+  if (!out || !name) return GRAFT_INVALID_VALUE;
+  struct graft_object *from = graft_object(library ? GRAFT_LIBRARY : GRAFT_MODULE, owner);
+  if (!from && !library && (from = graft_object(GRAFT_LIBRARY, owner))) library = true; /* cudart passes libraries here */
+  if (!from) return GRAFT_INVALID_HANDLE;
+  pthread_mutex_lock(&from->u.library.lock);
+  struct graft_object *function = from->u.library.functions;
+  while (function && (!function->u.function.name || strcmp(function->u.function.name, name))) function = function->next;
+  if (!function) {
+    uint32_t count = 0, pairs[2 * LAYOUT];
+    void *made = NULL;
+    r = library ? rpc_graftLibraryGetKernel(&made, from, name, &count, pairs, 2 * LAYOUT)
+                : rpc_graftModuleGetFunction(&made, from, name, &count, pairs, 2 * LAYOUT);
+    if (!r) r = complete(made, count, pairs);
+    if (!r) {
+      function = made;
+      function->u.function.library = from;
+      function->u.function.name = strdup(name);
+      function->u.function.is_kernel = library;
+      function->next = from->u.library.functions;
+      from->u.library.functions = function;
+    }
+  }
+  pthread_mutex_unlock(&from->u.library.lock);
+  if (!r) *out = function;
+  return r;
+}
+
+GRAFT_EXPORT int cuModuleGetFunction(void *function, void *module, const char *name) {
+  return get_function(function, module, false, name);
+}
+
+GRAFT_EXPORT int cuLibraryGetKernel(void *kernel, void *library, const char *name) {
+  return get_function(kernel, library, true, name);
+}
+
+static int ask_layout(struct graft_object *function) {
+  int r = 0;
+  pthread_mutex_lock(&function->u.function.lock);
+  if (!function->u.function.layout) {
+    uint32_t count, pairs[2 * LAYOUT];
+    r = rpc_graftFunctionLayout(function, &count, pairs, 2 * LAYOUT);
+    if (!r) r = complete(function, count, pairs);
+  }
+  pthread_mutex_unlock(&function->u.function.lock);
+  return r;
+}
+
+int graft_function_layout(struct graft_object *function, const struct graft_layout **layout) {
+  int r = __atomic_load_n(&function->u.function.layout, __ATOMIC_ACQUIRE) ? 0 : ask_layout(function);
+  *layout = function->u.function.layout;
+  return r;
+}
+
+GRAFT_EXPORT int cuLibraryEnumerateKernels(void *kernels, unsigned int count, void *library) {
+  struct graft_object *from = graft_object(GRAFT_LIBRARY, library);
+  int r = graft_ready();
+  if (r) return r;
+  if (!from) return GRAFT_INVALID_HANDLE;
+  if (!kernels || !count) return GRAFT_INVALID_VALUE;
+  if (count > 65536) count = 65536;
+  memset(kernels, 0, (size_t)count * sizeof(void *));
+  if ((r = rpc_graftLibraryEnumerate(library, kernels, count))) return r;
+  for (unsigned i = 0; i < count; i++) {
+    struct graft_object *kernel = ((struct graft_object **)kernels)[i];
+    if (kernel) {
+      kernel->u.function.library = from;
+      kernel->u.function.is_kernel = true;
+    }
+  }
+  return 0;
+}
+
+/* Functions of a module; they come with names only when asked. */
+int graft_module_functions(void *module, void **functions, unsigned int room, unsigned int *count) {
+  struct graft_object *from = graft_object(GRAFT_MODULE, module);
+  int r = graft_ready();
+  if (r) return r;
+  if (!from) return GRAFT_INVALID_HANDLE;
+  if (room > 65536) room = 65536;
+  memset(functions, 0, (size_t)room * sizeof(void *));
+  if ((r = rpc_graftModuleEnumerate(module, functions, room, count))) return r;
+  for (unsigned i = 0; i < room; i++) {
+    struct graft_object *function = functions[i];
+    if (function) function->u.function.library = from;
+  }
+  return 0;
+}
+
+GRAFT_EXPORT int cuModuleEnumerateFunctions(void *functions, unsigned int room, void *module) {
+  unsigned int count;
+  return functions && room ? graft_module_functions(module, functions, room, &count) : GRAFT_INVALID_VALUE;
+}
+
+GRAFT_EXPORT int cuKernelGetFunction(void *function, void *kernel) {
+  /* A kernel serves wherever a function does, here as in the driver. */
+  if (!graft_object(GRAFT_FUNCTION, kernel)) return GRAFT_INVALID_HANDLE;
+  if (!function) return GRAFT_INVALID_VALUE;
+  *(void **)function = kernel;
+  return 0;
+}
+
+static int get_name(const char **name, void *handle) {
+  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  if (!function) return GRAFT_INVALID_HANDLE;
+  if (!name) return GRAFT_INVALID_VALUE;
+  int r = 0;
+  pthread_mutex_lock(&function->u.function.lock);
+  if (!function->u.function.name) {
+    char *text = calloc(1, 8192);
+    r = text ? rpc_graftFunctionName(function, (unsigned char *)text, 8191) : GRAFT_OUT_OF_MEMORY;
+    if (!r) function->u.function.name = strdup(text);
+    free(text);
+  }
+  *name = function->u.function.name;
+  pthread_mutex_unlock(&function->u.function.lock);
+  return r;
+}
+
+GRAFT_EXPORT int cuKernelGetName(void *name, void *kernel) { return get_name(name, kernel); }
+GRAFT_EXPORT int cuFuncGetName(void *name, void *function) { return get_name(name, function); }
+
+GRAFT_EXPORT int cuKernelGetLibrary(void *library, void *kernel) {
+  struct graft_object *function = graft_object(GRAFT_FUNCTION, kernel);
+  if (!function || !function->u.function.is_kernel) return GRAFT_INVALID_HANDLE;
+  if (!library) return GRAFT_INVALID_VALUE;
+  *(void **)library = function->u.function.library;
+  return 0;
+}
+
+GRAFT_EXPORT int cuFuncGetModule(void *module, void *handle) {
+  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  if (!function) return GRAFT_INVALID_HANDLE;
+  if (!module) return GRAFT_INVALID_VALUE;
+  struct graft_object *owner = function->u.function.library;
+  if (!function->u.function.is_kernel) {
+    *(void **)module = owner;
+    return 0;
+  }
+  int r = 0;
+  pthread_mutex_lock(&owner->u.library.lock);
+  if (!owner->u.library.module) {
+    void *made;
+    r = cuLibraryGetModule(&made, owner);
+    if (!r) owner->u.library.module = made;
+  }
+  *(void **)module = owner->u.library.module;
+  pthread_mutex_unlock(&owner->u.library.lock);
+  return r;
+}
+
+static int parameter_info(void *handle, size_t index, size_t *offset, size_t *size) {
+  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  const struct graft_layout *layout;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  int r = graft_function_layout(function, &layout);
+  if (r) return r;
+  if (!offset || index >= layout->count) return GRAFT_INVALID_VALUE;
+  *offset = layout->parameter[index].offset;
+  if (size) *size = layout->parameter[index].size;
+  return 0;
+}
+
+GRAFT_EXPORT int cuKernelGetParamInfo(void *kernel, size_t index, void *offset, void *size) {
+  return parameter_info(kernel, index, offset, size);
+}
+GRAFT_EXPORT int cuFuncGetParamInfo(void *function, size_t index, void *offset, void *size) {
+  return parameter_info(function, index, offset, size);
+}
+
+GRAFT_EXPORT int cuFuncIsLoaded(void *state, void *function) {
+  if (!graft_object(GRAFT_FUNCTION, function)) return GRAFT_INVALID_HANDLE;
+  if (!state) return GRAFT_INVALID_VALUE;
+  *(int *)state = 1; /* CU_FUNCTION_LOADING_STATE_LOADED: the server loads when it has to */
+  return 0;
+}
+
+GRAFT_EXPORT int cuFuncLoad(void *function) { return graft_object(GRAFT_FUNCTION, function) ? GRAFT_OK : GRAFT_INVALID_HANDLE; }
+
+GRAFT_EXPORT int cuModuleGetLoadingMode(void *mode) {
+  if (!mode) return GRAFT_INVALID_VALUE;
+  const char *wanted = getenv("CUDA_MODULE_LOADING");
+  *(int *)mode = wanted && !strcmp(wanted, "EAGER") ? 1 : 2; /* CU_MODULE_EAGER_LOADING, CU_MODULE_LAZY_LOADING */
+  return 0;
+}

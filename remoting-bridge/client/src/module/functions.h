@@ -1,0 +1,36 @@
+/* What is known of kernels: parameters, attributes, occupancy. */
+#ifndef GRAFT_FUNCTIONS_H
+#define GRAFT_FUNCTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct graft_answer;
+struct graft_layout;
+struct graft_object;
+
+/* What is known of a function on one device: attributes can be set there and not elsewhere, and devices differ. */
+struct graft_facts {
+  struct graft_facts *next;
+  int device;
+  uint32_t known; /* a bit an attribute */
+  int attribute[24];
+  struct graft_answer *answers; /* of occupancy */
+};
+
+/* The caller holds the function's lock; NULL when memory is short. */
+struct graft_facts *graft_facts(struct graft_object *function, int device);
+/* Forgets the remembered occupancy answers. The caller holds the function's lock or is its last user. */
+void graft_answers_forget(struct graft_facts *facts);
+int graft_function_attribute(struct graft_object *function, int attribute, int device, int *value);
+/* A function's parameters, asked for if they are not known yet. */
+int graft_function_layout(struct graft_object *function, const struct graft_layout **layout);
+/* A module's functions, as far as they fit; count says how many there are. */
+int graft_module_functions(void *module, void **functions, unsigned int room, unsigned int *count);
+/* A module or library that ends takes its functions along. */
+void graft_functions_drop(struct graft_object *owner);
+/* Packs a kernel's parameters into room for 32 KiB, or points at the program's own buffer. */
+int graft_launch_pack(struct graft_object *function, void **parameters, void **extra, uint8_t *room, const uint8_t **data,
+                      unsigned *bytes);
+
+#endif

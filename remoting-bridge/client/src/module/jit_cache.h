@@ -1,0 +1,48 @@
+/* Device code that the driver compiles when it is loaded (PTX), kept in the compute cache across processes. The server's driver keeps
+ * such code too, but only as long as the worker lives. */
+#ifndef GRAFT_JIT_CACHE_H
+#define GRAFT_JIT_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What compiled code depends on besides its source. */
+struct graft_jit_target {
+  unsigned major, minor; /* compute capability */
+  const char *device, *driver;
+};
+
+struct graft_object;
+/* What code compiled for the context's device depends on; false if the device is not known. */
+bool graft_jit_target_of(struct graft_object *context, struct graft_jit_target *target);
+
+/* Whether these JIT options (pairs of CUjit_option and value) may be part of a cache entry's name: numbers that the driver only reads. */
+bool graft_jit_cacheable(const uint64_t *words, unsigned used);
+
+/* The CUjitInputType of an image that the driver has to compile, -1 if it holds code for that device or is of another kind. */
+int graft_jit_type(const void *image, size_t bytes, const struct graft_jit_target *target);
+
+/* Compiles: 0, and code to be freed, or an error of the driver's. */
+typedef int graft_jit_compile(int type, const void *image, size_t bytes, const uint64_t *words, unsigned used, void **code,
+                              size_t *size);
+
+/* The image compiled, from the cache or by `compile`, to be freed. NULL if the image is to be loaded as it is: it needs no compiling, the
+ * program has switched the cache off, or it does not compile this way, in which case loading it answers why. */
+void *graft_jit_code(const void *image, size_t bytes, const uint64_t *words, unsigned used, const struct graft_jit_target *target,
+                     graft_jit_compile *compile, size_t *size);
+
+/* The inputs of a link (cuLinkAddData), so far. */
+struct graft_jit_key {
+  uint8_t hash[32];
+};
+void graft_jit_key_start(struct graft_jit_key *key, const uint64_t *words, unsigned used, const struct graft_jit_target *target);
+void graft_jit_key_add(struct graft_jit_key *key, int type, const char *name, const void *data, size_t bytes);
+/* Whether the driver is known to take these inputs; that it does. */
+bool graft_jit_inputs_known(const struct graft_jit_key *key);
+void graft_jit_inputs_keep(const struct graft_jit_key *key);
+/* What they were linked to, to be freed, or NULL; keeps that. */
+void *graft_jit_linked(const struct graft_jit_key *key, size_t *size);
+void graft_jit_linked_keep(const struct graft_jit_key *key, const void *code, size_t size);
+
+#endif

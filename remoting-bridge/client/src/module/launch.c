@@ -1,0 +1,341 @@
+/* Launches: parameters packed as the kernel's layout says; occupancy asked once for each question. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/contexts.h"
+#include "api/devices.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "graft_rpc.h"
+#include "memory/place.h"
+#include "memory/ranges.h"
+#include "memory/shadow.h"
+#include "module/functions.h"
+
+#define PARAMETERS 32768
+#define ATTRIBUTE_BYTES 72
+#define MAX_ATTRIBUTES 32
+
+/* Kernels may use all pinned memory: what a launch gets the address of is exposed from now on, where nothing is shared. */
+static void expose_pinned(const uint8_t *data, unsigned bytes) {
+  for (unsigned at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
+    uint64_t word;
+    memcpy(&word, data + at, sizeof word);
+    if (!graft_shadow_is_alone(word)) continue;
+    struct graft_place place = graft_place_of(word, true);
+    if (place.memory == GRAFT_MEMORY_PINNED) graft_place_expose(&place, 1);
+  }
+}
+
+/* The driver's markers in "extra" (CU_LAUNCH_PARAM_*). */
+enum { EXTRA_END = 0, EXTRA_BUFFER = 1, EXTRA_SIZE = 2 };
+
+int graft_launch_pack(struct graft_object *function, void **parameters, void **extra, uint8_t *room, const uint8_t **data,
+                      unsigned *bytes) {
+  *data = room;
+  *bytes = 0;
+  if (extra) {
+    for (int i = 0; extra[i] != (void *)EXTRA_END; i += 2) {
+      if (extra[i] == (void *)EXTRA_BUFFER) {
+        *data = extra[i + 1];
+      } else if (extra[i] == (void *)EXTRA_SIZE) {
+        size_t size = *(size_t *)extra[i + 1];
+        if (size > PARAMETERS) return GRAFT_INVALID_VALUE;
+        *bytes = (unsigned)size;
+      } else {
+        return GRAFT_INVALID_VALUE;
+      }
+    }
+    expose_pinned(*data, *bytes);
+    return 0;
+  }
+  const struct graft_layout *layout;
+  int r = graft_function_layout(function, &layout);
+  if (r) return r;
+  if (!layout->count) return 0;
+  if (!parameters) return GRAFT_INVALID_VALUE;
+  for (uint32_t i = 0; i < layout->count; i++) {
+    uint32_t offset = layout->parameter[i].offset, size = layout->parameter[i].size;
+    if (offset > *bytes) memset(room + *bytes, 0, offset - *bytes);
+    memcpy(room + offset, parameters[i], size);
+    *bytes = offset + size;
+  }
+  expose_pinned(room, *bytes);
+  return 0;
+}
+
+struct config { /* CUlaunchConfig */
+  unsigned grid[3], block[3], shared;
+  void *stream;
+  uint8_t *attributes;
+  unsigned count;
+};
+_Static_assert(sizeof(struct config) == 56, "as in cuda.h");
+
+/* A block up to this fits any kernel: the registers of a multiprocessor suffice for 256 threads of the largest. */
+#define SMALL_BLOCK 256
+/* So much shared memory a kernel may have beside what it declares, unless it declares nearly all that there is. */
+#define SMALL_SHARED 8192
+
+/* Whether the driver may refuse the launch for its shape: then the program has to hear it from the launch itself. */
+static bool is_doubtful(struct graft_object *function, const struct config *c, int device) {
+  const int *limit = graft_device(device)->attributes; /* 2..4 block, 5..7 grid: CUdevice_attribute */
+  uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
+  for (int i = 0; i < 3; i++) {
+    if (c->block[i] > (unsigned)limit[2 + i] || c->grid[i] > (unsigned)limit[5 + i]) return true;
+  }
+  int most, declared, dynamic;
+  if (threads > SMALL_BLOCK || c->shared > SMALL_SHARED) {
+    if (graft_function_attribute(function, 0, device, &most) || threads > (unsigned)most) return true;
+    if (c->shared <= SMALL_SHARED) return false;
+    /* 1: SHARED_SIZE_BYTES, 8: MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    return graft_function_attribute(function, 1, device, &declared) || graft_function_attribute(function, 8, device, &dynamic) ||
+           c->shared > (unsigned)dynamic;
+  }
+  return false;
+}
+
+/* The same for its clusters (CUlaunchAttributeID 4): up to eight blocks, of which the grid has a whole number, are never refused. */
+static bool has_doubtful_cluster(const struct config *c, const uint8_t *attributes, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    uint32_t id, size[3];
+    memcpy(&id, attributes + i * ATTRIBUTE_BYTES, sizeof id);
+    memcpy(size, attributes + i * ATTRIBUTE_BYTES + 8, sizeof size);
+    if (id != 4) continue;
+    for (int k = 0; k < 3; k++) {
+      if (!size[k] || size[k] > 8 || c->grid[k] % size[k]) return true;
+    }
+    return size[0] * size[1] * size[2] > 8;
+  }
+  return false;
+}
+
+static int launch(void *handle, const struct config *c, const uint8_t *attributes, unsigned count, void **parameters,
+                  void **extra) {
+  struct graft_object *context, *function;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!(function = graft_object(GRAFT_FUNCTION, handle))) return GRAFT_INVALID_HANDLE;
+  if (!c->grid[0] || !c->grid[1] || !c->grid[2] || !c->block[0] || !c->block[1] || !c->block[2] || (parameters && extra)) {
+    return GRAFT_INVALID_VALUE;
+  }
+  bool doubtful = is_doubtful(function, c, context->u.context.device) || has_doubtful_cluster(c, attributes, count);
+  const uint8_t *data;
+  unsigned bytes;
+  uint8_t room[PARAMETERS];
+  if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
+  graft_context_set_busy();
+  if (!count) {
+    r = rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
+                        data, bytes);
+  } else {
+    r = rpc_graftLaunchEx(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
+                          attributes, count, data, bytes);
+  }
+  int config;
+  return r || !doubtful ? r : rpc_cuCtxGetCacheConfig(&config); /* any answer brings the launch's error along */
+}
+
+GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
+                                unsigned int bz, unsigned int shared, void *stream, void *parameters, void *extra) {
+  struct config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
+  return launch(function, &c, NULL, 0, parameters, extra);
+}
+
+/* Launch attributes (CUlaunchAttributeID): where one carries a handle, its id travels. */
+enum { PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12, DEVICE_UPDATABLE_KERNEL_NODE = 13 };
+
+static int check_attributes(const struct config *c, uint8_t *copy) {
+  if (c->count > MAX_ATTRIBUTES || (c->count && !c->attributes)) return GRAFT_INVALID_VALUE;
+  if (c->count) memcpy(copy, c->attributes, (size_t)c->count * ATTRIBUTE_BYTES);
+  for (unsigned i = 0; i < c->count; i++) {
+    uint8_t *attribute = copy + i * ATTRIBUTE_BYTES;
+    uint32_t id;
+    memcpy(&id, attribute, 4);
+    if (id == PROGRAMMATIC_EVENT || id == LAUNCH_COMPLETION_EVENT) {
+      void *event;
+      uint64_t number;
+      memcpy(&event, attribute + 8, sizeof event);
+      int r = graft_id(GRAFT_EVENT, event, &number);
+      if (r) return r;
+      memcpy(attribute + 8, &number, sizeof number);
+    }
+    if (id == DEVICE_UPDATABLE_KERNEL_NODE) return graft_not_served("launch attribute DEVICE_UPDATABLE_KERNEL_NODE");
+  }
+  return 0;
+}
+
+GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters, void *extra) {
+  if (!config) return GRAFT_INVALID_VALUE;
+  struct config c;
+  uint8_t attributes[MAX_ATTRIBUTES * ATTRIBUTE_BYTES];
+  memcpy(&c, config, sizeof c);
+  int r = check_attributes(&c, attributes);
+  return r ? r : launch(function, &c, attributes, c.count, parameters, extra);
+}
+
+GRAFT_EXPORT int cuLaunchCooperativeKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                                           unsigned int by, unsigned int bz, unsigned int shared, void *stream, void *parameters) {
+  struct config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
+  uint8_t cooperative[ATTRIBUTE_BYTES] = {2, 0, 0, 0, 0, 0, 0, 0, 1}; /* COOPERATIVE = 1 */
+  return launch(function, &c, cooperative, 1, parameters, NULL);
+}
+
+/* ---- Occupancy ---- */
+
+struct graft_answer {
+  struct graft_answer *next;
+  uint64_t question[3];
+  uint64_t value;
+};
+
+static bool known(struct graft_object *function, int device, const uint64_t question[3], uint64_t *value) {
+  bool found = false;
+  pthread_mutex_lock(&function->u.function.lock);
+  struct graft_facts *facts = graft_facts(function, device);
+  for (struct graft_answer *a = facts ? facts->answers : NULL; a && !found; a = a->next) {
+    if (!memcmp(a->question, question, sizeof a->question)) {
+      *value = a->value;
+      found = true;
+    }
+  }
+  pthread_mutex_unlock(&function->u.function.lock);
+  return found;
+}
+
+static void learn(struct graft_object *function, int device, const uint64_t question[3], uint64_t value) {
+  struct graft_answer *a = malloc(sizeof *a);
+  if (!a) return;
+  memcpy(a->question, question, sizeof a->question);
+  a->value = value;
+  pthread_mutex_lock(&function->u.function.lock);
+  struct graft_facts *facts = graft_facts(function, device);
+  if (facts) {
+    a->next = facts->answers;
+    facts->answers = a;
+  }
+  pthread_mutex_unlock(&function->u.function.lock);
+  if (!facts) free(a);
+}
+
+void graft_answers_forget(struct graft_facts *facts) {
+  struct graft_answer *a = facts->answers;
+  facts->answers = NULL;
+  while (a) {
+    struct graft_answer *next = a->next;
+    free(a);
+    a = next;
+  }
+}
+
+GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, void *handle, int threads, size_t shared,
+                                                                      unsigned int flags) {
+  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  if (!blocks) return GRAFT_INVALID_VALUE;
+  uint64_t question[3] = {1, (uint64_t)(unsigned)threads << 32 | flags, shared}, value;
+  if (!known(function, context->u.context.device, question, &value)) {
+    r = rpc_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, flags);
+    if (r) return r;
+    learn(function, context->u.context.device, question, value = (uint64_t)(unsigned)*blocks);
+  }
+  *blocks = (int)value;
+  return 0;
+}
+
+GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads, size_t shared) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);
+}
+
+GRAFT_EXPORT int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void *handle, int blocks, int threads) {
+  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  if (!bytes) return GRAFT_INVALID_VALUE;
+  uint64_t question[3] = {2, (uint64_t)(unsigned)threads << 32 | (unsigned)blocks, 0}, value;
+  if (!known(function, context->u.context.device, question, &value)) {
+    if ((r = rpc_cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads))) return r;
+    learn(function, context->u.context.device, question, value = *bytes);
+  }
+  *bytes = value;
+  return 0;
+}
+
+static int clusters(int *result, void *handle, const void *config, unsigned potential) {
+  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  if (!result || !config) return GRAFT_INVALID_VALUE;
+  struct config c;
+  uint8_t attributes[MAX_ATTRIBUTES * ATTRIBUTE_BYTES];
+  memcpy(&c, config, sizeof c);
+  if ((r = check_attributes(&c, attributes))) return r;
+  /* FNV-1a over all that the answer depends on. */
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (size_t i = 0; i < 28; i++) hash = (hash ^ ((uint8_t *)&c)[i]) * 0x100000001b3ull;
+  uint64_t second = hash;
+  for (size_t i = 0; i < (size_t)c.count * ATTRIBUTE_BYTES; i++) second = (second ^ attributes[i]) * 0x100000001b3ull;
+  uint64_t question[3] = {3 + potential, hash, second}, value;
+  if (!known(function, context->u.context.device, question, &value)) {
+    r = rpc_graftOccupancyClusters(function, c.grid[0], c.grid[1], c.grid[2], c.block[0], c.block[1], c.block[2], c.shared,
+                                   attributes, c.count, potential, result);
+    if (r) return r;
+    learn(function, context->u.context.device, question, value = (uint64_t)(unsigned)*result);
+  }
+  *result = (int)value;
+  return 0;
+}
+
+GRAFT_EXPORT int cuOccupancyMaxActiveClusters(void *count, void *function, void *config) {
+  return clusters(count, function, config, 0);
+}
+GRAFT_EXPORT int cuOccupancyMaxPotentialClusterSize(void *size, void *function, void *config) {
+  return clusters(size, function, config, 1);
+}
+
+/* The launch configuration with the best occupancy: blocks of every multiple of the warp size are tried, as the runtime's
+ * own occupancy calculator does; the callback is the program's and runs here. */
+GRAFT_EXPORT int cuOccupancyMaxPotentialBlockSizeWithFlags(void *min_grid, void *block, void *handle, void *size_of, size_t shared,
+                                                           int limit, unsigned int flags) {
+  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!function) return GRAFT_INVALID_HANDLE;
+  if (!min_grid || !block) return GRAFT_INVALID_VALUE;
+  int device = context->u.context.device, most, warp, processors, per_processor;
+  if ((r = graft_function_attribute(function, 0, device, &most)) || (r = cuDeviceGetAttribute(&warp, 10, device)) ||
+      (r = cuDeviceGetAttribute(&processors, 16, device)) || (r = cuDeviceGetAttribute(&per_processor, 39, device))) {
+    return r;
+  }
+  if (limit > 0 && limit < most) most = limit;
+  int best = 0, best_block = 0, best_count = 0;
+  for (int threads = (most + warp - 1) / warp * warp; threads > 0; threads -= warp) {
+    int tried = threads < most ? threads : most, blocks;
+    size_t bytes = shared;
+    if (size_of) {
+      size_t (*call)(int);
+      memcpy(&call, &size_of, sizeof call);
+      bytes = call(tried);
+    }
+    if ((r = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, function, tried, bytes, flags))) return r;
+    if (tried * blocks > best) {
+      best = tried * blocks;
+      best_block = tried;
+      best_count = blocks;
+    }
+    if (best >= per_processor) break;
+  }
+  *(int *)min_grid = best_count * processors;
+  *(int *)block = best_block;
+  return 0;
+}
+
+GRAFT_EXPORT int cuOccupancyMaxPotentialBlockSize(void *min_grid, void *block, void *function, void *size_of, size_t shared,
+                                                  int limit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(min_grid, block, function, size_of, shared, limit, 0);
+}

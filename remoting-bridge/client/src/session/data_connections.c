@@ -1,0 +1,250 @@
+/* A call whose data travels on data connections says so in its record (send.c) and counts as a transfer; data of a read is
+ * announced by an answer. The data itself goes in chunks, each behind a header, on whichever connection is free: a thread for
+ * each connection sends, another receives.
+ */
+#include "session/data_connections.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/system.h"
+#include "session/state.h"
+#include "session/stats.h"
+#include "transport/transport.h"
+
+#define SMALLEST_CHUNK (128u << 10)
+#define LARGEST_CHUNK (1u << 20) /* of data that waits behind other data */
+#define MOST_BEGUN 8             /* chunks on their way at once on a connection, where the transport can have several */
+/* How long a connection's threads look for the next chunk after one, and a thread for the next of its data to leave, giving way to
+ * others, before they sleep: to be woken costs 0.2 to 0.4 ms in a virtual machine. Not where CPUs are few. */
+#define NEXT_YIELD_NANOSECONDS 1000000u
+#define DONE_YIELD_NANOSECONDS 10000000u
+
+struct head {
+  uint64_t identity; /* number of the transfer, or of the read */
+  uint64_t offset, bytes;
+};
+
+/* A chunk that is on its way. */
+struct begun {
+  struct graft_transfer *of;
+  size_t bytes;
+  uint64_t mark; /* the transport's */
+  struct head head;
+};
+
+struct graft_transfer {
+  struct graft_transfer *next;
+  uint64_t number;
+  const uint8_t *data;
+  size_t bytes, chunk, claimed, sent;
+  bool stays; /* nobody waits for it */
+};
+
+/* ---- Sending ---- */
+
+/* Looks, without the lock, until there may be something to send or the time for it is over. */
+static void look_for_work(const struct graft_data_connections *d) {
+  uint64_t limit = graft_now() + d->next_nanoseconds;
+  while (!__atomic_load_n(&d->first, __ATOMIC_ACQUIRE) && graft_now() < limit) sched_yield();
+}
+
+/* Counts bytes of a transfer that were sent. Called with the lock held. */
+static void is_sent(struct graft_data_connections *d, struct graft_transfer *t, size_t bytes) {
+  bool stays = t->stays, all = t->sent + bytes == t->bytes;
+  __atomic_store_n(&t->sent, t->sent + bytes, __ATOMIC_RELEASE); /* from here on the thread that waits may free the transfer */
+  if (all && stays) {
+    free(t);
+  } else if (all) {
+    pthread_cond_broadcast(&d->done);
+  }
+}
+
+static void begin(const struct graft_data_connection *to, struct begun *chunk, const void *data) {
+  const struct graft_connection *c = &to->connection;
+  chunk->mark = 0;
+  if (graft_session_dead(to->session)) return;
+  if (!c->transport->begin(c, &chunk->head, sizeof chunk->head, data, chunk->bytes, &chunk->mark)) {
+    graft_session_die(to->session, "sending bulk data failed", errno);
+  }
+}
+
+static void *sender(void *connection) {
+  const struct graft_data_connection *to = connection;
+  const struct graft_connection *c = &to->connection;
+  struct graft_data_connections *d = &to->session->data;
+  struct begun begun[MOST_BEGUN];
+  unsigned first = 0, count = 0;
+  bool soon = false;
+  pthread_mutex_lock(&d->lock);
+  for (;;) {
+    while (count && c->transport->is_over(c, begun[first].mark)) {
+      is_sent(d, begun[first].of, begun[first].bytes);
+      first = (first + 1) % MOST_BEGUN;
+      count--;
+    }
+    if (count && (!d->first || count == MOST_BEGUN)) {
+      pthread_mutex_unlock(&d->lock);
+      if (!c->transport->work(c) && !graft_session_dead(to->session))
+        graft_session_die(to->session, "sending bulk data failed", errno);
+      pthread_mutex_lock(&d->lock);
+      continue;
+    }
+    if (soon && !d->first) {
+      pthread_mutex_unlock(&d->lock);
+      look_for_work(d);
+      pthread_mutex_lock(&d->lock);
+    }
+    while (!d->first) pthread_cond_wait(&d->work, &d->lock);
+    soon = true;
+    struct graft_transfer *t = d->first;
+    size_t at = t->claimed, take = t->bytes - at < t->chunk ? t->bytes - at : t->chunk;
+    t->claimed += take;
+    if (t->claimed == t->bytes) {
+      __atomic_store_n(&d->first, t->next, __ATOMIC_RELEASE);
+      if (!d->first) d->end = &d->first;
+    }
+    pthread_mutex_unlock(&d->lock);
+    struct begun *chunk = &begun[(first + count++) % MOST_BEGUN];
+    *chunk = (struct begun){.of = t, .bytes = take, .head = {t->number, at, take}};
+    begin(to, chunk, t->data + at);
+    pthread_mutex_lock(&d->lock);
+  }
+  return NULL;
+}
+
+struct graft_transfer *graft_data_connections_send(struct graft_session *session, uint64_t number, const void *data, size_t bytes,
+                                                   bool stays) {
+  struct graft_data_connections *d = &session->data;
+  struct graft_transfer *t = malloc(sizeof *t);
+  if (!t) {
+    graft_session_die(session, "no memory for a transfer", 0);
+    return NULL;
+  }
+  const struct graft_transport *transport = d->each[0].connection.transport;
+  size_t shares = (size_t)(d->count * transport->chunks_per_connection);
+  size_t chunk = (bytes / shares + 65535) & ~(size_t)65535;
+  if (chunk < SMALLEST_CHUNK) chunk = SMALLEST_CHUNK;
+  if (chunk > transport->largest_chunk) chunk = transport->largest_chunk;
+  /* Where other transfers wait, every connection has something to do without small chunks. */
+  if (__atomic_load_n(&d->first, __ATOMIC_RELAXED)) chunk = LARGEST_CHUNK;
+  *t = (struct graft_transfer){.number = number, .data = data, .bytes = bytes, .chunk = chunk, .stays = stays};
+  pthread_mutex_lock(&d->lock);
+  __atomic_store_n(d->end, t, __ATOMIC_RELEASE);
+  d->end = &t->next;
+  pthread_cond_broadcast(&d->work);
+  pthread_mutex_unlock(&d->lock);
+  return stays ? NULL : t;
+}
+
+void graft_data_connections_wait(struct graft_session *session, struct graft_transfer *t) {
+  struct graft_data_connections *d = &session->data;
+  uint64_t limit = graft_now() + d->done_nanoseconds;
+  for (size_t seen = 0, sent; (sent = __atomic_load_n(&t->sent, __ATOMIC_ACQUIRE)) < t->bytes; seen = sent) {
+    if (sent != seen) limit = graft_now() + d->done_nanoseconds;
+    if (graft_now() >= limit) break;
+    sched_yield();
+  }
+  pthread_mutex_lock(&d->lock);
+  while (t->sent < t->bytes) pthread_cond_wait(&d->done, &d->lock);
+  pthread_mutex_unlock(&d->lock);
+  free(t);
+}
+
+/* ---- Receiving ---- */
+
+static bool receive_all(const struct graft_connection *c, void *to, size_t bytes) {
+  bool all = graft_connection_receive_all(c, to, bytes);
+  if (all) graft_stats_received(bytes);
+  return all;
+}
+
+/* Awake for a moment: behind a chunk the next is not far. */
+static bool receive_head(const struct graft_data_connection *from, struct head *head, bool soon) {
+  const struct graft_connection *c = &from->connection;
+  uint64_t limit = soon ? graft_now() + from->session->data.next_nanoseconds : 0;
+  ssize_t n = -1;
+  while (soon && (n = c->transport->try(c, head, sizeof *head)) < 0 && errno == EAGAIN && graft_now() < limit) sched_yield();
+  size_t have = n > 0 ? (size_t)n : 0;
+  return n != 0 && receive_all(c, (uint8_t *)head + have, sizeof *head - have);
+}
+
+static void *receiver(void *connection) {
+  const struct graft_data_connection *from = connection;
+  struct graft_session *session = from->session;
+  struct head head;
+  for (bool soon = false; receive_head(from, &head, soon); soon = true) {
+    uint8_t *to = graft_read_place(session, head.identity, head.offset, head.bytes, true);
+    if (!to) {
+      graft_session_die(session, "data that nobody asked for", 0);
+      return NULL;
+    }
+    bool whole = receive_all(&from->connection, to, head.bytes);
+    if (!whole)
+      graft_session_die(session, "receiving bulk data failed",
+                        errno); /* before the thread that waits is told that the data is there */
+    graft_read_arrived(session, head.identity, head.bytes);
+    if (!whole) return NULL;
+  }
+  graft_session_die(session, "the server closed a connection", 0);
+  return NULL;
+}
+
+/* ---- Opening ---- */
+
+/* More connections than cores to serve them only get in each other's way. */
+static int suitable_count(const struct graft_transport *transport) {
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  return processors >= 16 ? 6 : processors >= 8 ? 4 : processors >= 4 ? 2 : transport->least_connections;
+}
+
+/* Called with the lock held. */
+static void open_all(struct graft_session *session) {
+  struct graft_data_connections *d = &session->data;
+  const struct graft_config *config = &session->config;
+  d->end = &d->first;
+  bool yields = graft_gives_way(config);
+  d->next_nanoseconds = yields ? NEXT_YIELD_NANOSECONDS : (uint64_t)config->spin_microseconds * 1000;
+  d->done_nanoseconds = yields ? DONE_YIELD_NANOSECONDS : 0;
+  int count = config->data_connections < 0 ? 1 : config->data_connections;
+  for (int i = 0; i < count && i < GRAFT_MOST_DATA_CONNECTIONS; i++) {
+    char reason[400];
+    struct graft_data_connection *next = &d->each[d->count];
+    next->session = session;
+    if (!graft_connect_further(config, &session->key, GRAFT_FOR_BULK_DATA, &next->connection, reason, sizeof reason)) {
+      if (config->debug) graft_say("no connection for bulk data: %s", reason);
+      return;
+    }
+    if (config->data_connections < 0) count = suitable_count(next->connection.transport);
+    if (!graft_start_thread(sender, next)) {
+      graft_connection_close(&next->connection);
+      return;
+    }
+    __atomic_store_n(&d->count, d->count + 1, __ATOMIC_RELEASE);
+    if (!graft_start_thread(receiver, next)) graft_session_die(session, "no thread for a connection", 0);
+  }
+}
+
+void graft_data_connections_shutdown(struct graft_session *session) {
+  struct graft_data_connections *d = &session->data;
+  int count = __atomic_load_n(&d->count, __ATOMIC_ACQUIRE);
+  for (int i = 0; i < count; i++) graft_connection_shutdown(&d->each[i].connection);
+}
+
+bool graft_data_connections_ready(struct graft_session *session) {
+  struct graft_data_connections *d = &session->data;
+  if (!graft_connection_can(&session->connection, GRAFT_TRANSPORT_DATA_CONNECTIONS)) return false;
+  if (!__atomic_load_n(&d->tried, __ATOMIC_ACQUIRE)) {
+    pthread_mutex_lock(&d->lock);
+    if (!d->tried) {
+      open_all(session);
+      __atomic_store_n(&d->tried, true, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&d->lock);
+  }
+  return d->count > 0;
+}

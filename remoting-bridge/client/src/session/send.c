@@ -1,0 +1,157 @@
+/* Calls on their way out: from graft_begin to the ring that the server or the pump takes them from. */
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "api/contexts.h"
+#include "api/profile.h"
+#include "api/rpc.h"
+#include "base/system.h"
+#include "graft_rpc.h"
+#include "memory/mirror.h"
+#include "session/session.h"
+#include "session/state.h"
+#include "session/stats.h"
+
+/* What the calling thread said about its next call. */
+static _Thread_local struct {
+  void *incoming; /* where the data goes that it brings */
+  size_t incoming_bytes;
+  bool outgoing_stays;
+} next_call;
+
+void graft_incoming(void *to, size_t bytes) {
+  next_call.incoming = to;
+  next_call.incoming_bytes = bytes;
+}
+
+void graft_outgoing_stays(void) { next_call.outgoing_stays = true; }
+
+void *graft_take_incoming(size_t *bytes) {
+  void *to = next_call.incoming;
+  *bytes = next_call.incoming_bytes;
+  next_call.incoming = NULL;
+  return to;
+}
+
+int graft_call_refuse(int error) {
+  next_call.incoming = NULL;
+  next_call.outgoing_stays = false;
+  return error;
+}
+
+/* The mirrors make calls of their own: what the thread said about its next call is not about those. */
+static bool mirrors_before(int function) {
+  void *to = next_call.incoming;
+  size_t bytes = next_call.incoming_bytes;
+  bool stays = next_call.outgoing_stays;
+  next_call.incoming = NULL;
+  next_call.outgoing_stays = false;
+  bool brought = graft_mirrors_before(function);
+  next_call.incoming = to;
+  next_call.incoming_bytes = bytes;
+  next_call.outgoing_stays = stays;
+  return brought;
+}
+
+/* Calls that go on when the context has failed: those that end something, and those that are about none. As the driver 580.159
+ * answers on an H200. */
+static bool outlives_fault(int function) {
+  switch (function) {
+    case FN_cuGraphCreate:
+    case FN_cuGraphDestroy:
+    case FN_cuGraphExecDestroy:
+    case FN_cuDeviceCanAccessPeer:
+    case FN_cuDeviceGetDefaultMemPool:
+    case FN_cuMemPoolTrimTo:
+    case FN_graftPoolGetAttribute:
+    case FN_graftPoolSetAttribute:
+    case FN_graftLibraryLoad:
+    case FN_graftLibraryLoadKnown:
+    case FN_graftKnownCode:
+    case FN_graftSnapshot:
+    case FN_graftPrimaryContextRelease:
+    case FN_graftContextDestroy:
+    case FN_graftHostFunctionDone:
+    case FN_graftRegionUnmap:
+    case FN_graftTwinUnmap: return true;
+    default: return false;
+  }
+}
+
+int graft_begin(struct graft_call *call, int function, size_t bytes) {
+  struct graft_session *s = graft_session_current();
+  if (!graft_session_is_open()) {
+    return graft_session_open() ? graft_call_refuse(GRAFT_NOT_INITIALIZED) : graft_begin(call, function, bytes);
+  }
+  if (graft_profiling) graft_profile_call(function);
+  if (graft_in_child()) return graft_call_refuse(GRAFT_NOT_INITIALIZED);
+  int error = graft_session_dead(s);
+  if (!error && !outlives_fault(function)) error = graft_context_fault();
+  if (error) return graft_call_refuse(error);
+  size_t total = sizeof(struct graft_record) + bytes;
+  if (total > GRAFT_MAX_RECORD) return graft_call_refuse(GRAFT_INVALID_VALUE);
+  bool brought = graft_mirrors && mirrors_before(function);
+  uint32_t context = graft_context_id();
+  if (context && function == FN_cuGraphLaunch) graft_context_set_busy();
+  pthread_mutex_lock(&s->send_lock);
+  if (graft_mirrors) graft_note_thread(&s->sender);
+  uint8_t *start = graft_ring_reserve(&s->requests, total + GRAFT_SMALL_BULK);
+  if (!start) start = s->buffer;
+  struct graft_record record = {.size = (uint32_t)total, .function = (uint16_t)function, .context = context};
+  memcpy(start, &record, sizeof record);
+  *call = (struct graft_call){
+      .session = s, .start = start, .at = start + sizeof record, .end = start + total, .function = function, .brought = brought};
+  return 0;
+}
+
+void graft_bulk(struct graft_call *call, const void *data, size_t bytes) {
+  call->bulk = data;
+  call->bulk_bytes = bytes;
+}
+
+static void put_in_ring(struct graft_session *s, const void *data, size_t bytes) {
+  if (!graft_ring_write(&s->requests, &s->bell, data, bytes)) graft_session_die(s, "the server is gone", 0);
+}
+
+struct graft_transfer *graft_call_commit(struct graft_call *call, uint16_t flags) {
+  struct graft_session *s = call->session;
+  bool stays = next_call.outgoing_stays;
+  bool apart = call->bulk_bytes >= GRAFT_APART_LEAST && graft_data_connections_ready(s);
+  bool waits = flags & GRAFT_RECORD_REPLY;
+  size_t bytes = (size_t)(call->end - call->start);
+  next_call.outgoing_stays = false;
+  if (call->bulk_bytes) flags |= GRAFT_RECORD_BULK;
+  if (apart) flags |= GRAFT_RECORD_APART;
+  memcpy(call->start + offsetof(struct graft_record, flags), &flags, sizeof flags);
+  memcpy(call->start + offsetof(struct graft_record, slot), &call->slot, sizeof call->slot);
+  graft_stats_call(call->function, bytes, call->bulk_bytes);
+  bool behind = call->bulk_bytes && call->bulk_bytes <= GRAFT_SMALL_BULK;
+  if (behind) {
+    memcpy(call->end, call->bulk, call->bulk_bytes);
+    bytes += call->bulk_bytes;
+  }
+  if (call->start == s->buffer) {
+    put_in_ring(s, s->buffer, bytes);
+  } else if (graft_ring_publish(&s->requests, bytes) && (s->server_takes || !waits) && !graft_ring_wake(&s->requests, &s->bell)) {
+    graft_session_die(s, "the server is gone", 0);
+  }
+  if (apart) return graft_data_connections_send(s, ++s->transfers, call->bulk, call->bulk_bytes, stays);
+  if (call->bulk_bytes && !behind) put_in_ring(s, call->bulk, call->bulk_bytes);
+  return NULL;
+}
+
+void graft_call_let_go(const struct graft_call *call) {
+  struct graft_session *s = call->session;
+  if (call->brought) graft_mirrors_sent();
+  __atomic_store_n(&s->sender, 0, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&s->send_lock);
+}
+
+int graft_send(struct graft_call *call) {
+  struct graft_session *s = call->session;
+  struct graft_transfer *transfer = graft_call_commit(call, 0);
+  graft_call_let_go(call);
+  if (transfer) graft_data_connections_wait(s, transfer);
+  return graft_session_dead(s);
+}

@@ -1,0 +1,169 @@
+/* Opening and ending a session, and what the rest of the client asks it. */
+#include "session/session.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api/contexts.h"
+#include "api/devices.h"
+#include "api/profile.h"
+#include "api/rpc.h"
+#include "base/config.h"
+#include "base/system.h"
+#include "graft_rpc.h"
+#include "session/state.h"
+#include "session/stats.h"
+#include "transport/region.h"
+#include "transport/transport.h"
+
+#define YIELD_CPUS 4
+
+/* The process's one session. It is an object so that a program with GPUs of several servers can have several: what belongs to a
+ * session is in it, and nothing else in the client holds a connection. */
+static struct graft_session first = {
+    .open_lock = PTHREAD_MUTEX_INITIALIZER,
+    .send_lock = PTHREAD_MUTEX_INITIALIZER,
+    .pump_lock = PTHREAD_MUTEX_INITIALIZER,
+    .receive_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
+    .listener_wake = PTHREAD_COND_INITIALIZER,
+    .arrival = PTHREAD_COND_INITIALIZER,
+    .connection = {.fd = -1},
+    .callbacks = -1,
+    .shadow_lock = PTHREAD_MUTEX_INITIALIZER,
+    .shadow = -1,
+    .data = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER},
+};
+
+struct graft_session *graft_session_current(void) {
+  return &first;
+}
+
+bool graft_gives_way(const struct graft_config *config) {
+  return config->spin_microseconds && sysconf(_SC_NPROCESSORS_ONLN) >= YIELD_CPUS;
+}
+
+int graft_debug(void) { return graft_session_current()->config.debug; }
+bool graft_managed_is_exclusive(void) { return graft_session_current()->config.managed_exclusive; }
+bool graft_session_shares_memory(void) {
+  return graft_connection_can(&graft_session_current()->connection, GRAFT_TRANSPORT_SHARED_MEMORY);
+}
+struct graft_region *graft_session_region(void) {
+  return graft_session_current()->connection.region;
+}
+
+bool graft_session_is_open(void) {
+  const struct graft_session *s = graft_session_current();
+  return __atomic_load_n(&s->opened, __ATOMIC_ACQUIRE) && !s->open_result;
+}
+
+bool graft_thread_is_ours(pid_t thread) {
+  const struct graft_session *s = graft_session_current();
+  return __atomic_load_n(&s->sender, __ATOMIC_ACQUIRE) == thread || __atomic_load_n(&s->receiver, __ATOMIC_ACQUIRE) == thread ||
+         graft_is_own_thread(thread);
+}
+
+/* ---- Ending ---- */
+
+/* The first failure is told once; from then on every call returns the same error. */
+void graft_session_die(struct graft_session *s, const char *what, int error) {
+  int expected = 0;
+  if (__atomic_compare_exchange_n(&s->dead, &expected, GRAFT_DEVICE_UNAVAILABLE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    graft_say("session with %s ended: %s%s%s; the GPU is not available to this process any more", s->config.server, what,
+              error ? ": " : "", error ? strerror(error) : "");
+    graft_connection_shutdown(&s->connection);
+    graft_data_connections_shutdown(s);
+  }
+}
+
+void graft_die(const char *what, int error) { graft_session_die(graft_session_current(), what, error); }
+int graft_dead(void) { return graft_session_dead(graft_session_current()); }
+
+/* ---- Further connections ---- */
+
+static int connect_further(const struct graft_session *s, enum graft_purpose purpose) {
+  char reason[400];
+  struct graft_connection connection;
+  bool open = graft_connect_further(&s->config, &s->key, purpose, &connection, reason, sizeof reason);
+  if (!open && s->config.debug) graft_say("no further connection: %s", reason);
+  return connection.fd;
+}
+
+int graft_session_shadow_lock(void) {
+  struct graft_session *s = graft_session_current();
+  pthread_mutex_lock(&s->shadow_lock);
+  if (!s->shadow_tried) s->shadow = connect_further(s, GRAFT_FOR_SHADOW_MAPPINGS);
+  s->shadow_tried = true;
+  return s->shadow;
+}
+
+void graft_session_shadow_unlock(void) { pthread_mutex_unlock(&graft_session_current()->shadow_lock); }
+
+bool graft_callbacks_open(void) {
+  struct graft_session *s = graft_session_current();
+  if (s->callbacks < 0) s->callbacks = connect_further(s, GRAFT_FOR_CALLBACKS);
+  return s->callbacks >= 0;
+}
+
+bool graft_callback_done(uint64_t callback) {
+  const struct graft_session *s = graft_session_current();
+  struct {
+    struct graft_record record;
+    uint64_t callback;
+  } message = {{.size = sizeof message, .function = FN_graftHostFunctionDone}, callback};
+  return s->callbacks >= 0 && send(s->callbacks, &message, sizeof message, MSG_NOSIGNAL) == (ssize_t)sizeof message;
+}
+
+/* ---- Opening ---- */
+
+/* Beside the driver's functions, for programs that want to know: the address in use, NULL without a session. */
+GRAFT_EXPORT const char *graftChannel(void) { return graft_session_is_open() ? graft_session_current()->config.server : NULL; }
+
+/* The version of Graft that this client came with. */
+GRAFT_EXPORT const char *graftVersion(void) { return GRAFT_VERSION; }
+
+static int open_now(struct graft_session *s) {
+  char reason[400];
+  if (!graft_config_read(&s->config, reason, sizeof reason)) {
+    graft_say("%s", reason);
+    return GRAFT_NO_DEVICE;
+  }
+  s->buffer = malloc(GRAFT_SESSION_BUFFER);
+  s->input = malloc(GRAFT_SESSION_BUFFER);
+  if (!s->buffer || !s->input) return GRAFT_OUT_OF_MEMORY;
+  if (!graft_connect_best(&s->config, &s->key, &s->connection, reason, sizeof reason)) {
+    graft_say("%s", reason);
+    return GRAFT_NO_DEVICE;
+  }
+  s->yields = graft_gives_way(&s->config);
+  if (s->config.stats) graft_stats_enable();
+  graft_profile_enable();
+  s->server_takes = graft_connection_can(&s->connection, GRAFT_TRANSPORT_RINGS);
+  if (s->server_takes) {
+    s->connection.transport->requests(&s->connection, &s->requests, &s->bell);
+  } else if (!graft_pump_start(s)) {
+    graft_say("cannot start the thread that sends: %s", strerror(errno));
+    return GRAFT_OUT_OF_MEMORY;
+  }
+  return 0;
+}
+
+int graft_session_open(void) {
+  struct graft_session *s = graft_session_current();
+  if (graft_in_child()) return GRAFT_NOT_INITIALIZED;
+  if (__atomic_load_n(&s->opened, __ATOMIC_ACQUIRE)) return s->open_result;
+  pthread_mutex_lock(&s->open_lock);
+  if (!s->opened) {
+    s->open_result = open_now(s);
+    __atomic_store_n(&s->opened, true, __ATOMIC_RELEASE);
+    if (!s->open_result) {
+      int r = graft_devices_load();
+      if (r) s->open_result = r;
+    }
+  }
+  pthread_mutex_unlock(&s->open_lock);
+  return s->open_result;
+}

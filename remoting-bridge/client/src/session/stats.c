@@ -1,0 +1,57 @@
+/* GRAFT_STATS=1: at exit, what was called, how often the program waited, and how much travelled. */
+#include "session/stats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/system.h"
+#include "graft_rpc.h"
+#include "session/session.h"
+
+static bool enabled;
+static uint64_t calls[GRAFT_FUNCTIONS], waits[GRAFT_FUNCTIONS], waited[GRAFT_FUNCTIONS];
+static uint64_t record_bytes, bulk_out, received_bytes;
+
+static void add(uint64_t *counter, uint64_t value) { __atomic_fetch_add(counter, value, __ATOMIC_RELAXED); }
+
+void graft_stats_call(int function, size_t bytes, size_t bulk) {
+  if (graft_debug() > 1) graft_say("call %s", graft_function_names[function]);
+  if (!enabled) return;
+  add(&calls[function], 1);
+  add(&record_bytes, bytes);
+  add(&bulk_out, bulk);
+}
+
+void graft_stats_round_trip(int function, uint64_t nanoseconds) {
+  if (!enabled) return;
+  add(&waits[function], 1);
+  add(&waited[function], nanoseconds);
+}
+
+void graft_stats_received(size_t bytes) {
+  if (enabled) add(&received_bytes, bytes);
+}
+
+static void print(void) {
+  uint64_t total = 0, round_trips = 0, time = 0;
+  for (int i = 0; i < GRAFT_FUNCTIONS; i++) {
+    total += calls[i];
+    round_trips += waits[i];
+    time += waited[i];
+  }
+  fprintf(stderr,
+          "graft: calls=%llu asynchronous=%llu round-trips=%llu waited=%.3fms records=%lluB bulk-out=%lluB received=%lluB\n",
+          (unsigned long long)total, (unsigned long long)(total - round_trips), (unsigned long long)round_trips, (double)time / 1e6,
+          (unsigned long long)record_bytes, (unsigned long long)bulk_out, (unsigned long long)received_bytes);
+  for (int i = 0; i < GRAFT_FUNCTIONS; i++) {
+    if (calls[i]) {
+      fprintf(stderr, "graft:   %-40s %10llu calls %8llu waits %12.3fms\n", graft_function_names[i], (unsigned long long)calls[i],
+              (unsigned long long)waits[i], (double)waited[i] / 1e6);
+    }
+  }
+}
+
+void graft_stats_enable(void) {
+  enabled = true;
+  atexit(print);
+}

@@ -1,0 +1,119 @@
+/* Challenge and response: each end proves that it has the client's token, or the session's secret (remoting-bridge/api/README.md). */
+#include "transport/handshake.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+#include "base/config.h"
+#include "base/crypto.h"
+#include "graft_rpc.h"
+#include "transport/exchange.h"
+
+#define MAGIC 0x54465247u
+
+struct hello {
+  uint32_t magic, version;
+  uint64_t hash;
+  uint8_t nonce[32];
+  char name[64];
+  uint32_t kind, channel; /* channel: graft_transport.number of the session, or graft_purpose of a further connection */
+  uint64_t session;
+};
+struct challenge {
+  uint32_t magic, status;
+  uint64_t hash;
+  uint8_t nonce[32];
+  uint8_t reserved[16];
+};
+struct welcome {
+  uint32_t status, flags;
+  uint64_t session;
+  uint8_t proof[32];
+  char message[208];
+};
+_Static_assert(sizeof(struct hello) == 128 && sizeof(struct challenge) == 64 && sizeof(struct welcome) == 256,
+               "the handshake's records have fixed sizes");
+
+/* The label, both nonces and what the greeting says, under a key. */
+static void prove(const uint8_t key[32], const char *label, const uint8_t *first, const uint8_t *second, const struct hello *hello,
+                  uint8_t out[32]) {
+  const void *parts[] = {label, first, second, &hello->hash, hello->name};
+  const size_t sizes[] = {strlen(label), 32, 32, 8, sizeof *hello - offsetof(struct hello, name)};
+  graft_hmac_sha256(key, 32, parts, sizes, 5, out);
+}
+
+/* Something else answered. Most protocols for people to read begin with text, which says what it is; what could harm a
+ * terminal is left out of it. */
+static void not_a_server(const char *server, const struct challenge *answer, char *reason, size_t size) {
+  char words[25];
+  bool text = true;
+  memcpy(words, answer, sizeof words - 1);
+  words[sizeof words - 1] = 0;
+  for (size_t i = 0; i < sizeof words - 1; i++) {
+    bool printable = words[i] >= 32 && words[i] < 127;
+    if (i < sizeof answer->magic) text = text && printable;
+    if (!printable) words[i] = ' ';
+  }
+  size_t used = (size_t)snprintf(reason, size, "%s is not a Graft server", server);
+  if (text && used < size) snprintf(reason + used, size - used, ": it answers \"%s\"", words);
+}
+
+/* How long a server that has answered may take to find a worker: where none is ready one is started. */
+#define WORKER_MILLISECONDS 120000
+
+bool graft_authenticate(int fd, const struct graft_config *config, uint32_t channel, struct graft_session_key *key, char *reason,
+                        size_t size) {
+  bool further = key->session != 0;
+  struct hello hello = {
+      .magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH, .kind = further, .channel = channel, .session = key->session};
+  memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
+  if (getrandom(hello.nonce, sizeof hello.nonce, 0) != (ssize_t)sizeof hello.nonce) {
+    snprintf(reason, size, "no random numbers: %s", strerror(errno));
+    return false;
+  }
+  struct challenge challenge;
+  if (!graft_exchange(fd, &hello, sizeof hello, &challenge, sizeof challenge)) {
+    snprintf(reason, size, "server %s did not answer the greeting: %s", config->server, strerror(errno));
+    return false;
+  }
+  if (challenge.magic != MAGIC) {
+    not_a_server(config->server, &challenge, reason, size);
+    return false;
+  }
+  if (challenge.status) {
+    snprintf(reason, size,
+             "server %s speaks another version (its interface is %016llx, this client's %016llx): use the client that came with it",
+             config->server, (unsigned long long)challenge.hash, (unsigned long long)GRAFT_API_HASH);
+    return false;
+  }
+  uint8_t proof[32], expected[32];
+  const uint8_t *secret = further ? key->secret : config->token;
+  prove(secret, "graft client 1", challenge.nonce, hello.nonce, &hello, proof);
+  prove(secret, "graft server 1", hello.nonce, challenge.nonce, &hello, expected);
+  struct welcome welcome;
+  if (!graft_exchange(fd, proof, sizeof proof, NULL, 0) || !graft_comes_within(fd, WORKER_MILLISECONDS) ||
+      !graft_exchange(fd, NULL, 0, &welcome, sizeof welcome)) {
+    snprintf(reason, size, "server %s closed the connection at authentication: %s", config->server, strerror(errno));
+    return false;
+  }
+  if (welcome.status) {
+    graft_plain_text(welcome.message, sizeof welcome.message);
+    snprintf(reason, size, "server %s refused %s: %s", config->server, config->name,
+             welcome.message[0] ? welcome.message : "no reason given");
+    return false;
+  }
+  unsigned difference = 0;
+  for (int i = 0; i < 32; i++) difference |= welcome.proof[i] ^ expected[i];
+  if (difference) {
+    snprintf(reason, size, "server %s does not know this client's token: it may not be the server it claims to be", config->server);
+    return false;
+  }
+  if (!further) {
+    key->session = welcome.session;
+    prove(config->token, "graft session 1", hello.nonce, challenge.nonce, &hello, key->secret);
+  }
+  return true;
+}

@@ -1,0 +1,14 @@
+/* Which ports the channel "rdma" goes by, at both ends. */
+#ifndef GRAFT_RAILS_H
+#define GRAFT_RAILS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Finds ports in /sys/class/infiniband or a folder like it, and writes them as UCX names them: "mlx5_0:1,mlx5_1:1". Each is given
+ * by its GUID (0x and 16 digits), by the MAC of an Ethernet port (02:00:00:00:00:01), or by UCX's own name; between them are
+ * blanks or commas. False with a reason if one is none of these or is not there. */
+__attribute__((visibility("default"))) bool graft_rails(const char *folder, const char *ports, char *devices, size_t bytes,
+                                                        char *reason, size_t size);
+
+#endif

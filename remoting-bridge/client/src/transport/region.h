@@ -1,0 +1,43 @@
+/* The memory that client and server share on the transports "shm" and "ivshmem": rings, staging buffers, and what the program
+ * pins. Both ends map it at the same addresses, so that an address in it means the same to the program, the server and the GPU.
+ *
+ * On shm it is a sparse file of this process's own, and this process says what lies where. On ivshmem it is memory that the
+ * hypervisor shows to the whole guest as a PCI device; the server says which parts are this process's.
+ */
+#ifndef GRAFT_REGION_H
+#define GRAFT_REGION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "transport/ring.h"
+
+/* Where the region lies in both processes: far from what loaders, heaps, the JVM and CUDA use. */
+#define GRAFT_REGION_BASE 0x200000000000ull
+
+/* An allocation. */
+struct graft_block {
+  struct graft_block *next; /* sorted by offset */
+  uint64_t offset, bytes;
+};
+
+struct graft_region {
+  int fd;
+  bool served;     /* the server says which parts of it are this process's */
+  uint8_t *memory; /* where the file's beginning is, or would be if it were this process's */
+  uint8_t *rings;
+  uint64_t bytes;
+  pthread_mutex_t lock;
+  struct graft_block *blocks; /* guarded by lock */
+};
+
+/* A region of no memory yet; NULL without memory for it. */
+struct graft_region *graft_region_new(void);
+/* Only before a session uses it. */
+void graft_region_discard(struct graft_region *region);
+/* Maps part of the file at its address, which nothing else may have taken. NULL if that cannot be. */
+void *graft_region_map(const struct graft_region *region, uint64_t offset, size_t bytes);
+
+#endif

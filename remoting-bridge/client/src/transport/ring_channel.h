@@ -1,0 +1,35 @@
+/* What the transports with rings have in common: a ring each way in memory that client and server map, and a doorbell. */
+#ifndef GRAFT_RING_CHANNEL_H
+#define GRAFT_RING_CHANNEL_H
+
+#include "transport/ring.h"
+#include "transport/transport.h"
+
+/* A look at the clock costs as much as about so many at a ring. */
+#define GRAFT_RING_TRIES 64
+
+/* graft_connection.state of such a transport. */
+struct graft_ring_channel {
+  struct graft_ring requests, answers;
+  struct graft_bell bell; /* wakes the server, and is heard for its answers */
+  bool bell_is_far;       /* it goes through the guest's network: who waits looks at the ring for a while longer */
+};
+
+/* Where the rings are within memory that both ends map. */
+struct graft_ring_layout {
+  size_t requests, requests_data, answers, answers_data, bytes;
+};
+
+/* Opens the rings of a connection; events.fd is -1 where its socket is the doorbell. False without memory. */
+bool graft_ring_channel_open(struct graft_connection *connection, uint8_t *memory, const struct graft_ring_layout *layout,
+                             struct graft_events events, bool bell_is_far);
+/* The rings that lie in a region (ring.h). */
+extern const struct graft_ring_layout graft_region_layout;
+
+/* Operations of a transport. */
+void graft_ring_channel_close(struct graft_connection *connection);
+ssize_t graft_ring_channel_try(const struct graft_connection *connection, void *to, size_t bytes);
+bool graft_ring_channel_wait(const struct graft_connection *connection, uint64_t waited_nanoseconds);
+void graft_ring_channel_requests(const struct graft_connection *connection, struct graft_ring *ring, struct graft_bell *bell);
+
+#endif

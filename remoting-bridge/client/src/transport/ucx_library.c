@@ -1,0 +1,178 @@
+/* libucp: opened when it is first needed, with the settings that Graft wants, and with CUDA where the server asks for it. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/rails.h"
+#include "transport/ucx_internal.h"
+
+/* From so many bytes on a message goes straight to where it belongs. UCX's own limit, which it estimates, was above 256 KiB
+ * on soft RoCE, where what it copied went at a tenth of the speed. */
+#define RENDEZVOUS "32k"
+
+struct graft_ucx_library ucx = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+bool graft_ucx_failed(ucs_status_t status, const char *what, char *reason, size_t size) {
+  if (status == UCS_OK) return false;
+  snprintf(reason, size, "UCX cannot %s: %s", what, ucx.status_string(status));
+  return true;
+}
+
+/* UCX reads its settings as it is loaded. It would take the signals that Java works with, and programs too, and write to the
+ * program's output what comes here as an error. Its part for CUDA asks the driver as soon as it is there: in a client that is
+ * us, within our own connecting. */
+static void *open_library(void) {
+  static const char *const settings[][2] = {{"UCX_ERROR_SIGNALS", ""}, {"UCX_LOG_LEVEL", "fatal"}, {"UCX_MODULES", "^cuda,rocm"}};
+  bool ours[3];
+  int count = ucx.cuda ? 2 : 3;
+  for (int i = 0; i < count; i++) ours[i] = !getenv(settings[i][0]) && !setenv(settings[i][0], settings[i][1], 0);
+  void *library = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL);
+  for (int i = 0; i < count; i++) {
+    if (ours[i]) unsetenv(settings[i][0]);
+  }
+  return library;
+}
+
+static bool load(char *reason, size_t size) {
+  void *library = open_library();
+  if (!library) {
+    snprintf(reason, size, "rdma needs UCX's library (Debian: libucx0): %s", dlerror());
+    return false;
+  }
+  const char *missing = NULL;
+#define FIND(name)                                               \
+  if (!(ucx.name = (__typeof__(name) *)dlsym(library, #name))) { \
+    missing = #name;                                             \
+  }
+  GRAFT_UCX_FUNCTIONS(FIND)
+  ucx.status_string = (const char *(*)(ucs_status_t))dlsym(library, "ucs_status_string");
+  if (!missing && ucx.status_string) return true;
+  snprintf(reason, size, "rdma needs UCX 1.10 or later: its library here has no %s", missing ? missing : "ucs_status_string");
+  dlclose(library);
+  return false;
+}
+
+/* UCX's own setting goes first. */
+static bool find_ports(char *reason, size_t size) {
+  ucx.devices[0] = 0;
+  return getenv("UCX_NET_DEVICES") || graft_rails(ucx.folder, ucx.ports, ucx.devices, sizeof ucx.devices, reason, size);
+}
+
+/* What UCX has, or of that only those transports. */
+static bool make_context(const char *transports, ucp_context_h *context, char *reason, size_t size) {
+  ucp_config_t *config;
+  ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+                         .features = transports ? UCP_FEATURE_RMA : UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP,
+                         .mt_workers_shared = 1};
+  if (graft_ucx_failed(ucx.ucp_config_read(NULL, NULL, &config), "read its settings", reason, size)) return false;
+  if (transports || !getenv("UCX_TLS"))
+    ucx.ucp_config_modify(config, "TLS", transports ? transports : ucx.cuda ? "^rocm" : "^cuda,rocm");
+  if (!getenv("UCX_RNDV_THRESH")) ucx.ucp_config_modify(config, "RNDV_THRESH", RENDEZVOUS);
+  if (ucx.devices[0]) ucx.ucp_config_modify(config, "NET_DEVICES", ucx.devices);
+  ucs_status_t status = ucx.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, context);
+  ucx.ucp_config_release(config);
+  return !graft_ucx_failed(status, "start", reason, size);
+}
+
+static bool start(char *reason, size_t size) {
+  unsigned release;
+  ucx.ucp_get_version(&ucx.major, &ucx.minor, &release);
+  return make_context(NULL, &ucx.context, reason, size);
+}
+
+void graft_ucx_use(const char *folder, const char *ports) {
+  pthread_mutex_lock(&ucx.lock);
+  snprintf(ucx.folder, sizeof ucx.folder, "%s", folder);
+  snprintf(ucx.ports, sizeof ucx.ports, "%s", ports);
+  pthread_mutex_unlock(&ucx.lock);
+}
+
+bool graft_ucx_present(char *reason, size_t size) {
+  pthread_mutex_lock(&ucx.lock);
+  bool present = ucx.context || (find_ports(reason, size) && load(reason, size) && start(reason, size));
+  pthread_mutex_unlock(&ucx.lock);
+  return present;
+}
+
+/* ---- The GPU's memory ---- */
+
+static bool knows_cuda(ucp_context_h context) {
+  ucp_context_attr_t attributes = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
+  return ucx.ucp_context_query(context, &attributes) == UCS_OK && attributes.memory_types & 1ull << UCS_MEMORY_TYPE_CUDA;
+}
+
+static bool has_cuda(char *reason, size_t size) {
+  ucp_context_h context;
+  bool known = make_context("cuda_copy", &context, reason, size);
+  if (known) {
+    known = knows_cuda(context);
+    ucx.ucp_cleanup(context);
+  }
+  if (!known) snprintf(reason, size, "UCX %u.%u here is built without CUDA, or finds no GPU", ucx.major, ucx.minor);
+  return known;
+}
+
+/* The bytes by which others reach memory: more, the more adapters have it. 0 if that cannot be. */
+static size_t key_bytes(ucp_context_h context, void *memory, size_t bytes, ucs_memory_type_t type) {
+  ucp_mem_map_params_t params = {
+      .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
+      .address = memory,
+      .length = bytes,
+      .memory_type = type};
+  ucp_mem_h mapped;
+  void *key;
+  size_t length = 0;
+  if (ucx.ucp_mem_map(context, &params, &mapped) != UCS_OK) return 0;
+  if (ucx.ucp_rkey_pack(context, mapped, &key, &length) == UCS_OK) {
+    ucx.ucp_rkey_buffer_release(key);
+  } else {
+    length = 0;
+  }
+  ucx.ucp_mem_unmap(context, mapped);
+  return length;
+}
+
+/* UCX says nowhere whether its adapters reach the GPU (by nvidia_peermem, or, since 1.14, by dma-buf, for which it needs
+ * cuda_copy), and maps memory that none of them takes: so the key is compared with that of memory that they all take. */
+static bool adapters_reach(void *memory, size_t bytes, char *reason, size_t size) {
+  ucp_context_h context;
+  char unused[256];
+  if (!make_context("ib", &context, unused, sizeof unused)) {
+    snprintf(reason, size, "UCX finds no InfiniBand or RoCE adapter");
+    return false;
+  }
+  ucx.ucp_cleanup(context);
+  if (!make_context("ib,cuda_copy", &context, reason, size)) return false;
+  void *plain = malloc(bytes);
+  size_t usual = plain ? key_bytes(context, plain, bytes, UCS_MEMORY_TYPE_HOST) : 0;
+  size_t its = usual ? key_bytes(context, memory, bytes, UCS_MEMORY_TYPE_CUDA) : 0;
+  free(plain);
+  ucx.ucp_cleanup(context);
+  if (its && its >= usual) return true;
+  snprintf(reason, size,
+           usual ? "UCX %u.%u cannot register the GPU's memory with its adapters; modprobe nvidia_peermem may help"
+                 : "UCX %u.%u cannot register any memory with its adapters",
+           ucx.major, ucx.minor);
+  return false;
+}
+
+bool graft_ucx_use_gpu(void *memory, size_t bytes, bool anyhow, char *reason, size_t size) {
+  unsigned release;
+  pthread_mutex_lock(&ucx.lock);
+  bool late = ucx.context;
+  if (late) snprintf(reason, size, "UCX is in use already");
+  if (!late) {
+    ucx.cuda = true;
+    bool loaded = find_ports(reason, size) && load(reason, size);
+    if (loaded) ucx.ucp_get_version(&ucx.major, &ucx.minor, &release);
+    ucx.cuda = loaded && has_cuda(reason, size) && (anyhow || adapters_reach(memory, bytes, reason, size));
+    if (ucx.cuda && (!start(reason, size) || !knows_cuda(ucx.context))) {
+      if (ucx.context) snprintf(reason, size, "UCX_TLS leaves out cuda_copy");
+      ucx.cuda = false;
+    }
+  }
+  bool can = ucx.cuda && !late;
+  pthread_mutex_unlock(&ucx.lock);
+  return can;
+}
