@@ -5,14 +5,12 @@ import java.util.function.BooleanSupplier;
 
 /** Sessions on the GPUs that the CUDA driver shows to this process. */
 public final class CudaBackend implements Backend {
-  static final String KIND = "cuda";
-
   private WarmDevice device;
   private GpuDirect.Setting gpuDirect;
 
   @Override
   public String kind() {
-    return KIND;
+    return DeviceSpec.CUDA;
   }
 
   @Override

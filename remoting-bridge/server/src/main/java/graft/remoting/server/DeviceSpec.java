@@ -9,6 +9,12 @@ import java.util.regex.Pattern;
  * {@code cuda:INDEX} (that GPU alone).
  */
 public record DeviceSpec(String kind, OptionalInt index) {
+  /** The kind of the software device. */
+  public static final String SOFTWARE = "software";
+
+  /** The kind of NVIDIA GPUs. */
+  public static final String CUDA = "cuda";
+
   private static final Pattern FORM = Pattern.compile("([a-z][a-z0-9-]*)(?::(\\d{1,4}))?");
 
   /**

@@ -22,7 +22,7 @@ interface Doorbell extends AutoCloseable {
       @Override
       public boolean await() throws IOException {
         try (Scratch bells = new Scratch(64)) {
-          return socket.receive(bells.address(), 64) != Transport.END;
+          return socket.receive(bells.address(), 64) != NativeSocket.END;
         }
       }
 

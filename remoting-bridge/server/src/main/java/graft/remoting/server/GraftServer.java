@@ -68,7 +68,12 @@ public final class GraftServer implements AutoCloseable {
     ServerMetrics metrics = new ServerMetrics();
     WorkerCommand command =
         new WorkerCommand(
-            jail, folder, config.spinMicros(), config.rdmaPorts(), config.workerOptions());
+            WorkerMain.class,
+            jail,
+            folder,
+            config.spinMicros(),
+            config.rdmaPorts(),
+            config.workerOptions());
     WorkerKind spare = new WorkerKind(config.device(), !config.rdmaPorts().isEmpty());
     WorkerPool pool =
         new WorkerPool(command, WorkerCommand.socket(folder), spare, config.spares(), metrics);
@@ -87,7 +92,7 @@ public final class GraftServer implements AutoCloseable {
         new Acceptor(
             listeners,
             handshake,
-            new SessionGate(config, pool, metrics),
+            new SessionGate(pool, config.device(), config.memory(), config.maxSessions(), metrics),
             metrics,
             config.maxHandshakes());
     parts.add(acceptor);

@@ -54,6 +54,9 @@ final class NativeDevice extends NativeCalls {
     }
   }
 
+  /** CU_IPC_HANDLE_SIZE, driver API reference. */
+  private static final int HANDLE_BYTES = 64;
+
   /** The driver's handles, which it takes by value. */
   @Structure.FieldOrder("bytes")
   public static final class Handle extends Structure implements Structure.ByValue {
@@ -62,7 +65,7 @@ final class NativeDevice extends NativeCalls {
 
     /** The handle that lies at an address. */
     Handle(long address) {
-      bytes = Scratch.bytesAt(address, SharedHandle.BYTES);
+      bytes = Scratch.bytesAt(address, HANDLE_BYTES);
     }
   }
 

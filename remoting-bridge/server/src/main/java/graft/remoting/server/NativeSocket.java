@@ -12,7 +12,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  * writes take native addresses. The thread that uses it closes it; {@link #shutdown} wakes that
  * thread from another.
  */
-final class NativeSocket implements Transport {
+final class NativeSocket implements AutoCloseable {
+  /** What a read answers at the end of the stream. */
+  static final int END = 0;
+
+  /** What a read that does not wait answers when nothing has arrived. */
+  static final int NOTHING = -1;
+
   private final AtomicInteger fd;
   private final String peer;
 
@@ -64,13 +70,13 @@ final class NativeSocket implements Transport {
     return fd.getAndSet(-1);
   }
 
-  @Override
-  public long tryReceive(long address, long length) throws IOException {
+  /** Up to {@code length} bytes, {@link #END} or {@link #NOTHING}. Never waits. */
+  long tryReceive(long address, long length) throws IOException {
     return receive(address, length, Libc.MSG_DONTWAIT);
   }
 
-  @Override
-  public long receive(long address, long length) throws IOException {
+  /** Up to {@code length} bytes, at least one unless the answer is {@link #END}. Waits. */
+  long receive(long address, long length) throws IOException {
     return receive(address, length, 0);
   }
 
@@ -127,8 +133,12 @@ final class NativeSocket implements Transport {
     return true;
   }
 
-  @Override
-  public void sendAll(long address, long length, boolean more) throws IOException {
+  /**
+   * Sends all of it, and waits as long as the peer does not read.
+   *
+   * @param more whether more data follows at once, so that the two may travel together
+   */
+  void sendAll(long address, long length, boolean more) throws IOException {
     int flags = more ? Libc.MSG_MORE : 0;
     long done = 0;
     while (done < length) {

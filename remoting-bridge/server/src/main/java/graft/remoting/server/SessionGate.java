@@ -26,11 +26,22 @@ final class SessionGate {
   private final SecureRandom random = new SecureRandom();
   private final AtomicInteger entering = new AtomicInteger();
 
-  SessionGate(ServerConfig config, WorkerPool pool, ServerMetrics metrics) {
+  /**
+   * A gate.
+   *
+   * @param device what clients get whose grant names no device
+   * @param memory how much of its memory, in bytes, if there is a limit
+   */
+  SessionGate(
+      WorkerPool pool,
+      DeviceSpec device,
+      OptionalLong memory,
+      int maxSessions,
+      ServerMetrics metrics) {
     this.pool = pool;
-    this.device = config.device();
-    this.memory = config.memory();
-    this.maxSessions = config.maxSessions();
+    this.device = device;
+    this.memory = memory;
+    this.maxSessions = maxSessions;
     this.metrics = metrics;
   }
 

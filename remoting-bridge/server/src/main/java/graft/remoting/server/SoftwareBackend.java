@@ -8,13 +8,11 @@ import graft.remoting.software.SoftwareDeviceConfig;
  * the server's environment says how many of them a session has, for programs that use several.
  */
 public final class SoftwareBackend implements Backend {
-  static final String KIND = "software";
-
   private WarmDevice device;
 
   @Override
   public String kind() {
-    return KIND;
+    return DeviceSpec.SOFTWARE;
   }
 
   @Override

@@ -8,10 +8,10 @@ import java.io.IOException;
  */
 interface Transport extends AutoCloseable {
   /** A read's answer at the end of the stream. */
-  int END = 0;
+  int END = NativeSocket.END;
 
   /** A read's answer when nothing is there yet. */
-  int NOTHING = -1;
+  int NOTHING = NativeSocket.NOTHING;
 
   /** Up to {@code length} bytes, {@link #END} or {@link #NOTHING}. Never waits. */
   long tryReceive(long address, long length) throws IOException;

@@ -46,6 +46,7 @@ final class WorkerCommand {
   /** In a jail the socket is connected already, as this descriptor. */
   private static final int CONNECTED = 3;
 
+  private final Class<?> main;
   private final WorkerJail jail;
   private final Path folder;
   private final int spinMicros;
@@ -55,6 +56,7 @@ final class WorkerCommand {
   /**
    * A command.
    *
+   * @param main the worker's main class
    * @param jail what workers are confined by
    * @param folder the server's own folder, with the private socket, to which workers connect
    * @param spinMicros how long a worker polls for the next record before it sleeps
@@ -62,7 +64,13 @@ final class WorkerCommand {
    * @param options further options of the Java runtime
    */
   WorkerCommand(
-      WorkerJail jail, Path folder, int spinMicros, List<String> rdmaPorts, List<String> options) {
+      Class<?> main,
+      WorkerJail jail,
+      Path folder,
+      int spinMicros,
+      List<String> rdmaPorts,
+      List<String> options) {
+    this.main = main;
     this.jail = jail;
     this.folder = folder;
     this.spinMicros = spinMicros;
@@ -132,7 +140,7 @@ final class WorkerCommand {
         arguments.add("-D" + name + "=" + properties.getProperty(name));
       }
     }
-    if (device.kind().equals(SoftwareBackend.KIND)) {
+    if (device.kind().equals(DeviceSpec.SOFTWARE)) {
       arguments.add(SHORT);
     }
     arguments.addAll(options);
@@ -141,7 +149,7 @@ final class WorkerCommand {
         Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
             .map(element -> Path.of(element).toAbsolutePath().toString())
             .collect(Collectors.joining(File.pathSeparator)));
-    arguments.add(WorkerMain.class.getName());
+    arguments.add(main.getName());
     arguments.add(isConnected ? Integer.toString(CONNECTED) : socket(folder).toString());
     arguments.add(device.toString());
     arguments.add(Integer.toString(spinMicros));

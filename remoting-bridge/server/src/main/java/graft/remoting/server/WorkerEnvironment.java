@@ -14,7 +14,7 @@ final class WorkerEnvironment {
           "NVIDIA_",
           "GRAFT_SOFTWARE_",
           "GRAFT_RDMA_",
-          GpuDirect.VARIABLE,
+          "GRAFT_GPUDIRECT",
           "UCX_",
           "RDMAV_",
           "MLX",

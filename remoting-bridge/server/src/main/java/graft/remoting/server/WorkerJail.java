@@ -171,7 +171,7 @@ final class WorkerJail implements AutoCloseable {
   }
 
   private static boolean isNvidia(WorkerKind kind) {
-    return kind.device().kind().equals(CudaBackend.KIND);
+    return kind.device().kind().equals(DeviceSpec.CUDA);
   }
 
   private static String calls(WorkerKind kind) {

@@ -108,7 +108,7 @@ final class WorkerSession {
         backend.connectedByUcx(connection.isOverAdapter());
         yield connection;
       }
-      default -> client;
+      default -> new SocketTransport(client);
     };
   }
 
@@ -183,9 +183,10 @@ final class WorkerSession {
             && start.channel() == HandshakeMessages.CHANNEL_RDMA) {
           new Thread(null, () -> addRdma(connection), "graft-rdma", 256 * 1024).start();
         } else if (lane.lane() == HandshakeMessages.LANE_BULK) {
-          channel.lanes().add(connection);
+          channel.lanes().add(new SocketTransport(connection));
         } else {
-          handler.addLane(lane.lane(), new StreamChannel(connection, spinMicros));
+          handler.addLane(
+              lane.lane(), new StreamChannel(new SocketTransport(connection), spinMicros));
         }
       } catch (IOException e) {
         LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());

@@ -107,7 +107,8 @@ class ServerStartTest {
   @Test
   void theWorkersArgumentsHoldNoSecret() {
     WorkerCommand command =
-        new WorkerCommand(WorkerJail.none("a test"), folder, 0, List.of(), List.of());
+        new WorkerCommand(
+            WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), List.of());
     assertThat(command.arguments(DeviceSpec.parse("cuda:1"), false))
         .noneMatch(argument -> argument.contains("token"))
         .endsWith(folder.resolve("workers.sock").toString(), "cuda:1", "0");
@@ -116,7 +117,8 @@ class ServerStartTest {
   @Test
   void aGpusWorkersHaveBothOfJavasCompilers() {
     WorkerCommand command =
-        new WorkerCommand(WorkerJail.none("a test"), folder, 0, List.of(), List.of());
+        new WorkerCommand(
+            WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), List.of());
     String one = "-XX:TieredStopAtLevel=1";
     assertThat(command.arguments(DeviceSpec.parse("software"), true)).contains(one);
     assertThat(command.arguments(DeviceSpec.parse("cuda"), true)).doesNotContain(one);

@@ -1,0 +1,33 @@
+package graft.remoting.server;
+
+import java.io.IOException;
+
+/** A session's bytes over a socket: TCP, a Unix socket or vsock. */
+final class SocketTransport implements Transport {
+  private final NativeSocket socket;
+
+  /** Takes over {@code socket}. */
+  SocketTransport(NativeSocket socket) {
+    this.socket = socket;
+  }
+
+  @Override
+  public long tryReceive(long address, long length) throws IOException {
+    return socket.tryReceive(address, length);
+  }
+
+  @Override
+  public long receive(long address, long length) throws IOException {
+    return socket.receive(address, length);
+  }
+
+  @Override
+  public void sendAll(long address, long length, boolean more) throws IOException {
+    socket.sendAll(address, length, more);
+  }
+
+  @Override
+  public void close() {
+    socket.close();
+  }
+}
