@@ -28,7 +28,7 @@ public final class Description {
 
   private static final Pattern LINE =
       Pattern.compile(
-          "(?<class>local|async|sync|none|data|alias)(?<flags>( custom| session)*) (?<symbol>\\w+)"
+          "(?<class>local|async|sync|none|data|alias)(?<flags>( custom| session\\((?<group>\\w+)\\))*) (?<symbol>\\w+)"
               + "( (?<target>cu\\w+))?(\\((?<parameters>.*)\\))?"
               + "( since (?<name>\\w+) (?<version>\\d+))?"
               + "( (?<suffix>ptsz|ptds) (?<suffixVersion>\\d+))?");
@@ -129,7 +129,7 @@ public final class Description {
             number,
             Function.ServiceClass.valueOf(m.group("class").toUpperCase(Locale.ROOT)),
             m.group("flags").contains("custom"),
-            m.group("flags").contains("session"),
+            Optional.ofNullable(m.group("group")),
             m.group("symbol"),
             List.copyOf(parameters),
             Optional.ofNullable(m.group("target")),

@@ -10,7 +10,8 @@ import java.util.stream.Collectors;
  * @param line its line in the description, for messages
  * @param serviceClass who answers it
  * @param custom whether the client's stub is written by hand
- * @param session whether the server's session executes it, instead of the device
+ * @param group the calls of the server's session that it belongs to, if the session executes it
+ *     instead of the device
  * @param symbol the exported C symbol
  * @param parameters in order
  * @param target what an alias stands for
@@ -21,7 +22,7 @@ public record Function(
     int line,
     ServiceClass serviceClass,
     boolean custom,
-    boolean session,
+    Optional<String> group,
     String symbol,
     List<Parameter> parameters,
     Optional<String> target,
@@ -55,6 +56,11 @@ public record Function(
   /** True if the function travels: it has a wire id. */
   boolean onWire() {
     return serviceClass == ServiceClass.ASYNC || serviceClass == ServiceClass.SYNC;
+  }
+
+  /** Whether the server's session executes it, instead of the device. */
+  boolean session() {
+    return group.isPresent();
   }
 
   /** True for Graft's own calls, which no program sees. */

@@ -3,6 +3,8 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.api.Function;
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
 package graft.remoting.server;
 
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.Bytes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.remoting.device.CudaResult;
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

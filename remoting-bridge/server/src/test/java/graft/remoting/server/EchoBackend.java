@@ -1,6 +1,12 @@
 package graft.remoting.server;
 
 import graft.remoting.device.Memory;
+import graft.remoting.server.backend.Backend;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.protocol.ProtocolException;
+import graft.remoting.server.session.RecordHandler;
+import graft.remoting.server.session.SessionTerms;
+import graft.remoting.server.system.Scratch;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 

@@ -3,6 +3,11 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.protocol.HandshakeStatus;
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

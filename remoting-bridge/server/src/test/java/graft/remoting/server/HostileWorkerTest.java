@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.control.WorkerLog;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.system.Bytes;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

@@ -4,6 +4,9 @@ import static graft.remoting.server.CudaClient.with;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

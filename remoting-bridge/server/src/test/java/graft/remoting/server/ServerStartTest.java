@@ -3,6 +3,13 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.jail.WorkerJail;
+import graft.remoting.server.pool.WorkerCommand;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.Listener;
+import graft.remoting.server.system.ServerException;
+import graft.remoting.server.worker.WorkerMain;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;

@@ -3,6 +3,9 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.ServerException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,5 +1,8 @@
 package graft.remoting.server;
 
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.Bytes;
+import graft.remoting.server.system.ListenAddress;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -13,7 +16,7 @@ import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 
 /** A client of the wire for tests, written from its description and not from the server's code. */
-final class WireClient implements AutoCloseable {
+public final class WireClient implements AutoCloseable {
   private final SocketChannel socket;
   private long sessionId;
   private byte[] sessionSecret = new byte[32];
@@ -28,7 +31,7 @@ final class WireClient implements AutoCloseable {
   /** What WELCOME (or a refusal) says. */
   record Welcome(int status, long sessionId, Bytes proof, String message) {}
 
-  static WireClient connect(ListenAddress address) throws IOException {
+  public static WireClient connect(ListenAddress address) throws IOException {
     if (address instanceof ListenAddress.Tcp tcp) {
       return open(
           StandardProtocolFamily.INET,
@@ -166,11 +169,11 @@ final class WireClient implements AutoCloseable {
     return bytes.flip();
   }
 
-  static ByteBuffer little(int size) {
+  public static ByteBuffer little(int size) {
     return ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  static byte[] bytes(ByteBuffer buffer, int from, int length) {
+  public static byte[] bytes(ByteBuffer buffer, int from, int length) {
     byte[] bytes = new byte[length];
     buffer.get(from, bytes);
     return bytes;
