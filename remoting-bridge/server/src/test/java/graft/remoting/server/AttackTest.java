@@ -80,9 +80,9 @@ class AttackTest {
     byte[] all = new byte[length];
     client.begin("graftRead", CudaClient.with(address, length, 0));
     for (int done = 0; done < length; ) {
-      byte[] piece = client.data().bytes().array();
-      System.arraycopy(piece, 0, all, done, piece.length);
-      done += piece.length;
+      byte[] chunk = client.data().bytes().array();
+      System.arraycopy(chunk, 0, all, done, chunk.length);
+      done += chunk.length;
     }
     assertThat(client.wire.answer().result()).isZero();
     return all;

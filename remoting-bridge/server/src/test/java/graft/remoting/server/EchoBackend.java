@@ -96,14 +96,14 @@ public final class EchoBackend implements Backend {
     }
 
     @Override
-    public void addLane(int lane, Channel added) {
+    public void addConnection(int connection, Channel added) {
       Thread thread =
           new Thread(
               () -> {
                 try (added) {
                   long record;
                   while ((record = added.nextRecord()) != 0) {
-                    new Echo(added, lane).execute(record);
+                    new Echo(added, connection).execute(record);
                   }
                 } catch (IOException e) {
                   throw new java.io.UncheckedIOException(e);

@@ -166,7 +166,7 @@ class HandshakeTest {
     try (GraftServer server = GraftServer.start(config);
         WireClient any = WireClient.session(server.addresses().get(0), "whoever", none)) {
       assertThat(any.call(EchoBackend.ECHO, 7, new byte[8]).slot()).isEqualTo(7);
-      assertThatThrownBy(() -> any.lane(server.addresses().get(0), "whoever", none, 0))
+      assertThatThrownBy(() -> any.connection(server.addresses().get(0), "whoever", none, 0))
           .hasMessageContaining("refused 3");
     }
   }

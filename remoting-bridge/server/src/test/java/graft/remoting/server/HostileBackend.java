@@ -128,10 +128,10 @@ public final class HostileBackend implements Backend {
     }
 
     private static String fill(Path file, long bytes) throws IOException {
-      byte[] piece = new byte[1 << 20];
+      byte[] chunk = new byte[1 << 20];
       try (var out = Files.newOutputStream(file)) {
-        for (long done = 0; done < bytes; done += piece.length) {
-          out.write(piece);
+        for (long done = 0; done < bytes; done += chunk.length) {
+          out.write(chunk);
         }
       } finally {
         Files.deleteIfExists(file);
@@ -171,7 +171,7 @@ public final class HostileBackend implements Backend {
     }
 
     @Override
-    public void addLane(int lane, Channel added) {}
+    public void addConnection(int connection, Channel added) {}
 
     @Override
     public long memory() {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.device.Memory;
 import graft.remoting.server.connection.Channel;
-import graft.remoting.server.connection.Lanes;
+import graft.remoting.server.connection.DataConnections;
 import java.util.Random;
 
 /** Takes answers and checks them; gives random bulk data. */
@@ -37,9 +37,9 @@ public final class MemoryChannel implements Channel {
   }
 
   @Override
-  public Lanes lanes() {
-    Lanes none = new Lanes(0);
-    none.fail(new java.io.IOException("this test has no lanes"));
+  public DataConnections dataConnections() {
+    DataConnections none = new DataConnections(0);
+    none.fail(new java.io.IOException("this test has no connections"));
     return none;
   }
 

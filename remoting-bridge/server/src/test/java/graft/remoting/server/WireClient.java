@@ -61,21 +61,24 @@ public final class WireClient implements AutoCloseable {
   }
 
   /** Another connection of this session. */
-  WireClient lane(ListenAddress address, String name, int lane) throws IOException {
-    return lane(address, name, sessionSecret, lane);
+  WireClient connection(ListenAddress address, String name, int connection) throws IOException {
+    return connection(address, name, sessionSecret, connection);
   }
 
   /** Another connection of this session by one that shows something else than its secret. */
-  WireClient lane(ListenAddress address, String name, byte[] secret, int lane) throws IOException {
+  WireClient connection(ListenAddress address, String name, byte[] secret, int connection)
+      throws IOException {
     WireClient client = connect(address);
-    Welcome welcome = client.authenticate(name, secret, Dispatcher.API_HASH, 1, lane, sessionId);
+    Welcome welcome =
+        client.authenticate(name, secret, Dispatcher.API_HASH, 1, connection, sessionId);
     if (welcome.status() != 0) {
       throw new IOException("refused " + welcome.status() + ": " + welcome.message());
     }
     return client;
   }
 
-  Welcome authenticate(String name, byte[] token, long apiHash, int kind, int lane, long sessionId)
+  Welcome authenticate(
+      String name, byte[] token, long apiHash, int kind, int connection, long sessionId)
       throws IOException {
     byte[] clientNonce = new byte[32];
     Arrays.fill(clientNonce, (byte) 7);
@@ -88,7 +91,7 @@ public final class WireClient implements AutoCloseable {
             .put(clientNonce)
             .put(padded)
             .putInt(kind)
-            .putInt(lane)
+            .putInt(connection)
             .putLong(sessionId)
             .flip();
     byte[] said = bytes(hello, 48, 80);

@@ -79,7 +79,7 @@ public final class Handshake {
     }
     byte[] proof = receive(socket, HandshakeMessages.PROOF, deadline);
     Grant grant = grants.of(hello.name());
-    boolean further = hello.kind() == HandshakeMessages.KIND_LANE;
+    boolean further = hello.kind() == HandshakeMessages.KIND_CONNECTION;
     Bytes secret = further ? sessions.secret(hello.sessionId(), hello.name()) : null;
     if (further && secret == null) {
       throw new HandshakeException(

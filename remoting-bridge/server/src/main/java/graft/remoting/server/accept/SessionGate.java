@@ -77,7 +77,7 @@ public final class SessionGate {
           entering.decrementAndGet();
         }
       }
-      case HandshakeMessages.KIND_LANE -> join(socket, accepted);
+      case HandshakeMessages.KIND_CONNECTION -> join(socket, accepted);
       default ->
           throw new HandshakeException(
               HandshakeStatus.MALFORMED, "a connection of unknown kind " + accepted.hello().kind());
@@ -186,7 +186,7 @@ public final class SessionGate {
     worker
         .control()
         .sendAtOnce(
-            new ControlMessage.AddLane(hello.channel(), welcome(hello.sessionId(), accepted)),
+            new ControlMessage.AddConnection(hello.channel(), welcome(hello.sessionId(), accepted)),
             List.of(socket.fd()));
   }
 

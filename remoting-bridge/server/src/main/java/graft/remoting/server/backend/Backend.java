@@ -29,7 +29,7 @@ public interface Backend {
    * @param spinMicros how long a session will poll, in microseconds
    * @param goOn false as soon as a client is there
    */
-  default void rehearse(int spinMicros, BooleanSupplier goOn) {}
+  default void warmUp(int spinMicros, BooleanSupplier goOn) {}
 
   /** The session goes over UCX: called before its first connection. */
   default void prepareUcx() {}

@@ -29,8 +29,8 @@ public final class CudaBackend implements Backend {
   }
 
   @Override
-  public void rehearse(int spinMicros, BooleanSupplier goOn) {
-    device.rehearse(spinMicros, goOn);
+  public void warmUp(int spinMicros, BooleanSupplier goOn) {
+    device.warmUp(spinMicros, goOn);
   }
 
   @Override

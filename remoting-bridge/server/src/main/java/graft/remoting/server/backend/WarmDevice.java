@@ -77,8 +77,8 @@ public final class WarmDevice {
   }
 
   /** Executes common calls until a client comes, so that they are compiled by then. */
-  public void rehearse(int spinMicros, BooleanSupplier goOn) {
-    new Rehearsal(device, spinMicros, goOn).run();
+  public void warmUp(int spinMicros, BooleanSupplier goOn) {
+    new WarmUp(device, spinMicros, goOn).run();
   }
 
   /** Finds out what UCX can do with the first GPU's memory, before it is used. */

@@ -69,7 +69,7 @@ public interface Channel extends AutoCloseable {
   long bytesOut();
 
   /** The client's further connections for bulk data. */
-  Lanes lanes();
+  DataConnections dataConnections();
 
   /** The memory that this channel's client shares, null if it has none. */
   default Region region() {

@@ -25,7 +25,7 @@ public final class StreamChannel implements Channel {
   private final ReentrantLock sending = new ReentrantLock();
   private final AtomicLong bytesIn = new AtomicLong();
   private final AtomicLong bytesOut = new AtomicLong();
-  private final Lanes lanes;
+  private final DataConnections connections;
   private int start;
   private int end;
 
@@ -37,7 +37,7 @@ public final class StreamChannel implements Channel {
   public StreamChannel(Transport transport, int spinMicros) {
     this.transport = transport;
     this.spinNanos = TimeUnit.MICROSECONDS.toNanos(spinMicros);
-    this.lanes = new Lanes(spinNanos);
+    this.connections = new DataConnections(spinNanos);
   }
 
   @Override
@@ -212,8 +212,8 @@ public final class StreamChannel implements Channel {
   }
 
   @Override
-  public Lanes lanes() {
-    return lanes;
+  public DataConnections dataConnections() {
+    return connections;
   }
 
   @Override
@@ -223,12 +223,12 @@ public final class StreamChannel implements Channel {
 
   @Override
   public long bytesIn() {
-    return bytesIn.get() + lanes.bytesIn();
+    return bytesIn.get() + connections.bytesIn();
   }
 
   @Override
   public long bytesOut() {
-    return bytesOut.get() + lanes.bytesOut();
+    return bytesOut.get() + connections.bytesOut();
   }
 
   /**

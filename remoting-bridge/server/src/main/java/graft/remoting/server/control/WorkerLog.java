@@ -44,18 +44,18 @@ public final class WorkerLog {
   }
 
   private void run() {
-    byte[] piece = new byte[4096];
+    byte[] chunk = new byte[4096];
     int length = 0;
     try (from) {
       int count;
-      while ((count = from.read(piece)) >= 0) {
+      while ((count = from.read(chunk)) >= 0) {
         for (int i = 0; i < count; i++) {
-          if (piece[i] == '\n' || length == LINE) {
+          if (chunk[i] == '\n' || length == LINE) {
             write(length);
             length = 0;
           }
-          if (piece[i] != '\n') {
-            line[length++] = piece[i];
+          if (chunk[i] != '\n') {
+            line[length++] = chunk[i];
           }
         }
       }

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Whether UCX moves bulk data between the wire and the GPU's memory by itself (GPUDirect RDMA),
  * found once, before a session's first connection: the GPU has to say that others may reach its
- * memory, UCX has to know CUDA, and its adapters have to take a piece of that memory. For the first
+ * memory, UCX has to know CUDA, and its adapters have to take a chunk of that memory. For the first
  * GPU's primary context alone, which nearly all programs use: UCX 1.13 knows one context a thread.
  *
  * <p>What others write is there for all work that the CPU queues afterwards, as far as the GPU

@@ -1,5 +1,6 @@
 package graft.remoting.server.jail;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.sun.jna.Native;
 import graft.remoting.device.Memory;
 import graft.remoting.server.system.Libc;
@@ -17,13 +18,17 @@ import java.util.Set;
  * drops the lock with the server.
  */
 public final class WorkerUsers implements AutoCloseable {
-  // struct flock of 64-bit Linux, see Pieces
+  // struct flock of 64-bit Linux, see SharedChunks
   private static final int FLOCK = 32;
 
   private final int first;
   private final int last;
   private final int fd;
+
+  @GuardedBy("this")
   private final Set<Integer> taken = new HashSet<>();
+
+  @GuardedBy("this")
   private int next;
 
   /**

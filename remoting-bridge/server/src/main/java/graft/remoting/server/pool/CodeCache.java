@@ -1,5 +1,6 @@
 package graft.remoting.server.pool;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.server.exchange.CodeExchange;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Descriptors;
@@ -23,7 +24,10 @@ public final class CodeCache {
   private static final long MOST_OF_A_NAME = 256L << 20;
   private static final long MOST_IN_ALL = 1L << 30;
 
+  @GuardedBy("this")
   private final Map<String, Kept> names = new HashMap<>();
+
+  @GuardedBy("this")
   private long bytes;
 
   private record Code(int fd, long bytes) {}
@@ -54,6 +58,7 @@ public final class CodeCache {
     return kept.bytes > MOST_OF_A_NAME / 4 * 3 || kept.codes.size() > CodeExchange.MOST / 4 * 3;
   }
 
+  @GuardedBy("this")
   private void shrink(Kept kept) {
     Iterator<Code> oldest = kept.codes.values().iterator();
     while (kept.bytes > MOST_OF_A_NAME / 2 || kept.codes.size() > CodeExchange.MOST / 2) {
@@ -63,6 +68,7 @@ public final class CodeCache {
     }
   }
 
+  @GuardedBy("this")
   private void forget(Kept kept, Code code) {
     Descriptors.discard(code.fd());
     kept.bytes -= code.bytes();
@@ -120,6 +126,10 @@ public final class CodeCache {
   synchronized void close() {
     List<Kept> all = new ArrayList<>(names.values());
     names.clear();
-    all.forEach(kept -> kept.codes.values().forEach(code -> forget(kept, code)));
+    for (Kept kept : all) {
+      for (Code code : kept.codes.values()) {
+        forget(kept, code);
+      }
+    }
   }
 }

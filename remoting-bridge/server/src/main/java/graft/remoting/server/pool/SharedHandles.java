@@ -1,5 +1,6 @@
 package graft.remoting.server.pool;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.server.exchange.HandleExchange;
 import graft.remoting.server.exchange.SharedHandle;
 import graft.remoting.server.system.Bytes;
@@ -23,7 +24,10 @@ final class SharedHandles {
   /** Bytes of a handle and what is said of it, see {@link SharedHandle}; more is no handle. */
   private static final int LONGEST = 128;
 
+  @GuardedBy("this")
   private final Map<Key, Given> all = new HashMap<>();
+
+  @GuardedBy("this")
   private final Map<Long, Count> counts = new HashMap<>();
 
   private record Key(String name, Bytes token) {}

@@ -37,13 +37,13 @@ public final class HandshakeMessages {
   static final int NAME = 64;
   static final int MESSAGE = 208;
   public static final int KIND_SESSION = 0;
-  public static final int KIND_LANE = 1;
+  public static final int KIND_CONNECTION = 1;
 
   /** What a further connection is for, in the place of the channel. */
-  static final int LANE_CALLBACKS = 0;
+  static final int CONNECTION_CALLBACKS = 0;
 
-  public static final int LANE_BULK = 1;
-  public static final int LANE_TWINS = 2;
+  public static final int CONNECTION_DATA = 1;
+  public static final int CONNECTION_MAPPINGS = 2;
   public static final int CHANNEL_SOCKET = 0;
   public static final int CHANNEL_SHARED_MEMORY = 1;
   public static final int CHANNEL_GUEST_MEMORY = 2;

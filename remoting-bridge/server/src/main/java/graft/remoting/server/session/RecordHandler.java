@@ -17,7 +17,7 @@ public interface RecordHandler {
   void execute(long record) throws IOException;
 
   /** One more connection of this session, for the purpose that the client gave it. */
-  void addLane(int lane, Channel channel);
+  void addConnection(int connection, Channel channel);
 
   /** Bytes of device memory that the session has now. Any thread. */
   long memory();

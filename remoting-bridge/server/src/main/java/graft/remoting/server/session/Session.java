@@ -27,7 +27,7 @@ import graft.remoting.server.session.launch.TensorMapCalls;
 import graft.remoting.server.session.memory.AccountedDevice;
 import graft.remoting.server.session.memory.AddressSpace;
 import graft.remoting.server.session.memory.TrackedDevice;
-import graft.remoting.server.session.state.CallbackLane;
+import graft.remoting.server.session.state.CallbackConnection;
 import graft.remoting.server.session.state.DeviceOutput;
 import graft.remoting.server.session.state.SessionState;
 import graft.remoting.server.session.state.Waiters;
@@ -51,7 +51,7 @@ public final class Session implements RecordHandler {
   private final Call call;
   private final Dispatcher dispatcher;
   private final CopyCalls copies;
-  private final TwinCalls twins;
+  private final ShadowMappingCalls mappings;
 
   /**
    * A session.
@@ -74,7 +74,7 @@ public final class Session implements RecordHandler {
     this.copies =
         new CopyCalls(
             device, state, new DirectAccess(device, handles.usedStreams(), memoryIsOurs, gpu));
-    this.twins = new TwinCalls(device);
+    this.mappings = new ShadowMappingCalls(device);
     SessionCalls calls = calls(channel, terms, warmContexts, HandleFiles.of(driver));
     AddressChecks checks = new AddressChecks(tracked.space(), tracked.numbers(), handles);
     this.dispatcher = new Dispatcher(device, handles, calls, checks);
@@ -94,7 +94,7 @@ public final class Session implements RecordHandler {
         new ContextCalls(device, tracked, state, warmContexts),
         copies,
         new RegionCalls(device, channel),
-        twins,
+        mappings,
         code,
         new LaunchCalls(device),
         state.hostFunctions(),
@@ -157,11 +157,11 @@ public final class Session implements RecordHandler {
   }
 
   @Override
-  public void addLane(int lane, Channel added) {
-    if (lane == HandshakeMessages.LANE_TWINS) {
-      TwinLane.start(added, twins.twins());
+  public void addConnection(int connection, Channel added) {
+    if (connection == HandshakeMessages.CONNECTION_MAPPINGS) {
+      MappingConnection.start(added, mappings.mappings());
     } else {
-      CallbackLane.start(added, state.hostFunctions());
+      CallbackConnection.start(added, state.hostFunctions());
     }
   }
 

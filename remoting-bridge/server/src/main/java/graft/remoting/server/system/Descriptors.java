@@ -61,7 +61,7 @@ public final class Descriptors {
   }
 
   /**
-   * Writes a msghdr with one piece of data and room for one control message; the address of that.
+   * Writes a msghdr with one chunk of data and room for one control message; the address of that.
    */
   private static long header(long message, long address, int length) {
     long iovec = message + MSGHDR;

@@ -2,7 +2,7 @@ package graft.remoting.server.system;
 
 import graft.remoting.device.Memory;
 
-/** A small piece of native memory for the time of a block, all zero at first. */
+/** A small chunk of native memory for the time of a block, all zero at first. */
 public final class Scratch implements AutoCloseable {
   private final long address;
 

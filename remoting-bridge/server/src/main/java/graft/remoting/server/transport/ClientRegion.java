@@ -4,7 +4,7 @@ import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.system.Libc;
 import java.io.IOException;
 
-/** A sparse file that a client on this machine made and sent; it chooses the pieces. */
+/** A sparse file that a client on this machine made and sent; it chooses the chunks. */
 final class ClientRegion extends Region {
   /** Its size in the address space. */
   static final long BYTES = 1L << 40;
@@ -46,7 +46,7 @@ final class ClientRegion extends Region {
     return offset >= CONTROL && holds(offset, length) ? mapAt(offset, length) : 0;
   }
 
-  /** Only the client knows which pieces it has. */
+  /** Only the client knows which chunks it has. */
   @Override
   public long take(long length) {
     return 0;

@@ -8,8 +8,8 @@ import java.security.SecureRandom;
 
 /**
  * A guest's own memory on this host: a file in {@code /dev/shm} that its hypervisor shows it as BAR
- * 2 of an ivshmem device. All sessions of the guest share it, so each takes the pieces that it
- * needs ({@link Pieces}), and what it says of them comes from here, never from the guest.
+ * 2 of an ivshmem device. All sessions of the guest share it, so each takes the chunks that it
+ * needs ({@link SharedChunks}), and what it says of them comes from here, never from the guest.
  */
 final class GuestRegion extends Region {
   /** Bytes that prove to a client that it maps this very file. */
@@ -20,7 +20,7 @@ final class GuestRegion extends Region {
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  private final Pieces pieces;
+  private final SharedChunks chunks;
   private final long rings;
   private final Bytes mark;
 
@@ -32,7 +32,7 @@ final class GuestRegion extends Region {
    */
   private GuestRegion(int fd, long address, long bytes) throws UnfitException {
     super(fd, address, bytes);
-    this.pieces = new Pieces(fd, bytes);
+    this.chunks = new SharedChunks(fd, bytes);
     this.rings = take(CONTROL);
     if (rings == 0) {
       throw new UnfitException(
@@ -111,13 +111,13 @@ final class GuestRegion extends Region {
     if (!holds(0, length)) {
       return 0;
     }
-    long offset = pieces.take(length, length < HUGE_PAGE ? PAGE : HUGE_PAGE);
+    long offset = chunks.take(length, length < HUGE_PAGE ? PAGE : HUGE_PAGE);
     if (offset < 0) {
       return 0;
     }
     long mapped = mapAt(offset, length);
     if (mapped == 0) {
-      pieces.give(offset, length);
+      chunks.give(offset, length);
     } else if (length >= HUGE_PAGE) {
       // Huge pages, where the kernel lets us have them, make the device's transfers faster; without
       // them all is well too.
@@ -129,6 +129,6 @@ final class GuestRegion extends Region {
   @Override
   public void unmap(long offset, long length) {
     unmapAt(offset, length);
-    pieces.give(offset, length);
+    chunks.give(offset, length);
   }
 }

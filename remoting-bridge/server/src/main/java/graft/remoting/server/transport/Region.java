@@ -4,7 +4,7 @@ import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.system.Libc;
 
 /**
- * Memory that a client and its worker share, a file of which both map the same pieces at the same
+ * Memory that a client and its worker share, a file of which both map the same chunks at the same
  * addresses, the client's ({@code client/src/ring.h}).
  */
 public abstract class Region {
@@ -59,10 +59,10 @@ public abstract class Region {
     return 0;
   }
 
-  /** Maps a piece that the client chose; its address, 0 if that cannot be. */
+  /** Maps a chunk that the client chose; its address, 0 if that cannot be. */
   public abstract long map(long offset, long length);
 
-  /** Chooses and maps a piece; its address, 0 if there is no room. */
+  /** Chooses and maps a chunk; its address, 0 if there is no room. */
   public abstract long take(long length);
 
   /** Takes back what {@link #map} or {@link #take} did. */

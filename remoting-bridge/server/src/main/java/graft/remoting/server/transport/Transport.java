@@ -36,9 +36,9 @@ public interface Transport extends AutoCloseable {
 
   /**
    * Receives all of it, or only begins to, where several may be on their way: it is there when
-   * {@link #isTaken} says so of the mark that this gives. The thread that receives calls this.
+   * {@link #hasReceived} says so of the mark that this gives. The thread that receives calls this.
    */
-  default long take(long address, long length) throws IOException {
+  default long beginReceive(long address, long length) throws IOException {
     for (long done = 0; done < length; ) {
       long count = receive(address + done, length - done);
       if (count == END) {
@@ -50,20 +50,22 @@ public interface Transport extends AutoCloseable {
   }
 
   /** Whether there may be several. */
-  default boolean takesSeveral() {
+  default boolean receivesSeveral() {
     return false;
   }
 
   /** Whether what was begun up to that mark is there. */
-  default boolean isTaken(long mark) {
+  default boolean hasReceived(long mark) {
     return true;
   }
 
   /** Goes on with what was begun; waits until more of it is over or there is more to receive. */
-  default void workTaking() throws IOException {}
+  default void progress() throws IOException {}
 
-  /** As {@link #take}, to memory of the GPU, where {@link GpuDirect} says that this can be. */
-  default long takeToGpu(long address, long length) throws IOException {
+  /**
+   * As {@link #beginReceive}, to memory of the GPU, where {@link GpuDirect} says that this can be.
+   */
+  default long beginReceiveToGpu(long address, long length) throws IOException {
     throw new UnsupportedOperationException("this transport reaches no GPU");
   }
 

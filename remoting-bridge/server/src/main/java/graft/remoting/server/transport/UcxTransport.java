@@ -75,27 +75,27 @@ public final class UcxTransport implements Transport {
   }
 
   @Override
-  public long take(long address, long length) throws IOException {
+  public long beginReceive(long address, long length) throws IOException {
     return checked(Ucx.graft_ucx_take(connection, address, length));
   }
 
   @Override
-  public long takeToGpu(long address, long length) throws IOException {
+  public long beginReceiveToGpu(long address, long length) throws IOException {
     return checked(Ucx.graft_ucx_take_gpu(connection, address, length));
   }
 
   @Override
-  public boolean takesSeveral() {
+  public boolean receivesSeveral() {
     return true;
   }
 
   @Override
-  public boolean isTaken(long mark) {
+  public boolean hasReceived(long mark) {
     return Ucx.graft_ucx_is_taken(connection, mark) != 0;
   }
 
   @Override
-  public void workTaking() throws IOException {
+  public void progress() throws IOException {
     if (Ucx.graft_ucx_work_taking(connection) == 0) {
       throw receiving();
     }

@@ -59,7 +59,7 @@ public final class WorkerMain {
       control.send(new ControlMessage.Failed(e.getMessage()));
       return;
     }
-    backend.rehearse(spinMicros, () -> !control.hasMessage());
+    backend.warmUp(spinMicros, () -> !control.hasMessage());
     ControlSocket.Received received = control.receive();
     if (received == null) {
       return;

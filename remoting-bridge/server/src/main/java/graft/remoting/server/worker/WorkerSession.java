@@ -1,5 +1,6 @@
 package graft.remoting.server.worker;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.server.backend.Backend;
 import graft.remoting.server.connection.Channel;
 import graft.remoting.server.connection.StreamChannel;
@@ -52,6 +53,8 @@ final class WorkerSession {
   private volatile RecordHandler handler;
   private final AtomicLong calls = new AtomicLong();
   private final WorkerExchange exchange;
+
+  @GuardedBy("this")
   private ControlMessage.Used reported = new ControlMessage.Used(0, 0, 0, 0);
 
   WorkerSession(
@@ -78,7 +81,7 @@ final class WorkerSession {
     try {
       client.sendAll(start.welcome().array());
       Channel records = new StreamChannel(transport(), spinMicros);
-      records.lanes().onViolation(client::shutdown);
+      records.dataConnections().onViolation(client::shutdown);
       RecordHandler executor =
           backend.begin(
               records,
@@ -179,7 +182,7 @@ final class WorkerSession {
   /** The client may take its time to agree: nobody else waits for that. */
   private void addRdma(NativeSocket connection) {
     try {
-      channel.lanes().add(UcxTransport.open(connection));
+      channel.dataConnections().add(UcxTransport.open(connection));
     } catch (IOException e) {
       LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());
       connection.close();
@@ -195,18 +198,18 @@ final class WorkerSession {
     if (received.message() instanceof ControlMessage.Shared) {
       exchange.answered(received);
     }
-    if (received.message() instanceof ControlMessage.AddLane lane && received.fd() >= 0) {
+    if (received.message() instanceof ControlMessage.AddConnection added && received.fd() >= 0) {
       NativeSocket connection = new NativeSocket(received.fd(), start.name());
       try {
-        connection.sendAll(lane.welcome().array());
-        if (lane.lane() == HandshakeMessages.LANE_BULK
+        connection.sendAll(added.welcome().array());
+        if (added.purpose() == HandshakeMessages.CONNECTION_DATA
             && start.channel() == HandshakeMessages.CHANNEL_RDMA) {
           new Thread(null, () -> addRdma(connection), "graft-rdma", 256 * 1024).start();
-        } else if (lane.lane() == HandshakeMessages.LANE_BULK) {
-          channel.lanes().add(new SocketTransport(connection));
+        } else if (added.purpose() == HandshakeMessages.CONNECTION_DATA) {
+          channel.dataConnections().add(new SocketTransport(connection));
         } else {
-          handler.addLane(
-              lane.lane(), new StreamChannel(new SocketTransport(connection), spinMicros));
+          handler.addConnection(
+              added.purpose(), new StreamChannel(new SocketTransport(connection), spinMicros));
         }
       } catch (IOException e) {
         LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());

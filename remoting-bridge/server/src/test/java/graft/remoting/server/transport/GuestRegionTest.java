@@ -90,11 +90,11 @@ class GuestRegionTest {
   @Test
   void piecesNeverOverlapWhoeverTakesAndGivesThem() throws Exception {
     Path file = file(64 * MIB);
-    List<Pieces> sessions = new ArrayList<>();
+    List<SharedChunks> sessions = new ArrayList<>();
     List<Integer> descriptors = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       descriptors.add(GuestMemoryClient.open(file));
-      sessions.add(new Pieces(descriptors.get(i), 64 * MIB));
+      sessions.add(new SharedChunks(descriptors.get(i), 64 * MIB));
     }
     Random random = new Random(7);
     TreeMap<Long, long[]> taken = new TreeMap<>();

@@ -189,8 +189,8 @@ class RingTransportTest {
       {Region.CONTROL, -4096},
       {Region.CONTROL, Long.MIN_VALUE},
     };
-    for (long[] piece : wrong) {
-      assertThat(region.map(piece[0], piece[1])).as("%x %x", piece[0], piece[1]).isZero();
+    for (long[] chunk : wrong) {
+      assertThat(region.map(chunk[0], chunk[1])).as("%x %x", chunk[0], chunk[1]).isZero();
     }
     assertThat(region.map(Region.CONTROL, 8192)).isEqualTo(BASE + Region.CONTROL);
     // Twice is refused: it would take the place of what is in use.

@@ -6,7 +6,7 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.session.memory.AddressSpace;
 import graft.remoting.server.session.memory.CopySide;
 import graft.remoting.server.session.memory.KnownNumbers;
-import graft.remoting.server.session.memory.Twins;
+import graft.remoting.server.session.memory.ShadowMappings;
 
 /**
  * The checks of what a record names, which the generated {@link Dispatcher} makes before it calls:
@@ -57,8 +57,8 @@ public final class AddressChecks {
   }
 
   /** Where such memory may come to lie. */
-  void twin(long address, long bytes) {
-    require(Twins.mayLie(address, bytes));
+  void mapping(long address, long bytes) {
+    require(ShadowMappings.mayLie(address, bytes));
   }
 
   /** The start of an allocation, or NULL. */

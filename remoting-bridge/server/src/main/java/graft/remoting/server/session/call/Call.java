@@ -3,7 +3,7 @@ package graft.remoting.server.session.call;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.connection.Channel;
-import graft.remoting.server.connection.Lanes;
+import graft.remoting.server.connection.Destination;
 import graft.remoting.server.protocol.ProtocolException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,7 +18,7 @@ public final class Call {
 
   private static final int WANTS_REPLY = 1;
   private static final int HAS_BULK = 2;
-  private static final int ON_LANES = 4;
+  private static final int ON_DATA_CONNECTIONS = 4;
 
   private final Channel channel;
   private final long reply;
@@ -74,8 +74,8 @@ public final class Call {
   }
 
   /** Whether the bulk data comes on further connections. */
-  public boolean onLanes() {
-    return (flags & ON_LANES) != 0;
+  public boolean onDataConnections() {
+    return (flags & ON_DATA_CONNECTIONS) != 0;
   }
 
   /** Address of the first parameter. */
@@ -125,11 +125,11 @@ public final class Call {
     if (bytes > bulkLeft) {
       throw new IllegalStateException("the server reads more bulk data than there is");
     }
-    if (onLanes()) {
+    if (onDataConnections()) {
       if (bytes != bulkLeft) {
-        throw new IllegalStateException("bulk data on lanes is received as a whole");
+        throw new IllegalStateException("bulk data on connections is received as a whole");
       }
-      receiveBulk(Lanes.memory(address));
+      receiveBulk(Destination.memory(address));
       return;
     }
     bulkLeft -= bytes;
@@ -140,21 +140,21 @@ public final class Call {
     }
   }
 
-  /** Receives all of the bulk data that comes on lanes. */
-  void receiveBulk(Lanes.Destination destination) {
+  /** Receives all of the bulk data that comes on connections. */
+  void receiveBulk(Destination destination) {
     beginBulk(destination);
     awaitBulk();
   }
 
   /**
-   * Begins to receive all of the bulk data that comes on lanes; {@link #awaitBulk} of a later call
-   * waits for it.
+   * Begins to receive all of the bulk data that comes on connections; {@link #awaitBulk} of a later
+   * call waits for it.
    */
-  public void beginBulk(Lanes.Destination destination) {
+  public void beginBulk(Destination destination) {
     long bytes = bulkLeft;
     bulkLeft = 0;
     try {
-      channel.lanes().begin(bytes, destination);
+      channel.dataConnections().incoming().begin(bytes, destination);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -163,7 +163,7 @@ public final class Call {
   /** Waits for the bulk data of the calls before. */
   public void awaitBulk() {
     try {
-      channel.lanes().await();
+      channel.dataConnections().incoming().await();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -171,22 +171,22 @@ public final class Call {
 
   /** Settles the bulk data of the calls before as it comes, until there is another record. */
   public void attendBulk() throws IOException {
-    channel.lanes().attend(channel::hasRecord);
+    channel.dataConnections().incoming().attend(channel::hasRecord);
   }
 
   /** Whether bulk data of the calls before is not where it belongs until it is settled. */
   public boolean hasBulkToSettle() {
-    return channel.lanes().isToSettle();
+    return channel.dataConnections().incoming().isToSettle();
   }
 
   /** How many bytes come behind the last that go straight to that memory; -1 if none do. */
   public long bulkBehind(long address, long bytes) {
-    return channel.lanes().behind(address, bytes);
+    return channel.dataConnections().incoming().behind(address, bytes);
   }
 
-  /** Whether each connection for bulk data has several pieces on their way at once. */
+  /** Whether each connection for bulk data has several chunks on their way at once. */
   public boolean hasSeveralAtOnce() {
-    return channel.lanes().takeSeveral();
+    return channel.dataConnections().receiveSeveral();
   }
 
   /** Drops what is left of the bulk data, so that the stream stays in step. */
@@ -195,11 +195,11 @@ public final class Call {
       throw new ProtocolException(
           "bulk data behind " + Dispatcher.name(function) + ", which takes none");
     }
-    if (onLanes() && !hasBulk()) {
-      throw new ProtocolException(Dispatcher.name(function) + " with no bulk data on lanes");
+    if (onDataConnections() && !hasBulk()) {
+      throw new ProtocolException(Dispatcher.name(function) + " with no bulk data on connections");
     }
-    if (bulkLeft > 0 && onLanes()) {
-      receiveBulk(Lanes.nowhere());
+    if (bulkLeft > 0 && onDataConnections()) {
+      receiveBulk(Destination.nowhere());
     } else if (bulkLeft > 0) {
       channel.skipBulk(bulkLeft);
       bulkLeft = 0;

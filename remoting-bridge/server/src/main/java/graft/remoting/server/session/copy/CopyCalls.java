@@ -3,7 +3,8 @@ package graft.remoting.server.session.copy;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
-import graft.remoting.server.connection.Lanes;
+import graft.remoting.server.connection.DataConnections;
+import graft.remoting.server.connection.Destination;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.state.SessionContext;
@@ -25,7 +26,7 @@ public final class CopyCalls implements SessionCalls.Copy {
   private static final int TYPE_HOST = 1;
 
   /** So much on its way fills the wire while others are waited for. */
-  private static final long ENOUGH = 4 * Lanes.PIECE;
+  private static final long ENOUGH = 4 * DataConnections.CHUNK;
 
   private final CudaDevice device;
   private final SessionState state;
@@ -38,8 +39,8 @@ public final class CopyCalls implements SessionCalls.Copy {
   }
 
   /**
-   * Bulk data to the device, in the order of a stream: received and copied piece by piece, at the
-   * same time. What comes on lanes the next write does not wait for; any other call does.
+   * Bulk data to the device, in the order of a stream: received and copied chunk by chunk, at the
+   * same time. What comes on connections the next write does not wait for; any other call does.
    */
   @Override
   public int graftWrite(Call call, long destination, long bytes, long stream) {
@@ -47,19 +48,19 @@ public final class CopyCalls implements SessionCalls.Copy {
     if (call.failure() != CudaResult.SUCCESS) {
       return call.failure();
     }
-    if (call.onLanes()) {
-      return writeOnLanes(call, destination, bytes, stream);
+    if (call.onDataConnections()) {
+      return writeOnDataConnections(call, destination, bytes, stream);
     }
     int result = awaitBulk(call);
     Staging staging = state.context().staging(bytes);
     for (long done = 0; done < bytes && result == CudaResult.SUCCESS; ) {
-      long piece = Math.min(bytes - done, staging.bufferSize());
+      long chunk = Math.min(bytes - done, staging.bufferSize());
       Staging.Buffer buffer = staging.take(!state.hostFunctions().arePending());
-      call.readBulk(buffer.address(), piece);
-      result = device.cuMemcpyHtoDAsync_v2(destination + done, buffer.address(), piece, stream);
+      call.readBulk(buffer.address(), chunk);
+      result = device.cuMemcpyHtoDAsync_v2(destination + done, buffer.address(), chunk, stream);
       int recorded = staging.copies(buffer, stream);
       result = result == CudaResult.SUCCESS ? recorded : result;
-      done += piece;
+      done += chunk;
     }
     return result;
   }
@@ -69,22 +70,22 @@ public final class CopyCalls implements SessionCalls.Copy {
    * to memory waits for those before it that go there. Where too little comes between to fill the
    * wire meanwhile, and a connection takes several at once, it goes by buffers.
    */
-  private int writeOnLanes(Call call, long destination, long bytes, long stream) {
+  private int writeOnDataConnections(Call call, long destination, long bytes, long stream) {
     if (!call.hasBulkToSettle()) {
       long behind = call.bulkBehind(destination, bytes);
       boolean stalls = behind >= 0 && behind + bytes <= ENOUGH && call.hasSeveralAtOnce();
       if (!stalls && direct.isOpen(destination, bytes)) {
-        return beginOnLanes(call, direct.destination(destination, behind >= 0));
+        return beginOnDataConnections(call, direct.destination(destination, behind >= 0));
       }
       int result = awaitBulk(call);
       if (result != CudaResult.SUCCESS) {
         return result;
       }
     }
-    return beginOnLanes(call, new LaneWrite(device, state, destination, stream));
+    return beginOnDataConnections(call, new StagedWrite(device, state, destination, stream));
   }
 
-  private int beginOnLanes(Call call, Lanes.Destination destination) {
+  private int beginOnDataConnections(Call call, Destination destination) {
     call.beginBulk(destination);
     return call.wantsReply() ? awaitBulk(call) : CudaResult.SUCCESS;
   }
@@ -101,11 +102,11 @@ public final class CopyCalls implements SessionCalls.Copy {
     if (bytes < 0) {
       return CudaResult.INVALID_VALUE;
     }
-    if (state.usesLanes(bytes) && direct.isOpen(source, bytes)) {
-      state.sendOnLanes(call.slot(), source, bytes, direct.sender());
+    if (state.usesDataConnections(bytes) && direct.isOpen(source, bytes)) {
+      state.sendOnDataConnections(call.slot(), source, bytes, direct.sender());
       return CudaResult.SUCCESS;
     }
-    Read read = new Read(device, state, call.slot(), source, bytes, stream);
+    StagedRead read = new StagedRead(device, state, call.slot(), source, bytes, stream);
     return read.begin();
   }
 

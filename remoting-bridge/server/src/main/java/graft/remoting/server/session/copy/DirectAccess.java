@@ -2,7 +2,8 @@ package graft.remoting.server.session.copy;
 
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
-import graft.remoting.server.connection.Lanes;
+import graft.remoting.server.connection.Destination;
+import graft.remoting.server.connection.Sender;
 import graft.remoting.server.device.GpuDirect;
 import graft.remoting.server.session.call.UsedStreams;
 import graft.remoting.server.session.memory.AccountedDevice;
@@ -91,26 +92,26 @@ public final class DirectAccess {
    *
    * @param isSecond whether others are on their way there
    */
-  Lanes.Destination destination(long address, boolean isSecond) {
+  Destination destination(long address, boolean isSecond) {
     if (memoryIsOurs) {
-      return Lanes.memory(address);
+      return Destination.memory(address);
     }
     gpu.writes();
-    return Lanes.memory(
+    return Destination.memory(
         address,
-        (lane, at, length) -> {
+        (connection, at, length) -> {
           gpu.enter();
           if (isSecond) {
             gpu.order();
           }
-          lane.takeToGpu(at, length);
+          connection.receiveToGpu(at, length);
         });
   }
 
   /** Sends from there, which {@link #isOpen} allowed. */
-  Lanes.Sender sender() {
+  Sender sender() {
     return memoryIsOurs
-        ? Lanes.FROM_MEMORY
+        ? Sender.FROM_MEMORY
         : (connection, address, length) -> {
           gpu.enter();
           connection.sendFromGpu(address, length);

@@ -21,14 +21,14 @@ public final class RegionCalls implements SessionCalls.Region {
 
   private final CudaDevice device;
   private final Channel channel;
-  private final TreeMap<Long, Long> pieces = new TreeMap<>();
+  private final TreeMap<Long, Long> chunks = new TreeMap<>();
 
   public RegionCalls(CudaDevice device, Channel channel) {
     this.device = device;
     this.channel = channel;
   }
 
-  /** Maps and registers a piece of the region. */
+  /** Maps and registers a chunk of the region. */
   @Override
   public int graftRegionMap(Call call, long offset, long bytes) {
     Region region = channel.region();
@@ -39,7 +39,7 @@ public final class RegionCalls implements SessionCalls.Region {
     return address == 0 ? CudaResult.MAP_FAILED : register(region, address, bytes);
   }
 
-  /** Chooses, maps and registers a piece of the region; its offset is the result. */
+  /** Chooses, maps and registers a chunk of the region; its offset is the result. */
   @Override
   public int graftRegionTake(Call call, long bytes, long offset) {
     Region region = channel.region();
@@ -66,32 +66,32 @@ public final class RegionCalls implements SessionCalls.Region {
       region.unmap(address - region.address(), bytes);
       return result;
     }
-    pieces.put(address, bytes);
+    chunks.put(address, bytes);
     return CudaResult.SUCCESS;
   }
 
-  /** Lets go of a piece, after all copies that use it. */
+  /** Lets go of a chunk, after all copies that use it. */
   @Override
   public int graftRegionUnmap(Call call, long offset, long bytes) {
     Region region = channel.region();
-    if (region == null || !Long.valueOf(bytes).equals(pieces.get(region.address() + offset))) {
+    if (region == null || !Long.valueOf(bytes).equals(chunks.get(region.address() + offset))) {
       return CudaResult.INVALID_VALUE;
     }
     long address = region.address() + offset;
     // Waits for the copies that are under way.
     int result = device.cuMemHostUnregister(address);
-    pieces.remove(address);
+    chunks.remove(address);
     region.unmap(offset, bytes);
     return result;
   }
 
-  /** Whether all of it lies in one piece. */
+  /** Whether all of it lies in one chunk. */
   private boolean holds(long address, long bytes) {
-    Map.Entry<Long, Long> piece = pieces.floorEntry(address);
-    return piece != null
+    Map.Entry<Long, Long> chunk = chunks.floorEntry(address);
+    return chunk != null
         && bytes >= 0
-        && address - piece.getKey() <= piece.getValue()
-        && bytes <= piece.getValue() - (address - piece.getKey());
+        && address - chunk.getKey() <= chunk.getValue()
+        && bytes <= chunk.getValue() - (address - chunk.getKey());
   }
 
   @Override

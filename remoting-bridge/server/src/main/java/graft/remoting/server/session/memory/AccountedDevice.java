@@ -1,5 +1,6 @@
 package graft.remoting.server.session.memory;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.ForwardingDevice;
@@ -30,18 +31,22 @@ public final class AccountedDevice extends ForwardingDevice {
   private final Map<Long, Allocation> arrays = new HashMap<>();
   private final Map<Long, Allocation> physical = new HashMap<>();
 
-  /** What is open, and how many times: the driver maps it once. */
+  /** What is open, and how many times: the driver maps it once. For the executor. */
   private final Map<Long, Integer> opened = new HashMap<>();
 
   /** How many handles and mappings keep physical memory: the driver frees it after the last one. */
+  @GuardedBy("this")
   private final Map<Long, Integer> holds = new HashMap<>();
 
   /** Where physical memory is mapped. */
+  @GuardedBy("this")
   private final NavigableMap<Long, Long> mapped = new TreeMap<>(Long::compareUnsigned);
 
   /** Plain allocations, which nothing but cuMemFree or the end of their context frees. */
+  @GuardedBy("this")
   private final Set<Long> plain = new HashSet<>();
 
+  @GuardedBy("this")
   private boolean plainIsOver;
 
   private record Allocation(long bytes, long context) {}
@@ -234,10 +239,12 @@ public final class AccountedDevice extends ForwardingDevice {
     return code;
   }
 
+  @GuardedBy("this")
   private void hold(long handle) {
     holds.merge(handle, 1, Integer::sum);
   }
 
+  @GuardedBy("this")
   private void drop(long handle) {
     if (isLast(holds, handle)) {
       free(physical, handle, CudaResult.SUCCESS);

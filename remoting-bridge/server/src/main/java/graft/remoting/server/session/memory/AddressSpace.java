@@ -1,5 +1,6 @@
 package graft.remoting.server.session.memory;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Extent;
@@ -20,9 +21,12 @@ public final class AddressSpace {
   public enum Kind {
     /** Memory that the device allocated, or that another session gave. */
     DEVICE,
-    /** Physical memory at an address of the session's choice; neighbours are one piece. */
+    /** Physical memory at an address of the session's choice; neighbours are one chunk. */
     MAPPED,
-    /** Memory of this process that stands for the client's: a piece of the region, or a twin. */
+    /**
+     * Memory of this process that stands for the client's: a chunk of the region, or a shadow
+     * mapping.
+     */
     HOST
   }
 
@@ -45,10 +49,15 @@ public final class AddressSpace {
   }
 
   private final CudaDevice driver;
+
+  @GuardedBy("this")
   private final TreeMap<Long, Range> memory = new TreeMap<>();
+
+  @GuardedBy("this")
   private final TreeMap<Long, Long> reserved = new TreeMap<>();
 
   /** The range that was asked for last: programs use the same one again and again. */
+  @GuardedBy("this")
   private Range last = new Range(0, 0, Kind.DEVICE, 0, 0);
 
   /**
@@ -84,6 +93,7 @@ public final class AddressSpace {
     memory.values().removeIf(gone);
   }
 
+  @GuardedBy("this")
   private void forget() {
     last = new Range(0, 0, Kind.DEVICE, 0, 0);
   }
@@ -130,6 +140,7 @@ public final class AddressSpace {
     return Extent.fits(offset, left, range.bytes());
   }
 
+  @GuardedBy("this")
   private Range rangeOf(long address) {
     Map.Entry<Long, Range> found = memory.floorEntry(address);
     return found != null && found.getValue().holds(address, 1) ? found.getValue() : null;

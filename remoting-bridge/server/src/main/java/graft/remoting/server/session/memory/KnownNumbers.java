@@ -1,5 +1,6 @@
 package graft.remoting.server.session.memory;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
@@ -17,6 +18,7 @@ public final class KnownNumbers {
     CONDITION
   }
 
+  @GuardedBy("this")
   private final Map<Kind, Map<Long, Integer>> counts = new EnumMap<>(Kind.class);
 
   KnownNumbers() {

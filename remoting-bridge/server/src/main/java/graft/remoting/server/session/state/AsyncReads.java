@@ -3,83 +3,53 @@ package graft.remoting.server.session.state;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.server.connection.Channel;
-import graft.remoting.server.connection.Lanes;
+import graft.remoting.server.connection.DataConnections;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies to the client that it does not wait for. They are queued at once, into memory of their
- * own. Once much of it is in use the executor waits, but only as long as some of it is sent: a
- * client that is itself busy sending takes nothing. A thread sends the data when the copy is done;
- * a reply that would tell the client so sends it first.
+ * Copies to the client that it does not wait for. They are queued on the device at once, into
+ * memory of their own ({@link ReadMemory}). A thread sends the data when the copy is done ({@link
+ * ReadQueue}); a reply that tells the client that the copy is done sends the data first.
  */
 public final class AsyncReads {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncReads.class);
 
-  /** Between two pieces others get their turn to send. */
-  private static final long PIECE = 1 << 20;
+  /** Between two chunks other threads get their turn to send. */
+  private static final long CHUNK = 1 << 20;
 
-  /** Copied as a whole; smaller where lanes carry it, so that the first are sent sooner. */
+  /** How much is copied at once. */
   private static final long PART = 4 << 20;
 
-  private static final long LANE_PART = 1 << 20;
-
-  /** What is more may cost new memory each time. */
-  private static final long ENOUGH = 64 << 20;
-
-  private static final long STALL_MILLIS = 20;
-  private static final long PATIENCE_MILLIS = 1;
-  private static final long LINGER_MILLIS = 20;
+  /** As above, where data connections carry it: the first part is sent sooner. */
+  private static final long CONNECTION_PART = 1 << 20;
 
   private final CudaDevice device;
   private final Channel channel;
   private final Waiters waiters;
-  private final PinnedPool memory;
+  private final ReadMemory memory;
   private final LongConsumer polling;
-  private final ArrayDeque<Read> queue = new ArrayDeque<>();
-  private final AtomicInteger pending = new AtomicInteger();
-  private final Object room = new Object();
-  private long held; // bytes of memory that reads have
-  private boolean isStalled; // nothing was given back since the executor waited for it
-  private boolean sending;
-  private boolean asleep;
+  private final ReadQueue queue = new ReadQueue();
 
   /**
-   * Reads.
+   * The reads of a session.
    *
    * @param polling waits for an event with little delay
    */
   AsyncReads(
-      CudaDevice device,
-      Channel channel,
-      Waiters waiters,
-      PinnedPool memory,
-      LongConsumer polling) {
+      CudaDevice device, Channel channel, Waiters waiters, PinnedPool pool, LongConsumer polling) {
     this.device = device;
     this.channel = channel;
     this.waiters = waiters;
-    this.memory = memory;
+    this.memory = new ReadMemory(pool);
     this.polling = polling;
   }
-
-  private record Read(
-      SessionContext context,
-      boolean onLanes,
-      long identity,
-      long offset,
-      long address,
-      long bytes,
-      long whole,
-      long event,
-      AtomicBoolean claimed,
-      CountDownLatch sent) {}
 
   /**
    * Queues a copy, in parts, so that the first are sent while the last are copied.
@@ -88,115 +58,67 @@ public final class AsyncReads {
    */
   public int start(SessionContext context, long source, long bytes, long stream, long identity) {
     int result = CudaResult.SUCCESS;
-    boolean onLanes = bytes >= Lanes.LEAST && channel.lanes().areOpen();
-    long most = onLanes ? LANE_PART : PART;
+    boolean onDataConnections =
+        bytes >= DataConnections.LEAST && channel.dataConnections().areOpen();
+    long most = onDataConnections ? CONNECTION_PART : PART;
     for (long offset = 0; offset < bytes && result == CudaResult.SUCCESS; offset += most) {
       long part = Math.min(most, bytes - offset);
-      result = startPart(context, source + offset, offset, part, bytes, stream, identity, onLanes);
+      long address = memory.allocate(part);
+      result = device.cuMemcpyDtoHAsync_v2(address, source + offset, part, stream);
+      if (result == CudaResult.SUCCESS) {
+        // From here on the copy may still write there: on an error the memory is not released.
+        long event = context.events().record(stream);
+        memory.count(part);
+        queue(
+            new PendingRead(
+                context,
+                onDataConnections,
+                identity,
+                offset,
+                address,
+                part,
+                bytes,
+                event,
+                new AtomicBoolean(),
+                new CountDownLatch(1)));
+      } else {
+        memory.cancel(address, part);
+      }
     }
     return result;
   }
 
-  private int startPart(
-      SessionContext context,
-      long source,
-      long offset,
-      long bytes,
-      long whole,
-      long stream,
-      long identity,
-      boolean onLanes) {
-    awaitRoom(bytes);
-    long address = memory.take(bytes);
-    int result = device.cuMemcpyDtoHAsync_v2(address, source, bytes, stream);
-    if (result != CudaResult.SUCCESS) {
-      memory.give(address, bytes);
-      return result;
-    }
-    // From here on the copy may still write there: on an error the memory is not given back.
-    long event = context.events().record(stream);
-    Read read =
-        new Read(
-            context,
-            onLanes,
-            identity,
-            offset,
-            address,
-            bytes,
-            whole,
-            event,
-            new AtomicBoolean(),
-            new CountDownLatch(1));
-    pending.incrementAndGet();
-    synchronized (room) {
-      held += bytes;
-    }
-    synchronized (queue) {
-      queue.add(read);
-      if (!sending) {
-        sending = true;
-        waiters.submit(context, this::sendAll);
-      } else if (asleep) {
-        queue.notifyAll();
-      }
-    }
-    return CudaResult.SUCCESS;
-  }
-
-  private void awaitRoom(long bytes) {
-    synchronized (room) {
-      while (held + bytes > ENOUGH && !isStalled) {
-        isStalled = true; // until something is given back
-        try {
-          room.wait(STALL_MILLIS);
-        } catch (InterruptedException e) {
-          Thread.currentThread().interrupt();
-          throw new IllegalStateException("nothing interrupts the threads of a session", e);
-        }
-      }
-    }
-  }
-
-  private void give(long address, long bytes) {
-    memory.give(address, bytes);
-    synchronized (room) {
-      held -= bytes;
-      isStalled = false;
-      room.notifyAll();
+  private void queue(PendingRead read) {
+    if (queue.add(read)) {
+      waiters.submit(read.context(), this::sendAll);
     }
   }
 
   /** Sends what is complete now, and waits for what another thread is sending. */
   void sendCompleted() throws IOException {
-    if (pending.get() == 0) {
+    if (queue.isEmpty()) {
       return;
     }
-    ArrayDeque<Read> completed = new ArrayDeque<>();
-    List<Read> reads;
-    synchronized (queue) {
-      reads = List.copyOf(queue);
-    }
+    ArrayDeque<PendingRead> completed = new ArrayDeque<>();
+    List<PendingRead> reads = queue.all();
     // The newest first: whatever a completed one came after is seen to be complete too.
     for (int i = reads.size() - 1; i >= 0; i--) {
-      Read read = reads.get(i);
+      PendingRead read = reads.get(i);
       if (read.claimed().get() || device.cuEventQuery(read.event()) != CudaResult.NOT_READY) {
         completed.push(read);
       }
     }
-    for (Read read : completed) {
+    for (PendingRead read : completed) {
       finish(read);
     }
   }
 
   /**
-   * Sends what is complete now, then does something; on another thread where it has to ask the
-   * device, which a host function may not.
+   * Sends what is complete now, then runs {@code action}; on another thread where the device has to
+   * be asked, which a host function may not do.
    */
   void whenCompletedAreSent(Runnable action) {
-    Read oldest;
-    synchronized (queue) {
-      oldest = queue.peek();
-    }
+    PendingRead oldest = queue.oldest();
     if (oldest == null) {
       action.run();
       return;
@@ -216,20 +138,21 @@ public final class AsyncReads {
   private void sendAll() {
     try {
       while (true) {
-        Read read = next();
+        PendingRead read = queue.awaitOldest();
         if (read == null) {
           return;
         }
         read.context().enter(device);
-        // Nobody waits for it here, so that to sleep is right; but lanes should not run dry.
-        if (read.onLanes()) {
+        // No call waits for it here, so that to sleep is right; but data connections should not
+        // run dry.
+        if (read.onDataConnections()) {
           polling.accept(read.event());
         } else {
           device.cuEventSynchronize(read.event());
         }
         finish(read);
-        if (read.onLanes()) {
-          channel.lanes().lookFor(() -> pending.get() > 0);
+        if (read.onDataConnections()) {
+          channel.dataConnections().poll(() -> !queue.isEmpty());
         }
       }
     } catch (IOException e) {
@@ -239,72 +162,48 @@ public final class AsyncReads {
     }
   }
 
-  /**
-   * The oldest read that nobody has sent after a moment: most often the client waits for its stream
-   * right away, and the reply to that takes the data along without another thread. Null when there
-   * has been none for long.
-   */
-  private Read next() throws InterruptedException {
-    synchronized (queue) {
-      Read seen = null;
-      while (true) {
-        Read oldest = queue.peek();
-        if (oldest == null) {
-          asleep = true;
-          queue.wait(LINGER_MILLIS);
-          asleep = false;
-          if (queue.isEmpty()) {
-            sending = false;
-            return null;
-          }
-        } else if (oldest.equals(seen) || oldest.onLanes()) {
-          return oldest;
-        } else {
-          seen = oldest;
-          queue.wait(PATIENCE_MILLIS);
-        }
-      }
-    }
-  }
-
   /** Sends a read whose copy is done, unless another thread does, and then waits for that. */
-  private void finish(Read read) throws IOException {
+  private void finish(PendingRead read) throws IOException {
     if (!read.claimed().compareAndSet(false, true)) {
       await(read);
       return;
     }
-    if (read.onLanes()) {
-      sendOnLanes(read);
-      return;
-    }
     try {
-      // After a failed copy the data is worthless, but the client must not wait for it for ever:
-      // its error is the
-      // context's and comes with the next reply.
-      for (long offset = 0; offset < read.bytes(); offset += PIECE) {
-        Replies.sendData(
-            channel,
-            0,
-            read.identity(),
-            read.offset() + offset,
-            read.address() + offset,
-            Math.min(PIECE, read.bytes() - offset));
+      if (read.onDataConnections()) {
+        sendOnDataConnections(read);
+      } else {
+        sendOnStream(read);
       }
     } finally {
-      synchronized (queue) {
-        queue.remove(read);
+      queue.remove(read);
+      if (!read.onDataConnections()) {
+        memory.release(read.address(), read.bytes());
       }
-      give(read.address(), read.bytes());
       read.context().events().give(read.event());
-      pending.decrementAndGet();
-      read.sent().countDown();
+      queue.finished(read);
     }
   }
 
-  /** For whoever waits it is sent once it is announced. */
-  private void sendOnLanes(Read read) throws IOException {
+  /**
+   * After a failed copy the data is worthless, but the client must not wait for it for ever: its
+   * error is the context's and comes with the next reply.
+   */
+  private void sendOnStream(PendingRead read) throws IOException {
+    for (long offset = 0; offset < read.bytes(); offset += CHUNK) {
+      Replies.sendData(
+          channel,
+          0,
+          read.identity(),
+          read.offset() + offset,
+          read.address() + offset,
+          Math.min(CHUNK, read.bytes() - offset));
+    }
+  }
+
+  /** Whoever waits for the data goes on once it is announced; the connections free the memory. */
+  private void sendOnDataConnections(PendingRead read) throws IOException {
     channel
-        .lanes()
+        .dataConnections()
         .send(
             read.identity(),
             read.offset(),
@@ -313,21 +212,12 @@ public final class AsyncReads {
             read.whole(),
             () -> {
               read.context().enter(device);
-              give(read.address(), read.bytes());
+              memory.release(read.address(), read.bytes());
             });
-    try {
-      Replies.announce(channel, read.identity(), read.offset(), read.bytes());
-    } finally {
-      synchronized (queue) {
-        queue.remove(read);
-      }
-      read.context().events().give(read.event());
-      pending.decrementAndGet();
-      read.sent().countDown();
-    }
+    Replies.announce(channel, read.identity(), read.offset(), read.bytes());
   }
 
-  private static void await(Read read) {
+  private static void await(PendingRead read) {
     try {
       read.sent().await();
     } catch (InterruptedException e) {

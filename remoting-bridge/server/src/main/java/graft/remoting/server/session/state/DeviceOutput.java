@@ -29,7 +29,7 @@ public final class DeviceOutput {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceOutput.class);
   private static final int KIND = 5;
   private static final int HEAD = Channel.ANSWER_HEADER + 16;
-  private static final int PIECE = 64 << 10;
+  private static final int CHUNK = 64 << 10;
 
   /** More at once than a device's buffer gives is nobody's text. */
   private static final int MOST = 64 << 20;
@@ -37,7 +37,7 @@ public final class DeviceOutput {
   private static final int STDOUT = 1;
   private static final int STDERR = 2;
 
-  private final long message = Memory.allocate(HEAD + PIECE + Long.BYTES);
+  private final long message = Memory.allocate(HEAD + CHUNK + Long.BYTES);
   private final long text = Memory.allocate(2L * Long.BYTES);
   private final long length = text + Long.BYTES;
   private final long printed = Libc.open_memstream(text, length);
@@ -70,7 +70,7 @@ public final class DeviceOutput {
     byte[] before = takePrinted();
     System.err.write(before, 0, before.length);
     long count;
-    while ((count = Libc.read(errors, message, PIECE)) > 0) {
+    while ((count = Libc.read(errors, message, CHUNK)) > 0) {
       System.err.writeBytes(Scratch.bytesAt(message, (int) count));
     }
     channel = client;
@@ -142,8 +142,8 @@ public final class DeviceOutput {
 
   private synchronized void sendPrinted() throws IOException {
     byte[] taken = takePrinted();
-    for (int at = 0; at < taken.length; at += PIECE) {
-      int count = Math.min(PIECE, taken.length - at);
+    for (int at = 0; at < taken.length; at += CHUNK) {
+      int count = Math.min(CHUNK, taken.length - at);
       Memory.write(message + HEAD, taken, at, count);
       send(STDOUT, count);
     }
@@ -151,7 +151,7 @@ public final class DeviceOutput {
 
   private synchronized void sendErrors() throws IOException {
     long count;
-    while ((count = Libc.read(errors, message + HEAD, PIECE)) > 0) {
+    while ((count = Libc.read(errors, message + HEAD, CHUNK)) > 0) {
       send(STDERR, (int) count);
     }
   }

@@ -1,5 +1,6 @@
 package graft.remoting.server.session.state;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
@@ -13,6 +14,8 @@ public final class EventPool {
   private static final int DISABLE_TIMING = 2;
 
   private final CudaDevice device;
+
+  @GuardedBy("itself")
   private final ArrayDeque<Long> free = new ArrayDeque<>();
 
   EventPool(CudaDevice device) {

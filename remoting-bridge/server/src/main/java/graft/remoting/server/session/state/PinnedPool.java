@@ -1,5 +1,6 @@
 package graft.remoting.server.session.state;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
@@ -19,7 +20,11 @@ public final class PinnedPool {
   private static final int PORTABLE = 1;
 
   private final CudaDevice device;
+
+  @GuardedBy("itself")
   private final Map<Long, ArrayDeque<Long>> free = new HashMap<>();
+
+  @GuardedBy("free")
   private long kept;
 
   PinnedPool(CudaDevice device) {

@@ -19,7 +19,7 @@ public final class Replies {
   private static final Logger LOG = LoggerFactory.getLogger(Replies.class);
 
   private static final int DATA = 1;
-  private static final int ON_LANES = 4;
+  private static final int ON_DATA_CONNECTIONS = 4;
   private static final int DATA_HEADER = Channel.ANSWER_HEADER + 24;
 
   private final Channel channel;
@@ -70,10 +70,10 @@ public final class Replies {
     }
   }
 
-  /** Says that data of a read is on its way on the lanes. */
+  /** Says that data of a read is on its way on the connections. */
   static void announce(Channel channel, long read, long offset, long length) throws IOException {
     try (Scratch head = new Scratch(DATA_HEADER)) {
-      dataHeader(head.address(), ON_LANES, 0, read, offset, length);
+      dataHeader(head.address(), ON_DATA_CONNECTIONS, 0, read, offset, length);
       channel.send(head.address(), DATA_HEADER);
     }
   }

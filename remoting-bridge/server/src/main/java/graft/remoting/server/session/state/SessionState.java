@@ -3,7 +3,8 @@ package graft.remoting.server.session.state;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.server.connection.Channel;
-import graft.remoting.server.connection.Lanes;
+import graft.remoting.server.connection.DataConnections;
+import graft.remoting.server.connection.Sender;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -145,20 +146,22 @@ public final class SessionState {
         : result;
   }
 
-  /** Whether data of that size goes to the client on lanes. */
-  public boolean usesLanes(long bytes) {
-    return bytes >= Lanes.LEAST && channel.lanes().areOpen();
+  /** Whether data of that size goes to the client on connections. */
+  public boolean usesDataConnections(long bytes) {
+    return bytes >= DataConnections.LEAST && channel.dataConnections().areOpen();
   }
 
   /**
-   * Sends data of a read that the client waits for in {@code slot} on the lanes.
+   * Sends data of a read that the client waits for in {@code slot} on the connections.
    *
    * @param whole bytes of the read
    * @param sent run when the memory is free again
    */
-  public void sendOnLanes(
+  public void sendOnDataConnections(
       int slot, long offset, long address, long bytes, long whole, Runnable sent) {
-    channel.lanes().send(Integer.toUnsignedLong(slot), offset, address, bytes, whole, sent);
+    channel
+        .dataConnections()
+        .send(Integer.toUnsignedLong(slot), offset, address, bytes, whole, sent);
     announce(slot, offset, bytes);
   }
 
@@ -172,10 +175,10 @@ public final class SessionState {
   }
 
   /** The same with all of a read, in a way of its own; returns when the memory is free again. */
-  public void sendOnLanes(int slot, long address, long bytes, Lanes.Sender sender) {
+  public void sendOnDataConnections(int slot, long address, long bytes, Sender sender) {
     CountDownLatch sent = new CountDownLatch(1);
     channel
-        .lanes()
+        .dataConnections()
         .send(Integer.toUnsignedLong(slot), 0, address, bytes, bytes, sender, sent::countDown);
     announce(slot, 0, bytes);
     try {

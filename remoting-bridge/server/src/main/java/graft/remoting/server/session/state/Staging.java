@@ -1,5 +1,6 @@
 package graft.remoting.server.session.state;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
@@ -23,7 +24,10 @@ public final class Staging {
   private final CudaDevice device;
   private final int count;
   private final int size;
+
+  @GuardedBy("this")
   private final ArrayDeque<Buffer> free = new ArrayDeque<>();
+
   private final ArrayDeque<Buffer> copying = new ArrayDeque<>();
   private volatile boolean hasFree;
   private volatile int allocated;
@@ -125,7 +129,7 @@ public final class Staging {
     return oldest;
   }
 
-  /** Called with the lock held. */
+  @GuardedBy("this")
   private Buffer freeOne() {
     while (!copying.isEmpty()
         && device.cuEventQuery(copying.peek().event) != CudaResult.NOT_READY) {

@@ -49,7 +49,8 @@ public final class DecoderFuzz {
         session.execute(MEMORY.put(record.array()));
       }
     } catch (IOException | UncheckedIOException e) {
-      // The end of that session, which a hostile client may have: lanes were never opened here.
+      // The end of that session, which a hostile client may have: connections were never opened
+      // here.
     }
   }
 }

@@ -143,7 +143,7 @@ class DecoderFuzzTest {
     }
   }
 
-  /** Gives bytes in pieces of any size. */
+  /** Gives bytes in chunks of any size. */
   private static final class BytesTransport implements Transport {
     private final byte[] bytes;
     private final Random random;

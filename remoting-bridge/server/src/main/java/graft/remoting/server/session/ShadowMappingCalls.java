@@ -4,7 +4,7 @@ import graft.remoting.device.CudaResult;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.memory.AccountedDevice;
-import graft.remoting.server.session.memory.Twins;
+import graft.remoting.server.session.memory.ShadowMappings;
 import graft.remoting.server.system.Libc;
 
 /**
@@ -12,22 +12,22 @@ import graft.remoting.server.system.Libc;
  * memory of its own at the same address and keeps both equal. For channels that share none. It
  * counts as the session's memory.
  */
-final class TwinCalls implements SessionCalls.Mapping {
+final class ShadowMappingCalls implements SessionCalls.Mapping {
   private static final long PAGE = 4096;
 
   /** cuMemHostRegister: for every context, and reachable by the device. */
   private static final int PORTABLE_AND_MAPPED = 3;
 
   private final AccountedDevice device;
-  private final Twins twins = new Twins();
+  private final ShadowMappings mappings = new ShadowMappings();
 
-  TwinCalls(AccountedDevice device) {
+  ShadowMappingCalls(AccountedDevice device) {
     this.device = device;
   }
 
   /** What is mapped now. */
-  Twins twins() {
-    return twins;
+  ShadowMappings mappings() {
+    return mappings;
   }
 
   @Override
@@ -54,13 +54,13 @@ final class TwinCalls implements SessionCalls.Mapping {
       return result;
     }
     device.countHost(bytes);
-    twins.add(address, bytes);
+    mappings.add(address, bytes);
     return CudaResult.SUCCESS;
   }
 
   @Override
   public int graftTwinUnmap(Call call, long address, long bytes) {
-    if (!twins.remove(address, bytes)) {
+    if (!mappings.remove(address, bytes)) {
       return CudaResult.INVALID_VALUE;
     }
     // Waits for work that uses it.

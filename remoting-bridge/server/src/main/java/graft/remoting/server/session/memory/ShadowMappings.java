@@ -8,11 +8,13 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * Where memory of this process lies that the client has a twin of, and access to it that needs no
- * device. Thread-safe: what is no longer there is not touched.
+ * Where memory of this process lies that the client has a shadow mapping of, and access to it that
+ * needs no device. Thread-safe: what is no longer there is not touched.
  */
-public final class Twins {
-  /** Where clients want them ({@code client/src/twin.c}); this process has nothing else there. */
+public final class ShadowMappings {
+  /**
+   * Where clients want them ({@code client/src/mapping.c}); this process has nothing else there.
+   */
   private static final long LOWEST = 0x3000_0000_0000L;
 
   private static final long HIGHEST = 0x4000_0000_0000L;

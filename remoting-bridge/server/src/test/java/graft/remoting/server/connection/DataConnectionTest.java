@@ -17,17 +17,17 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A connection that has several pieces on their way at once, as one over UCX has. */
+/** A connection that has several chunks on their way at once, as one over UCX has. */
 @Timeout(60)
-class LaneTest {
+class DataConnectionTest {
   private static final int LENGTH = 64;
 
   private final Several connection = new Several();
   private final Several other = new Several();
-  private final Lanes lanes = new Lanes(0);
+  private final DataConnections connections = new DataConnections(0);
   private final Scratch memory = new Scratch(2 * LENGTH);
 
-  /** Pieces are begun as soon as they are asked for, and end when the test says so. */
+  /** SharedChunks are begun as soon as they are asked for, and end when the test says so. */
   private static final class Several implements Transport {
     private final BlockingQueue<long[]> headers = new LinkedBlockingQueue<>();
     private final BlockingQueue<Long> begun = new LinkedBlockingQueue<>();
@@ -36,7 +36,7 @@ class LaneTest {
     private volatile boolean ended;
     private long marks;
 
-    private void piece(long transfer) {
+    private void chunk(long transfer) {
       headers.add(new long[] {transfer, 0, LENGTH});
       somethingNew.release();
     }
@@ -79,23 +79,23 @@ class LaneTest {
     }
 
     @Override
-    public long take(long address, long length) {
+    public long beginReceive(long address, long length) {
       begun.add(address);
       return ++marks;
     }
 
     @Override
-    public boolean takesSeveral() {
+    public boolean receivesSeveral() {
       return true;
     }
 
     @Override
-    public boolean isTaken(long mark) {
+    public boolean hasReceived(long mark) {
       return there.get() >= mark;
     }
 
     @Override
-    public void workTaking() throws IOException {
+    public void progress() throws IOException {
       somethingNew.acquireUninterruptibly();
       if (there.get() < 0) {
         throw new IOException("cut");
@@ -111,49 +111,51 @@ class LaneTest {
 
   @BeforeEach
   void start() {
-    lanes.add(connection);
-    assertThat(lanes.takeSeveral()).isTrue();
+    connections.add(connection);
+    assertThat(connections.receiveSeveral()).isTrue();
   }
 
   @AfterEach
   void stop() {
-    lanes.fail(new IOException("the test is over"));
+    connections.fail(new IOException("the test is over"));
     connection.cut();
     other.cut();
     memory.close();
   }
 
   private void begin(int transfer) throws IOException {
-    lanes.begin(LENGTH, Lanes.memory(memory.address() + (long) transfer * LENGTH));
+    connections
+        .incoming()
+        .begin(LENGTH, Destination.memory(memory.address() + (long) transfer * LENGTH));
   }
 
   @Test
   void aPieceIsBegunBeforeTheOneBeforeItIsThere() throws Exception {
     begin(0);
     begin(1);
-    connection.piece(1);
-    connection.piece(2);
+    connection.chunk(1);
+    connection.chunk(2);
     assertThat(connection.begun.take()).isEqualTo(memory.address());
     assertThat(connection.begun.take()).isEqualTo(memory.address() + LENGTH);
-    assertThat(lanes.bytesIn()).isZero();
-    assertThat(lanes.behind(memory.address() + LENGTH - 1, 1)).isEqualTo(LENGTH);
-    assertThat(lanes.behind(memory.address() + LENGTH - 1, 2)).isZero();
-    assertThat(lanes.behind(memory.address() + 2 * LENGTH, 1)).isNegative();
+    assertThat(connections.bytesIn()).isZero();
+    assertThat(connections.incoming().behind(memory.address() + LENGTH - 1, 1)).isEqualTo(LENGTH);
+    assertThat(connections.incoming().behind(memory.address() + LENGTH - 1, 2)).isZero();
+    assertThat(connections.incoming().behind(memory.address() + 2 * LENGTH, 1)).isNegative();
     connection.arrive(1);
     connection.arrive(2);
-    lanes.await();
-    assertThat(lanes.bytesIn()).isEqualTo(2 * LENGTH);
-    assertThat(lanes.behind(memory.address(), 2 * LENGTH)).isNegative();
+    connections.incoming().await();
+    assertThat(connections.bytesIn()).isEqualTo(2 * LENGTH);
+    assertThat(connections.incoming().behind(memory.address(), 2 * LENGTH)).isNegative();
   }
 
   @Test
   void aPieceWaitsForThoseThatGoWhereItGoes() throws Exception {
     begin(0);
     begin(1);
-    lanes.begin(LENGTH, Lanes.memory(memory.address() + LENGTH / 2));
-    connection.piece(1);
-    connection.piece(2);
-    connection.piece(3);
+    connections.incoming().begin(LENGTH, Destination.memory(memory.address() + LENGTH / 2));
+    connection.chunk(1);
+    connection.chunk(2);
+    connection.chunk(3);
     connection.begun.take();
     connection.begun.take();
     connection.arrive(1);
@@ -161,63 +163,63 @@ class LaneTest {
     connection.arrive(2);
     assertThat(connection.begun.take()).isEqualTo(memory.address() + LENGTH / 2);
     connection.arrive(3);
-    lanes.await();
-    assertThat(lanes.bytesIn()).isEqualTo(3 * LENGTH);
+    connections.incoming().await();
+    assertThat(connections.bytesIn()).isEqualTo(3 * LENGTH);
   }
 
   @Test
   void aPieceWaitsForThoseOfOtherConnections() throws Exception {
-    lanes.add(other);
+    connections.add(other);
     begin(0);
     begin(0);
-    other.piece(2);
+    other.chunk(2);
     assertThat(other.begun.poll(50, TimeUnit.MILLISECONDS)).isNull();
-    connection.piece(1);
+    connection.chunk(1);
     connection.begun.take();
     assertThat(other.begun.poll(50, TimeUnit.MILLISECONDS)).isNull();
     connection.arrive(1);
     assertThat(other.begun.take()).isEqualTo(memory.address());
     other.arrive(1);
-    lanes.await();
-    assertThat(lanes.bytesIn()).isEqualTo(2 * LENGTH);
+    connections.incoming().await();
+    assertThat(connections.bytesIn()).isEqualTo(2 * LENGTH);
   }
 
   /** The executor may wait for the one on its way before it comes to the next. */
   @Test
   void whatIsOnItsWayEndsThoughTheNextHasNotBegun() throws Exception {
     begin(0);
-    connection.piece(1);
-    connection.piece(2);
+    connection.chunk(1);
+    connection.chunk(2);
     assertThat(connection.begun.take()).isEqualTo(memory.address());
     connection.arrive(1);
-    lanes.await();
+    connections.incoming().await();
     assertThat(connection.begun).isEmpty();
     begin(1);
     connection.arrive(2);
-    lanes.await();
-    assertThat(lanes.bytesIn()).isEqualTo(2 * LENGTH);
+    connections.incoming().await();
+    assertThat(connections.bytesIn()).isEqualTo(2 * LENGTH);
   }
 
   @Test
   void whatCameBeforeTheEndIsThere() throws Exception {
     begin(0);
     begin(1);
-    connection.piece(1);
-    connection.piece(2);
+    connection.chunk(1);
+    connection.chunk(2);
     connection.begun.take();
     connection.begun.take();
     connection.there.set(2);
     connection.end();
-    lanes.await();
-    assertThat(lanes.bytesIn()).isEqualTo(2 * LENGTH);
+    connections.incoming().await();
+    assertThat(connections.bytesIn()).isEqualTo(2 * LENGTH);
   }
 
   @Test
   void aConnectionThatIsCutEndsWhatIsOnItsWay() throws Exception {
     begin(0);
-    connection.piece(1);
+    connection.chunk(1);
     connection.begun.take();
     connection.cut();
-    assertThatThrownBy(lanes::await).hasMessageContaining("cut");
+    assertThatThrownBy(connections.incoming()::await).hasMessageContaining("cut");
   }
 }

@@ -2,8 +2,8 @@ package graft.remoting.server.session.copy;
 
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
-import graft.remoting.server.connection.Lane;
-import graft.remoting.server.connection.Lanes;
+import graft.remoting.server.connection.DataConnection;
+import graft.remoting.server.connection.Destination;
 import graft.remoting.server.session.call.RefusedCallException;
 import graft.remoting.server.session.state.SessionContext;
 import graft.remoting.server.session.state.SessionState;
@@ -14,11 +14,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Bulk data on its way from the lanes to the device: each lane's thread receives into pinned
- * buffers, and the executor queues their copies. It alone talks to the driver, which lets one
- * thread in at a time: with six of them a quarter of their time went there.
+ * Bulk data on its way from the connections to the device: each connection's thread receives into
+ * pinned buffers, and the executor queues their copies. It alone talks to the driver, which lets
+ * one thread in at a time: with six of them a quarter of their time went there.
  */
-final class LaneWrite implements Lanes.Destination {
+final class StagedWrite implements Destination {
   private final CudaDevice device;
   private final SessionState state;
   private final SessionContext context;
@@ -29,7 +29,7 @@ final class LaneWrite implements Lanes.Destination {
   private final AtomicInteger result = new AtomicInteger(CudaResult.SUCCESS);
 
   /** A write in the context that is current now. */
-  LaneWrite(CudaDevice device, SessionState state, long target, long stream) {
+  StagedWrite(CudaDevice device, SessionState state, long target, long stream) {
     this.device = device;
     this.state = state;
     this.context = state.context();
@@ -41,39 +41,39 @@ final class LaneWrite implements Lanes.Destination {
   private record Part(Staging staging, Staging.Buffer buffer, long offset, long length) {}
 
   @Override
-  public void take(Lane lane, long offset, long length) throws IOException {
-    Staging staging = context.pieces(lane);
+  public void receive(DataConnection connection, long offset, long length) throws IOException {
+    Staging staging = context.chunks(connection);
     for (long done = 0; done < length; ) {
       long part = Math.min(staging.bufferSize(), length - done);
       Staging.Buffer buffer;
       try {
-        buffer = buffer(lane, staging);
+        buffer = buffer(connection, staging);
       } catch (RefusedCallException e) {
         note(e.result());
-        lane.drop(length - done);
+        connection.drop(length - done);
         return;
       }
       Part its = new Part(staging, buffer, offset + done, part);
-      lane.take(
+      connection.receive(
           buffer.address(),
           part,
           () -> {
             parts.add(its);
-            lane.arrived();
+            connection.arrived();
           });
       done += part;
     }
   }
 
-  private Staging.Buffer buffer(Lane lane, Staging staging) throws IOException {
+  private Staging.Buffer buffer(DataConnection connection, Staging staging) throws IOException {
     Staging.Buffer buffer = staging.takeFree();
-    // Those that the lane itself is filling come back once they are full.
-    while (buffer == null && staging.isFull() && lane.isTaking()) {
-      lane.work();
+    // Those that the connection itself is filling come back once they are full.
+    while (buffer == null && staging.isFull() && connection.isReceiving()) {
+      connection.work();
       buffer = staging.takeFree();
     }
     if (buffer == null && staging.isFull()) {
-      lane.lookFor(staging::hasFree);
+      connection.poll(staging::hasFree);
       buffer = staging.takeFree();
     }
     if (buffer == null) {
@@ -87,7 +87,7 @@ final class LaneWrite implements Lanes.Destination {
   @Override
   public void settle() {
     Part part = parts.poll();
-    if (part == null && !context.isCopyingPieces()) {
+    if (part == null && !context.isCopyingChunks()) {
       return;
     }
     long current = state.context().handle();
@@ -98,7 +98,7 @@ final class LaneWrite implements Lanes.Destination {
               target + part.offset(), part.buffer().address(), part.length(), stream));
       note(part.staging().copies(part.buffer(), stream));
     }
-    context.recyclePieces();
+    context.recycleChunks();
     state.enter(current);
   }
 

@@ -1,5 +1,6 @@
 package graft.remoting.server.transport;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.sun.jna.Native;
 import graft.remoting.device.Memory;
 import graft.remoting.server.system.Libc;
@@ -8,12 +9,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Which pieces of a shared file belong to this process. A piece is owned by a lock on its bytes
+ * Which chunks of a shared file belong to this process. A chunk is owned by a lock on its bytes
  * (F_OFD_SETLK, see fcntl(2)): processes that know nothing of each other share a file so, nothing
- * in the file itself is believed, and the kernel gives back the pieces of a process that is gone,
+ * in the file itself is believed, and the kernel gives back the chunks of a process that is gone,
  * however it went.
  */
-final class Pieces {
+final class SharedChunks {
   // struct flock of 64-bit Linux: l_type and l_whence are shorts, then l_start, l_len and l_pid.
   private static final int FLOCK = 32;
   private static final int START = 8;
@@ -21,21 +22,23 @@ final class Pieces {
 
   private final int fd;
   private final long bytes;
+
+  @GuardedBy("this")
   private final TreeMap<Long, Long> own = new TreeMap<>();
 
   /**
-   * The pieces of a file.
+   * The chunks of a file.
    *
    * @param fd opened by this process alone; the locks end with it
    * @param bytes the file's size
    */
-  Pieces(int fd, long bytes) {
+  SharedChunks(int fd, long bytes) {
     this.fd = fd;
     this.bytes = bytes;
   }
 
   /**
-   * The offset of the first free piece that is large enough, ours from now on; -1 if none is.
+   * The offset of the first free chunk that is large enough, ours from now on; -1 if none is.
    *
    * @param alignment of the offset, a power of two and at least a page
    */
@@ -64,14 +67,14 @@ final class Pieces {
     return (offset + alignment - 1) & -alignment;
   }
 
-  /** Gives a piece back that {@link #take} gave. */
+  /** Gives a chunk back that {@link #take} gave. */
   synchronized void give(long offset, long length) {
     if (own.remove(offset, length)) {
       lock(offset, length, Libc.F_UNLCK);
     }
   }
 
-  /** Where another process's piece in this range ends; 0 if the range is free. */
+  /** Where another process's chunk in this range ends; 0 if the range is free. */
   private long endOfOther(long offset, long length) {
     try (Scratch flock = describe(offset, length, Libc.F_WRLCK)) {
       long memory = flock.address();

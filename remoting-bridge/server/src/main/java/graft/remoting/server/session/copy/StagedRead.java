@@ -10,14 +10,14 @@ import java.util.ArrayDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A copy to the client that it waits for: up to four pieces are on the way from the device while
+ * A copy to the client that it waits for: up to four chunks are on the way from the device while
  * those before are sent. The executor does it as long as nothing else is there to do, else a
  * waiter.
  */
-public final class Read {
-  private static final int PIECES = 4;
+public final class StagedRead {
+  private static final int CHUNKS = 4;
 
-  /** Smaller ones on lanes, so that the first is there sooner. */
+  /** Smaller ones on connections, so that the first is there sooner. */
   private static final int LANE_PIECES = 8;
 
   private final CudaDevice device;
@@ -29,18 +29,19 @@ public final class Read {
   private final long bytes;
   private final long stream;
   private final ArrayDeque<Staging.Buffer> queued = new ArrayDeque<>();
-  private final boolean onLanes;
+  private final boolean onDataConnections;
   private final LinkedBlockingQueue<Staging.Buffer> sent = new LinkedBlockingQueue<>();
   private boolean over;
   private long queuedBytes;
   private long sentBytes;
 
-  Read(CudaDevice device, SessionState state, int slot, long source, long bytes, long stream) {
+  StagedRead(
+      CudaDevice device, SessionState state, int slot, long source, long bytes, long stream) {
     this.device = device;
     this.state = state;
     this.context = state.context();
-    this.onLanes = state.usesLanes(bytes);
-    this.staging = onLanes ? context.reads() : context.staging(bytes);
+    this.onDataConnections = state.usesDataConnections(bytes);
+    this.staging = onDataConnections ? context.reads() : context.staging(bytes);
     this.slot = slot;
     this.source = source;
     this.bytes = bytes;
@@ -49,7 +50,7 @@ public final class Read {
 
   /** Starts it, and ends it too if that needs no waiting; else the reply comes later. */
   int begin() {
-    int result = fill(onLanes ? LANE_PIECES : PIECES);
+    int result = fill(onDataConnections ? LANE_PIECES : CHUNKS);
     while (result == CudaResult.SUCCESS && sentBytes < bytes) {
       int ready = state.spinUntil(() -> device.cuEventQuery(queued.element().event()));
       if (ready == CudaResult.NOT_READY) {
@@ -74,36 +75,37 @@ public final class Read {
     return result;
   }
 
-  private int fill(int pieces) {
+  private int fill(int chunks) {
     int result = CudaResult.SUCCESS;
-    while (result == CudaResult.SUCCESS && queuedBytes < bytes && queued.size() < pieces) {
+    while (result == CudaResult.SUCCESS && queuedBytes < bytes && queued.size() < chunks) {
       result = queue(staging.take(!state.hostFunctions().arePending()));
     }
     return result;
   }
 
   private int queue(Staging.Buffer buffer) {
-    long piece = Math.min(bytes - queuedBytes, staging.bufferSize());
-    int result = device.cuMemcpyDtoHAsync_v2(buffer.address(), source + queuedBytes, piece, stream);
+    long chunk = Math.min(bytes - queuedBytes, staging.bufferSize());
+    int result = device.cuMemcpyDtoHAsync_v2(buffer.address(), source + queuedBytes, chunk, stream);
     if (result == CudaResult.SUCCESS) {
       result = device.cuEventRecord(buffer.event(), stream);
     }
     queued.add(buffer);
-    queuedBytes += piece;
+    queuedBytes += chunk;
     return result;
   }
 
   private int sendOne() {
     Staging.Buffer buffer = queued.remove();
-    long piece = Math.min(bytes - sentBytes, staging.bufferSize());
-    if (onLanes) {
-      state.sendOnLanes(slot, sentBytes, buffer.address(), piece, bytes, () -> sent(buffer));
-      sentBytes += piece;
+    long chunk = Math.min(bytes - sentBytes, staging.bufferSize());
+    if (onDataConnections) {
+      state.sendOnDataConnections(
+          slot, sentBytes, buffer.address(), chunk, bytes, () -> sent(buffer));
+      sentBytes += chunk;
       boolean next = queuedBytes < bytes && (queued.isEmpty() || !sent.isEmpty());
       return next ? queue(takeSent()) : CudaResult.SUCCESS;
     }
-    state.sendData(slot, sentBytes, buffer.address(), piece);
-    sentBytes += piece;
+    state.sendData(slot, sentBytes, buffer.address(), chunk);
+    sentBytes += chunk;
     if (queuedBytes < bytes) {
       return queue(buffer);
     }
@@ -111,7 +113,7 @@ public final class Read {
     return CudaResult.SUCCESS;
   }
 
-  /** The lanes have sent a buffer: for the next piece, or for the next read. */
+  /** The connections have sent a buffer: for the next chunk, or for the next read. */
   private synchronized void sent(Staging.Buffer buffer) {
     if (over) {
       staging.give(buffer);
@@ -120,7 +122,7 @@ public final class Read {
     }
   }
 
-  /** A buffer that the lanes have sent; waits for it, awake for a moment. */
+  /** A buffer that the connections have sent; waits for it, awake for a moment. */
   private Staging.Buffer takeSent() {
     state.spinUntil(() -> sent.isEmpty() ? CudaResult.NOT_READY : CudaResult.SUCCESS);
     try {

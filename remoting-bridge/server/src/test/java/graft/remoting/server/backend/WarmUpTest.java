@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class RehearsalTest {
+class WarmUpTest {
   private final Map<String, Integer> calls = new ConcurrentHashMap<>();
   private final Map<String, Integer> failures = new ConcurrentHashMap<>();
 
@@ -20,7 +20,7 @@ class RehearsalTest {
   private CudaDevice counting(CudaDevice device) {
     return (CudaDevice)
         Proxy.newProxyInstance(
-            RehearsalTest.class.getClassLoader(),
+            WarmUpTest.class.getClassLoader(),
             new Class<?>[] {CudaDevice.class},
             (proxy, method, arguments) -> {
               calls.merge(method.getName(), 1, Integer::sum);
@@ -55,7 +55,7 @@ class RehearsalTest {
   void everyCallOfItWorksAndAllIsGivenBack() {
     AtomicInteger rounds = new AtomicInteger();
     // Rounds 0, 16, 32 and 48 are real.
-    new Rehearsal(
+    new WarmUp(
             new PretendingDevice(counting(new FakeCuda())),
             50,
             () -> rounds.incrementAndGet() <= 50)
@@ -76,7 +76,7 @@ class RehearsalTest {
   void afterARehearsalThatBreaksOffTheDeviceIsRealAgain() {
     PretendingDevice device = new PretendingDevice(counting(new FakeCuda()));
     AtomicInteger rounds = new AtomicInteger();
-    new Rehearsal(
+    new WarmUp(
             device,
             50,
             () -> {
@@ -93,7 +93,7 @@ class RehearsalTest {
 
   @Test
   void aDeviceThatRefusesEverythingIsLeftAlone() {
-    new Rehearsal(new PretendingDevice(new CudaDevice() {}), 50, () -> true).run();
+    new WarmUp(new PretendingDevice(new CudaDevice() {}), 50, () -> true).run();
     assertThat(calls).isEmpty();
   }
 }

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Bulk data on further connections, against a real server and worker with a fake driver. */
 @Timeout(60)
-class LanesTest {
-  private static final int PIECE = 1 << 20;
-  private static final int LENGTH = 3 * PIECE + 12345;
+class DataConnectionsTest {
+  private static final int CHUNK = 1 << 20;
+  private static final int LENGTH = 3 * CHUNK + 12345;
 
   @TempDir static Path folder;
   private static GraftServer server;
@@ -56,8 +56,8 @@ class LanesTest {
     ListenAddress address = server.addresses().get(0);
     WireClient session = WireClient.session(address, "alice", ServerFixture.ALICE);
     cuda = new CudaClient(session).retain();
-    first = session.lane(address, "alice", HandshakeMessages.LANE_BULK);
-    second = session.lane(address, "alice", HandshakeMessages.LANE_BULK);
+    first = session.connection(address, "alice", HandshakeMessages.CONNECTION_DATA);
+    second = session.connection(address, "alice", HandshakeMessages.CONNECTION_DATA);
   }
 
   @AfterEach
@@ -73,9 +73,9 @@ class LanesTest {
     return bytes;
   }
 
-  private static void piece(WireClient lane, long transfer, long offset, byte[] data)
+  private static void chunk(WireClient connection, long transfer, long offset, byte[] data)
       throws IOException {
-    lane.send(
+    connection.send(
         WireClient.little(24 + data.length)
             .putLong(transfer)
             .putLong(offset)
@@ -85,17 +85,18 @@ class LanesTest {
   }
 
   private static byte[] part(byte[] data, int from) {
-    return Arrays.copyOfRange(data, from, Math.min(data.length, from + PIECE));
+    return Arrays.copyOfRange(data, from, Math.min(data.length, from + CHUNK));
   }
 
-  /** Takes pieces of a read until all lanes together have so many bytes. */
-  private static void take(WireClient lane, long read, byte[] to, AtomicInteger got, int bytes)
+  /** Takes chunks of a read until all connections together have so many bytes. */
+  private static void take(
+      WireClient connection, long read, byte[] to, AtomicInteger got, int bytes)
       throws IOException {
     while (got.get() < bytes) {
-      ByteBuffer header = lane.receive(24);
+      ByteBuffer header = connection.receive(24);
       assertThat(header.getLong(0)).isEqualTo(read);
       int length = (int) header.getLong(16);
-      lane.receive(length).get(0, to, (int) header.getLong(8), length);
+      connection.receive(length).get(0, to, (int) header.getLong(8), length);
       got.addAndGet(length);
     }
   }
@@ -104,11 +105,11 @@ class LanesTest {
   void piecesOfAWriteMayComeOnAnyLaneInAnyOrderAndBeforeTheirRecord() throws Exception {
     byte[] data = random(LENGTH);
     long address = cuda.allocate(LENGTH);
-    piece(second, 1, 2 * PIECE, part(data, 2 * PIECE));
-    piece(second, 1, 0, part(data, 0));
-    cuda.onLanes("graftWrite", with(address, LENGTH, 0));
-    piece(first, 1, 3 * PIECE, part(data, 3 * PIECE));
-    piece(first, 1, PIECE, part(data, PIECE));
+    chunk(second, 1, 2 * CHUNK, part(data, 2 * CHUNK));
+    chunk(second, 1, 0, part(data, 0));
+    cuda.onDataConnections("graftWrite", with(address, LENGTH, 0));
+    chunk(first, 1, 3 * CHUNK, part(data, 3 * CHUNK));
+    chunk(first, 1, CHUNK, part(data, CHUNK));
     cuda.call("cuStreamSynchronize", with(0));
     int slot = cuda.begin("graftRead", with(address, 1000, 0));
     CudaClient.Data small = cuda.data();
@@ -138,33 +139,35 @@ class LanesTest {
     cuda.async("graftWrite", with(flag, 4, 0), new byte[] {1, 0, 0, 0});
   }
 
-  /** Each buffer is used several times, and what is done with one the lanes' threads wait for. */
+  /**
+   * Each buffer is used several times, and what is done with one the connections' threads wait for.
+   */
   @Test
   void aWriteMayHaveMorePiecesThanThereAreBuffers() throws Exception {
-    int length = 40 * PIECE;
+    int length = 40 * CHUNK;
     byte[] data = random(length);
     long address = cuda.allocate(length);
     long flag = block(7); // so that the data does not go straight to its place
-    cuda.onLanes("graftWrite", with(address, length, 0));
+    cuda.onDataConnections("graftWrite", with(address, length, 0));
     Thread half =
         new Thread(
             () -> {
               try {
-                for (int at = 0; at < length; at += 2 * PIECE) {
-                  piece(second, 1, at, part(data, at));
+                for (int at = 0; at < length; at += 2 * CHUNK) {
+                  chunk(second, 1, at, part(data, at));
                 }
               } catch (IOException e) {
                 // The session's end.
               }
             });
     half.start();
-    for (int at = PIECE; at < length; at += 2 * PIECE) {
-      piece(first, 1, at, part(data, at));
+    for (int at = CHUNK; at < length; at += 2 * CHUNK) {
+      chunk(first, 1, at, part(data, at));
     }
     half.join();
     cuda.call("cuStreamSynchronize", with(0));
     release(flag);
-    for (int at = 0; at < length; at += PIECE) {
+    for (int at = 0; at < length; at += CHUNK) {
       cuda.begin("graftRead", with(address + at, 1000, 0));
       assertThat(cuda.data().bytes().array()).isEqualTo(Arrays.copyOfRange(data, at, at + 1000));
       assertThat(cuda.wire.answer().result()).isZero();
@@ -178,16 +181,16 @@ class LanesTest {
     long address = cuda.allocate(LENGTH);
     long flag = block(7);
     cuda.function(2, "store");
-    for (int at = 0; at < LENGTH; at += PIECE) {
+    for (int at = 0; at < LENGTH; at += CHUNK) {
       cuda.launch(2, 7, longs(address + at, 4711));
     }
-    cuda.onLanes("graftWrite", with(address, LENGTH, 7));
-    piece(first, 1, 0, Arrays.copyOf(data, 2 * PIECE + 1));
-    piece(second, 1, 2 * PIECE + 1, Arrays.copyOfRange(data, 2 * PIECE + 1, LENGTH));
+    cuda.onDataConnections("graftWrite", with(address, LENGTH, 7));
+    chunk(first, 1, 0, Arrays.copyOf(data, 2 * CHUNK + 1));
+    chunk(second, 1, 2 * CHUNK + 1, Arrays.copyOfRange(data, 2 * CHUNK + 1, LENGTH));
     cuda.call("cuMemGetInfo_v2", with(1, 1)); // all of it has been received
     release(flag);
     cuda.call("cuStreamSynchronize", with(7));
-    for (int at = 0; at < LENGTH; at += PIECE) {
+    for (int at = 0; at < LENGTH; at += CHUNK) {
       cuda.begin("graftRead", with(address + at, 1000, 0));
       assertThat(cuda.data().bytes().array()).isEqualTo(Arrays.copyOfRange(data, at, at + 1000));
       assertThat(cuda.wire.answer().result()).isZero();
@@ -197,16 +200,16 @@ class LanesTest {
   /** A later one's data may be there first. */
   @Test
   void writesThroughBuffersTakeEffectInTheirOrder() throws Exception {
-    long address = cuda.allocate(PIECE);
-    long other = cuda.allocate(PIECE);
+    long address = cuda.allocate(CHUNK);
+    long other = cuda.allocate(CHUNK);
     long flag = block(7); // so that the data does not go straight to its place
-    byte[] data = random(PIECE);
+    byte[] data = random(CHUNK);
     for (long to : new long[] {address, other, address}) {
-      cuda.onLanes("graftWrite", with(to, PIECE, 0));
+      cuda.onDataConnections("graftWrite", with(to, CHUNK, 0));
     }
-    piece(second, 3, 0, data);
-    piece(first, 1, 0, new byte[PIECE]);
-    piece(first, 2, 0, new byte[PIECE]);
+    chunk(second, 3, 0, data);
+    chunk(first, 1, 0, new byte[CHUNK]);
+    chunk(first, 2, 0, new byte[CHUNK]);
     cuda.call("cuStreamSynchronize", with(0));
     release(flag);
     cuda.begin("graftRead", with(address, 1000, 0));
@@ -217,26 +220,26 @@ class LanesTest {
   /** A later one's data may come first: it waits, part by part, for the one before. */
   @Test
   void writesStraightToMemoryThatOverlapTakeEffectInTheirOrder() throws Exception {
-    long address = cuda.allocate(3 * PIECE);
-    cuda.onLanes("graftWrite", with(address, 2 * PIECE, 0));
-    cuda.onLanes("graftWrite", with(address + PIECE + 7, 2 * PIECE - 7, 0));
-    byte[] data = random(2 * PIECE - 7);
+    long address = cuda.allocate(3 * CHUNK);
+    cuda.onDataConnections("graftWrite", with(address, 2 * CHUNK, 0));
+    cuda.onDataConnections("graftWrite", with(address + CHUNK + 7, 2 * CHUNK - 7, 0));
+    byte[] data = random(2 * CHUNK - 7);
     Thread later =
         new Thread(
             () -> {
               try {
-                piece(second, 2, 0, data);
+                chunk(second, 2, 0, data);
               } catch (IOException e) {
                 // The session's end.
               }
             });
     later.start();
     later.join(100); // its data is with the server, or waits for it
-    piece(first, 1, PIECE, new byte[PIECE]);
-    piece(first, 1, 0, new byte[PIECE]);
+    chunk(first, 1, CHUNK, new byte[CHUNK]);
+    chunk(first, 1, 0, new byte[CHUNK]);
     later.join();
     cuda.call("cuStreamSynchronize", with(0));
-    cuda.begin("graftRead", with(address + PIECE, 1000, 0));
+    cuda.begin("graftRead", with(address + CHUNK, 1000, 0));
     byte[] both = new byte[1000];
     System.arraycopy(data, 0, both, 7, 993);
     assertThat(cuda.data().bytes().array()).isEqualTo(both);
@@ -248,13 +251,13 @@ class LanesTest {
     long address = cuda.allocate(LENGTH);
     cuda.function(1, "store");
     for (int write = 0; write < 100; write++) { // more than may be begun at once
-      cuda.onLanes("graftWrite", with(address, PIECE, 0));
+      cuda.onDataConnections("graftWrite", with(address, CHUNK, 0));
     }
     cuda.launch(1, 0, longs(address, 4711));
-    byte[] data = new byte[PIECE];
+    byte[] data = new byte[CHUNK];
     for (int write = 100; write > 0; write--) {
       Arrays.fill(data, (byte) write);
-      piece(write % 2 == 0 ? first : second, 101 - write, 0, data);
+      chunk(write % 2 == 0 ? first : second, 101 - write, 0, data);
     }
     cuda.call("cuStreamSynchronize", with(0));
     cuda.begin("graftRead", with(address, 1000, 0));
@@ -283,9 +286,9 @@ class LanesTest {
     byte[] got = new byte[LENGTH];
     AtomicInteger bytes = new AtomicInteger();
     Thread[] takers = new Thread[2];
-    for (int lane = 0; lane < 2; lane++) {
-      WireClient from = lane == 0 ? first : second;
-      takers[lane] =
+    for (int connection = 0; connection < 2; connection++) {
+      WireClient from = connection == 0 ? first : second;
+      takers[connection] =
           new Thread(
               () -> {
                 try {
@@ -294,7 +297,7 @@ class LanesTest {
                   // The session's end.
                 }
               });
-      takers[lane].start();
+      takers[connection].start();
     }
     long announced = 0;
     WireClient.Answer answer;
@@ -321,10 +324,10 @@ class LanesTest {
   void theImageOfAModuleMayComeOnLanes() throws Exception {
     byte[] image =
         Arrays.copyOf(
-            "good image\0".getBytes(java.nio.charset.StandardCharsets.US_ASCII), 2 * PIECE);
-    cuda.onLanes("graftModuleLoad", with(1, image.length, 0, 0, 0, 0, 0));
-    piece(first, 1, PIECE, part(image, PIECE));
-    piece(second, 1, 0, part(image, 0));
+            "good image\0".getBytes(java.nio.charset.StandardCharsets.US_ASCII), 2 * CHUNK);
+    cuda.onDataConnections("graftModuleLoad", with(1, image.length, 0, 0, 0, 0, 0));
+    chunk(first, 1, CHUNK, part(image, CHUNK));
+    chunk(second, 1, 0, part(image, 0));
     cuda.call("graftModuleGetFunction", with(1, 1).text("store").put(0).put(0).put(0));
   }
 
@@ -345,10 +348,11 @@ class LanesTest {
                   WireClient.session(server.addresses().get(0), "alice", ServerFixture.ALICE))
               .retain();
       long theirs = other.allocate(LENGTH);
-      try (WireClient lane =
-          other.wire.lane(server.addresses().get(0), "alice", HandshakeMessages.LANE_BULK)) {
-        other.onLanes("graftWrite", with(theirs, LENGTH, 0));
-        lane.send(
+      try (WireClient connection =
+          other.wire.connection(
+              server.addresses().get(0), "alice", HandshakeMessages.CONNECTION_DATA)) {
+        other.onDataConnections("graftWrite", with(theirs, LENGTH, 0));
+        connection.send(
             WireClient.little(24).putLong(wrong[0]).putLong(wrong[1]).putLong(wrong[2]).flip());
         assertThatThrownBy(() -> other.call("graftContextSynchronize", with()))
             .as(Arrays.toString(wrong))
@@ -376,10 +380,11 @@ class LanesTest {
         new CudaClient(WireClient.session(address, "alice", ServerFixture.ALICE)).retain();
     long theirs = other.allocate(LENGTH);
     assertThat(metrics()).contains("graft_sessions 2\n");
-    WireClient lane = other.wire.lane(address, "alice", HandshakeMessages.LANE_BULK);
-    other.onLanes("graftWrite", with(theirs, LENGTH, 0));
-    lane.send(WireClient.little(24 + 100).putLong(1).putLong(0).putLong(PIECE).rewind());
-    lane.close();
+    WireClient connection =
+        other.wire.connection(address, "alice", HandshakeMessages.CONNECTION_DATA);
+    other.onDataConnections("graftWrite", with(theirs, LENGTH, 0));
+    connection.send(WireClient.little(24 + 100).putLong(1).putLong(0).putLong(CHUNK).rewind());
+    connection.close();
     other.close();
     while (!metrics().contains("graft_sessions 1\n")) {
       Thread.onSpinWait(); // the test's own time limit ends it
@@ -391,11 +396,11 @@ class LanesTest {
   void theTokenAloneOpensNoLaneOfASession() {
     assertThatThrownBy(
             () ->
-                cuda.wire.lane(
+                cuda.wire.connection(
                     server.addresses().get(0),
                     "alice",
                     ServerFixture.ALICE,
-                    HandshakeMessages.LANE_BULK))
+                    HandshakeMessages.CONNECTION_DATA))
         .hasMessageContaining("refused 3");
   }
 }

@@ -23,12 +23,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A session that nobody asked for: while a worker waits for its client, it executes common calls
- * again and again, so that they are compiled and the driver is warm when the client comes. Leaves
- * nothing behind but a few staging buffers.
+ * A session without a client: while a worker waits for its client, it executes common calls again
+ * and again, so that they are compiled and the driver is warm when the client comes. The warm-up
+ * leaves nothing behind but a few staging buffers.
  */
-final class Rehearsal {
-  private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
+final class WarmUp {
+  private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
   private static final int ROUNDS = 3_000;
 
@@ -38,6 +38,24 @@ final class Rehearsal {
   private static final int WANTS_REPLY = 1;
   private static final int HAS_BULK = 2;
   private static final int BYTES = 64;
+
+  // The ids that the warm-up, as a client does, gives its objects.
+  private static final int CONTEXT = 1;
+  private static final int MODULE = 1;
+  private static final int FUNCTION = 1;
+  private static final int STREAM = 1;
+  private static final int EVENT = 1;
+  private static final int DEVICE = 0;
+  private static final int READ = 1;
+
+  /** A result that the client wants. */
+  private static final int WANTED = 1;
+
+  /** Room for the snapshot of a device. */
+  private static final int SNAPSHOT = 4096;
+
+  private static final int NON_BLOCKING = 1; // CU_STREAM_NON_BLOCKING
+  private static final int NO_TIMING = 2; // CU_EVENT_DISABLE_TIMING
 
   /** A kernel that does nothing. */
   private static final String PTX =
@@ -50,18 +68,18 @@ final class Rehearsal {
   private int context;
 
   /**
-   * A rehearsal.
+   * A warm-up.
    *
    * @param spinMicros how long a session will poll
    * @param goOn false as soon as a client is there
    */
-  Rehearsal(PretendingDevice device, int spinMicros, BooleanSupplier goOn) {
+  WarmUp(PretendingDevice device, int spinMicros, BooleanSupplier goOn) {
     this.device = device;
     this.spinMicros = spinMicros;
     this.goOn = goOn;
   }
 
-  /** Rehearses until all is done or a client has come. Needs a current context on no thread. */
+  /** Warms up until all is done or a client has come. Needs a current context on no thread. */
   void run() {
     try (Scratch out = new Scratch(16)) {
       int result = device.cuDevicePrimaryCtxRetain(out.address(), 0);
@@ -72,20 +90,20 @@ final class Rehearsal {
       result = device.cuMemAlloc_v2(out.address() + 8, BYTES);
       if (result == CudaResult.SUCCESS) {
         long memory = Memory.getLong(out.address() + 8);
-        play(memory);
+        execute(memory);
         device.cuMemFree_v2(memory);
       }
       device.cuCtxSetCurrent(0);
       device.cuDevicePrimaryCtxRelease_v2(0);
     } catch (IOException | RuntimeException e) {
       // A client's session will say it better, if it matters.
-      LOG.debug("rehearsal: {}", e.toString());
+      LOG.debug("warm-up: {}", e.toString());
     } finally {
       device.pretend(false);
     }
   }
 
-  private void play(long memory) throws IOException {
+  private void execute(long memory) throws IOException {
     Transport script = new Script(device, opening(), round(memory), closing(), goOn);
     try (StreamChannel channel = new StreamChannel(script, spinMicros)) {
       Session session =
@@ -107,14 +125,15 @@ final class Rehearsal {
     byte[] name = "nothing\0".getBytes(StandardCharsets.US_ASCII);
     long nameWord = ByteBuffer.wrap(name).order(ByteOrder.LITTLE_ENDIAN).getLong();
     List<byte[]> lines = new ArrayList<>();
-    lines.add(line(out -> record(out, "graftSnapshot", WANTS_REPLY, 0, 1, 4096)));
-    lines.add(line(out -> record(out, "graftPrimaryContextRetain", WANTS_REPLY, 1, 0, 0)));
-    context = 1;
+    lines.add(line(out -> record(out, "graftSnapshot", WANTS_REPLY, DEVICE, WANTED, SNAPSHOT)));
+    lines.add(
+        line(out -> record(out, "graftPrimaryContextRetain", WANTS_REPLY, CONTEXT, DEVICE, 0)));
+    context = CONTEXT;
     lines.add(
         line(
             out -> {
               int flags = WANTS_REPLY | HAS_BULK;
-              record(out, "graftModuleLoad", flags, 1, image.length, 0, 0, 0, 0, 0);
+              record(out, "graftModuleLoad", flags, MODULE, image.length, 0, 0, 0, 0, 0);
               out.put(image);
             }));
     lines.add(
@@ -124,19 +143,19 @@ final class Rehearsal {
                     out,
                     "graftModuleGetFunction",
                     WANTS_REPLY,
-                    1,
-                    1,
+                    FUNCTION,
+                    MODULE,
                     name.length,
                     nameWord,
-                    1,
+                    WANTED,
                     0,
                     0)));
     lines.add(
         line(
             out -> {
-              record(out, "cuStreamCreate", 0, 1, 1);
-              record(out, "cuEventCreate", 0, 1, 2);
-              record(out, "cuStreamQuery", WANTS_REPLY, 1);
+              record(out, "cuStreamCreate", 0, STREAM, NON_BLOCKING);
+              record(out, "cuEventCreate", 0, EVENT, NO_TIMING);
+              record(out, "cuStreamQuery", WANTS_REPLY, STREAM);
             }));
     return lines;
   }
@@ -145,29 +164,29 @@ final class Rehearsal {
     return List.of(
         line(
             out -> {
-              record(out, "graftLaunch", 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 8, 0, 8);
-              record(out, "graftLaunch", 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 8, 0, 8);
-              record(out, "cuStreamSynchronize", WANTS_REPLY, 1);
+              launch(out);
+              launch(out);
+              record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
             }),
         line(
             out -> {
-              record(out, "graftWrite", HAS_BULK, memory, BYTES, 1);
+              record(out, "graftWrite", HAS_BULK, memory, BYTES, STREAM);
               out.put(new byte[BYTES]);
-              record(out, "graftRead", WANTS_REPLY, memory, BYTES, 1);
+              record(out, "graftRead", WANTS_REPLY, memory, BYTES, STREAM);
             }),
         line(
             out -> {
-              record(out, "graftReadAsync", 0, memory, BYTES, 1, 1);
-              record(out, "cuStreamSynchronize", WANTS_REPLY, 1);
+              record(out, "graftReadAsync", 0, memory, BYTES, STREAM, READ);
+              record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
             }),
         line(
             out -> {
-              record(out, "cuEventRecord", 0, 1, 1);
-              record(out, "cuEventSynchronize", WANTS_REPLY, 1);
+              record(out, "cuEventRecord", 0, EVENT, STREAM);
+              record(out, "cuEventSynchronize", WANTS_REPLY, EVENT);
             }),
         line(
             out -> {
-              record(out, "cuMemsetD8Async", 0, memory, 0, BYTES, 1);
+              record(out, "cuMemsetD8Async", 0, memory, 0, BYTES, STREAM);
               record(out, "graftContextSynchronize", WANTS_REPLY);
             }));
   }
@@ -176,11 +195,35 @@ final class Rehearsal {
     return List.of(
         line(
             out -> {
-              record(out, "cuEventDestroy_v2", 0, 1);
-              record(out, "cuStreamDestroy_v2", 0, 1);
-              record(out, "cuModuleUnload", 0, 1);
-              record(out, "graftPrimaryContextRelease", WANTS_REPLY, 1, 0, 0);
+              record(out, "cuEventDestroy_v2", 0, EVENT);
+              record(out, "cuStreamDestroy_v2", 0, STREAM);
+              record(out, "cuModuleUnload", 0, MODULE);
+              record(out, "graftPrimaryContextRelease", WANTS_REPLY, CONTEXT, DEVICE, 0);
             }));
+  }
+
+  /** One block of one thread, with a parameter of eight bytes. */
+  private void launch(ByteBuffer out) {
+    long grid = 1;
+    long block = 1;
+    long sharedBytes = 0;
+    long parameter = 0;
+    record(
+        out,
+        "graftLaunch",
+        0,
+        FUNCTION,
+        grid,
+        grid,
+        grid,
+        block,
+        block,
+        block,
+        sharedBytes,
+        STREAM,
+        Long.BYTES,
+        parameter,
+        Long.BYTES);
   }
 
   private static byte[] line(Consumer<ByteBuffer> records) {

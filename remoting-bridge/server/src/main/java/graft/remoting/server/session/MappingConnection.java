@@ -5,45 +5,45 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.connection.Channel;
 import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.session.call.Call;
-import graft.remoting.server.session.memory.Twins;
+import graft.remoting.server.session.memory.ShadowMappings;
 import graft.remoting.server.system.Scratch;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection on which the client reads and writes {@link Twins}. The session's own stream of
- * records may stand still while a host function runs; what the function sees and leaves must come
- * and go all the same.
+ * A connection on which the client reads and writes {@link ShadowMappings}. The session's own
+ * stream of records may stand still while a host function runs; what the function sees and leaves
+ * must come and go all the same.
  *
  * <p>Records: u64 address, u64 bytes; function 0 reads, 1 writes and has the data behind it, 2
  * merges and has behind the data a mask, a bit for each byte that is to be written. Each is
  * answered, a read with its data.
  */
-final class TwinLane {
+final class MappingConnection {
   /** The most at a time. */
   static final int MOST = 1 << 20;
 
-  private static final Logger LOG = LoggerFactory.getLogger(TwinLane.class);
+  private static final Logger LOG = LoggerFactory.getLogger(MappingConnection.class);
   private static final int RECORD = Channel.RECORD_HEADER + 2 * Long.BYTES;
   private static final int READ = 0;
   private static final int WRITE = 1;
   private static final int MERGE = 2;
 
   private final Channel channel;
-  private final Twins twins;
+  private final ShadowMappings mappings;
   private final long data = Memory.allocate(MOST);
   private final long mask = Memory.allocate(MOST / Long.BYTES);
 
-  private TwinLane(Channel channel, Twins twins) {
+  private MappingConnection(Channel channel, ShadowMappings mappings) {
     this.channel = channel;
-    this.twins = twins;
+    this.mappings = mappings;
   }
 
   /** Serves the connection on a thread of its own until its end. */
-  static void start(Channel channel, Twins twins) {
-    TwinLane lane = new TwinLane(channel, twins);
-    Thread thread = new Thread(null, lane::serve, "graft-twins", 256 << 10);
+  static void start(Channel channel, ShadowMappings mappings) {
+    MappingConnection connection = new MappingConnection(channel, mappings);
+    Thread thread = new Thread(null, connection::serve, "graft-mappings", 256 << 10);
     thread.setDaemon(true);
     thread.start();
   }
@@ -54,7 +54,7 @@ final class TwinLane {
         answer(record);
       }
     } catch (IOException | ProtocolException e) {
-      LOG.info("the connection for twins ended: {}", e.getMessage());
+      LOG.info("the connection for mappings ended: {}", e.getMessage());
     } finally {
       Memory.free(data);
       Memory.free(mask);
@@ -64,34 +64,34 @@ final class TwinLane {
   private void answer(long record) throws IOException {
     int function = Memory.getShort(record + 4);
     if (Memory.getInt(record) != RECORD || function < READ || function > MERGE) {
-      throw new ProtocolException("a record on the connection for twins that is none of theirs");
+      throw new ProtocolException("a record on the connection for mappings that is none of theirs");
     }
     long address = Memory.getLong(record + Channel.RECORD_HEADER);
     long bytes = Memory.getLong(record + Channel.RECORD_HEADER + Long.BYTES);
     if (bytes <= 0 || bytes > MOST) {
       throw new ProtocolException(
-          "a copy of " + Long.toUnsignedString(bytes) + " bytes on the connection for twins");
+          "a copy of " + Long.toUnsignedString(bytes) + " bytes on the connection for mappings");
     }
     if (function == MERGE && ((address | bytes) & Long.BYTES - 1) != 0) {
-      throw new ProtocolException("a merge of parts of words on the connection for twins");
+      throw new ProtocolException("a merge of parts of words on the connection for mappings");
     }
     if (!copy(function, address, bytes)) {
       throw new ProtocolException(
-          "a copy of memory that is no twin, at " + Long.toHexString(address));
+          "a copy of memory that is no mapping, at " + Long.toHexString(address));
     }
     reply(function, bytes);
   }
 
   private boolean copy(int function, long address, long bytes) throws IOException {
     if (function == READ) {
-      return twins.read(address, data, bytes);
+      return mappings.read(address, data, bytes);
     }
     channel.readBulk(data, bytes);
     if (function == WRITE) {
-      return twins.write(data, address, bytes);
+      return mappings.write(data, address, bytes);
     }
     channel.readBulk(mask, bytes / Long.BYTES);
-    return twins.merge(data, mask, address, bytes);
+    return mappings.merge(data, mask, address, bytes);
   }
 
   private void reply(int function, long bytes) throws IOException {

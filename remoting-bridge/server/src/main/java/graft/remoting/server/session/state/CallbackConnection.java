@@ -13,23 +13,24 @@ import org.slf4j.LoggerFactory;
  * session's own stream of records may stand still just then: in a call for which the driver waits
  * until the GPU is idle, while the GPU waits for that function.
  */
-public final class CallbackLane {
-  private static final Logger LOG = LoggerFactory.getLogger(CallbackLane.class);
+public final class CallbackConnection {
+  private static final Logger LOG = LoggerFactory.getLogger(CallbackConnection.class);
   private static final String DONE = "graftHostFunctionDone";
   private static final int RECORD = Channel.RECORD_HEADER + Long.BYTES;
 
-  private CallbackLane() {}
+  private CallbackConnection() {}
 
   /** Reads the connection on a thread of its own until its end. */
-  public static void start(Channel lane, HostFunctions functions) {
-    Thread thread = new Thread(null, () -> read(lane, functions), "graft-lane", 256 << 10);
+  public static void start(Channel connection, HostFunctions functions) {
+    Thread thread =
+        new Thread(null, () -> read(connection, functions), "graft-connection", 256 << 10);
     thread.setDaemon(true);
     thread.start();
   }
 
-  private static void read(Channel lane, HostFunctions functions) {
-    try (lane) {
-      for (long record = lane.nextRecord(); record != 0; record = lane.nextRecord()) {
+  private static void read(Channel connection, HostFunctions functions) {
+    try (connection) {
+      for (long record = connection.nextRecord(); record != 0; record = connection.nextRecord()) {
         if (Memory.getInt(record) != RECORD
             || !Dispatcher.name(Memory.getShort(record + 4) & 0xFFFF).equals(DONE)) {
           throw new ProtocolException(
