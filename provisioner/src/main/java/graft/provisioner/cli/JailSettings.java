@@ -2,7 +2,7 @@ package graft.provisioner.cli;
 
 import graft.provisioner.GraftException;
 import graft.provisioner.values.MemorySize;
-import graft.remoting.server.JailConfig;
+import graft.remoting.server.jail.JailConfig;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Option;

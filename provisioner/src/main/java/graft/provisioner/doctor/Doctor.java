@@ -11,7 +11,7 @@ import graft.provisioner.observe.HostObserver;
 import graft.provisioner.program.HostProgram;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.values.MemorySize;
-import graft.remoting.server.Isolation;
+import graft.remoting.server.jail.Isolation;
 import graft.sriov.files.RootFolder;
 import graft.sriov.host.HostPci;
 import graft.sriov.host.PciDevice;

@@ -1,10 +1,10 @@
 package graft.provisioner.cli;
 
-import graft.remoting.server.Backend;
-import graft.remoting.server.Channel;
-import graft.remoting.server.RecordHandler;
-import graft.remoting.server.ServerException;
-import graft.remoting.server.SessionTerms;
+import graft.remoting.server.backend.Backend;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.session.RecordHandler;
+import graft.remoting.server.system.ServerException;
+import graft.remoting.server.session.SessionTerms;
 
 /**
  * Stands in for the GPU in tests of provisioning, which need a server that starts and stops but run

@@ -24,7 +24,7 @@ final class CheckGenerator {
     return given
         + switch (p.meaning().kind()) {
           case NUMBER, HINT, OPTIONS -> "";
-          case MEMORY, HOST, TWIN, RESERVED, PLACE ->
+          case MEMORY, HOST, MAPPING, RESERVED, PLACE ->
               call(
                   p.meaning().kind().name().toLowerCase(java.util.Locale.ROOT),
                   p.name() + ", " + p.meaning().extent().orElseThrow().java("", n -> value(f, n)));

@@ -30,7 +30,7 @@ public final class Description {
 
   private static final Pattern LINE =
       Pattern.compile(
-          "(?<class>local|async|sync|none|data|alias)(?<flags>( custom| session)*) (?<symbol>\\w+)"
+          "(?<class>local|async|sync|none|data|alias)(?<flags>( custom| session\\((?<calls>\\w+)\\))*) (?<symbol>\\w+)"
               + "( (?<target>cu\\w+))?(\\((?<parameters>.*)\\))?"
               + "( since (?<name>\\w+) (?<version>\\d+))?"
               + "( (?<suffix>ptsz|ptds) (?<suffixVersion>\\d+))?");
@@ -144,7 +144,7 @@ public final class Description {
             group,
             Function.ServiceClass.valueOf(m.group("class").toUpperCase(Locale.ROOT)),
             m.group("flags").contains("custom"),
-            m.group("flags").contains("session"),
+            Optional.ofNullable(m.group("calls")),
             m.group("symbol"),
             List.copyOf(parameters),
             Optional.ofNullable(m.group("target")),

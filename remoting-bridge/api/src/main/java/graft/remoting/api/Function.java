@@ -11,7 +11,8 @@ import java.util.stream.Collectors;
  * @param group the device interface that declares it
  * @param serviceClass who answers it
  * @param custom whether the client's stub is written by hand
- * @param session whether the server's session executes it, instead of the device
+ * @param calls the calls of the server's session that it belongs to, if the session executes it
+ *     instead of the device
  * @param symbol the exported C symbol
  * @param parameters in order
  * @param target what an alias stands for
@@ -23,7 +24,7 @@ public record Function(
     String group,
     ServiceClass serviceClass,
     boolean custom,
-    boolean session,
+    Optional<String> calls,
     String symbol,
     List<Parameter> parameters,
     Optional<String> target,
@@ -60,6 +61,11 @@ public record Function(
   /** True if the function travels: it has a wire id. */
   boolean onWire() {
     return serviceClass == ServiceClass.ASYNC || serviceClass == ServiceClass.SYNC;
+  }
+
+  /** Whether the server's session executes it, instead of the device. */
+  boolean session() {
+    return calls.isPresent();
   }
 
   /** True for Graft's own calls, which no program sees. */

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Writes generated sources: {@code Generator device|server|client FOLDER}. */
 public final class Generator {
@@ -16,21 +18,25 @@ public final class Generator {
       throw new IllegalArgumentException("usage: Generator device|server|client FOLDER");
     }
     Description description = Description.load();
-    JavaGenerator java = new JavaGenerator(description);
+    DeviceGenerator devices = new DeviceGenerator(description);
     Path folder = Path.of(args[1]);
     switch (args[0]) {
       case "device" -> {
         Path at = folder.resolve("graft/remoting/device");
-        for (Map.Entry<String, String> source : java.deviceInterfaces().entrySet()) {
+        for (Map.Entry<String, String> source : devices.deviceInterfaces().entrySet()) {
           write(at.resolve(source.getKey() + ".java"), source.getValue());
         }
       }
       case "server" -> {
-        Path at = folder.resolve("graft/remoting/server");
-        write(at.resolve("NativeCuda.java"), java.nativeCuda());
-        write(at.resolve("NativeCalls.java"), java.nativeCalls());
-        write(at.resolve("SessionCalls.java"), java.sessionCalls());
-        write(at.resolve("Dispatcher.java"), java.dispatcher());
+        Path device = folder.resolve("graft/remoting/server/device");
+        write(device.resolve("NativeCuda.java"), devices.nativeCuda());
+        write(device.resolve("NativeCalls.java"), devices.nativeCalls());
+        Path call = folder.resolve("graft/remoting/server/session/call");
+        write(
+            call.resolve("SessionCalls.java"),
+            new SessionCallsGenerator(description).sessionCalls());
+        write(call.resolve("Dispatcher.java"), new DispatcherGenerator(description).dispatcher());
+        removeOthers(folder, device, call);
       }
       case "client" -> {
         CGenerator c = new CGenerator(description);
@@ -41,6 +47,23 @@ public final class Generator {
         write(folder.resolve("exports.map"), c.versionScript());
       }
       default -> throw new IllegalArgumentException("unknown output " + args[0]);
+    }
+  }
+
+  /**
+   * Removes what an earlier version of this generator wrote elsewhere: it would be compiled too.
+   */
+  private static void removeOthers(Path folder, Path... kept) throws IOException {
+    List<Path> others;
+    try (Stream<Path> files = Files.walk(folder)) {
+      others =
+          files
+              .filter(Files::isRegularFile)
+              .filter(file -> !List.of(kept).contains(file.getParent()))
+              .toList();
+    }
+    for (Path other : others) {
+      Files.delete(other);
     }
   }
 

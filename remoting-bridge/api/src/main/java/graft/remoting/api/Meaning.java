@@ -24,7 +24,7 @@ public record Meaning(
     /** Host memory that is shared with the client. */
     HOST,
     /** Where host memory may come to lie. */
-    TWIN,
+    MAPPING,
     /** The start of an allocation, or 0. */
     BASE,
     /** Addresses that the session has reserved. */
@@ -50,7 +50,7 @@ public record Meaning(
   }
 
   private static final Pattern PREFIXED =
-      Pattern.compile("(?<kind>reserved|place|host|twin):(?<extent>.*)");
+      Pattern.compile("(?<kind>reserved|place|host|mapping):(?<extent>.*)");
 
   /** What a {@code dptr} may be; the others are numbers to CUDA. */
   private static final Set<String> ADDRESSES = Set.of("reserved", "place");

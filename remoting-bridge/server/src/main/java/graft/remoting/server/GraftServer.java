@@ -1,5 +1,25 @@
 package graft.remoting.server;
 
+import graft.remoting.server.accept.Acceptor;
+import graft.remoting.server.accept.Grants;
+import graft.remoting.server.accept.Handshake;
+import graft.remoting.server.accept.RevocationWatch;
+import graft.remoting.server.accept.SessionGate;
+import graft.remoting.server.accept.TokensFile;
+import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.jail.Isolation;
+import graft.remoting.server.jail.IsolationException;
+import graft.remoting.server.jail.JailConfig;
+import graft.remoting.server.jail.WorkerJail;
+import graft.remoting.server.pool.ServerMetrics;
+import graft.remoting.server.pool.WorkerCommand;
+import graft.remoting.server.pool.WorkerPool;
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.Listener;
+import graft.remoting.server.system.ServerException;
+import graft.remoting.server.transport.Ucx;
+import graft.remoting.server.worker.WorkerMain;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -68,7 +88,12 @@ public final class GraftServer implements AutoCloseable {
     ServerMetrics metrics = new ServerMetrics();
     WorkerCommand command =
         new WorkerCommand(
-            jail, folder, config.spinMicros(), config.rdmaPorts(), config.workerOptions());
+            WorkerMain.class,
+            jail,
+            folder,
+            config.spinMicros(),
+            config.rdmaPorts(),
+            config.workerOptions());
     WorkerKind spare = new WorkerKind(config.device(), !config.rdmaPorts().isEmpty());
     WorkerPool pool =
         new WorkerPool(command, WorkerCommand.socket(folder), spare, config.spares(), metrics);
@@ -87,7 +112,7 @@ public final class GraftServer implements AutoCloseable {
         new Acceptor(
             listeners,
             handshake,
-            new SessionGate(config, pool, metrics),
+            new SessionGate(pool, config.device(), config.memory(), config.maxSessions(), metrics),
             metrics,
             config.maxHandshakes());
     parts.add(acceptor);

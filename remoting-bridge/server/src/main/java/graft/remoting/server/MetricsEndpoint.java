@@ -1,5 +1,10 @@
 package graft.remoting.server;
 
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.Listener;
+import graft.remoting.server.system.NativeSocket;
+import graft.remoting.server.system.Scratch;
+import graft.remoting.server.system.ServerException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

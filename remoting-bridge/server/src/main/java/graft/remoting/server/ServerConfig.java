@@ -1,5 +1,8 @@
 package graft.remoting.server;
 
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.jail.JailConfig;
+import graft.remoting.server.system.ListenAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

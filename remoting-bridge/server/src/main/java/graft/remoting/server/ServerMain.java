@@ -1,5 +1,10 @@
 package graft.remoting.server;
 
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.jail.IsolationException;
+import graft.remoting.server.jail.JailConfig;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.ServerException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -3,6 +3,8 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.api.Function;
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,9 +80,9 @@ class AttackTest {
     byte[] all = new byte[length];
     client.begin("graftRead", CudaClient.with(address, length, 0));
     for (int done = 0; done < length; ) {
-      byte[] piece = client.data().bytes().array();
-      System.arraycopy(piece, 0, all, done, piece.length);
-      done += piece.length;
+      byte[] chunk = client.data().bytes().array();
+      System.arraycopy(chunk, 0, all, done, chunk.length);
+      done += chunk.length;
     }
     assertThat(client.wire.answer().result()).isZero();
     return all;

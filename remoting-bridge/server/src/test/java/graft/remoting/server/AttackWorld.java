@@ -18,7 +18,7 @@ final class AttackWorld {
   /** Bytes of the allocation that records name. */
   static final long ALLOCATED = 64 << 10;
 
-  /** Bytes of the twin and of the reserved range, the half of which is mapped. */
+  /** Bytes of the mapping and of the reserved range, the half of which is mapped. */
   static final long GRANULE = 2 << 20;
 
   private static final String PTX =
@@ -32,7 +32,7 @@ final class AttackWorld {
   private final int id;
 
   final long memory;
-  final long twin;
+  final long mapping;
   final long reserved;
   final long mapped;
   final long physical;
@@ -64,7 +64,7 @@ final class AttackWorld {
     object("texref", "cuTexRefCreate", with(id));
     memory = number("cuMemAlloc_v2", with(1, ALLOCATED));
     done("cuMemsetD8_v2", with(memory, 0, ALLOCATED)); // what waits for 0 there ends
-    twin = twin();
+    mapping = mapping();
     reserved = number("cuMemAddressReserve", with(1, 2 * GRANULE, 0, 0, 0));
     physical = number("cuMemCreate", with(1, GRANULE).block(onDevice(32, 8)).put(0));
     mapped = done("cuMemMap", with(reserved, GRANULE, 0, physical, 0)) ? reserved : 0;
@@ -145,7 +145,7 @@ final class AttackWorld {
     }
   }
 
-  private synchronized long twin() throws IOException {
+  private synchronized long mapping() throws IOException {
     long at = nextTwin;
     nextTwin -= 2 * GRANULE;
     return done("graftTwinMap", with(at, GRANULE)) ? at : 0;

@@ -205,8 +205,8 @@ final class AttackedFunction {
     return switch (kind) {
       case MEMORY, BASE ->
           function.symbol().equals("cuMemRetainAllocationHandle") ? world.mapped : world.memory;
-      case HOST -> world.twin;
-      case TWIN -> world.twin - 4 * AttackWorld.GRANULE * 1000;
+      case HOST -> world.mapping;
+      case MAPPING -> world.mapping - 4 * AttackWorld.GRANULE * 1000;
       case RESERVED ->
           function.symbol().equals("cuMemMap")
               ? world.reserved + AttackWorld.GRANULE
@@ -366,7 +366,7 @@ final class AttackedFunction {
     if (m.kind() == Meaning.Kind.BASE) {
       add(all, p.name() + " inside an allocation", v -> v.put(p.name(), right + 512));
     }
-    if (extent == null || m.kind() == Meaning.Kind.TWIN) {
+    if (extent == null || m.kind() == Meaning.Kind.MAPPING) {
       return;
     }
     if (!extent.text().equals("1")) {

@@ -4,6 +4,9 @@ import static graft.remoting.server.CudaClient.with;
 
 import graft.remoting.api.Description;
 import graft.remoting.api.Function;
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.worker.WorkerMain;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

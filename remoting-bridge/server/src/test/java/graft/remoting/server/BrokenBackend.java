@@ -1,5 +1,11 @@
 package graft.remoting.server;
 
+import graft.remoting.server.backend.Backend;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.session.RecordHandler;
+import graft.remoting.server.session.SessionTerms;
+import graft.remoting.server.system.ServerException;
+
 /** A device that does not open. */
 public final class BrokenBackend implements Backend {
   @Override

@@ -1,5 +1,7 @@
 package graft.remoting.server;
 
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.Bytes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -80,8 +82,8 @@ final class CudaClient implements AutoCloseable {
     send(name, parameters, bulk, false);
   }
 
-  /** Sends a call whose bulk data goes on lanes. */
-  void onLanes(String name, Parameters parameters) throws IOException {
+  /** Sends a call whose bulk data goes on connections. */
+  void onDataConnections(String name, Parameters parameters) throws IOException {
     send(name, parameters, new byte[0], 2 | 4);
   }
 

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.remoting.device.CudaResult;
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -68,9 +72,9 @@ class CudaSessionTest {
       CudaClient.Data data = cuda.data();
       assertThat(data.read()).isEqualTo(slot);
       assertThat(data.offset()).isEqualTo(done);
-      byte[] piece = data.bytes().array();
-      System.arraycopy(piece, 0, all, done, piece.length);
-      done += piece.length;
+      byte[] chunk = data.bytes().array();
+      System.arraycopy(chunk, 0, all, done, chunk.length);
+      done += chunk.length;
     }
     assertThat(cuda.wire.answer())
         .returns(0, WireClient.Answer::kind)
@@ -123,10 +127,10 @@ class CudaSessionTest {
     int slot = cuda.begin("cuStreamSynchronize", with(0));
     byte[] got = new byte[length];
     for (int done = 0; done < length; ) {
-      CudaClient.Data piece = cuda.data();
-      assertThat(piece.read()).isEqualTo(1L << 63 | 5);
-      byte[] bytes = piece.bytes().array();
-      System.arraycopy(bytes, 0, got, (int) piece.offset(), bytes.length);
+      CudaClient.Data chunk = cuda.data();
+      assertThat(chunk.read()).isEqualTo(1L << 63 | 5);
+      byte[] bytes = chunk.bytes().array();
+      System.arraycopy(bytes, 0, got, (int) chunk.offset(), bytes.length);
       done += bytes.length;
     }
     assertThat(got).isEqualTo(data);
@@ -154,9 +158,9 @@ class CudaSessionTest {
     int slot = cuda.begin("cuStreamSynchronize", with(7));
     byte[][] got = new byte[reads][length];
     for (long left = (long) reads * length; left > 0; ) {
-      CudaClient.Data piece = cuda.data();
-      byte[] bytes = piece.bytes().array();
-      System.arraycopy(bytes, 0, got[(int) piece.read()], (int) piece.offset(), bytes.length);
+      CudaClient.Data chunk = cuda.data();
+      byte[] bytes = chunk.bytes().array();
+      System.arraycopy(bytes, 0, got[(int) chunk.read()], (int) chunk.offset(), bytes.length);
       left -= bytes.length;
     }
     for (byte[] its : got) {
@@ -261,9 +265,9 @@ class CudaSessionTest {
     cuda.async("graftHostFunction", with(7, 99));
     byte[] got = new byte[length];
     for (int done = 0; done < length; ) {
-      CudaClient.Data piece = cuda.data();
-      byte[] bytes = piece.bytes().array();
-      System.arraycopy(bytes, 0, got, (int) piece.offset(), bytes.length);
+      CudaClient.Data chunk = cuda.data();
+      byte[] bytes = chunk.bytes().array();
+      System.arraycopy(bytes, 0, got, (int) chunk.offset(), bytes.length);
       done += bytes.length;
     }
     assertThat(got).isEqualTo(data);
@@ -281,15 +285,16 @@ class CudaSessionTest {
     cuda.async("cuStreamCreate", with(7, 1));
     cuda.launch(1, 7, longs(flag));
     int unload = cuda.begin("cuModuleUnload", with(1));
-    try (WireClient twins =
-        cuda.wire.lane(server.addresses().get(0), "alice", HandshakeMessages.LANE_TWINS)) {
-      twins.record(1, 0, 0, longs(flag, 8));
-      twins.send(ByteBuffer.wrap(longs(77)));
-      assertThat(twins.answer().result()).isZero();
+    try (WireClient mappings =
+        cuda.wire.connection(
+            server.addresses().get(0), "alice", HandshakeMessages.CONNECTION_MAPPINGS)) {
+      mappings.record(1, 0, 0, longs(flag, 8));
+      mappings.send(ByteBuffer.wrap(longs(77)));
+      assertThat(mappings.answer().result()).isZero();
       assertThat(cuda.wire.answer().slot()).isEqualTo(unload);
-      twins.record(0, 0, 0, longs(flag, 8));
-      assertThat(twins.answer().result()).isZero();
-      assertThat(twins.receive(8).getLong(0)).isEqualTo(77);
+      mappings.record(0, 0, 0, longs(flag, 8));
+      assertThat(mappings.answer().result()).isZero();
+      assertThat(mappings.receive(8).getLong(0)).isEqualTo(77);
     }
   }
 
@@ -297,18 +302,19 @@ class CudaSessionTest {
   void ofWhatIsMergedOnlyTheMarkedBytesAreWritten() throws Exception {
     long address = 0x300000000000L;
     cuda.call("graftTwinMap", with(address, 4096));
-    try (WireClient twins =
-        cuda.wire.lane(server.addresses().get(0), "alice", HandshakeMessages.LANE_TWINS)) {
-      twins.record(1, 0, 0, longs(address, 24));
-      twins.send(ByteBuffer.wrap(longs(0x1111111111111111L, 0x2222222222222222L, 0x33)));
-      assertThat(twins.answer().result()).isZero();
-      twins.record(2, 0, 0, longs(address, 24));
-      twins.send(ByteBuffer.wrap(longs(0xaaaaaaaaaaaaaaaaL, 0xbbbbbbbbbbbbbbbbL, 0xcc)));
-      twins.send(ByteBuffer.wrap(new byte[] {(byte) 0x81, (byte) 0xff, 0}));
-      assertThat(twins.answer().result()).isZero();
-      twins.record(0, 0, 0, longs(address, 24));
-      assertThat(twins.answer().result()).isZero();
-      ByteBuffer all = twins.receive(24);
+    try (WireClient mappings =
+        cuda.wire.connection(
+            server.addresses().get(0), "alice", HandshakeMessages.CONNECTION_MAPPINGS)) {
+      mappings.record(1, 0, 0, longs(address, 24));
+      mappings.send(ByteBuffer.wrap(longs(0x1111111111111111L, 0x2222222222222222L, 0x33)));
+      assertThat(mappings.answer().result()).isZero();
+      mappings.record(2, 0, 0, longs(address, 24));
+      mappings.send(ByteBuffer.wrap(longs(0xaaaaaaaaaaaaaaaaL, 0xbbbbbbbbbbbbbbbbL, 0xcc)));
+      mappings.send(ByteBuffer.wrap(new byte[] {(byte) 0x81, (byte) 0xff, 0}));
+      assertThat(mappings.answer().result()).isZero();
+      mappings.record(0, 0, 0, longs(address, 24));
+      assertThat(mappings.answer().result()).isZero();
+      ByteBuffer all = mappings.receive(24);
       assertThat(all.getLong(0)).isEqualTo(0xaa111111111111aaL);
       assertThat(all.getLong(8)).isEqualTo(0xbbbbbbbbbbbbbbbbL);
       assertThat(all.getLong(16)).isEqualTo(0x33);
@@ -331,11 +337,12 @@ class CudaSessionTest {
     };
     for (byte[] record : wrong) {
       for (int function : new int[] {0, 1, 2, 3, -1}) {
-        try (WireClient twins =
-            cuda.wire.lane(server.addresses().get(0), "alice", HandshakeMessages.LANE_TWINS)) {
-          twins.record(function, 0, 0, record);
-          twins.send(ByteBuffer.wrap(new byte[18]));
-          assertThatThrownBy(() -> twins.answer()).isInstanceOf(IOException.class);
+        try (WireClient mappings =
+            cuda.wire.connection(
+                server.addresses().get(0), "alice", HandshakeMessages.CONNECTION_MAPPINGS)) {
+          mappings.record(function, 0, 0, record);
+          mappings.send(ByteBuffer.wrap(new byte[18]));
+          assertThatThrownBy(() -> mappings.answer()).isInstanceOf(IOException.class);
         }
       }
     }

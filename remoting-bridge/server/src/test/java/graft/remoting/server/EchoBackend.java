@@ -1,6 +1,12 @@
 package graft.remoting.server;
 
 import graft.remoting.device.Memory;
+import graft.remoting.server.backend.Backend;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.protocol.ProtocolException;
+import graft.remoting.server.session.RecordHandler;
+import graft.remoting.server.session.SessionTerms;
+import graft.remoting.server.system.Scratch;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 
@@ -90,14 +96,14 @@ public final class EchoBackend implements Backend {
     }
 
     @Override
-    public void addLane(int lane, Channel added) {
+    public void addConnection(int connection, Channel added) {
       Thread thread =
           new Thread(
               () -> {
                 try (added) {
                   long record;
                   while ((record = added.nextRecord()) != 0) {
-                    new Echo(added, lane).execute(record);
+                    new Echo(added, connection).execute(record);
                   }
                 } catch (IOException e) {
                   throw new java.io.UncheckedIOException(e);

@@ -1,5 +1,11 @@
 package graft.remoting.server;
 
+import graft.remoting.server.backend.Backend;
+import graft.remoting.server.backend.WarmDevice;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.session.RecordHandler;
+import graft.remoting.server.session.SessionTerms;
+import graft.remoting.server.system.ServerException;
 import java.util.function.BooleanSupplier;
 
 /** Sessions on a {@link FakeCuda}. */
@@ -18,8 +24,8 @@ public final class FakeBackend implements Backend {
   }
 
   @Override
-  public void rehearse(int spinMicros, BooleanSupplier goOn) {
-    device.rehearse(spinMicros, goOn);
+  public void warmUp(int spinMicros, BooleanSupplier goOn) {
+    device.warmUp(spinMicros, goOn);
   }
 
   @Override

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * another each, so that waiting is real. Kernels: {@code store(u64 address, u32 value)} writes the
  * value; {@code block(u64 address)} holds its stream until the u32 there is not 0.
  */
-final class FakeCuda implements CudaDevice {
+public final class FakeCuda implements CudaDevice {
   static final long TOTAL = 1L << 30;
 
   private static final String NAME = "Fake GPU";
@@ -33,7 +33,7 @@ final class FakeCuda implements CudaDevice {
   private final ThreadLocal<Long> current = ThreadLocal.withInitial(() -> 0L);
   private int retained;
 
-  FakeCuda() {
+  public FakeCuda() {
     streams.put(0L, CompletableFuture.completedFuture(null));
   }
 

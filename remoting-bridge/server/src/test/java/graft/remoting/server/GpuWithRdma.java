@@ -7,16 +7,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A fake GPU that says of itself that adapters reach its memory, and how. */
-final class GpuWithRdma extends ForwardingDevice {
-  int supported = 1;
-  int flushOptions = 1;
-  int ordering = 100;
-  int capable = 1;
-  long context = 0xC0;
-  int flushes;
-  final List<Long> synced = new ArrayList<>();
+public final class GpuWithRdma extends ForwardingDevice {
+  public int supported = 1;
+  public int flushOptions = 1;
+  public int ordering = 100;
+  public int capable = 1;
+  public long context = 0xC0;
+  public int flushes;
+  public final List<Long> synced = new ArrayList<>();
 
-  GpuWithRdma(FakeCuda next) {
+  public GpuWithRdma(FakeCuda next) {
     super(next);
   }
 

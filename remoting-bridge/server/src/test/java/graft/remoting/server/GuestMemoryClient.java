@@ -1,6 +1,10 @@
 package graft.remoting.server;
 
 import graft.remoting.device.Memory;
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.Libc;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.Scratch;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -13,7 +17,7 @@ import java.util.Arrays;
  * device is the file itself. Written from client/src/transport/ring.h and not from the server's
  * code.
  */
-final class GuestMemoryClient implements AutoCloseable {
+public final class GuestMemoryClient implements AutoCloseable {
   static final int REQUESTS = 4096;
   static final int ANSWERS = 8192;
   static final int REQUESTS_DATA = 1 << 20;
@@ -68,7 +72,7 @@ final class GuestMemoryClient implements AutoCloseable {
     return client;
   }
 
-  static int open(Path file) {
+  public static int open(Path file) {
     try (Scratch path = Scratch.of((file + "\0").getBytes(StandardCharsets.UTF_8))) {
       int fd = Libc.open(path.address(), Libc.O_RDWR);
       if (fd < 0) {

@@ -3,6 +3,11 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.protocol.HandshakeStatus;
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -161,7 +166,7 @@ class HandshakeTest {
     try (GraftServer server = GraftServer.start(config);
         WireClient any = WireClient.session(server.addresses().get(0), "whoever", none)) {
       assertThat(any.call(EchoBackend.ECHO, 7, new byte[8]).slot()).isEqualTo(7);
-      assertThatThrownBy(() -> any.lane(server.addresses().get(0), "whoever", none, 0))
+      assertThatThrownBy(() -> any.connection(server.addresses().get(0), "whoever", none, 0))
           .hasMessageContaining("refused 3");
     }
   }

@@ -4,6 +4,12 @@ import com.sun.jna.Function;
 import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
+import graft.remoting.server.backend.Backend;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.session.RecordHandler;
+import graft.remoting.server.session.SessionTerms;
+import graft.remoting.server.system.Libc;
+import graft.remoting.server.system.Scratch;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -122,10 +128,10 @@ public final class HostileBackend implements Backend {
     }
 
     private static String fill(Path file, long bytes) throws IOException {
-      byte[] piece = new byte[1 << 20];
+      byte[] chunk = new byte[1 << 20];
       try (var out = Files.newOutputStream(file)) {
-        for (long done = 0; done < bytes; done += piece.length) {
-          out.write(piece);
+        for (long done = 0; done < bytes; done += chunk.length) {
+          out.write(chunk);
         }
       } finally {
         Files.deleteIfExists(file);
@@ -165,7 +171,7 @@ public final class HostileBackend implements Backend {
     }
 
     @Override
-    public void addLane(int lane, Channel added) {}
+    public void addConnection(int connection, Channel added) {}
 
     @Override
     public long memory() {

@@ -1,5 +1,6 @@
 package graft.remoting.server;
 
+import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

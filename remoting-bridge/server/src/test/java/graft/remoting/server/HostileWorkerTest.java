@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.control.WorkerLog;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.system.Bytes;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -71,7 +75,8 @@ class HostileWorkerTest {
   void whatOnlyTheServerSaysIsNotHeard() throws Exception {
     assertEndedBy(new ControlMessage.Shared(Bytes.NONE).encode());
     assertEndedBy(
-        new ControlMessage.AddLane(0, Bytes.of(new byte[HandshakeMessages.WELCOME])).encode());
+        new ControlMessage.AddConnection(0, Bytes.of(new byte[HandshakeMessages.WELCOME]))
+            .encode());
   }
 
   @Test

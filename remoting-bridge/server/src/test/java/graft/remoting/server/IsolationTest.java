@@ -4,6 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import graft.remoting.server.jail.Isolation;
+import graft.remoting.server.jail.IsolationException;
+import graft.remoting.server.jail.JailConfig;
+import graft.remoting.server.jail.JailFolder;
+import graft.remoting.server.jail.NvidiaFiles;
+import graft.remoting.server.jail.WorkerCgroups;
+import graft.remoting.server.jail.WorkerFiles;
+import graft.remoting.server.jail.WorkerUsers;
+import graft.remoting.server.pool.WorkerEnvironment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -3,14 +3,16 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.device.Memory;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.connection.DataConnections;
 import java.util.Random;
 
 /** Takes answers and checks them; gives random bulk data. */
-final class MemoryChannel implements Channel {
+public final class MemoryChannel implements Channel {
   private final Random random;
   private final long reply = Memory.allocate(MAX_RECORD);
 
-  MemoryChannel(Random random) {
+  public MemoryChannel(Random random) {
     this.random = random;
   }
 
@@ -35,9 +37,9 @@ final class MemoryChannel implements Channel {
   }
 
   @Override
-  public Lanes lanes() {
-    Lanes none = new Lanes(0);
-    none.fail(new java.io.IOException("this test has no lanes"));
+  public DataConnections dataConnections() {
+    DataConnections none = new DataConnections(0);
+    none.fail(new java.io.IOException("this test has no connections"));
     return none;
   }
 

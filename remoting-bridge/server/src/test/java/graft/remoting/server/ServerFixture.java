@@ -1,5 +1,8 @@
 package graft.remoting.server;
 
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.ServerException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

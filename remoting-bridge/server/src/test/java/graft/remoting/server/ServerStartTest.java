@@ -3,6 +3,13 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.jail.WorkerJail;
+import graft.remoting.server.pool.WorkerCommand;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.Listener;
+import graft.remoting.server.system.ServerException;
+import graft.remoting.server.worker.WorkerMain;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
@@ -107,7 +114,8 @@ class ServerStartTest {
   @Test
   void theWorkersArgumentsHoldNoSecret() {
     WorkerCommand command =
-        new WorkerCommand(WorkerJail.none("a test"), folder, 0, List.of(), List.of());
+        new WorkerCommand(
+            WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), List.of());
     assertThat(command.arguments(DeviceSpec.parse("cuda:1"), false))
         .noneMatch(argument -> argument.contains("token"))
         .endsWith(folder.resolve("workers.sock").toString(), "cuda:1", "0");
@@ -116,7 +124,8 @@ class ServerStartTest {
   @Test
   void aGpusWorkersHaveBothOfJavasCompilers() {
     WorkerCommand command =
-        new WorkerCommand(WorkerJail.none("a test"), folder, 0, List.of(), List.of());
+        new WorkerCommand(
+            WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), List.of());
     String one = "-XX:TieredStopAtLevel=1";
     assertThat(command.arguments(DeviceSpec.parse("software"), true)).contains(one);
     assertThat(command.arguments(DeviceSpec.parse("cuda"), true)).doesNotContain(one);

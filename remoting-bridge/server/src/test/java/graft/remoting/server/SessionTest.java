@@ -3,6 +3,9 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.ServerException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -159,9 +162,9 @@ class SessionTest {
   void aSessionMayHaveFurtherConnections() throws Exception {
     try (ServerFixture fixture = start();
         WireClient client = fixture.alice();
-        WireClient lane = client.lane(fixture.address(), "alice", 5)) {
-      assertThat(worker(lane)).isEqualTo(worker(client));
-      byte[] who = lane.call(EchoBackend.WHO, 0, new byte[0]).payload().array();
+        WireClient connection = client.connection(fixture.address(), "alice", 5)) {
+      assertThat(worker(connection)).isEqualTo(worker(client));
+      byte[] who = connection.call(EchoBackend.WHO, 0, new byte[0]).payload().array();
       assertThat(who[8]).isEqualTo((byte) 5);
     }
   }
@@ -186,9 +189,9 @@ class SessionTest {
         WireClient running = fixture.alice()) {
       ServerFixture.rewrite(folder, "alice", fresh);
       assertThatThrownBy(fixture::alice).hasMessageContaining("refused 3");
-      try (WireClient lane = running.lane(fixture.address(), "alice", 5);
+      try (WireClient connection = running.connection(fixture.address(), "alice", 5);
           WireClient next = WireClient.session(fixture.address(), "alice", fresh)) {
-        assertThat(worker(lane)).isEqualTo(worker(running));
+        assertThat(worker(connection)).isEqualTo(worker(running));
         assertThat(worker(next)).isNotEqualTo(worker(running));
       }
     }
@@ -198,7 +201,7 @@ class SessionTest {
   void nobodyJoinsTheSessionOfAnother() throws Exception {
     try (ServerFixture fixture = start();
         WireClient alice = fixture.alice()) {
-      assertThatThrownBy(() -> alice.lane(fixture.address(), "bob", ServerFixture.BOB, 0))
+      assertThatThrownBy(() -> alice.connection(fixture.address(), "bob", ServerFixture.BOB, 0))
           .hasMessageContaining("refused 6");
     }
   }

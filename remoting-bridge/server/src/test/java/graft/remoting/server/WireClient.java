@@ -1,5 +1,8 @@
 package graft.remoting.server;
 
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.Bytes;
+import graft.remoting.server.system.ListenAddress;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -13,7 +16,7 @@ import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 
 /** A client of the wire for tests, written from its description and not from the server's code. */
-final class WireClient implements AutoCloseable {
+public final class WireClient implements AutoCloseable {
   private final SocketChannel socket;
   private long sessionId;
   private byte[] sessionSecret = new byte[32];
@@ -28,7 +31,7 @@ final class WireClient implements AutoCloseable {
   /** What WELCOME (or a refusal) says. */
   record Welcome(int status, long sessionId, Bytes proof, String message) {}
 
-  static WireClient connect(ListenAddress address) throws IOException {
+  public static WireClient connect(ListenAddress address) throws IOException {
     if (address instanceof ListenAddress.Tcp tcp) {
       return open(
           StandardProtocolFamily.INET,
@@ -58,21 +61,24 @@ final class WireClient implements AutoCloseable {
   }
 
   /** Another connection of this session. */
-  WireClient lane(ListenAddress address, String name, int lane) throws IOException {
-    return lane(address, name, sessionSecret, lane);
+  WireClient connection(ListenAddress address, String name, int connection) throws IOException {
+    return connection(address, name, sessionSecret, connection);
   }
 
   /** Another connection of this session by one that shows something else than its secret. */
-  WireClient lane(ListenAddress address, String name, byte[] secret, int lane) throws IOException {
+  WireClient connection(ListenAddress address, String name, byte[] secret, int connection)
+      throws IOException {
     WireClient client = connect(address);
-    Welcome welcome = client.authenticate(name, secret, Dispatcher.API_HASH, 1, lane, sessionId);
+    Welcome welcome =
+        client.authenticate(name, secret, Dispatcher.API_HASH, 1, connection, sessionId);
     if (welcome.status() != 0) {
       throw new IOException("refused " + welcome.status() + ": " + welcome.message());
     }
     return client;
   }
 
-  Welcome authenticate(String name, byte[] token, long apiHash, int kind, int lane, long sessionId)
+  Welcome authenticate(
+      String name, byte[] token, long apiHash, int kind, int connection, long sessionId)
       throws IOException {
     byte[] clientNonce = new byte[32];
     Arrays.fill(clientNonce, (byte) 7);
@@ -85,7 +91,7 @@ final class WireClient implements AutoCloseable {
             .put(clientNonce)
             .put(padded)
             .putInt(kind)
-            .putInt(lane)
+            .putInt(connection)
             .putLong(sessionId)
             .flip();
     byte[] said = bytes(hello, 48, 80);
@@ -166,11 +172,11 @@ final class WireClient implements AutoCloseable {
     return bytes.flip();
   }
 
-  static ByteBuffer little(int size) {
+  public static ByteBuffer little(int size) {
     return ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  static byte[] bytes(ByteBuffer buffer, int from, int length) {
+  public static byte[] bytes(ByteBuffer buffer, int from, int length) {
     byte[] bytes = new byte[length];
     buffer.get(from, bytes);
     return bytes;

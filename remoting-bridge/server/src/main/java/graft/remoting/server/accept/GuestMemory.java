@@ -1,0 +1,62 @@
+package graft.remoting.server.accept;
+
+import com.sun.jna.Native;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.system.Bytes;
+import graft.remoting.server.system.Libc;
+import graft.remoting.server.transport.VchanOffer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The memory that a guest and its session share, as the server hands it to the worker, which can
+ * open nothing of it: the guest's own region, or pages of this domain.
+ *
+ * @param terms what a worker needs to know of pages granted by Xen; empty for others
+ * @param problem why there is none, which the client is told; empty if there is
+ * @param fds the descriptors, the server's
+ */
+public record GuestMemory(Bytes terms, String problem, List<Integer> fds) implements AutoCloseable {
+  private static final GuestMemory NONE = new GuestMemory(Bytes.NONE, "", List.of());
+
+  /** That of a session. */
+  static GuestMemory open(int channel, Grant grant) {
+    return switch (channel) {
+      case HandshakeMessages.CHANNEL_GUEST_MEMORY -> region(Path.of(grant.region()));
+      case HandshakeMessages.CHANNEL_VCHAN -> pages(grant.domain());
+      default -> NONE;
+    };
+  }
+
+  /** A guest's own region. Locks on it belong to this one opening, and so to the session alone. */
+  public static GuestMemory region(Path file) {
+    int fd = Libc.open(file.toString(), Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_CLOEXEC);
+    return fd >= 0
+        ? new GuestMemory(Bytes.NONE, "", List.of(fd))
+        : unfit(
+            "the server cannot open the guest's shared memory "
+                + file
+                + ": "
+                + Libc.strerror(Native.getLastError()));
+  }
+
+  private static GuestMemory pages(String guest) {
+    try {
+      VchanOffer offer = VchanOffer.make(guest);
+      return new GuestMemory(offer.encode(), "", List.of(offer.grants(), offer.events()));
+    } catch (IOException e) {
+      return unfit(e.getMessage());
+    }
+  }
+
+  private static GuestMemory unfit(String problem) {
+    return new GuestMemory(Bytes.NONE, problem, List.of());
+  }
+
+  /** Closes the server's descriptors. */
+  @Override
+  public void close() {
+    fds.forEach(Libc::close);
+  }
+}

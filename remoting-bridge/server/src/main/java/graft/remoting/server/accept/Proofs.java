@@ -1,0 +1,50 @@
+package graft.remoting.server.accept;
+
+import graft.remoting.server.protocol.HandshakeMessages;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * What each side shows the other to prove that it has the token, without sending it. A further
+ * connection of a session proves instead that it has the session's secret, which comes of the token
+ * and of both nonces of the session's own handshake and never travels either.
+ */
+final class Proofs {
+  private Proofs() {}
+
+  /** What a client that has {@code token} sends. */
+  static byte[] client(byte[] token, HandshakeMessages.Hello hello, byte[] serverNonce) {
+    return mac(token, "graft client 1", serverNonce, hello.clientNonce().array(), hello);
+  }
+
+  /** What a server that has {@code token} answers. */
+  static byte[] server(byte[] token, HandshakeMessages.Hello hello, byte[] serverNonce) {
+    return mac(token, "graft server 1", hello.clientNonce().array(), serverNonce, hello);
+  }
+
+  /** The secret of the session that this handshake begins. */
+  static byte[] session(byte[] token, HandshakeMessages.Hello hello, byte[] serverNonce) {
+    return mac(token, "graft session 1", hello.clientNonce().array(), serverNonce, hello);
+  }
+
+  private static byte[] mac(
+      byte[] token, String label, byte[] first, byte[] second, HandshakeMessages.Hello hello) {
+    try {
+      Mac mac = Mac.getInstance("HmacSHA256");
+      mac.init(new SecretKeySpec(token, "HmacSHA256"));
+      mac.update(label.getBytes(StandardCharsets.US_ASCII));
+      mac.update(first);
+      mac.update(second);
+      mac.update(hello.encode(), HandshakeMessages.HASH, Long.BYTES);
+      mac.update(
+          hello.encode(),
+          HandshakeMessages.NAME_AT,
+          HandshakeMessages.HELLO - HandshakeMessages.NAME_AT);
+      return mac.doFinal();
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every Java runtime has HmacSHA256", e);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package graft.remoting.server.accept;
+
+import graft.remoting.server.pool.WorkerPool;
+import graft.remoting.server.system.ServerException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends the sessions of a name as soon as the tokens file no longer has it. A file that cannot be
+ * read ends nothing: it is read again.
+ */
+public final class RevocationWatch implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RevocationWatch.class);
+  private static final int PAUSE_MILLIS = 200;
+
+  /** A client may have proved itself by the old file and get its session only after the change. */
+  private static final int TURNS_AFTER_CHANGE = 100;
+
+  private final Path path;
+  private final TokensFile tokens;
+  private final WorkerPool pool;
+  private final Thread thread = new Thread(null, this::run, "graft-revocation", 128 * 1024);
+
+  private RevocationWatch(Path path, TokensFile tokens, WorkerPool pool) {
+    this.path = path;
+    this.tokens = tokens;
+    this.pool = pool;
+  }
+
+  public static RevocationWatch start(Path path, TokensFile tokens, WorkerPool pool) {
+    RevocationWatch watch = new RevocationWatch(path, tokens, pool);
+    watch.thread.setDaemon(true);
+    watch.thread.start();
+    return watch;
+  }
+
+  private void run() {
+    List<Object> seen = stamp();
+    int turns = 0;
+    try {
+      while (true) {
+        Thread.sleep(PAUSE_MILLIS);
+        List<Object> now = stamp();
+        turns = now.equals(seen) ? turns - 1 : TURNS_AFTER_CHANGE;
+        if (turns > 0) {
+          endRevoked();
+        }
+        seen = now;
+      }
+    } catch (InterruptedException e) {
+      LOG.debug("no longer watches {}", path);
+    }
+  }
+
+  /** What tells one state of the file from the next; it is replaced as a whole. */
+  private List<Object> stamp() {
+    try {
+      BasicFileAttributes file = Files.readAttributes(path, BasicFileAttributes.class);
+      return List.of(file.lastModifiedTime(), file.size(), String.valueOf(file.fileKey()));
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+
+  private void endRevoked() {
+    try {
+      Map<String, Grant> grants = tokens.read();
+      pool.end(session -> !grants.containsKey(session.name()), "its token was revoked");
+    } catch (ServerException e) {
+      LOG.warn("{}", e.getMessage());
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.interrupt();
+  }
+}

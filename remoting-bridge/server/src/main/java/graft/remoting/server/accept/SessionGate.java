@@ -1,0 +1,204 @@
+package graft.remoting.server.accept;
+
+import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.pool.ServedSession;
+import graft.remoting.server.pool.ServerMetrics;
+import graft.remoting.server.pool.Worker;
+import graft.remoting.server.pool.WorkerPool;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.protocol.HandshakeMessages.Hello;
+import graft.remoting.server.protocol.HandshakeStatus;
+import graft.remoting.server.system.Bytes;
+import graft.remoting.server.system.NativeSocket;
+import graft.remoting.server.system.ServerException;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Gives an authenticated client a worker, or its further connection to the worker that it has. */
+public final class SessionGate {
+  private static final Logger LOG = LoggerFactory.getLogger(SessionGate.class);
+  private static final Duration WORKER_LIMIT = Duration.ofSeconds(30);
+  private static final int ATTEMPTS = 3;
+
+  private final WorkerPool pool;
+  private final DeviceSpec device;
+  private final OptionalLong memory;
+  private final int maxSessions;
+  private final ServerMetrics metrics;
+  private final SecureRandom random = new SecureRandom();
+  private final AtomicInteger entering = new AtomicInteger();
+
+  /**
+   * A gate.
+   *
+   * @param device what clients get whose grant names no device
+   * @param memory how much of its memory, in bytes, if there is a limit
+   */
+  public SessionGate(
+      WorkerPool pool,
+      DeviceSpec device,
+      OptionalLong memory,
+      int maxSessions,
+      ServerMetrics metrics) {
+    this.pool = pool;
+    this.device = device;
+    this.memory = memory;
+    this.maxSessions = maxSessions;
+    this.metrics = metrics;
+  }
+
+  /**
+   * Hands the connection over; the caller closes its own descriptor afterwards.
+   *
+   * @throws HandshakeException when there is no place for it, with what the client is told
+   */
+  void enter(NativeSocket socket, Handshake.Accepted accepted)
+      throws IOException, HandshakeException {
+    checkPeer(socket, accepted.grant());
+    switch (accepted.hello().kind()) {
+      case HandshakeMessages.KIND_SESSION -> {
+        try {
+          if (pool.sessions().size() + entering.incrementAndGet() > maxSessions) {
+            throw new HandshakeException(
+                HandshakeStatus.BUSY, "the server has its " + maxSessions + " sessions: try later");
+          }
+          begin(socket, accepted);
+        } finally {
+          entering.decrementAndGet();
+        }
+      }
+      case HandshakeMessages.KIND_CONNECTION -> join(socket, accepted);
+      default ->
+          throw new HandshakeException(
+              HandshakeStatus.MALFORMED, "a connection of unknown kind " + accepted.hello().kind());
+    }
+  }
+
+  private void begin(NativeSocket socket, Handshake.Accepted accepted)
+      throws IOException, HandshakeException {
+    Grant grant = accepted.grant();
+    int channel = accepted.hello().channel();
+    checkChannel(channel, socket, grant);
+    DeviceSpec wanted =
+        grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
+    WorkerKind kind = new WorkerKind(wanted, channel == HandshakeMessages.CHANNEL_RDMA);
+    long limit = grant.memory().orElse(memory.orElse(0));
+    long id = newId();
+    try (GuestMemory memory = GuestMemory.open(channel, grant)) {
+      List<Integer> fds = new ArrayList<>(List.of(socket.fd()));
+      fds.addAll(memory.fds());
+      ControlMessage.StartSession start =
+          new ControlMessage.StartSession(
+              id,
+              grant.name(),
+              limit,
+              channel,
+              memory.terms(),
+              memory.problem(),
+              welcome(id, accepted));
+      Supplier<ServedSession> session =
+          () ->
+              new ServedSession(id, accepted.sessionSecret(), grant.name(), socket.peer(), wanted);
+      begin(kind, session, start, fds);
+    }
+  }
+
+  private void begin(
+      WorkerKind kind,
+      Supplier<ServedSession> sessions,
+      ControlMessage.StartSession start,
+      List<Integer> fds)
+      throws HandshakeException {
+    String reason = "";
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      try {
+        ServedSession session = sessions.get();
+        pool.take(kind, WORKER_LIMIT).start(session, start, fds);
+        metrics.sessionStarted();
+        LOG.info("{}", session.startLine());
+        return;
+      } catch (ServerException e) {
+        throw new HandshakeException(HandshakeStatus.NO_WORKER, e.getMessage());
+      } catch (IOException e) {
+        // It died while it was a spare: the next one.
+        reason = e.getMessage();
+      }
+    }
+    throw new HandshakeException(HandshakeStatus.NO_WORKER, reason);
+  }
+
+  /** A guest's context id is its hypervisor's word, which the guest cannot change. */
+  private static void checkPeer(NativeSocket socket, Grant grant)
+      throws IOException, HandshakeException {
+    OptionalLong cid = socket.peerCid();
+    if (cid.isPresent() && grant.cid().isPresent() && !cid.equals(grant.cid())) {
+      throw new HandshakeException(
+          HandshakeStatus.REFUSED,
+          grant.name() + " has context id " + grant.cid().getAsLong() + ", not this connection's");
+    }
+  }
+
+  private static void checkChannel(int channel, NativeSocket socket, Grant grant)
+      throws IOException, HandshakeException {
+    switch (channel) {
+      case HandshakeMessages.CHANNEL_SOCKET, HandshakeMessages.CHANNEL_RDMA -> {}
+      case HandshakeMessages.CHANNEL_SHARED_MEMORY -> {
+        if (!socket.isLocal()) {
+          throw noChannel("shm needs the server's Unix socket");
+        }
+      }
+      case HandshakeMessages.CHANNEL_GUEST_MEMORY -> {
+        if (grant.region().isEmpty()) {
+          throw noChannel("the server knows of no memory that it shares with " + grant.name());
+        }
+      }
+      case HandshakeMessages.CHANNEL_VCHAN -> {
+        if (grant.domain().isEmpty()) {
+          throw noChannel("the server knows of no domain of Xen that is " + grant.name());
+        }
+      }
+      default -> throw noChannel("this server has no channel " + channel);
+    }
+  }
+
+  private static HandshakeException noChannel(String why) {
+    return new HandshakeException(HandshakeStatus.NO_CHANNEL, why);
+  }
+
+  private void join(NativeSocket socket, Handshake.Accepted accepted)
+      throws IOException, HandshakeException {
+    Hello hello = accepted.hello();
+    Worker worker = pool.find(hello.sessionId(), accepted.grant().name());
+    if (worker == null) {
+      throw new HandshakeException(
+          HandshakeStatus.NO_SESSION, "the session that this connection is for has ended");
+    }
+    worker
+        .control()
+        .sendAtOnce(
+            new ControlMessage.AddConnection(hello.channel(), welcome(hello.sessionId(), accepted)),
+            List.of(socket.fd()));
+  }
+
+  private static Bytes welcome(long id, Handshake.Accepted accepted) {
+    return Bytes.of(HandshakeMessages.welcome(id, accepted.serverProof().array()));
+  }
+
+  private long newId() {
+    long id;
+    do {
+      id = random.nextLong();
+    } while (id == 0);
+    return id;
+  }
+}

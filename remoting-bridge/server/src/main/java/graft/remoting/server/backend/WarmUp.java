@@ -1,0 +1,337 @@
+package graft.remoting.server.backend;
+
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.connection.StreamChannel;
+import graft.remoting.server.device.GpuDirect;
+import graft.remoting.server.session.Session;
+import graft.remoting.server.session.SessionTerms;
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.Scratch;
+import graft.remoting.server.transport.Transport;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A session without a client: while a worker waits for its client, it executes common calls again
+ * and again, so that they are compiled and the driver is warm when the client comes. The warm-up
+ * leaves nothing behind but a few staging buffers.
+ */
+final class WarmUp {
+  private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+
+  private static final int ROUNDS = 3_000;
+
+  /** Every so often a round is real: both ways are then known to the compiler. */
+  private static final int REAL = 16;
+
+  private static final int WANTS_REPLY = 1;
+  private static final int HAS_BULK = 2;
+  private static final int BYTES = 64;
+
+  // The ids that the warm-up, as a client does, gives its objects.
+  private static final int CONTEXT = 1;
+  private static final int MODULE = 1;
+  private static final int FUNCTION = 1;
+  private static final int STREAM = 1;
+  private static final int EVENT = 1;
+  private static final int DEVICE = 0;
+  private static final int READ = 1;
+
+  /** A result that the client wants. */
+  private static final int WANTED = 1;
+
+  /** Room for the snapshot of a device. */
+  private static final int SNAPSHOT = 4096;
+
+  private static final int NON_BLOCKING = 1; // CU_STREAM_NON_BLOCKING
+  private static final int NO_TIMING = 2; // CU_EVENT_DISABLE_TIMING
+
+  /** A kernel that does nothing. */
+  private static final String PTX =
+      ".version 6.4\n.target sm_50\n.address_size 64\n.visible .entry nothing(.param .u64 x)\n{\n  ret;\n}\n\0";
+
+  private final PretendingDevice device;
+  private final int spinMicros;
+  private final BooleanSupplier goOn;
+  private int slot;
+  private int context;
+
+  /**
+   * A warm-up.
+   *
+   * @param spinMicros how long a session will poll
+   * @param goOn false as soon as a client is there
+   */
+  WarmUp(PretendingDevice device, int spinMicros, BooleanSupplier goOn) {
+    this.device = device;
+    this.spinMicros = spinMicros;
+    this.goOn = goOn;
+  }
+
+  /** Warms up until all is done or a client has come. Needs a current context on no thread. */
+  void run() {
+    try (Scratch out = new Scratch(16)) {
+      int result = device.cuDevicePrimaryCtxRetain(out.address(), 0);
+      if (result != CudaResult.SUCCESS) {
+        return;
+      }
+      device.cuCtxSetCurrent(Memory.getLong(out.address()));
+      result = device.cuMemAlloc_v2(out.address() + 8, BYTES);
+      if (result == CudaResult.SUCCESS) {
+        long memory = Memory.getLong(out.address() + 8);
+        execute(memory);
+        device.cuMemFree_v2(memory);
+      }
+      device.cuCtxSetCurrent(0);
+      device.cuDevicePrimaryCtxRelease_v2(0);
+    } catch (IOException | RuntimeException e) {
+      // A client's session will say it better, if it matters.
+      LOG.debug("warm-up: {}", e.toString());
+    } finally {
+      device.pretend(false);
+    }
+  }
+
+  private void execute(long memory) throws IOException {
+    Transport script = new Script(device, opening(), round(memory), closing(), goOn);
+    try (StreamChannel channel = new StreamChannel(script, spinMicros)) {
+      Session session =
+          new Session(
+              device, channel, SessionTerms.unlimited(spinMicros), 0, false, GpuDirect.none());
+      session.lend(memory, BYTES);
+      long record;
+      while ((record = channel.nextRecord()) != 0) {
+        session.execute(record);
+      }
+    }
+    device.cuCtxSynchronize();
+  }
+
+  // Each line is what a client says before it waits: records of which the last wants a reply.
+
+  private List<byte[]> opening() {
+    byte[] image = PTX.getBytes(StandardCharsets.US_ASCII);
+    byte[] name = "nothing\0".getBytes(StandardCharsets.US_ASCII);
+    long nameWord = ByteBuffer.wrap(name).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    List<byte[]> lines = new ArrayList<>();
+    lines.add(line(out -> record(out, "graftSnapshot", WANTS_REPLY, DEVICE, WANTED, SNAPSHOT)));
+    lines.add(
+        line(out -> record(out, "graftPrimaryContextRetain", WANTS_REPLY, CONTEXT, DEVICE, 0)));
+    context = CONTEXT;
+    lines.add(
+        line(
+            out -> {
+              int flags = WANTS_REPLY | HAS_BULK;
+              record(out, "graftModuleLoad", flags, MODULE, image.length, 0, 0, 0, 0, 0);
+              out.put(image);
+            }));
+    lines.add(
+        line(
+            out ->
+                record(
+                    out,
+                    "graftModuleGetFunction",
+                    WANTS_REPLY,
+                    FUNCTION,
+                    MODULE,
+                    name.length,
+                    nameWord,
+                    WANTED,
+                    0,
+                    0)));
+    lines.add(
+        line(
+            out -> {
+              record(out, "cuStreamCreate", 0, STREAM, NON_BLOCKING);
+              record(out, "cuEventCreate", 0, EVENT, NO_TIMING);
+              record(out, "cuStreamQuery", WANTS_REPLY, STREAM);
+            }));
+    return lines;
+  }
+
+  private List<byte[]> round(long memory) {
+    return List.of(
+        line(
+            out -> {
+              launch(out);
+              launch(out);
+              record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
+            }),
+        line(
+            out -> {
+              record(out, "graftWrite", HAS_BULK, memory, BYTES, STREAM);
+              out.put(new byte[BYTES]);
+              record(out, "graftRead", WANTS_REPLY, memory, BYTES, STREAM);
+            }),
+        line(
+            out -> {
+              record(out, "graftReadAsync", 0, memory, BYTES, STREAM, READ);
+              record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
+            }),
+        line(
+            out -> {
+              record(out, "cuEventRecord", 0, EVENT, STREAM);
+              record(out, "cuEventSynchronize", WANTS_REPLY, EVENT);
+            }),
+        line(
+            out -> {
+              record(out, "cuMemsetD8Async", 0, memory, 0, BYTES, STREAM);
+              record(out, "graftContextSynchronize", WANTS_REPLY);
+            }));
+  }
+
+  private List<byte[]> closing() {
+    return List.of(
+        line(
+            out -> {
+              record(out, "cuEventDestroy_v2", 0, EVENT);
+              record(out, "cuStreamDestroy_v2", 0, STREAM);
+              record(out, "cuModuleUnload", 0, MODULE);
+              record(out, "graftPrimaryContextRelease", WANTS_REPLY, CONTEXT, DEVICE, 0);
+            }));
+  }
+
+  /** One block of one thread, with a parameter of eight bytes. */
+  private void launch(ByteBuffer out) {
+    long grid = 1;
+    long block = 1;
+    long sharedBytes = 0;
+    long parameter = 0;
+    record(
+        out,
+        "graftLaunch",
+        0,
+        FUNCTION,
+        grid,
+        grid,
+        grid,
+        block,
+        block,
+        block,
+        sharedBytes,
+        STREAM,
+        Long.BYTES,
+        parameter,
+        Long.BYTES);
+  }
+
+  private static byte[] line(Consumer<ByteBuffer> records) {
+    ByteBuffer out = ByteBuffer.wrap(new byte[4096]).order(ByteOrder.LITTLE_ENDIAN);
+    records.accept(out);
+    byte[] bytes = new byte[out.position()];
+    out.get(0, bytes);
+    return bytes;
+  }
+
+  private void record(ByteBuffer out, String function, int flags, long... words) {
+    out.putInt(Channel.RECORD_HEADER + 8 * words.length)
+        .putShort((short) Dispatcher.number(function))
+        .putShort((short) flags)
+        .putInt(++slot)
+        .putInt(context);
+    for (long word : words) {
+      out.putLong(word);
+    }
+  }
+
+  /** The client's side: says a line, waits for the reply, says the next. */
+  private static final class Script implements Transport {
+    private final PretendingDevice device;
+    private final List<byte[]> opening;
+    private final List<byte[]> round;
+    private final List<byte[]> closing;
+    private final BooleanSupplier goOn;
+    private final AtomicInteger replies = new AtomicInteger();
+    private int said;
+
+    Script(
+        PretendingDevice device,
+        List<byte[]> opening,
+        List<byte[]> round,
+        List<byte[]> closing,
+        BooleanSupplier goOn) {
+      this.device = device;
+      this.opening = opening;
+      this.round = round;
+      this.closing = closing;
+      this.goOn = goOn;
+    }
+
+    /** The line of that number, null behind the last. */
+    private byte[] line(int number) {
+      int inRounds = number - opening.size();
+      int afterRounds = inRounds - ROUNDS * round.size();
+      if (inRounds < 0) {
+        return opening.get(number);
+      }
+      if (afterRounds < 0) {
+        return round.get(inRounds % round.size());
+      }
+      return afterRounds < closing.size() ? closing.get(afterRounds) : null;
+    }
+
+    @Override
+    public long tryReceive(long address, long length) {
+      if (replies.get() < said) {
+        return NOTHING;
+      }
+      int firstOfClosing = opening.size() + ROUNDS * round.size();
+      int inRounds = said - opening.size();
+      boolean roundBegins = inRounds >= 0 && said < firstOfClosing && inRounds % round.size() == 0;
+      if (roundBegins) {
+        device.pretend(inRounds / round.size() % REAL != 0);
+      } else if (inRounds < 0 || said >= firstOfClosing) {
+        device.pretend(false);
+      }
+      if (roundBegins && !goOn.getAsBoolean()) {
+        device.pretend(false);
+        said = firstOfClosing;
+        replies.set(said);
+      }
+      byte[] line = line(said);
+      if (line == null) {
+        return END;
+      }
+      said++;
+      Memory.write(address, line, 0, line.length);
+      return line.length;
+    }
+
+    @Override
+    public long receive(long address, long length) {
+      long count;
+      while ((count = tryReceive(address, length)) == NOTHING) {
+        Thread.onSpinWait();
+      }
+      return count;
+    }
+
+    @Override
+    public void sendAll(long address, long length, boolean more) {
+      boolean reply =
+          length >= Channel.ANSWER_HEADER
+              && Memory.getInt(address) == length
+              && Memory.getInt(address + 4) == 0
+              && !more;
+      if (reply) {
+        replies.incrementAndGet();
+      }
+    }
+
+    @Override
+    public void close() {
+      // Nothing to close.
+    }
+  }
+}

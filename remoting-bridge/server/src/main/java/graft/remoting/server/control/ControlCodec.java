@@ -1,0 +1,180 @@
+package graft.remoting.server.control;
+
+import graft.remoting.server.control.ControlMessage.AddConnection;
+import graft.remoting.server.control.ControlMessage.Ended;
+import graft.remoting.server.control.ControlMessage.Failed;
+import graft.remoting.server.control.ControlMessage.Find;
+import graft.remoting.server.control.ControlMessage.FindCode;
+import graft.remoting.server.control.ControlMessage.Give;
+import graft.remoting.server.control.ControlMessage.KeepCode;
+import graft.remoting.server.control.ControlMessage.KnownCode;
+import graft.remoting.server.control.ControlMessage.Ready;
+import graft.remoting.server.control.ControlMessage.Shared;
+import graft.remoting.server.control.ControlMessage.StartSession;
+import graft.remoting.server.control.ControlMessage.Used;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.system.Bytes;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * How control messages are written and read: a letter for the kind, then its fields. A worker may
+ * be hostile, so that text and counts are checked as they are read.
+ */
+final class ControlCodec {
+  private static final int LONGEST_TEXT = 1000;
+
+  private static final List<Kind<?>> KINDS =
+      List.of(
+          new Kind<>(
+              'R', Ready.class, (m, out) -> out.writeUTF(m.device()), in -> new Ready(text(in))),
+          new Kind<>(
+              'F', Failed.class, (m, out) -> put(out, m.reason()), in -> new Failed(text(in))),
+          new Kind<>(
+              'U',
+              Used.class,
+              (m, out) -> {
+                out.writeLong(m.bytesIn());
+                out.writeLong(m.bytesOut());
+                out.writeLong(m.calls());
+                out.writeLong(m.memory());
+              },
+              in -> new Used(count(in), count(in), count(in), count(in))),
+          new Kind<>('E', Ended.class, (m, out) -> put(out, m.reason()), in -> new Ended(text(in))),
+          new Kind<>('S', StartSession.class, ControlCodec::putStart, ControlCodec::start),
+          new Kind<>(
+              'L',
+              AddConnection.class,
+              (m, out) -> {
+                out.writeInt(m.purpose());
+                out.write(m.welcome().array());
+              },
+              in -> new AddConnection(in.readInt(), welcome(in))),
+          new Kind<>(
+              'G',
+              Give.class,
+              (m, out) -> {
+                put(out, m.token());
+                put(out, m.handle());
+              },
+              in -> new Give(bytes(in), bytes(in))),
+          new Kind<>('?', Find.class, (m, out) -> put(out, m.token()), in -> new Find(bytes(in))),
+          new Kind<>('k', KnownCode.class, (m, out) -> {}, in -> new KnownCode()),
+          new Kind<>(
+              'c', KeepCode.class, (m, out) -> put(out, m.hash()), in -> new KeepCode(bytes(in))),
+          new Kind<>(
+              'f', FindCode.class, (m, out) -> put(out, m.hash()), in -> new FindCode(bytes(in))),
+          new Kind<>(
+              'H', Shared.class, (m, out) -> put(out, m.handle()), in -> new Shared(bytes(in))));
+
+  private static final Map<Class<?>, Kind<?>> BY_TYPE =
+      KINDS.stream().collect(Collectors.toUnmodifiableMap(Kind::type, Function.identity()));
+
+  private static final Map<Byte, Kind<?>> BY_LETTER =
+      KINDS.stream()
+          .collect(Collectors.toUnmodifiableMap(kind -> (byte) kind.letter(), Function.identity()));
+
+  private ControlCodec() {}
+
+  private interface Writer<M> {
+    void write(M message, DataOutputStream out) throws IOException;
+  }
+
+  private interface Reader {
+    ControlMessage read(DataInputStream in) throws IOException;
+  }
+
+  /** One kind of message. */
+  private record Kind<M extends ControlMessage>(
+      char letter, Class<M> type, Writer<M> writer, Reader reader) {
+    void write(ControlMessage message, DataOutputStream out) throws IOException {
+      out.writeByte(letter);
+      writer.write(type.cast(message), out);
+    }
+  }
+
+  static byte[] encode(ControlMessage message) {
+    ByteArrayOutputStream packet = new ByteArrayOutputStream();
+    try (DataOutputStream out = new DataOutputStream(packet)) {
+      BY_TYPE.get(message.getClass()).write(message, out);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return packet.toByteArray();
+  }
+
+  static ControlMessage decode(byte[] packet) throws IOException {
+    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(packet))) {
+      byte letter = in.readByte();
+      Kind<?> kind = BY_LETTER.get(letter);
+      if (kind == null) {
+        throw new IOException("a control message of kind " + letter);
+      }
+      return kind.reader().read(in);
+    }
+  }
+
+  private static void putStart(StartSession start, DataOutputStream out) throws IOException {
+    out.writeLong(start.id());
+    out.writeUTF(start.name());
+    out.writeLong(start.memoryLimit());
+    out.writeInt(start.channel());
+    put(out, start.shared());
+    put(out, start.problem());
+    out.write(start.welcome().array());
+  }
+
+  private static StartSession start(DataInputStream in) throws IOException {
+    return new StartSession(
+        in.readLong(),
+        in.readUTF(),
+        in.readLong(),
+        in.readInt(),
+        bytes(in),
+        in.readUTF(),
+        welcome(in));
+  }
+
+  private static Bytes welcome(DataInputStream in) throws IOException {
+    return Bytes.of(in.readNBytes(HandshakeMessages.WELCOME));
+  }
+
+  private static void put(DataOutputStream out, Bytes bytes) throws IOException {
+    byte[] array = bytes.array();
+    out.writeShort(array.length);
+    out.write(array);
+  }
+
+  private static Bytes bytes(DataInputStream in) throws IOException {
+    return Bytes.of(in.readNBytes(in.readUnsignedShort()));
+  }
+
+  private static void put(DataOutputStream out, String text) throws IOException {
+    out.writeUTF(clip(text));
+  }
+
+  private static String clip(String text) {
+    return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT);
+  }
+
+  /** Text for the log and for people. */
+  private static String text(DataInputStream in) throws IOException {
+    return WorkerLog.printable(clip(in.readUTF()));
+  }
+
+  private static long count(DataInputStream in) throws IOException {
+    long count = in.readLong();
+    if (count < 0) {
+      throw new IOException("a count of " + count);
+    }
+    return count;
+  }
+}

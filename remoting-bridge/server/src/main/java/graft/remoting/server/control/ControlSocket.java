@@ -1,0 +1,127 @@
+package graft.remoting.server.control;
+
+import graft.remoting.server.system.Descriptors;
+import graft.remoting.server.system.Libc;
+import graft.remoting.server.system.NativeSocket;
+import graft.remoting.server.system.Scratch;
+import graft.remoting.server.system.SocketAddress;
+import graft.remoting.server.system.SystemCallException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * One end of the private socket between the server and a worker: packets (SOCK_SEQPACKET, so that
+ * borders are kept and the end is seen) that can carry file descriptors (SCM_RIGHTS, see unix(7)).
+ */
+public final class ControlSocket implements AutoCloseable {
+
+  private final NativeSocket socket;
+
+  public ControlSocket(NativeSocket socket) {
+    this.socket = socket;
+  }
+
+  /** Takes over a descriptor that is connected to the server. */
+  public static ControlSocket of(int fd) {
+    return new ControlSocket(new NativeSocket(fd, "the server"));
+  }
+
+  /** Connects a worker to its server. */
+  public static ControlSocket connect(Path path) throws IOException {
+    int fd = Libc.socket(Libc.AF_UNIX, Libc.SOCK_SEQPACKET | Libc.SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+      throw Libc.failure("make a socket");
+    }
+    try (Scratch scratch = new Scratch(SocketAddress.CAPACITY)) {
+      long memory = scratch.address();
+      if (Libc.connect(fd, memory, SocketAddress.write(memory, path)) < 0) {
+        SystemCallException failure = Libc.failure("connect to the server at " + path);
+        Libc.close(fd);
+        throw failure;
+      }
+      return new ControlSocket(new NativeSocket(fd, path.toString()));
+    }
+  }
+
+  /** A received message. The descriptors belong to the receiver. */
+  public record Received(ControlMessage message, List<Integer> fds) {
+    /** The first descriptor, -1 without one. */
+    public int fd() {
+      return fds.isEmpty() ? -1 : fds.get(0);
+    }
+
+    /** Closes all descriptors. */
+    public void discard() {
+      fds.forEach(Descriptors::discard);
+    }
+  }
+
+  public int fd() {
+    return socket.fd();
+  }
+
+  /** Sends a message. */
+  public void send(ControlMessage message) throws IOException {
+    send(message, -1);
+  }
+
+  /** Sends a message and a copy of {@code fd}, unless that is -1; the caller keeps its own. */
+  public void send(ControlMessage message, int fd) throws IOException {
+    send(message, fd < 0 ? List.of() : List.of(fd), 0);
+  }
+
+  /**
+   * Sends a message and copies of descriptors to a worker, which may be hostile: one that does not
+   * read what it is told is not waited for.
+   *
+   * @throws IOException when the worker has gone, or has not read the messages before
+   */
+  public void sendAtOnce(ControlMessage message, List<Integer> fds) throws IOException {
+    send(message, fds, Libc.MSG_DONTWAIT);
+  }
+
+  private synchronized void send(ControlMessage message, List<Integer> fds, int flags)
+      throws IOException {
+    byte[] packet = message.encode();
+    try (Scratch scratch = Scratch.of(packet)) {
+      Descriptors.send(socket, scratch.address(), packet.length, fds, flags);
+    }
+  }
+
+  /** Whether {@link #receive} would not wait. */
+  public boolean hasMessage() {
+    try {
+      return socket.poll(Libc.POLLIN, 0) != 0;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /**
+   * The next message, waiting for it; null when the other end has gone.
+   *
+   * @throws IOException also for a message that cannot be
+   */
+  public Received receive() throws IOException {
+    try (Scratch scratch = new Scratch(ControlMessage.MAX)) {
+      Descriptors.Received received =
+          Descriptors.receive(socket, scratch.address(), ControlMessage.MAX);
+      if (received.bytes() == 0) {
+        return null;
+      }
+      try {
+        return new Received(
+            ControlMessage.decode(scratch.bytes(0, received.bytes())), received.fds());
+      } catch (IOException e) {
+        received.fds().forEach(Descriptors::discard);
+        throw e;
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    socket.close();
+  }
+}

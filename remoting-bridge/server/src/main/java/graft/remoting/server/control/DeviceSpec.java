@@ -1,0 +1,47 @@
+package graft.remoting.server.control;
+
+import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Which device sessions get: {@code software}, {@code cuda} (every GPU that the server sees) or
+ * {@code cuda:INDEX} (that GPU alone).
+ */
+public record DeviceSpec(String kind, OptionalInt index) {
+  /** The kind of the software device. */
+  public static final String SOFTWARE = "software";
+
+  /** The kind of NVIDIA GPUs. */
+  public static final String CUDA = "cuda";
+
+  private static final Pattern FORM = Pattern.compile("([a-z][a-z0-9-]*)(?::(\\d{1,4}))?");
+
+  /**
+   * Reads a device.
+   *
+   * @throws IllegalArgumentException when it is none
+   */
+  public static DeviceSpec parse(String text) {
+    Matcher form = FORM.matcher(text);
+    if (!form.matches()) {
+      throw new IllegalArgumentException(
+          "device '" + text + "': write software, cuda or cuda:INDEX");
+    }
+    OptionalInt index =
+        form.group(2) == null
+            ? OptionalInt.empty()
+            : OptionalInt.of(Integer.parseInt(form.group(2)));
+    return new DeviceSpec(form.group(1), index);
+  }
+
+  /** The same kind of device, the one of that index. */
+  public DeviceSpec withIndex(int value) {
+    return new DeviceSpec(kind, OptionalInt.of(value));
+  }
+
+  @Override
+  public String toString() {
+    return index.isPresent() ? kind + ":" + index.getAsInt() : kind;
+  }
+}

@@ -1,0 +1,98 @@
+package graft.remoting.server.control;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What a worker writes to its log goes into the server's: text alone, in lines of limited length,
+ * and no more than a worker that is well has to say. The rest is counted and dropped, so that a
+ * guest cannot fill the host's disk.
+ */
+public final class WorkerLog {
+  private static final int LINE = 2_000;
+
+  /** What may come at once, and what may come from then on each second, in bytes. */
+  private static final long BURST = 64 << 10;
+
+  private static final long RATE = 512;
+
+  private final InputStream from;
+  private final PrintStream to;
+  private final String who;
+  private final byte[] line = new byte[LINE];
+  private long allowance = BURST;
+  private long counted = System.nanoTime();
+  private long dropped;
+
+  private WorkerLog(InputStream from, PrintStream to, String who) {
+    this.from = from;
+    this.to = to;
+    this.who = who;
+  }
+
+  /** Copies until the worker has ended, on a thread of its own. */
+  public static void copy(InputStream from, PrintStream to, String who) {
+    Thread thread = new Thread(null, () -> run(from, to, who), "graft-worker-log", 128 * 1024);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  public static void run(InputStream from, PrintStream to, String who) {
+    new WorkerLog(from, to, who).run();
+  }
+
+  private void run() {
+    byte[] chunk = new byte[4096];
+    int length = 0;
+    try (from) {
+      int count;
+      while ((count = from.read(chunk)) >= 0) {
+        for (int i = 0; i < count; i++) {
+          if (chunk[i] == '\n' || length == LINE) {
+            write(length);
+            length = 0;
+          }
+          if (chunk[i] != '\n') {
+            line[length++] = chunk[i];
+          }
+        }
+      }
+    } catch (IOException e) {
+      // The worker has ended.
+    }
+    if (length > 0) {
+      write(length);
+    }
+    reportDropped();
+  }
+
+  private void write(int length) {
+    long now = System.nanoTime();
+    long earned = (now - counted) * RATE / 1_000_000_000L;
+    if (earned > 0) {
+      allowance = Math.min(BURST, allowance + earned);
+      counted = now;
+    }
+    if (length + 1 > allowance) {
+      dropped += length + 1;
+      return;
+    }
+    allowance -= length + 1;
+    reportDropped();
+    to.println(printable(new String(line, 0, length, StandardCharsets.UTF_8)));
+  }
+
+  private void reportDropped() {
+    if (dropped > 0) {
+      to.println(who + " wrote too much: " + dropped + " bytes of its log are left out");
+      dropped = 0;
+    }
+  }
+
+  /** Without characters that a terminal would obey. */
+  static String printable(String text) {
+    return text.replaceAll("[\\p{Cntrl}&&[^\t]]", "?");
+  }
+}

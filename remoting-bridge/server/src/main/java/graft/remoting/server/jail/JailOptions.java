@@ -1,0 +1,37 @@
+package graft.remoting.server.jail;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/** The command line of {@code graft-jail}, see {@code jail/src/options.c}. */
+final class JailOptions {
+  private final List<String> list = new ArrayList<>();
+
+  JailOptions() {}
+
+  JailOptions(JailOptions others) {
+    list.addAll(others.list);
+  }
+
+  JailOptions add(String option, Object value) {
+    list.add(option);
+    list.add(value.toString());
+    return this;
+  }
+
+  JailOptions addAll(String option, Collection<Path> values) {
+    values.forEach(value -> add(option, value));
+    return this;
+  }
+
+  JailOptions add(WorkerFiles files) {
+    files.links().forEach((link, target) -> add("--link", link + "=" + target));
+    return addAll("--read", files.paths());
+  }
+
+  List<String> list() {
+    return List.copyOf(list);
+  }
+}

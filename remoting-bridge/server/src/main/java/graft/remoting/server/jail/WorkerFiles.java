@@ -1,0 +1,121 @@
+package graft.remoting.server.jail;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
+import java.util.stream.Stream;
+
+/**
+ * The files that a Java runtime and Graft's classes need: what a worker sees of this machine, for
+ * reading.
+ */
+public final class WorkerFiles {
+  /** Folders of Java's that lead to /etc in Debian's packages: conf/ and lib/security/. */
+  private static final int DEPTH = 4;
+
+  /** What the dynamic linker and the C library need, where it is there. */
+  private static final List<String> SYSTEM =
+      List.of(
+          "/lib/x86_64-linux-gnu",
+          "/lib64",
+          "/usr/lib/x86_64-linux-gnu",
+          "/usr/lib64",
+          "/usr/lib/locale",
+          "/etc/ld.so.cache",
+          "/sys/devices/system/cpu",
+          "/sys/devices/system/node");
+
+  private final Set<Path> paths = new LinkedHashSet<>();
+  private final Map<Path, Path> links = new LinkedHashMap<>();
+
+  /** Files and folders, by paths without symbolic links. */
+  public Set<Path> paths() {
+    return paths;
+  }
+
+  /** The symbolic links by which they are known too, and where these lead. */
+  public Map<Path, Path> links() {
+    return links;
+  }
+
+  /** Those of this Java runtime and this class path, and of the system's libraries. */
+  public static WorkerFiles ofThisRuntime() throws IOException {
+    WorkerFiles files = new WorkerFiles();
+    for (String path : SYSTEM) {
+      files.add(Path.of(path));
+    }
+    files.addRuntime(Path.of(System.getProperty("java.home")));
+    for (String element : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+      if (!element.isEmpty()) {
+        files.addClasses(Path.of(element).toAbsolutePath());
+      }
+    }
+    String libraries = System.getenv().getOrDefault("LD_LIBRARY_PATH", "");
+    String own = System.getProperty("jna.library.path", "");
+    for (String folder : (libraries + File.pathSeparator + own).split(File.pathSeparator, -1)) {
+      files.add(Path.of(folder));
+    }
+    return files;
+  }
+
+  /** Adds a file or a folder, if it is there. */
+  public void add(Path path) throws IOException {
+    if (!path.isAbsolute() || !Files.exists(path)) {
+      return;
+    }
+    Path place = path.getRoot();
+    for (Path name : path.normalize()) {
+      Path next = place.resolve(name);
+      if (Files.isSymbolicLink(next)) {
+        Path target = Files.readSymbolicLink(next);
+        links.put(next, target);
+        add(place.resolve(target).resolve(next.relativize(path)).normalize());
+        return;
+      }
+      place = next;
+    }
+    paths.add(place);
+  }
+
+  private void addRuntime(Path home) throws IOException {
+    add(home);
+    Path real = home.toRealPath();
+    try (Stream<Path> all = Files.walk(real, DEPTH)) {
+      for (Path link : (Iterable<Path>) all.filter(Files::isSymbolicLink)::iterator) {
+        if (Files.isRegularFile(link) && !link.toRealPath().startsWith(real)) {
+          add(link);
+        }
+      }
+    }
+  }
+
+  /** A folder or a jar of the class path, and the jars that its manifest adds. */
+  private void addClasses(Path element) throws IOException {
+    add(element);
+    if (!Files.isRegularFile(element)) {
+      return;
+    }
+    try (JarFile jar = new JarFile(element.toFile())) {
+      Manifest manifest = jar.getManifest();
+      String more =
+          manifest == null
+              ? null
+              : manifest.getMainAttributes().getValue(Attributes.Name.CLASS_PATH);
+      for (String name : more == null ? new String[0] : more.split(" ")) {
+        Path added = element.resolveSibling(name).normalize();
+        if (!name.isEmpty() && !name.contains(":") && !paths.contains(added)) {
+          addClasses(added);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package graft.remoting.server.pool;
+
+import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.control.ControlSocket;
+import graft.remoting.server.system.Bytes;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * The server's answers to workers about what the sessions of a name share: handles and code. A
+ * worker may be hostile; it gets and changes what belongs to its own session's name, no more.
+ */
+final class WorkerAnswers implements AutoCloseable {
+  private final SharedHandles shared = new SharedHandles();
+  private final CodeCache code = new CodeCache();
+
+  /**
+   * Answers a question. Its descriptors are this object's then.
+   *
+   * @return false if it is none
+   * @throws IOException when the answer cannot be sent
+   */
+  boolean hear(ServedSession session, ControlSocket.Received question, ControlSocket to)
+      throws IOException {
+    Bytes bytes = Bytes.NONE;
+    int fd = -1;
+    boolean taken = false;
+    if (question.message() instanceof ControlMessage.Give give) {
+      taken =
+          isOneAtMost(question) && shared.put(session, give.token(), give.handle(), question.fd());
+      bytes = taken ? give.handle() : Bytes.NONE;
+    } else if (question.message() instanceof ControlMessage.Find find) {
+      SharedHandles.Given given = shared.find(session, find.token());
+      bytes = given == null ? Bytes.NONE : given.handle();
+      fd = given == null ? -1 : given.fd();
+    } else if (question.message() instanceof ControlMessage.KnownCode) {
+      bytes = code.known(session);
+    } else if (question.message() instanceof ControlMessage.KeepCode keep) {
+      taken = isOneAtMost(question) && code.put(session, keep.hash(), question.fd());
+      bytes = taken ? keep.hash() : Bytes.NONE;
+    } else if (question.message() instanceof ControlMessage.FindCode find) {
+      fd = code.find(session, find.hash());
+    } else {
+      return false;
+    }
+    if (!taken) {
+      question.discard();
+    }
+    to.sendAtOnce(new ControlMessage.Shared(bytes), fd < 0 ? List.of() : List.of(fd));
+    return true;
+  }
+
+  private static boolean isOneAtMost(ControlSocket.Received question) {
+    return question.fds().size() <= 1;
+  }
+
+  /** A session has ended. */
+  void drop(ServedSession session) {
+    shared.drop(session);
+    code.drop(session);
+  }
+
+  /** Forgets the code; what sessions share goes with them. */
+  @Override
+  public void close() {
+    code.close();
+  }
+}

@@ -1,0 +1,197 @@
+package graft.remoting.server.pool;
+
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.jail.WorkerJail;
+import graft.remoting.server.transport.Ucx;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * How a worker's process is started: this Java runtime, this class path, small. Nothing secret is
+ * in its arguments or environment; what a session needs comes over the private socket.
+ */
+public final class WorkerCommand {
+  private static final List<String> SMALL =
+      List.of(
+          "-XX:+UseSerialGC",
+          "-XX:-UsePerfData",
+          "-Xms8m",
+          // A client can make the server keep so much for it, and no more; then its session ends.
+          "-Xmx512m",
+          "-XX:+ExitOnOutOfMemoryError",
+          "-XX:-CreateCoredumpOnCrash",
+          "-Xss512k",
+          "-XX:MinHeapFreeRatio=10",
+          "-XX:MaxHeapFreeRatio=30",
+          "-Xshare:auto",
+          "-XX:+DisableAttachMechanism",
+          // Java 17 would map the class archive at a fixed address, which tells who has got into a
+          // worker where code lies. Elsewhere its pages are a worker's own, 6 MB each.
+          "-XX:+UnlockDiagnosticVMOptions",
+          "-XX:ArchiveRelocationMode=1");
+
+  /**
+   * Programs on the software device are short. Without its second compiler Java has compiled what
+   * they need a third sooner and takes 20 MB less; beyond 3 seconds kernels run slower.
+   */
+  private static final String SHORT = "-XX:TieredStopAtLevel=1";
+
+  private static final String TEMPORARY = System.getProperty("java.io.tmpdir");
+
+  /** In a jail the socket is connected already, as this descriptor. */
+  private static final int CONNECTED = 3;
+
+  private final Class<?> main;
+  private final WorkerJail jail;
+  private final Path folder;
+  private final int spinMicros;
+  private final String rdmaPorts;
+  private final List<String> options;
+
+  /**
+   * A command.
+   *
+   * @param main the worker's main class
+   * @param jail what workers are confined by
+   * @param folder the server's own folder, with the private socket, to which workers connect
+   * @param spinMicros how long a worker polls for the next record before it sleeps
+   * @param rdmaPorts the ports that rdma goes by; those that UCX likes if empty
+   * @param options further options of the Java runtime
+   */
+  public WorkerCommand(
+      Class<?> main,
+      WorkerJail jail,
+      Path folder,
+      int spinMicros,
+      List<String> rdmaPorts,
+      List<String> options) {
+    this.main = main;
+    this.jail = jail;
+    this.folder = folder;
+    this.spinMicros = spinMicros;
+    this.rdmaPorts = String.join(",", rdmaPorts);
+    this.options = List.copyOf(options);
+  }
+
+  /** The private socket of a server whose own folder that is. */
+  public static Path socket(Path folder) {
+    return folder.resolve("workers.sock");
+  }
+
+  /**
+   * A worker that was started.
+   *
+   * @param cell to be left when it has ended
+   */
+  record Started(Process process, WorkerJail.Cell cell) {}
+
+  /** Starts a process. The thread that calls this must live as long as the process is to. */
+  Started start(WorkerKind kind) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder();
+    builder.redirectInput(new File("/dev/null"));
+    builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
+    Map<String, String> environment = builder.environment();
+    if (jail.hasRoot()) {
+      WorkerEnvironment.restrict(environment);
+    }
+    WorkerJail.Cell cell = jail.enter(kind, socket(folder), environment);
+    showDevice(kind.device(), cell.visible(), environment);
+    if (!rdmaPorts.isEmpty()) {
+      environment.put(Ucx.PORTS, rdmaPorts);
+    }
+    // Each arena of the C library's allocator keeps megabytes of its own.
+    environment.putIfAbsent("MALLOC_ARENA_MAX", "1");
+    builder.command(new ArrayList<>(cell.options()));
+    builder.command().addAll(arguments(kind.device(), !cell.options().isEmpty()));
+    try {
+      return new Started(builder.start(), cell);
+    } catch (IOException e) {
+      jail.leave(cell);
+      throw e;
+    }
+  }
+
+  /** A worker has ended. */
+  void ended(WorkerJail.Cell cell) {
+    jail.leave(cell);
+  }
+
+  /**
+   * The command of a worker itself.
+   *
+   * @param isConnected whether it has a connection to the server already
+   */
+  public List<String> arguments(DeviceSpec device, boolean isConnected) {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    arguments.addAll(SMALL);
+    String temporary = jail.hasRoot() ? "/tmp" : TEMPORARY;
+    arguments.add("-XX:ErrorFile=" + Path.of(temporary, "graft-worker-%p.log"));
+    jail.libraries().ifPresent(libraries -> addLibraries(arguments, libraries));
+    Properties properties = System.getProperties();
+    for (String name : properties.stringPropertyNames()) {
+      if (name.startsWith("org.slf4j.simpleLogger.")
+          || (name.startsWith("jna.") && jail.libraries().isEmpty())) {
+        arguments.add("-D" + name + "=" + properties.getProperty(name));
+      }
+    }
+    if (device.kind().equals(DeviceSpec.SOFTWARE)) {
+      arguments.add(SHORT);
+    }
+    arguments.addAll(options);
+    arguments.add("-cp");
+    arguments.add(
+        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+            .map(element -> Path.of(element).toAbsolutePath().toString())
+            .collect(Collectors.joining(File.pathSeparator)));
+    arguments.add(main.getName());
+    arguments.add(isConnected ? Integer.toString(CONNECTED) : socket(folder).toString());
+    arguments.add(device.toString());
+    arguments.add(Integer.toString(spinMicros));
+    return arguments;
+  }
+
+  private static void addLibraries(List<String> arguments, Path libraries) {
+    arguments.add("-Djna.boot.library.path=" + libraries);
+    String others = System.getProperty("jna.library.path");
+    arguments.add(
+        "-Djna.library.path=" + libraries + (others == null ? "" : File.pathSeparator + others));
+  }
+
+  /**
+   * Lets the process see only the GPU of the index, which is then its device 0, so that a session
+   * can reach no other. An index counts in the server's own list where it has one.
+   *
+   * @param name that GPU's own name, where it is known
+   */
+  static void showDevice(
+      DeviceSpec device, Optional<String> name, Map<String, String> environment) {
+    if (name.isPresent()) {
+      environment.put("CUDA_VISIBLE_DEVICES", name.get());
+      return;
+    }
+    if (device.index().isEmpty()) {
+      return;
+    }
+    int index = device.index().getAsInt();
+    String visible = environment.get("CUDA_VISIBLE_DEVICES");
+    if (visible == null) {
+      environment.putIfAbsent("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+      environment.put("CUDA_VISIBLE_DEVICES", Integer.toString(index));
+    } else {
+      String[] devices = visible.split(",", -1);
+      // Out of the list: "-1" shows no device, and the worker says that there is none.
+      environment.put(
+          "CUDA_VISIBLE_DEVICES", index < devices.length ? devices[index].strip() : "-1");
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package graft.remoting.server.protocol;
+
+import graft.remoting.device.Memory;
+import graft.remoting.server.system.Bytes;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * The four messages that open a connection, little-endian and of fixed size. Sizes and offsets are
+ * in bytes.
+ *
+ * <pre>
+ * HELLO     128  0 magic, 4 version, 8 API hash (u64), 16 client nonce[32], 48 name[64], 112 kind, 116 channel,
+ *                120 session id (u64, kind 1)
+ * CHALLENGE  64  0 magic, 4 status, 8 API hash (u64), 16 server nonce[32], 48 reserved[16]
+ * PROOF      32  HMAC-SHA256(key, "graft client 1" server-nonce client-nonce API-hash name[64] kind channel session)
+ * WELCOME   256  0 status, 4 flags, 8 session id (u64), 16 proof[32]: HMAC-SHA256(key, "graft server 1"
+ *                client-nonce server-nonce API-hash name[64] kind channel session), 48 message[208]
+ * </pre>
+ *
+ * The key is the token; for a further connection (kind 1) it is the session's secret,
+ * HMAC-SHA256(token, "graft session 1" client-nonce server-nonce API-hash name[64] kind channel
+ * session) of the handshake that began the session.
+ */
+public final class HandshakeMessages {
+  public static final int MAGIC = 0x54465247;
+  public static final int VERSION = 1;
+  public static final int HELLO = 128;
+  static final int CHALLENGE = 64;
+  public static final int PROOF = 32;
+  public static final int WELCOME = 256;
+  public static final int HASH = 8;
+  public static final int NAME_AT = 48;
+  public static final int NONCE = 32;
+  static final int NAME = 64;
+  static final int MESSAGE = 208;
+  public static final int KIND_SESSION = 0;
+  public static final int KIND_CONNECTION = 1;
+
+  /** What a further connection is for, in the place of the channel. */
+  static final int CONNECTION_CALLBACKS = 0;
+
+  public static final int CONNECTION_DATA = 1;
+  public static final int CONNECTION_MAPPINGS = 2;
+  public static final int CHANNEL_SOCKET = 0;
+  public static final int CHANNEL_SHARED_MEMORY = 1;
+  public static final int CHANNEL_GUEST_MEMORY = 2;
+  public static final int CHANNEL_RDMA = 3;
+  public static final int CHANNEL_VCHAN = 4;
+
+  private HandshakeMessages() {}
+
+  /** What a client says first. */
+  public record Hello(
+      int magic,
+      int version,
+      long apiHash,
+      Bytes clientNonce,
+      Bytes rawName,
+      int kind,
+      int channel,
+      long sessionId) {
+    public static Hello decode(byte[] bytes) {
+      ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+      return new Hello(
+          in.getInt(0),
+          in.getInt(4),
+          in.getLong(8),
+          Bytes.of(Arrays.copyOfRange(bytes, 16, 48)),
+          Bytes.of(Arrays.copyOfRange(bytes, 48, 112)),
+          in.getInt(112),
+          in.getInt(116),
+          in.getLong(120));
+    }
+
+    public byte[] encode() {
+      byte[] bytes = new byte[HELLO];
+      buffer(bytes)
+          .putInt(magic)
+          .putInt(version)
+          .putLong(apiHash)
+          .put(clientNonce.array())
+          .put(rawName.array())
+          .putInt(kind)
+          .putInt(channel)
+          .putLong(sessionId);
+      return bytes;
+    }
+
+    public String name() {
+      return text(rawName.array());
+    }
+  }
+
+  public static byte[] challenge(HandshakeStatus status, long apiHash, byte[] serverNonce) {
+    byte[] message = new byte[CHALLENGE];
+    buffer(message).putInt(MAGIC).putInt(status.code()).putLong(apiHash).put(serverNonce);
+    return message;
+  }
+
+  public static byte[] welcome(long sessionId, byte[] serverProof) {
+    byte[] message = new byte[WELCOME];
+    buffer(message).putInt(HandshakeStatus.OK.code()).putInt(0).putLong(sessionId).put(serverProof);
+    return message;
+  }
+
+  public static byte[] refusal(HandshakeStatus status, String message) {
+    byte[] welcome = new byte[WELCOME];
+    byte[] text = message.getBytes(StandardCharsets.UTF_8);
+    buffer(welcome).putInt(status.code());
+    System.arraycopy(text, 0, welcome, 48, Math.min(text.length, MESSAGE - 1));
+    return welcome;
+  }
+
+  private static ByteBuffer buffer(byte[] message) {
+    return ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** NUL-padded UTF-8 as a string. */
+  public static String text(byte[] padded) {
+    int length = 0;
+    while (length < padded.length && padded[length] != 0) {
+      length++;
+    }
+    return new String(padded, 0, length, StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Writes as much of a text as fits into a field that was all zero, which keeps a zero at its end.
+   */
+  public static void write(String text, long address, int room) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    Memory.write(address, bytes, 0, Math.min(bytes.length, room - 1));
+  }
+
+  /** A name as NUL-padded UTF-8. */
+  static byte[] padded(String name) {
+    return Arrays.copyOf(name.getBytes(StandardCharsets.UTF_8), NAME);
+  }
+}

@@ -1,0 +1,25 @@
+package graft.remoting.server.protocol;
+
+/** The first answer of CHALLENGE and WELCOME. */
+public enum HandshakeStatus {
+  OK(0),
+  WRONG_VERSION(1),
+  WRONG_API(2),
+  REFUSED(3),
+  NO_WORKER(4),
+  BUSY(5),
+  NO_SESSION(6),
+  MALFORMED(7),
+  NO_CHANNEL(8);
+
+  private final int code;
+
+  HandshakeStatus(int code) {
+    this.code = code;
+  }
+
+  /** The number on the wire. */
+  public int code() {
+    return code;
+  }
+}

@@ -1,0 +1,177 @@
+package graft.remoting.server.session;
+
+import graft.remoting.api.HandleKind;
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.HandleFiles;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.device.GpuDirect;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.session.call.AddressChecks;
+import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.session.call.HandleTables;
+import graft.remoting.server.session.call.RefusedCallException;
+import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.session.code.CodeCalls;
+import graft.remoting.server.session.code.KeptCode;
+import graft.remoting.server.session.code.LinkCalls;
+import graft.remoting.server.session.code.PrintingCode;
+import graft.remoting.server.session.copy.CopyCalls;
+import graft.remoting.server.session.copy.DirectAccess;
+import graft.remoting.server.session.copy.RegionCalls;
+import graft.remoting.server.session.launch.GraphCalls;
+import graft.remoting.server.session.launch.GraphNodes;
+import graft.remoting.server.session.launch.LaunchCalls;
+import graft.remoting.server.session.launch.TensorMapCalls;
+import graft.remoting.server.session.memory.AccountedDevice;
+import graft.remoting.server.session.memory.AddressSpace;
+import graft.remoting.server.session.memory.TrackedDevice;
+import graft.remoting.server.session.state.CallbackConnection;
+import graft.remoting.server.session.state.DeviceOutput;
+import graft.remoting.server.session.state.SessionState;
+import graft.remoting.server.session.state.Waiters;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A session on a CUDA device: executes records in their order, keeps the client's objects, and
+ * answers. What it does itself instead of the device is in the parts that it delegates to.
+ */
+public final class Session implements RecordHandler {
+  private static final Logger LOG = LoggerFactory.getLogger(Session.class);
+  private static final int WRITE = Dispatcher.number("graftWrite");
+
+  private final TrackedDevice tracked;
+  private final AccountedDevice device;
+  private final SessionState state;
+  private final HandleTables handles = new HandleTables();
+  private final Call call;
+  private final Dispatcher dispatcher;
+  private final CopyCalls copies;
+  private final ShadowMappingCalls mappings;
+
+  /**
+   * A session.
+   *
+   * @param warmContexts a bit for each device whose primary context is retained already
+   * @param memoryIsOurs whether a pointer of the device is one of this process
+   * @param gpu whether the channel reaches the device's memory
+   */
+  public Session(
+      CudaDevice driver,
+      Channel channel,
+      SessionTerms terms,
+      long warmContexts,
+      boolean memoryIsOurs,
+      GpuDirect gpu) {
+    this.tracked = new TrackedDevice(driver);
+    this.device = new AccountedDevice(tracked, terms.memoryLimit());
+    this.state = new SessionState(device, channel, terms.spinMicros());
+    this.call = new Call(channel);
+    this.copies =
+        new CopyCalls(
+            device, state, new DirectAccess(device, handles.usedStreams(), memoryIsOurs, gpu));
+    this.mappings = new ShadowMappingCalls(device);
+    SessionCalls calls = calls(channel, terms, warmContexts, HandleFiles.of(driver));
+    AddressChecks checks = new AddressChecks(tracked.space(), tracked.numbers(), handles);
+    this.dispatcher = new Dispatcher(device, handles, calls, checks);
+    Waiters.relaxCapture(device);
+  }
+
+  /** What the session executes itself, by its groups. */
+  private SessionCalls calls(
+      Channel channel, SessionTerms terms, long warmContexts, HandleFiles files) {
+    PrintingCode printing = new PrintingCode();
+    CodeCalls code = new CodeCalls(device, printing, new KeptCode(terms.code()));
+    return new SessionCalls(
+        new LinkCalls(device),
+        new WaitCalls(device, state, handles.usedStreams(), printing),
+        new GraphCalls(device, handles),
+        new SharingCalls(device, files, terms.handles()),
+        new ContextCalls(device, tracked, state, warmContexts),
+        copies,
+        new RegionCalls(device, channel),
+        mappings,
+        code,
+        new LaunchCalls(device),
+        state.hostFunctions(),
+        new GraphNodes(device, tracked, code, state.hostFunctions()),
+        new TensorMapCalls(device),
+        new ObjectCalls(device));
+  }
+
+  /** Lends the session memory that it has not allocated, for a rehearsal. */
+  public void lend(long address, long bytes) {
+    tracked.space().add(new AddressSpace.Range(address, bytes, AddressSpace.Kind.DEVICE, 0, 0));
+  }
+
+  @Override
+  public void execute(long record) throws IOException {
+    call.begin(record);
+    int result;
+    try {
+      if (call.function() != WRITE) {
+        int settled = copies.awaitBulk(call);
+        if (settled != CudaResult.SUCCESS) {
+          call.fail(settled);
+        }
+      }
+      enterContext();
+      result = dispatcher.execute(call);
+    } catch (RefusedCallException e) {
+      call.clearResults();
+      result = e.result();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+    call.dropBulk();
+    if (result == Call.DEFERRED) {
+      return;
+    }
+    if (result != CudaResult.SUCCESS && result != CudaResult.NOT_READY && LOG.isDebugEnabled()) {
+      LOG.debug("{} failed with CUDA error {}", Dispatcher.name(call.function()), result);
+    }
+    if (call.wantsReply()) {
+      call.reply(state.replies().settle(result));
+    } else {
+      state.replies().asyncError(result);
+    }
+    if (call.function() == WRITE) {
+      call.attendBulk();
+    }
+  }
+
+  private void enterContext() {
+    long id = call.contextId();
+    if (id == 0) {
+      return;
+    }
+    long handle = handles.find(HandleKind.CONTEXT, id);
+    int result = handle == 0 ? CudaResult.INVALID_CONTEXT : state.enter(handle);
+    if (result != CudaResult.SUCCESS) {
+      call.fail(result);
+    }
+  }
+
+  @Override
+  public void addConnection(int connection, Channel added) {
+    if (connection == HandshakeMessages.CONNECTION_MAPPINGS) {
+      MappingConnection.start(added, mappings.mappings());
+    } else {
+      CallbackConnection.start(added, state.hostFunctions());
+    }
+  }
+
+  @Override
+  public void sendAlong(DeviceOutput output) {
+    state.replies().sendAlong(output);
+  }
+
+  @Override
+  public long memory() {
+    return device.used();
+  }
+}

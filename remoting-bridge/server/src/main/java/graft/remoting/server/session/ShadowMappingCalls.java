@@ -1,0 +1,72 @@
+package graft.remoting.server.session;
+
+import graft.remoting.device.CudaResult;
+import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.session.memory.AccountedDevice;
+import graft.remoting.server.session.memory.ShadowMappings;
+import graft.remoting.server.system.Libc;
+
+/**
+ * Memory of this process at an address that the client chose, for the device to see: the client has
+ * memory of its own at the same address and keeps both equal. For channels that share none. It
+ * counts as the session's memory.
+ */
+final class ShadowMappingCalls implements SessionCalls.Mapping {
+  private static final long PAGE = 4096;
+
+  /** cuMemHostRegister: for every context, and reachable by the device. */
+  private static final int PORTABLE_AND_MAPPED = 3;
+
+  private final AccountedDevice device;
+  private final ShadowMappings mappings = new ShadowMappings();
+
+  ShadowMappingCalls(AccountedDevice device) {
+    this.device = device;
+  }
+
+  /** What is mapped now. */
+  ShadowMappings mappings() {
+    return mappings;
+  }
+
+  @Override
+  public int graftTwinMap(Call call, long address, long bytes) {
+    if (((address | bytes) & PAGE - 1) != 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    if (!device.hasRoom(bytes)) {
+      return CudaResult.OUT_OF_MEMORY;
+    }
+    int protection = Libc.PROT_READ | Libc.PROT_WRITE;
+    int kind = Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS | Libc.MAP_FIXED_NOREPLACE;
+    long got = Libc.mmap(address, bytes, protection, kind, -1, 0);
+    if (got != address) {
+      if (got != -1) {
+        // A kernel before 4.17 takes the address for a wish.
+        Libc.munmap(got, bytes);
+      }
+      return CudaResult.MAP_FAILED;
+    }
+    int result = device.cuMemHostRegister_v2(address, bytes, PORTABLE_AND_MAPPED);
+    if (result != CudaResult.SUCCESS) {
+      Libc.munmap(address, bytes);
+      return result;
+    }
+    device.countHost(bytes);
+    mappings.add(address, bytes);
+    return CudaResult.SUCCESS;
+  }
+
+  @Override
+  public int graftTwinUnmap(Call call, long address, long bytes) {
+    if (!mappings.remove(address, bytes)) {
+      return CudaResult.INVALID_VALUE;
+    }
+    // Waits for work that uses it.
+    int result = device.cuMemHostUnregister(address);
+    Libc.munmap(address, bytes);
+    device.countHost(-bytes);
+    return result;
+  }
+}

@@ -1,0 +1,350 @@
+package graft.remoting.server.session.code;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.system.Scratch;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.IntSupplier;
+import java.util.function.LongConsumer;
+
+/** Modules, libraries, and the functions and kernels in them. */
+public final class CodeCalls implements SessionCalls.Code {
+  /** The largest image; more is no program but a mistake. */
+  private static final long MAX_IMAGE = 2L << 30;
+
+  private static final int MAX_NAME = 1 << 16;
+
+  private static final int MAX_PARAMETERS = 4096;
+
+  private final CudaDevice device;
+  private final PrintingCode printing;
+  private final KeptCode kept;
+  private final Set<Long> kernels = new HashSet<>();
+
+  public CodeCalls(CudaDevice device, PrintingCode printing, KeptCode kept) {
+    this.device = device;
+    this.printing = printing;
+    this.kept = kept;
+  }
+
+  /**
+   * Reads the image that follows the record, calls, and frees it: the driver has a copy of its own
+   * then.
+   */
+  static int withImage(Call call, long bytes, ImageUser user) {
+    return withImage(call, bytes, user, Memory::free);
+  }
+
+  /** The same for memory that goes to {@code end} instead. */
+  private static int withImage(Call call, long bytes, ImageUser user, LongConsumer end) {
+    call.bulk(bytes);
+    if (call.failure() != CudaResult.SUCCESS) {
+      return call.failure();
+    }
+    if (bytes == 0 || bytes > MAX_IMAGE) {
+      return CudaResult.INVALID_IMAGE;
+    }
+    // A zero behind it, should it be text.
+    long image = Memory.allocate(bytes + 8);
+    try {
+      Memory.putLong(image + bytes, 0);
+      call.readBulk(image, bytes);
+      return user.use(image);
+    } finally {
+      end.accept(image);
+    }
+  }
+
+  /** Code to load, which may be several fat binaries that are to be linked. */
+  private int use(long image, long bytes, ImageUser user) {
+    if (bytes < 8 || Memory.getInt(image) != FatbinWrapper.MAGIC) {
+      printing.loaded(image, bytes);
+      return user.use(image);
+    }
+    printing.loadedOther();
+    try (FatbinWrapper wrapper = FatbinWrapper.read(image, bytes)) {
+      return wrapper == null ? CudaResult.INVALID_IMAGE : user.use(wrapper.address());
+    }
+  }
+
+  /** Uses code that follows the record, and keeps it. */
+  private int withCode(Call call, long bytes, ImageUser user) {
+    return withImage(
+        call, bytes, image -> use(image, bytes, user), image -> kept.take(image, bytes));
+  }
+
+  interface ImageUser {
+    int use(long image);
+  }
+
+  @Override
+  public int graftKnownCode(Call call, long hashes, int capacity, long count) {
+    return kept.known(hashes, capacity, count);
+  }
+
+  @Override
+  public int graftModuleLoad(
+      Call call,
+      long module,
+      long bytes,
+      long optionPairs,
+      int optionWords,
+      long infoLog,
+      long errorLog,
+      int logCapacity) {
+    JitOptions.Wanted options =
+        new JitOptions.Wanted(optionPairs, optionWords, infoLog, errorLog, logCapacity);
+    return withCode(call, bytes, image -> loadModule(module, image, options));
+  }
+
+  @Override
+  public int graftModuleLoadKnown(
+      Call call,
+      long module,
+      long hash,
+      long optionPairs,
+      int optionWords,
+      long infoLog,
+      long errorLog,
+      int logCapacity) {
+    JitOptions.Wanted options =
+        new JitOptions.Wanted(optionPairs, optionWords, infoLog, errorLog, logCapacity);
+    return kept.use(
+        hash, (code, bytes) -> use(code, bytes, image -> loadModule(module, image, options)));
+  }
+
+  private int loadModule(long module, long image, JitOptions.Wanted options) {
+    try (JitOptions jit = options.open()) {
+      return device.cuModuleLoadDataEx(module, image, jit.count(), jit.names(), jit.values());
+    }
+  }
+
+  @Override
+  public int graftLibraryLoad(Call call, long library, long bytes) {
+    return withCode(call, bytes, image -> loadLibrary(library, image));
+  }
+
+  @Override
+  public int graftLibraryLoadKnown(Call call, long library, long hash) {
+    return kept.use(hash, (code, bytes) -> use(code, bytes, image -> loadLibrary(library, image)));
+  }
+
+  private int loadLibrary(long library, long image) {
+    return device.cuLibraryLoadData(library, image, 0, 0, 0, 0, 0, 0);
+  }
+
+  @Override
+  public int graftModuleGetFunction(
+      Call call, long function, long module, long name, long count, long layout, int capacity) {
+    int result = device.cuModuleGetFunction(function, module, name);
+    if (result != CudaResult.SUCCESS) {
+      return result;
+    }
+    long handle = Memory.getLong(function);
+    kernels.remove(handle);
+    return layout(handle, count, layout, capacity);
+  }
+
+  @Override
+  public int graftLibraryGetKernel(
+      Call call, long function, long library, long name, long count, long layout, int capacity) {
+    int result = device.cuLibraryGetKernel(function, library, name);
+    if (result != CudaResult.SUCCESS) {
+      return result;
+    }
+    long handle = Memory.getLong(function);
+    kernels.add(handle);
+    return layout(handle, count, layout, capacity);
+  }
+
+  @Override
+  public int graftLibraryEnumerate(Call call, long library, long list, int count) {
+    if (list == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    int result = device.cuLibraryEnumerateKernels(list, count, library);
+    for (int i = 0; result == CudaResult.SUCCESS && i < count; i++) {
+      kernels.add(Memory.getLong(list + 8L * i));
+    }
+    return result;
+  }
+
+  /** A managed variable, which this process can read as the device can. */
+  @Override
+  public int graftLibraryGetManaged(
+      Call call, long library, long name, long address, long bytes, long contents, int capacity) {
+    if (address == 0 || bytes == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    int result = inContext(() -> device.cuLibraryGetManaged(address, bytes, library, name));
+    if (result == CudaResult.SUCCESS && contents != 0) {
+      long known = Math.min(Memory.getLong(bytes), capacity);
+      Memory.copy(Memory.getLong(address), contents, known);
+    }
+    return result;
+  }
+
+  /**
+   * Asks in the primary context if none is current: a program whose first call is a launch has its
+   * runtime ask about the code before it makes a context.
+   */
+  private int inContext(IntSupplier question) {
+    try (Scratch context = new Scratch(8)) {
+      device.cuCtxGetCurrent(context.address());
+      if (Memory.getLong(context.address()) != 0) {
+        return question.getAsInt();
+      }
+      int result = device.cuDevicePrimaryCtxRetain(context.address(), 0);
+      if (result != CudaResult.SUCCESS) {
+        return result;
+      }
+      device.cuCtxPushCurrent_v2(Memory.getLong(context.address()));
+      result = question.getAsInt();
+      device.cuCtxPopCurrent_v2(context.address());
+      device.cuDevicePrimaryCtxRelease_v2(0);
+      return result;
+    }
+  }
+
+  /** All functions of a module, as far as there is room. */
+  @Override
+  public int graftModuleEnumerate(Call call, long module, long list, int capacity, long count) {
+    if (count == 0 || list == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    int result = device.cuModuleGetFunctionCount(count, module);
+    int there = Math.min(capacity, Memory.getInt(count));
+    return result == CudaResult.SUCCESS && there > 0
+        ? device.cuModuleEnumerateFunctions(list, there, module)
+        : result;
+  }
+
+  /** Where each parameter lies: the client packs them for a launch. */
+  @Override
+  public int graftFunctionLayout(Call call, long function, long count, long layout, int capacity) {
+    return layout(function, count, layout, capacity);
+  }
+
+  private int layout(long function, long count, long layout, int capacity) {
+    return inContext(() -> parameters(function, count, layout, capacity));
+  }
+
+  private int parameters(long function, long count, long layout, int capacity) {
+    boolean kernel = kernels.contains(function);
+    try (Scratch answer = new Scratch(16)) {
+      int parameters = 0;
+      while (true) {
+        int result =
+            kernel
+                ? device.cuKernelGetParamInfo(
+                    function, parameters, answer.address(), answer.address() + 8)
+                : device.cuFuncGetParamInfo(
+                    function, parameters, answer.address(), answer.address() + 8);
+        if (result == CudaResult.INVALID_VALUE) {
+          break;
+        }
+        if (result != CudaResult.SUCCESS) {
+          return result;
+        }
+        if (layout != 0 && 2L * parameters + 1 < capacity) {
+          long at = layout + 8L * parameters;
+          Memory.putInt(at, (int) Memory.getLong(answer.address()));
+          Memory.putInt(at + 4, (int) Memory.getLong(answer.address() + 8));
+        }
+        parameters++;
+      }
+      if (count != 0) {
+        Memory.putInt(count, parameters);
+      }
+      return CudaResult.SUCCESS;
+    }
+  }
+
+  /** Whether it is a kernel of a library, not a function of a module. */
+  public boolean isKernel(long function) {
+    return kernels.contains(function);
+  }
+
+  /**
+   * Packs a kernel's parameters as its layout says, from the driver's pointers to them or from its
+   * own packed buffer.
+   */
+  public int pack(long function, long pointers, long extra, long data, int capacity, long bytes) {
+    if (data == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    try (Scratch layout = new Scratch(8 * MAX_PARAMETERS + 8)) {
+      int result = layout(function, layout.address(), layout.address() + 8, 2 * MAX_PARAMETERS);
+      int count = Memory.getInt(layout.address());
+      if (result != CudaResult.SUCCESS || count > MAX_PARAMETERS) {
+        return result != CudaResult.SUCCESS ? result : CudaResult.NOT_SUPPORTED;
+      }
+      int end = 0;
+      for (int i = 0; i < count; i++) {
+        int offset = Memory.getInt(layout.address() + 8 + 8L * i);
+        int size = Memory.getInt(layout.address() + 12 + 8L * i);
+        if (offset < 0 || size < 0 || offset > capacity - size) {
+          return CudaResult.INVALID_VALUE;
+        }
+        if (pointers != 0) {
+          Memory.copy(Memory.getLong(pointers + 8L * i), data + offset, size);
+        }
+        end = offset + size;
+      }
+      for (long at = extra; pointers == 0 && at != 0 && Memory.getLong(at) != 0; at += 16) {
+        if (Memory.getLong(at) == 1) {
+          Memory.copy(Memory.getLong(at + 8), data, end);
+        }
+      }
+      Memory.putInt(bytes, end);
+      return CudaResult.SUCCESS;
+    }
+  }
+
+  @Override
+  public int graftFunctionName(Call call, long function, long name, int capacity) {
+    if (name == 0 || capacity <= 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    try (Scratch pointer = new Scratch(8)) {
+      int result =
+          kernels.contains(function)
+              ? device.cuKernelGetName(pointer.address(), function)
+              : device.cuFuncGetName(pointer.address(), function);
+      long text = Memory.getLong(pointer.address());
+      if (result != CudaResult.SUCCESS || text == 0) {
+        return result;
+      }
+      int limit = Math.min(capacity - 1, MAX_NAME);
+      int length = 0;
+      while (length < limit && Memory.getByte(text + length) != 0) {
+        length++;
+      }
+      Memory.copy(text, name, length);
+      return CudaResult.SUCCESS;
+    }
+  }
+
+  @Override
+  public int graftFunctionGetAttribute(
+      Call call, long function, int attribute, int dev, long value) {
+    if (value == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    return kernels.contains(function)
+        ? device.cuKernelGetAttribute(value, attribute, function, dev)
+        : device.cuFuncGetAttribute(value, attribute, function);
+  }
+
+  @Override
+  public int graftFunctionSetAttribute(
+      Call call, long function, int attribute, int value, int dev) {
+    return kernels.contains(function)
+        ? device.cuKernelSetAttribute(attribute, value, function, dev)
+        : device.cuFuncSetAttribute(function, attribute, value);
+  }
+}

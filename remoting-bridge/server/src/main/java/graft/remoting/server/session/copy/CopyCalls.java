@@ -1,0 +1,215 @@
+package graft.remoting.server.session.copy;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.connection.DataConnections;
+import graft.remoting.server.connection.Destination;
+import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.session.state.SessionContext;
+import graft.remoting.server.session.state.SessionState;
+import graft.remoting.server.session.state.Staging;
+
+/** Copies between the client and the device. */
+public final class CopyCalls implements SessionCalls.Copy {
+  // CUDA_MEMCPY3D, driver API reference.
+  private static final int SRC_TYPE = 32;
+  private static final int SRC_HOST = 40;
+  private static final int SRC_ARRAY = 56;
+  private static final int DST_TYPE = 120;
+  private static final int DST_HOST = 128;
+  private static final int DST_ARRAY = 144;
+  private static final int WIDTH = 176;
+  private static final int HEIGHT = 184;
+  private static final int DEPTH = 192;
+  private static final int TYPE_HOST = 1;
+
+  /** So much on its way fills the wire while others are waited for. */
+  private static final long ENOUGH = 4 * DataConnections.CHUNK;
+
+  private final CudaDevice device;
+  private final SessionState state;
+  private final DirectAccess direct;
+
+  public CopyCalls(CudaDevice device, SessionState state, DirectAccess direct) {
+    this.device = device;
+    this.state = state;
+    this.direct = direct;
+  }
+
+  /**
+   * Bulk data to the device, in the order of a stream: received and copied chunk by chunk, at the
+   * same time. What comes on connections the next write does not wait for; any other call does.
+   */
+  @Override
+  public int graftWrite(Call call, long destination, long bytes, long stream) {
+    call.bulk(bytes);
+    if (call.failure() != CudaResult.SUCCESS) {
+      return call.failure();
+    }
+    if (call.onDataConnections()) {
+      return writeOnDataConnections(call, destination, bytes, stream);
+    }
+    int result = awaitBulk(call);
+    Staging staging = state.context().staging(bytes);
+    for (long done = 0; done < bytes && result == CudaResult.SUCCESS; ) {
+      long chunk = Math.min(bytes - done, staging.bufferSize());
+      Staging.Buffer buffer = staging.take(!state.hostFunctions().arePending());
+      call.readBulk(buffer.address(), chunk);
+      result = device.cuMemcpyHtoDAsync_v2(destination + done, buffer.address(), chunk, stream);
+      int recorded = staging.copies(buffer, stream);
+      result = result == CudaResult.SUCCESS ? recorded : result;
+      done += chunk;
+    }
+    return result;
+  }
+
+  /**
+   * An error of a copy comes with a later reply, or with this one. Each part of what goes straight
+   * to memory waits for those before it that go there. Where too little comes between to fill the
+   * wire meanwhile, and a connection takes several at once, it goes by buffers.
+   */
+  private int writeOnDataConnections(Call call, long destination, long bytes, long stream) {
+    if (!call.hasBulkToSettle()) {
+      long behind = call.bulkBehind(destination, bytes);
+      boolean stalls = behind >= 0 && behind + bytes <= ENOUGH && call.hasSeveralAtOnce();
+      if (!stalls && direct.isOpen(destination, bytes)) {
+        return beginOnDataConnections(call, direct.destination(destination, behind >= 0));
+      }
+      int result = awaitBulk(call);
+      if (result != CudaResult.SUCCESS) {
+        return result;
+      }
+    }
+    return beginOnDataConnections(call, new StagedWrite(device, state, destination, stream));
+  }
+
+  private int beginOnDataConnections(Call call, Destination destination) {
+    call.beginBulk(destination);
+    return call.wantsReply() ? awaitBulk(call) : CudaResult.SUCCESS;
+  }
+
+  /** Waits for the bulk data of the calls before, and sees to it that it is there. */
+  public int awaitBulk(Call call) {
+    call.awaitBulk();
+    return direct.settle();
+  }
+
+  /** Device data to the client, which waits for it. */
+  @Override
+  public int graftRead(Call call, long source, long bytes, long stream) {
+    if (bytes < 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    if (state.usesDataConnections(bytes) && direct.isOpen(source, bytes)) {
+      state.sendOnDataConnections(call.slot(), source, bytes, direct.sender());
+      return CudaResult.SUCCESS;
+    }
+    StagedRead read = new StagedRead(device, state, call.slot(), source, bytes, stream);
+    return read.begin();
+  }
+
+  /** Device data to the client, which goes on. */
+  @Override
+  public int graftReadAsync(Call call, long source, long bytes, long stream, long identity) {
+    return bytes < 0
+        ? CudaResult.INVALID_VALUE
+        : state.reads().start(state.context(), source, bytes, stream, identity);
+  }
+
+  /** A pitched or array copy; a host source is the bulk data, packed. */
+  @Override
+  public int graftCopy3D(
+      Call call, long copy, long sourceArray, long targetArray, long bytes, long stream) {
+    call.bulk(bytes);
+    if (call.failure() != CudaResult.SUCCESS) {
+      return call.failure();
+    }
+    boolean fromHost = copy != 0 && Memory.getInt(copy + SRC_TYPE) == TYPE_HOST;
+    if (copy == 0 || Memory.getInt(copy + DST_TYPE) == TYPE_HOST || fromHost != (bytes > 0)) {
+      return CudaResult.INVALID_VALUE;
+    }
+    Memory.putLong(copy + SRC_ARRAY, sourceArray);
+    Memory.putLong(copy + DST_ARRAY, targetArray);
+    if (!fromHost) {
+      return device.cuMemcpy3DAsync_v2(copy, stream);
+    }
+    if (!holds(copy, bytes)) {
+      return CudaResult.INVALID_VALUE;
+    }
+    long data = state.pinned().take(bytes);
+    call.readBulk(data, bytes);
+    Memory.putLong(copy + SRC_HOST, data);
+    int result = device.cuMemcpy3DAsync_v2(copy, stream);
+    SessionContext context = state.context();
+    if (result != CudaResult.SUCCESS) {
+      state.pinned().give(data, bytes);
+      return result;
+    }
+    long event = context.events().record(stream);
+    state
+        .waiters()
+        .submit(
+            context,
+            () -> {
+              device.cuEventSynchronize(event);
+              context.events().give(event);
+              state.pinned().give(data, bytes);
+            });
+    return CudaResult.SUCCESS;
+  }
+
+  /** A pitched or array copy to the client, packed. */
+  @Override
+  public int graftCopy3DRead(Call call, long copy, long sourceArray, long bytes, long stream) {
+    if (copy == 0
+        || Memory.getInt(copy + DST_TYPE) != TYPE_HOST
+        || Memory.getInt(copy + SRC_TYPE) == TYPE_HOST
+        || !holds(copy, bytes)) {
+      return CudaResult.INVALID_VALUE;
+    }
+    long data = state.pinned().take(bytes);
+    Memory.putLong(copy + SRC_ARRAY, sourceArray);
+    Memory.putLong(copy + DST_ARRAY, 0);
+    Memory.putLong(copy + DST_HOST, data);
+    int result = device.cuMemcpy3DAsync_v2(copy, stream);
+    if (result != CudaResult.SUCCESS) {
+      state.pinned().give(data, bytes);
+      return result;
+    }
+    SessionContext context = state.context();
+    long event = context.events().record(stream);
+    int slot = call.slot();
+    state
+        .waiters()
+        .submit(
+            context,
+            () -> {
+              int done = state.awaitEvent(event);
+              context.events().give(event);
+              if (done == CudaResult.SUCCESS) {
+                state.sendData(slot, 0, data, bytes);
+              }
+              state.pinned().give(data, bytes);
+              state.replies().send(slot, done);
+            });
+    return Call.DEFERRED;
+  }
+
+  /**
+   * Whether {@code bytes} is what the packed host operand has; wrong extents would reach beyond it.
+   */
+  private static boolean holds(long copy, long bytes) {
+    long width = Memory.getLong(copy + WIDTH);
+    long height = Memory.getLong(copy + HEIGHT);
+    long depth = Memory.getLong(copy + DEPTH);
+    return bytes > 0
+        && width > 0
+        && height > 0
+        && depth > 0
+        && bytes % width == 0
+        && bytes / width % height == 0
+        && bytes / width / height == depth;
+  }
+}

@@ -1,0 +1,119 @@
+package graft.remoting.server.session.copy;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.transport.Region;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Memory that the client shares with the server and the device: mapped here at the client's own
+ * addresses and registered with CUDA, so that copies need no copy on the way. Only a shared-memory
+ * channel has it.
+ */
+public final class RegionCalls implements SessionCalls.Region {
+  /** cuMemHostRegister: for every context, and reachable by the device. */
+  private static final int PORTABLE_AND_MAPPED = 3;
+
+  private final CudaDevice device;
+  private final Channel channel;
+  private final TreeMap<Long, Long> chunks = new TreeMap<>();
+
+  public RegionCalls(CudaDevice device, Channel channel) {
+    this.device = device;
+    this.channel = channel;
+  }
+
+  /** Maps and registers a chunk of the region. */
+  @Override
+  public int graftRegionMap(Call call, long offset, long bytes) {
+    Region region = channel.region();
+    if (region == null) {
+      return CudaResult.NOT_SUPPORTED;
+    }
+    long address = region.map(offset, bytes);
+    return address == 0 ? CudaResult.MAP_FAILED : register(region, address, bytes);
+  }
+
+  /** Chooses, maps and registers a chunk of the region; its offset is the result. */
+  @Override
+  public int graftRegionTake(Call call, long bytes, long offset) {
+    Region region = channel.region();
+    if (region == null) {
+      return CudaResult.NOT_SUPPORTED;
+    }
+    if (offset == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    long address = region.take(bytes);
+    if (address == 0) {
+      return CudaResult.OUT_OF_MEMORY;
+    }
+    int result = register(region, address, bytes);
+    if (result == CudaResult.SUCCESS) {
+      Memory.putLong(offset, address - region.address());
+    }
+    return result;
+  }
+
+  private int register(Region region, long address, long bytes) {
+    int result = device.cuMemHostRegister_v2(address, bytes, PORTABLE_AND_MAPPED);
+    if (result != CudaResult.SUCCESS) {
+      region.unmap(address - region.address(), bytes);
+      return result;
+    }
+    chunks.put(address, bytes);
+    return CudaResult.SUCCESS;
+  }
+
+  /** Lets go of a chunk, after all copies that use it. */
+  @Override
+  public int graftRegionUnmap(Call call, long offset, long bytes) {
+    Region region = channel.region();
+    if (region == null || !Long.valueOf(bytes).equals(chunks.get(region.address() + offset))) {
+      return CudaResult.INVALID_VALUE;
+    }
+    long address = region.address() + offset;
+    // Waits for the copies that are under way.
+    int result = device.cuMemHostUnregister(address);
+    chunks.remove(address);
+    region.unmap(offset, bytes);
+    return result;
+  }
+
+  /** Whether all of it lies in one chunk. */
+  private boolean holds(long address, long bytes) {
+    Map.Entry<Long, Long> chunk = chunks.floorEntry(address);
+    return chunk != null
+        && bytes >= 0
+        && address - chunk.getKey() <= chunk.getValue()
+        && bytes <= chunk.getValue() - (address - chunk.getKey());
+  }
+
+  @Override
+  public int graftCopyFromRegion(
+      Call call, long destination, long address, long bytes, long stream) {
+    return holds(address, bytes)
+        ? device.cuMemcpyHtoDAsync_v2(destination, address, bytes, stream)
+        : CudaResult.INVALID_VALUE;
+  }
+
+  @Override
+  public int graftCopyToRegion(Call call, long address, long source, long bytes, long stream) {
+    return holds(address, bytes)
+        ? device.cuMemcpyDtoHAsync_v2(address, source, bytes, stream)
+        : CudaResult.INVALID_VALUE;
+  }
+
+  /** Writes a number to the region when the stream comes to it; the client watches for it. */
+  @Override
+  public int graftSignal(Call call, long address, int value, long stream) {
+    return (address & 3) == 0 && holds(address, Integer.BYTES)
+        ? device.cuStreamWriteValue32_v2(stream, address, value, 0)
+        : CudaResult.INVALID_VALUE;
+  }
+}

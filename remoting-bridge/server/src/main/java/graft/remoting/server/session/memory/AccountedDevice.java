@@ -1,0 +1,424 @@
+package graft.remoting.server.session.memory;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.ForwardingDevice;
+import graft.remoting.device.Memory;
+import graft.remoting.server.system.Scratch;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Counts the device memory that a session allocates and refuses what goes over its limit with
+ * OUT_OF_MEMORY; questions for memory show the limit as the device's size. What the context itself
+ * needs is not counted.
+ */
+public final class AccountedDevice extends ForwardingDevice {
+  /** CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT. */
+  private static final int RESERVED_MEM_CURRENT = 2;
+
+  private final long limit;
+  private volatile boolean graphsAllocate;
+  private final AtomicLong used = new AtomicLong();
+  private final Map<Long, Allocation> memory = new HashMap<>();
+  private final Map<Long, Allocation> arrays = new HashMap<>();
+  private final Map<Long, Allocation> physical = new HashMap<>();
+
+  /** What is open, and how many times: the driver maps it once. For the executor. */
+  private final Map<Long, Integer> opened = new HashMap<>();
+
+  /** How many handles and mappings keep physical memory: the driver frees it after the last one. */
+  @GuardedBy("this")
+  private final Map<Long, Integer> holds = new HashMap<>();
+
+  /** Where physical memory is mapped. */
+  @GuardedBy("this")
+  private final NavigableMap<Long, Long> mapped = new TreeMap<>(Long::compareUnsigned);
+
+  /** Plain allocations, which nothing but cuMemFree or the end of their context frees. */
+  @GuardedBy("this")
+  private final Set<Long> plain = new HashSet<>();
+
+  @GuardedBy("this")
+  private boolean plainIsOver;
+
+  private record Allocation(long bytes, long context) {}
+
+  /**
+   * Counts for one session.
+   *
+   * @param limit bytes, 0 for no limit
+   */
+  public AccountedDevice(CudaDevice next, long limit) {
+    super(next);
+    this.limit = limit;
+  }
+
+  /** Bytes that are allocated now. Any thread. */
+  public long used() {
+    return used.get() + (graphsAllocate ? graphMemory() : 0);
+  }
+
+  /** Whether so many bytes more are within the limit. */
+  public boolean hasRoom(long bytes) {
+    if (limit == 0) {
+      return true;
+    }
+    long left = limit - used();
+    return left >= 0 && Long.compareUnsigned(bytes, left) <= 0;
+  }
+
+  /**
+   * What the driver keeps for the memory nodes of graphs; it comes and goes with their launches.
+   */
+  private long graphMemory() {
+    try (Scratch scratch = new Scratch(8)) {
+      return next.cuDeviceGetGraphMemAttribute(0, RESERVED_MEM_CURRENT, scratch.address())
+              == CudaResult.SUCCESS
+          ? Memory.getLong(scratch.address())
+          : 0;
+    }
+  }
+
+  /** A node of a graph is to allocate so much at each launch. */
+  public int addGraphMemory(long bytes) {
+    graphsAllocate = true;
+    return hasRoom(bytes) ? CudaResult.SUCCESS : CudaResult.OUT_OF_MEMORY;
+  }
+
+  @Override
+  public int cuGraphLaunch(long hGraphExec, long hStream) {
+    return graphsAllocate && !hasRoom(0)
+        ? CudaResult.OUT_OF_MEMORY
+        : next.cuGraphLaunch(hGraphExec, hStream);
+  }
+
+  /** Counts memory of this process that stands for the client's. */
+  public void countHost(long bytes) {
+    used.addAndGet(bytes);
+  }
+
+  /** Forgets what was allocated in a context that is no more; the driver has freed it. */
+  public synchronized void forgetContext(long context) {
+    plainIsOver |= plain.removeIf(start -> memory.get(start).context() == context);
+    for (Map<Long, Allocation> kind : java.util.List.of(memory, arrays)) {
+      kind.values()
+          .removeIf(
+              allocation -> {
+                boolean gone = allocation.context() == context;
+                used.addAndGet(gone ? -allocation.bytes() : 0);
+                return gone;
+              });
+    }
+  }
+
+  private interface Allocator {
+    int allocate();
+  }
+
+  /** Allocates if the limit allows it, and counts. */
+  private synchronized int allocate(
+      Map<Long, Allocation> kind, long bytes, long result, Allocator allocator) {
+    // Unsigned: sizes come from the client.
+    if (!hasRoom(bytes)) {
+      return CudaResult.OUT_OF_MEMORY;
+    }
+    int code = allocator.allocate();
+    if (code == CudaResult.SUCCESS && result != 0) {
+      count(kind, Memory.getLong(result), bytes);
+    }
+    return code;
+  }
+
+  private void count(Map<Long, Allocation> kind, long handle, long bytes) {
+    if (handle == 0) {
+      return;
+    }
+    Allocation before = kind.put(handle, new Allocation(bytes, currentContext()));
+    used.addAndGet(bytes - (before == null ? 0 : before.bytes()));
+  }
+
+  private long currentContext() {
+    try (Scratch scratch = new Scratch(8)) {
+      return next.cuCtxGetCurrent(scratch.address()) == CudaResult.SUCCESS
+          ? Memory.getLong(scratch.address())
+          : 0;
+    }
+  }
+
+  private synchronized int free(Map<Long, Allocation> kind, long handle, int code) {
+    Allocation allocation = code == CudaResult.SUCCESS ? kind.remove(handle) : null;
+    if (allocation != null) {
+      used.addAndGet(-allocation.bytes());
+    }
+    return code;
+  }
+
+  @Override
+  public int cuMemAlloc_v2(long dptr, long bytesize) {
+    return plain(allocate(memory, bytesize, dptr, () -> next.cuMemAlloc_v2(dptr, bytesize)), dptr);
+  }
+
+  private synchronized int plain(int code, long dptr) {
+    if (code == CudaResult.SUCCESS && dptr != 0 && memory.containsKey(Memory.getLong(dptr))) {
+      plain.add(Memory.getLong(dptr));
+    }
+    return code;
+  }
+
+  /**
+   * Whether it is the start of an allocation of {@code cuMemAlloc}, and all that went had its
+   * {@code cuMemFree}: who keeps its own record of memory (UCX) sees no other end of it, and would
+   * take what comes to lie there next for the old.
+   */
+  public synchronized boolean isPlain(long start) {
+    return !plainIsOver && plain.contains(start);
+  }
+
+  @Override
+  public int cuMemAllocAsync(long dptr, long bytesize, long hStream) {
+    return allocate(memory, bytesize, dptr, () -> next.cuMemAllocAsync(dptr, bytesize, hStream));
+  }
+
+  @Override
+  public int cuMemAllocFromPoolAsync(long dptr, long bytesize, long pool, long hStream) {
+    return allocate(
+        memory, bytesize, dptr, () -> next.cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream));
+  }
+
+  @Override
+  public synchronized int cuMemAllocPitch_v2(
+      long dptr, long pPitch, long width, long height, int elementBytes) {
+    // The pitch, and with it the size, is known only afterwards.
+    int code =
+        allocate(
+            memory,
+            saturated(width, height),
+            0,
+            () -> next.cuMemAllocPitch_v2(dptr, pPitch, width, height, elementBytes));
+    if (code == CudaResult.SUCCESS && dptr != 0 && pPitch != 0) {
+      count(memory, Memory.getLong(dptr), Memory.getLong(pPitch) * height);
+    }
+    return code;
+  }
+
+  @Override
+  public int cuMemFree_v2(long dptr) {
+    return freePlain(dptr, next.cuMemFree_v2(dptr), false);
+  }
+
+  @Override
+  public int cuMemFreeAsync(long dptr, long hStream) {
+    return freePlain(dptr, next.cuMemFreeAsync(dptr, hStream), true);
+  }
+
+  private synchronized int freePlain(long dptr, int code, boolean unseen) {
+    if (code == CudaResult.SUCCESS && plain.remove(dptr)) {
+      plainIsOver |= unseen;
+    }
+    return free(memory, dptr, code);
+  }
+
+  @Override
+  public int cuMemCreate(long handle, long size, long prop, long flags) {
+    return physical(size, handle, () -> next.cuMemCreate(handle, size, prop, flags));
+  }
+
+  private synchronized int physical(long bytes, long handle, Allocator allocator) {
+    int code = allocate(physical, bytes, handle, allocator);
+    if (code == CudaResult.SUCCESS && handle != 0) {
+      hold(Memory.getLong(handle));
+    }
+    return code;
+  }
+
+  @GuardedBy("this")
+  private void hold(long handle) {
+    holds.merge(handle, 1, Integer::sum);
+  }
+
+  @GuardedBy("this")
+  private void drop(long handle) {
+    if (isLast(holds, handle)) {
+      free(physical, handle, CudaResult.SUCCESS);
+    }
+  }
+
+  /** Counts one down, and says whether none is left. */
+  private static boolean isLast(Map<Long, Integer> counts, long handle) {
+    return counts.computeIfPresent(handle, (key, count) -> count == 1 ? null : count - 1) == null;
+  }
+
+  @Override
+  public synchronized int cuMemRelease(long handle) {
+    int code = next.cuMemRelease(handle);
+    if (code == CudaResult.SUCCESS) {
+      drop(handle);
+    }
+    return code;
+  }
+
+  @Override
+  public synchronized int cuMemRetainAllocationHandle(long handle, long addr) {
+    int code = next.cuMemRetainAllocationHandle(handle, addr);
+    if (code == CudaResult.SUCCESS && handle != 0) {
+      hold(Memory.getLong(handle));
+    }
+    return code;
+  }
+
+  @Override
+  public synchronized int cuMemMap(long ptr, long size, long offset, long handle, long flags) {
+    int code = next.cuMemMap(ptr, size, offset, handle, flags);
+    if (code == CudaResult.SUCCESS) {
+      mapped.put(ptr, handle);
+      hold(handle);
+    }
+    return code;
+  }
+
+  @Override
+  public synchronized int cuMemUnmap(long ptr, long size) {
+    int code = next.cuMemUnmap(ptr, size);
+    if (code == CudaResult.SUCCESS) {
+      long end = ptr + size;
+      boolean wraps = Long.compareUnsigned(end, ptr) < 0; // only a device that looks at nothing
+      Collection<Long> gone = (wraps ? mapped.tailMap(ptr) : mapped.subMap(ptr, end)).values();
+      gone.forEach(this::drop);
+      gone.clear();
+    }
+    return code;
+  }
+
+  /** The size of memory that {@link #cuMemCreate} made, 0 if it made none such. */
+  public synchronized long physicalBytes(long handle) {
+    Allocation allocation = physical.get(handle);
+    return allocation == null ? 0 : allocation.bytes();
+  }
+
+  /**
+   * Opens what another session gave. It counts in each session that has it: its giver may free it
+   * while others keep it.
+   */
+  public int openShared(long address, long handle, int flags, long bytes) {
+    int code =
+        allocate(memory, bytes, address, () -> next.cuIpcOpenMemHandle_v2(address, handle, flags));
+    if (code == CudaResult.SUCCESS) {
+      opened.merge(Memory.getLong(address), 1, Integer::sum);
+    }
+    return code;
+  }
+
+  @Override
+  public int cuIpcCloseMemHandle(long address) {
+    int code = next.cuIpcCloseMemHandle(address);
+    boolean last = code == CudaResult.SUCCESS && isLast(opened, address);
+    return last ? free(memory, address, code) : code;
+  }
+
+  /** Opens physical memory that another session gave; it counts in each that has it. */
+  public int importShared(long handle, int fd, int type, long bytes) {
+    return physical(bytes, handle, () -> next.cuMemImportFromShareableHandle(handle, fd, type));
+  }
+
+  /** The same for memory of another session's pool; it is freed as what was allocated here is. */
+  public int importOfPool(long address, long pool, long handle, long bytes) {
+    return allocate(
+        memory, bytes, address, () -> next.cuMemPoolImportPointer(address, pool, handle));
+  }
+
+  @Override
+  public int cuArrayCreate_v2(long pHandle, long descriptor) {
+    long bytes = descriptor == 0 ? 0 : arrayBytes(descriptor, 1, descriptor + 16);
+    return allocate(arrays, bytes, pHandle, () -> next.cuArrayCreate_v2(pHandle, descriptor));
+  }
+
+  @Override
+  public int cuArray3DCreate_v2(long pHandle, long descriptor) {
+    long bytes =
+        descriptor == 0
+            ? 0
+            : arrayBytes(descriptor, Memory.getLong(descriptor + 16), descriptor + 24);
+    return allocate(arrays, bytes, pHandle, () -> next.cuArray3DCreate_v2(pHandle, descriptor));
+  }
+
+  @Override
+  public int cuMipmappedArrayCreate(long pHandle, long descriptor, int levels) {
+    // All smaller levels together are less than a third of the largest one's size.
+    long largest =
+        descriptor == 0
+            ? 0
+            : arrayBytes(descriptor, Memory.getLong(descriptor + 16), descriptor + 24);
+    long bytes = levels > 1 ? largest + largest / 3 : largest;
+    return allocate(
+        arrays, bytes, pHandle, () -> next.cuMipmappedArrayCreate(pHandle, descriptor, levels));
+  }
+
+  @Override
+  public int cuArrayDestroy(long array) {
+    return free(arrays, array, next.cuArrayDestroy(array));
+  }
+
+  @Override
+  public int cuMipmappedArrayDestroy(long array) {
+    return free(arrays, array, next.cuMipmappedArrayDestroy(array));
+  }
+
+  private static long saturated(long a, long b) {
+    return Math.multiplyHigh(a, b) == 0 && a * b >= 0 ? a * b : Long.MAX_VALUE;
+  }
+
+  /**
+   * The size of CUDA_ARRAY_DESCRIPTOR's array: width and height first, {@code format} where format
+   * and channels are.
+   */
+  private static long arrayBytes(long descriptor, long depth, long format) {
+    long elements =
+        saturated(Memory.getLong(descriptor), Math.max(1, Memory.getLong(descriptor + 8)));
+    elements = saturated(elements, Math.max(1, depth));
+    int element =
+        switch (Memory.getInt(format)) {
+          case 0x01, 0x08 -> 1;
+          case 0x02, 0x09, 0x10 -> 2;
+          default -> 4;
+        };
+    return saturated(elements, (long) element * Math.max(1, Memory.getInt(format + 4)));
+  }
+
+  @Override
+  public int cuMemGetInfo_v2(long free, long total) {
+    if (limit == 0) {
+      return next.cuMemGetInfo_v2(free, total);
+    }
+    try (Scratch real = new Scratch(16)) {
+      int code = next.cuMemGetInfo_v2(real.address(), real.address() + 8);
+      if (code == CudaResult.SUCCESS) {
+        put(free, Math.min(Memory.getLong(real.address()), Math.max(0, limit - used())));
+        put(total, Math.min(Memory.getLong(real.address() + 8), limit));
+      }
+      return code;
+    }
+  }
+
+  private static void put(long address, long value) {
+    if (address != 0) {
+      Memory.putLong(address, value);
+    }
+  }
+
+  @Override
+  public int cuDeviceTotalMem_v2(long bytes, int dev) {
+    int code = next.cuDeviceTotalMem_v2(bytes, dev);
+    if (code == CudaResult.SUCCESS && limit != 0) {
+      Memory.putLong(bytes, Math.min(Memory.getLong(bytes), limit));
+    }
+    return code;
+  }
+}

@@ -1,0 +1,76 @@
+package graft.remoting.server.session.state;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.session.call.RefusedCallException;
+import graft.remoting.server.system.Scratch;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Pinned memory in sizes of powers of two, for copies that must be queued as a whole. Keeps some
+ * for the next time. Thread-safe, but the calling thread must have a current context.
+ */
+public final class PinnedPool {
+  private static final long SMALLEST = 64 << 10;
+  private static final long KEPT = 256L << 20;
+  private static final int PORTABLE = 1;
+
+  private final CudaDevice device;
+
+  @GuardedBy("itself")
+  private final Map<Long, ArrayDeque<Long>> free = new HashMap<>();
+
+  @GuardedBy("free")
+  private long kept;
+
+  PinnedPool(CudaDevice device) {
+    this.device = device;
+  }
+
+  private static long sizeClass(long bytes) {
+    return bytes <= SMALLEST ? SMALLEST : Long.highestOneBit(bytes - 1) << 1;
+  }
+
+  /**
+   * At least {@code bytes}.
+   *
+   * @throws RefusedCallException with the device's answer when it gives none
+   */
+  public long take(long bytes) {
+    long size = sizeClass(bytes);
+    synchronized (free) {
+      ArrayDeque<Long> list = free.get(size);
+      if (list != null && !list.isEmpty()) {
+        kept -= size;
+        return list.pop();
+      }
+    }
+    try (Scratch scratch = new Scratch(8)) {
+      int result =
+          size <= 0
+              ? CudaResult.OUT_OF_MEMORY
+              : device.cuMemHostAlloc(scratch.address(), size, PORTABLE);
+      if (result != CudaResult.SUCCESS) {
+        throw new RefusedCallException(result);
+      }
+      return Memory.getLong(scratch.address());
+    }
+  }
+
+  /** Gives back what {@link #take} gave for as many bytes. */
+  public void give(long address, long bytes) {
+    long size = sizeClass(bytes);
+    synchronized (free) {
+      if (kept + size <= KEPT) {
+        kept += size;
+        free.computeIfAbsent(size, key -> new ArrayDeque<>()).push(address);
+        return;
+      }
+    }
+    device.cuMemFreeHost(address);
+  }
+}

@@ -1,0 +1,200 @@
+package graft.remoting.server.session.state;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.connection.DataConnections;
+import graft.remoting.server.connection.Sender;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the parts of a session share. The current context belongs to the executor; the rest is for
+ * any thread.
+ */
+public final class SessionState {
+  private static final Logger LOG = LoggerFactory.getLogger(SessionState.class);
+
+  /**
+   * The device is polled so many times longer than the channel: waiting on another thread costs
+   * tens of microseconds, and the driver itself polls for as long as it takes.
+   */
+  private static final int DEVICE_SPINS = 20;
+
+  private static final long POLL_BUSILY_NANOS = 5_000_000;
+  private static final long POLL_NANOS = 1_000_000_000;
+  private static final long POLL_PAUSE_NANOS = 20_000;
+
+  private final CudaDevice device;
+  private final Channel channel;
+  private final long spinNanos;
+  private final Waiters waiters;
+  private final PinnedPool pinned;
+  private final AsyncReads reads;
+  private final Replies replies;
+  private final HostFunctions hostFunctions;
+  private final Map<Long, SessionContext> contexts = new HashMap<>();
+  private SessionContext context;
+
+  public SessionState(CudaDevice device, Channel channel, int spinMicros) {
+    this.device = device;
+    this.channel = channel;
+    this.spinNanos = TimeUnit.MICROSECONDS.toNanos((long) spinMicros * DEVICE_SPINS);
+    this.waiters = new Waiters(device);
+    this.pinned = new PinnedPool(device);
+    this.reads = new AsyncReads(device, channel, waiters, pinned, this::awaitEvent);
+    this.replies = new Replies(channel, reads);
+    this.hostFunctions = new HostFunctions(device, channel, reads);
+    this.context = new SessionContext(device, 0);
+  }
+
+  public Waiters waiters() {
+    return waiters;
+  }
+
+  public PinnedPool pinned() {
+    return pinned;
+  }
+
+  public AsyncReads reads() {
+    return reads;
+  }
+
+  public Replies replies() {
+    return replies;
+  }
+
+  public HostFunctions hostFunctions() {
+    return hostFunctions;
+  }
+
+  /** The context that is current to the executor. */
+  public SessionContext context() {
+    return context;
+  }
+
+  /** Makes a context current to the executor. */
+  public int enter(long handle) {
+    if (handle == context.handle()) {
+      return CudaResult.SUCCESS;
+    }
+    int result = device.cuCtxSetCurrent(handle);
+    if (result == CudaResult.SUCCESS) {
+      context = contexts.computeIfAbsent(handle, key -> new SessionContext(device, key));
+    }
+    return result;
+  }
+
+  /** A context is no more, and nothing in it. */
+  public void forget(long handle) {
+    contexts.remove(handle);
+    if (handle == context.handle()) {
+      context = new SessionContext(device, 0);
+    }
+  }
+
+  /**
+   * Asks until the answer is not NOT_READY, for a moment and while the client has sent nothing
+   * else.
+   *
+   * @return the last answer
+   */
+  public int spinUntil(IntSupplier question) {
+    int result = question.getAsInt();
+    if (result != CudaResult.NOT_READY || spinNanos == 0) {
+      return result;
+    }
+    long limit = System.nanoTime() + spinNanos;
+    try {
+      while (result == CudaResult.NOT_READY && System.nanoTime() < limit && !channel.hasRecord()) {
+        Thread.onSpinWait();
+        result = question.getAsInt();
+      }
+    } catch (IOException e) {
+      LOG.debug("the client has gone: {}", e.getMessage());
+    }
+    return result;
+  }
+
+  /**
+   * Waits for an event on a thread that has nothing else to do. Polls, as the driver does by
+   * default, but less and less: the driver's own sleep takes hundreds of microseconds to wake from.
+   */
+  public int awaitEvent(long event) {
+    long start = System.nanoTime();
+    int result = CudaResult.NOT_READY;
+    while (spinNanos > 0 && result == CudaResult.NOT_READY) {
+      result = device.cuEventQuery(event);
+      long waited = System.nanoTime() - start;
+      if (waited < POLL_BUSILY_NANOS) {
+        Thread.onSpinWait();
+      } else if (waited < POLL_NANOS) {
+        LockSupport.parkNanos(POLL_PAUSE_NANOS);
+      } else {
+        break;
+      }
+    }
+    return result == CudaResult.NOT_READY || result == CudaResult.SUCCESS
+        ? device.cuEventSynchronize(event)
+        : result;
+  }
+
+  /** Whether data of that size goes to the client on connections. */
+  public boolean usesDataConnections(long bytes) {
+    return bytes >= DataConnections.LEAST && channel.dataConnections().areOpen();
+  }
+
+  /**
+   * Sends data of a read that the client waits for in {@code slot} on the connections.
+   *
+   * @param whole bytes of the read
+   * @param sent run when the memory is free again
+   */
+  public void sendOnDataConnections(
+      int slot, long offset, long address, long bytes, long whole, Runnable sent) {
+    channel
+        .dataConnections()
+        .send(Integer.toUnsignedLong(slot), offset, address, bytes, whole, sent);
+    announce(slot, offset, bytes);
+  }
+
+  private void announce(int slot, long offset, long bytes) {
+    long read = Integer.toUnsignedLong(slot);
+    try {
+      Replies.announce(channel, read, offset, bytes);
+    } catch (IOException e) {
+      LOG.debug("the client has gone: {}", e.getMessage());
+    }
+  }
+
+  /** The same with all of a read, in a way of its own; returns when the memory is free again. */
+  public void sendOnDataConnections(int slot, long address, long bytes, Sender sender) {
+    CountDownLatch sent = new CountDownLatch(1);
+    channel
+        .dataConnections()
+        .send(Integer.toUnsignedLong(slot), 0, address, bytes, bytes, sender, sent::countDown);
+    announce(slot, 0, bytes);
+    try {
+      sent.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("nothing interrupts the threads of a session", e);
+    }
+  }
+
+  /** Sends data of a read that the client waits for in {@code slot}, its part at {@code offset}. */
+  public void sendData(int slot, long offset, long address, long bytes) {
+    try {
+      Replies.sendData(channel, slot, Integer.toUnsignedLong(slot), offset, address, bytes);
+    } catch (IOException e) {
+      LOG.debug("the client has gone: {}", e.getMessage());
+    }
+  }
+}

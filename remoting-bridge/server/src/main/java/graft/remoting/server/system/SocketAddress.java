@@ -1,0 +1,107 @@
+package graft.remoting.server.system;
+
+import graft.remoting.device.Memory;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.OptionalLong;
+
+/**
+ * The kernel's form of an address ({@code sockaddr_in}, {@code sockaddr_in6}, {@code sockaddr_un},
+ * {@code sockaddr_vm}).
+ */
+public final class SocketAddress {
+  /** Room for the longest form. */
+  public static final int CAPACITY = 128;
+
+  /** The longest path of a Unix socket, without the NUL. */
+  static final int MAX_PATH = 107;
+
+  private SocketAddress() {}
+
+  /** Writes an internet address; its length. */
+  public static int write(long memory, InetAddress address, int port) {
+    Memory.fill(memory, CAPACITY, (byte) 0);
+    Memory.putByte(memory + 2, (byte) (port >> 8));
+    Memory.putByte(memory + 3, (byte) port);
+    if (address instanceof Inet6Address v6) {
+      Memory.putShort(memory, (short) Libc.AF_INET6);
+      Memory.write(memory + 8, v6.getAddress(), 0, v6.getAddress().length);
+      Memory.putInt(memory + 24, v6.getScopeId());
+      return 28;
+    }
+    Memory.putShort(memory, (short) Libc.AF_INET);
+    Memory.write(
+        memory + 4,
+        ((Inet4Address) address).getAddress(),
+        0,
+        ((Inet4Address) address).getAddress().length);
+    return 16;
+  }
+
+  /** Writes a path; its length. The path must not be longer than {@link #MAX_PATH} bytes. */
+  public static int write(long memory, Path path) {
+    byte[] bytes = path.toString().getBytes(StandardCharsets.UTF_8);
+    if (bytes.length > MAX_PATH) {
+      throw new IllegalArgumentException(
+          "Unix socket path "
+              + path
+              + " is longer than "
+              + MAX_PATH
+              + " bytes: choose a shorter one");
+    }
+    Memory.fill(memory, CAPACITY, (byte) 0);
+    Memory.putShort(memory, (short) Libc.AF_UNIX);
+    Memory.write(memory + 2, bytes, 0, bytes.length);
+    return 2 + bytes.length + 1;
+  }
+
+  /** Writes an address of vsock (vsock(7)); its length. */
+  public static int write(long memory, ListenAddress.Vsock address) {
+    Memory.fill(memory, CAPACITY, (byte) 0);
+    Memory.putShort(memory, (short) Libc.AF_VSOCK);
+    Memory.putInt(memory + 4, address.port());
+    Memory.putInt(memory + 8, (int) address.cid());
+    return 16;
+  }
+
+  /** The context id of a vsock address, empty if it is another kind. */
+  static OptionalLong cid(long memory) {
+    return (Memory.getShort(memory) & 0xFFFF) == Libc.AF_VSOCK
+        ? OptionalLong.of(Integer.toUnsignedLong(Memory.getInt(memory + 8)))
+        : OptionalLong.empty();
+  }
+
+  /** The port of an internet address. */
+  static int port(long memory) {
+    return (Memory.getByte(memory + 2) & 0xFF) << 8 | (Memory.getByte(memory + 3) & 0xFF);
+  }
+
+  /** An address as {@code host:port}, or "local" for a Unix socket's nameless peer. */
+  static String text(long memory) {
+    try {
+      return switch ((Memory.getShort(memory) & 0xFFFF)) {
+        case Libc.AF_INET ->
+            InetAddress.getByAddress(Scratch.bytesAt(memory + 4, 4)).getHostAddress()
+                + ":"
+                + port(memory);
+        case Libc.AF_INET6 ->
+            "["
+                + InetAddress.getByAddress(Scratch.bytesAt(memory + 8, 16)).getHostAddress()
+                + "]:"
+                + port(memory);
+        case Libc.AF_VSOCK ->
+            "vsock "
+                + cid(memory).getAsLong()
+                + ":"
+                + Integer.toUnsignedString(Memory.getInt(memory + 4));
+        default -> "local";
+      };
+    } catch (UnknownHostException e) {
+      throw new IllegalStateException("4 and 16 bytes are always an address", e);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+package graft.remoting.server.system;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.UUID;
+
+/**
+ * The right to a Unix socket's path. A socket file stays behind when its process is killed, and
+ * binding to it then fails; removing it blindly would take it from a process that lives. So the
+ * path belongs to whoever holds a lock on {@code PATH.lock}, which the kernel drops with the
+ * process.
+ */
+final class SocketFile implements AutoCloseable {
+  private final Path path;
+  private final Path lockPath;
+  private final FileChannel lockFile;
+
+  private SocketFile(Path path, Path lockPath, FileChannel lockFile) {
+    this.path = path;
+    this.lockPath = lockPath;
+    this.lockFile = lockFile;
+  }
+
+  /**
+   * Claims {@code path} and removes the socket that a dead process left there.
+   *
+   * @throws ServerException when a living process has it, or when it is no socket
+   */
+  static SocketFile claim(Path path) throws ServerException {
+    Path lockPath = path.resolveSibling(path.getFileName() + ".lock");
+    try {
+      FileChannel lockFile = lock(path, lockPath);
+      SocketFile claimed = new SocketFile(path, lockPath, lockFile);
+      try {
+        claimed.removeStale();
+        return claimed;
+      } catch (IOException | ServerException e) {
+        claimed.release();
+        throw e;
+      }
+    } catch (NoSuchFileException e) {
+      throw new ServerException(
+          "cannot listen at unix://" + path + ": the folder is not there; make it first", e);
+    } catch (IOException e) {
+      throw new ServerException("cannot listen at unix://" + path + ": " + e, e);
+    }
+  }
+
+  private static FileChannel lock(Path path, Path lockPath) throws IOException, ServerException {
+    while (true) {
+      FileChannel channel =
+          FileChannel.open(
+              lockPath,
+              StandardOpenOption.CREATE,
+              StandardOpenOption.READ,
+              StandardOpenOption.WRITE);
+      FileLock lock;
+      try {
+        lock = channel.tryLock();
+      } catch (OverlappingFileLockException e) {
+        channel.close();
+        throw Listener.inUse(new ListenAddress.Unix(path), e);
+      }
+      if (lock == null) {
+        channel.close();
+        throw Listener.inUse(new ListenAddress.Unix(path), null);
+      }
+      if (isStillAt(lockPath, channel)) {
+        return channel;
+      }
+      channel.close(); // Its last holder removed the file between our open and our lock: again.
+    }
+  }
+
+  private static boolean isStillAt(Path lockPath, FileChannel channel) throws IOException {
+    byte[] mark = UUID.randomUUID().toString().getBytes(StandardCharsets.US_ASCII);
+    channel.truncate(0);
+    channel.write(ByteBuffer.wrap(mark), 0);
+    try {
+      return java.util.Arrays.equals(Files.readAllBytes(lockPath), mark);
+    } catch (NoSuchFileException e) {
+      return false;
+    }
+  }
+
+  private void removeStale() throws IOException, ServerException {
+    BasicFileAttributes attributes;
+    try {
+      attributes = Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    } catch (NoSuchFileException e) {
+      return;
+    }
+    if (!attributes.isOther()) {
+      throw new ServerException(
+          "cannot listen at unix://" + path + ": a file is there that is no socket; remove it");
+    }
+    Files.delete(path);
+  }
+
+  private void release() {
+    try {
+      Files.deleteIfExists(lockPath);
+      lockFile.close();
+    } catch (IOException e) {
+      // The kernel drops the lock with the process; a lock file that stays behind is taken over.
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      Files.deleteIfExists(path);
+    } catch (IOException e) {
+      // Left behind, it is taken over by the next server.
+    }
+    release();
+  }
+}

@@ -1,0 +1,100 @@
+package graft.remoting.server.transport;
+
+import graft.remoting.device.Memory;
+import graft.remoting.server.system.Libc;
+import graft.remoting.server.system.NativeSocket;
+import graft.remoting.server.system.Scratch;
+import graft.remoting.server.system.SystemCallException;
+import java.io.IOException;
+
+/**
+ * An event channel of Xen to a guest, as a doorbell (Linux's {@code include/uapi/xen/evtchn.h}).
+ * The client's connection says when it has gone.
+ */
+final class EventChannel implements Doorbell {
+  private static final String DEVICE = "/dev/xen/evtchn";
+  private static final long BIND_UNBOUND_PORT = 0x044502;
+  private static final long NOTIFY = 0x044504;
+  private static final long RESTRICT_DOMAIN = 0x024506;
+  private static final int PORT = 4;
+
+  private final NativeSocket socket;
+  private final int fd;
+  private final int port;
+
+  private EventChannel(NativeSocket socket, int fd, int port) {
+    this.socket = socket;
+    this.fd = fd;
+    this.port = port;
+  }
+
+  /**
+   * Makes a channel, which only that domain can bind.
+   *
+   * @param port where to write its number (32 bits)
+   * @return its descriptor, which can make channels to no other domain
+   */
+  static int bind(int domain, long port) throws IOException {
+    int fd = Libc.openDevice(DEVICE);
+    try (Scratch wanted = new Scratch(4)) {
+      Memory.putInt(wanted.address(), domain);
+      int bound = Libc.ioctl(fd, BIND_UNBOUND_PORT, wanted.address());
+      if (bound < 0) {
+        SystemCallException failure = Libc.failure("make an event channel to domain " + domain);
+        Libc.close(fd);
+        throw failure;
+      }
+      Memory.putInt(port, bound);
+      // A kernel before 4.10 has no such request.
+      Memory.putShort(wanted.address(), (short) domain);
+      Libc.ioctl(fd, RESTRICT_DOMAIN, wanted.address());
+      return fd;
+    }
+  }
+
+  /** That of a descriptor, which is this object's then. */
+  static EventChannel of(int fd, int port, NativeSocket socket) {
+    return new EventChannel(socket, fd, port);
+  }
+
+  @Override
+  public boolean await() throws IOException {
+    int[] answers =
+        NativeSocket.poll(-1, new int[] {fd, socket.fd()}, new int[] {Libc.POLLIN, Libc.POLLRDHUP});
+    if (answers[1] != 0) {
+      return false;
+    }
+    if (answers[0] == 0) {
+      return true; // interrupted: the caller looks again
+    }
+    try (Scratch ports = new Scratch(PORT)) {
+      // There is one only, which is silent until it is written back.
+      long count = Libc.read(fd, ports.address(), PORT);
+      if (count == PORT && Libc.write(fd, ports.address(), PORT) != PORT) {
+        throw Libc.failure("listen to the event channel of " + socket.peer());
+      }
+    }
+    return true;
+  }
+
+  @Override
+  public void ring() throws IOException {
+    try (Scratch which = new Scratch(4)) {
+      Memory.putInt(which.address(), port);
+      if (Libc.ioctl(fd, NOTIFY, which.address()) < 0) {
+        throw Libc.failure("ring the event channel of " + socket.peer());
+      }
+    }
+  }
+
+  @Override
+  public boolean isGone() throws IOException {
+    return socket.isGone();
+  }
+
+  @Override
+  public void close() {
+    Libc.close(fd);
+    socket.close();
+  }
+}

@@ -1,0 +1,162 @@
+package graft.remoting.server.transport;
+
+import graft.remoting.device.Memory;
+import graft.remoting.server.protocol.ProtocolException;
+import graft.remoting.server.system.NativeSocket;
+import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Two rings in memory that both ends have, and a doorbell (layout and rules: {@code
+ * client/src/transport/ring.h}). Positions count bytes since the start; the client's are checked
+ * after they are read, so that nonsense ends its own session and nothing else.
+ */
+public final class RingTransport implements Transport {
+  /** From the begin of the rings' part on, so many bytes hold all positions and flags. */
+  static final int POSITIONS = 12 << 10;
+
+  /** Bytes of each ring in a region. */
+  static final long RING = 4 << 20;
+
+  private static final int TAIL = 64;
+  private static final int ASLEEP = 128;
+
+  private static final int HURRY = 100;
+  private static final long PAUSE_NANOS = 20_000;
+
+  private final Doorbell doorbell;
+  private final Region region;
+  private final long patienceNanos;
+  private final long size;
+  private final long requests;
+  private final long requestsData;
+  private final long answers;
+  private final long answersData;
+  private long received;
+  private long sent;
+
+  private RingTransport(Doorbell doorbell, Rings rings, Region region, long patienceNanos) {
+    this.doorbell = doorbell;
+    this.region = region;
+    this.patienceNanos = patienceNanos;
+    this.size = rings.bytes();
+    this.requests = rings.requests();
+    this.requestsData = rings.requestsData();
+    this.answers = rings.answers();
+    this.answersData = rings.answersData();
+  }
+
+  /** Rings in {@code region}, and the client's connection as doorbell. */
+  public RingTransport(NativeSocket doorbell, Region region) {
+    this(Doorbell.of(doorbell), Rings.of(region), region, region.patienceNanos());
+  }
+
+  /** Rings beside which nothing is shared. */
+  public RingTransport(Doorbell doorbell, Rings rings) {
+    this(doorbell, rings, null, 0);
+  }
+
+  @Override
+  public long tryReceive(long address, long length) {
+    long have = Memory.getLongVolatile(requests) - received;
+    if (have == 0) {
+      return NOTHING;
+    }
+    if (have < 0 || have > size) {
+      throw new ProtocolException("the ring of requests is out of order");
+    }
+    long at = received & size - 1;
+    long take = Math.min(Math.min(length, have), size - at);
+    Memory.copy(requestsData + at, address, take);
+    received += take;
+    Memory.putLongVolatile(requests + TAIL, received);
+    return take;
+  }
+
+  @Override
+  public int looksAtOnce() {
+    return 64;
+  }
+
+  @Override
+  public long receive(long address, long length) throws IOException {
+    long began = 0; // the time is asked for only where it matters
+    while (true) {
+      long count = tryReceive(address, length);
+      if (count != NOTHING) {
+        return count;
+      }
+      if (patienceNanos > 0) {
+        began = began == 0 ? System.nanoTime() : began;
+        long waited = System.nanoTime() - began;
+        if (waited < patienceNanos) {
+          LockSupport.parkNanos(Math.max(PAUSE_NANOS, waited / 8));
+          continue;
+        }
+      }
+      Memory.putIntVolatile(requests + ASLEEP, 1);
+      if (Memory.getLongVolatile(requests) != received) {
+        Memory.putIntVolatile(requests + ASLEEP, 0);
+      } else if (!doorbell.await()) {
+        // What it had written before it went still counts.
+        long last = tryReceive(address, length);
+        return last == NOTHING ? END : last;
+      }
+    }
+  }
+
+  @Override
+  public void sendAll(long address, long length, boolean more) throws IOException {
+    long done = 0;
+    int full = 0;
+    while (done < length) {
+      long used = sent - Memory.getLongVolatile(answers + TAIL);
+      if (used < 0 || used > size) {
+        throw new ProtocolException("the ring of answers is out of order");
+      }
+      if (used == size) {
+        waitForRoom(++full);
+        continue;
+      }
+      full = 0;
+      long at = sent & size - 1;
+      long take = Math.min(Math.min(length - done, size - used), size - at);
+      Memory.copy(address + done, answersData + at, take);
+      sent += take;
+      done += take;
+      Memory.putLongVolatile(answers, sent);
+      if (!more || done < length) {
+        ring();
+      }
+    }
+  }
+
+  /** The client is far behind: this is no time to hurry. */
+  private void waitForRoom(int times) throws IOException {
+    if (times <= HURRY) {
+      Thread.onSpinWait();
+      return;
+    }
+    if (times % 64 == 0 && doorbell.isGone()) {
+      throw new IOException("the client has gone");
+    }
+    LockSupport.parkNanos(PAUSE_NANOS);
+  }
+
+  private void ring() throws IOException {
+    if (Memory.getIntVolatile(answers + ASLEEP) != 0
+        && Memory.compareAndSwapInt(answers + ASLEEP, 1, 0)) {
+      doorbell.ring();
+    }
+  }
+
+  @Override
+  public Region region() {
+    return region;
+  }
+
+  @Override
+  public void close() {
+    doorbell.close();
+  }
+}

@@ -1,0 +1,85 @@
+package graft.remoting.server.worker;
+
+import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.control.ControlSocket;
+import graft.remoting.server.exchange.CodeExchange;
+import graft.remoting.server.exchange.HandleExchange;
+import graft.remoting.server.exchange.SharedHandle;
+import graft.remoting.server.system.Bytes;
+import java.io.IOException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The worker's side of the exchanges: asks the server, one question at a time. */
+final class WorkerExchange implements HandleExchange, CodeExchange {
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerExchange.class);
+  private static final int LIMIT_SECONDS = 10;
+
+  private final ControlSocket control;
+  private final SynchronousQueue<ControlSocket.Received> answers = new SynchronousQueue<>();
+
+  WorkerExchange(ControlSocket control) {
+    this.control = control;
+  }
+
+  /** The server's answer has come; called by the thread that hears the server. */
+  void answered(ControlSocket.Received answer) throws IOException {
+    try {
+      if (!answers.offer(answer, LIMIT_SECONDS, TimeUnit.SECONDS)) {
+        throw new IOException("an answer about a shared handle that nobody waits for");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public synchronized boolean give(Bytes token, SharedHandle handle, int fd) {
+    ControlSocket.Received answer =
+        ask(new ControlMessage.Give(token, Bytes.of(handle.encode())), fd);
+    return answer != null && handleOf(answer).length > 0;
+  }
+
+  @Override
+  public synchronized Found find(Bytes token) {
+    ControlSocket.Received answer = ask(new ControlMessage.Find(token), -1);
+    byte[] handle = answer == null ? new byte[0] : handleOf(answer);
+    return handle.length == 0 ? null : new Found(SharedHandle.decode(handle), answer.fd());
+  }
+
+  @Override
+  public synchronized Bytes known() {
+    ControlSocket.Received answer = ask(new ControlMessage.KnownCode(), -1);
+    return Bytes.of(answer == null ? new byte[0] : handleOf(answer));
+  }
+
+  @Override
+  public synchronized boolean keep(Bytes hash, int fd) {
+    ControlSocket.Received answer = ask(new ControlMessage.KeepCode(hash), fd);
+    return answer != null && handleOf(answer).length > 0;
+  }
+
+  @Override
+  public synchronized int code(Bytes hash) {
+    ControlSocket.Received answer = ask(new ControlMessage.FindCode(hash), -1);
+    return answer == null ? -1 : answer.fd();
+  }
+
+  private static byte[] handleOf(ControlSocket.Received answer) {
+    return ((ControlMessage.Shared) answer.message()).handle().array();
+  }
+
+  private ControlSocket.Received ask(ControlMessage question, int fd) {
+    try {
+      control.send(question, fd);
+      return answers.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
+    } catch (IOException e) {
+      LOG.debug("the server has gone: {}", e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return null;
+  }
+}

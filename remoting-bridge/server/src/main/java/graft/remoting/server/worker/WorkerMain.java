@@ -1,0 +1,86 @@
+package graft.remoting.server.worker;
+
+import graft.remoting.server.backend.Backend;
+import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.control.ControlSocket;
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.session.state.DeviceOutput;
+import graft.remoting.server.system.Libc;
+import graft.remoting.server.system.NativeSocket;
+import graft.remoting.server.system.ServerException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceLoader;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A worker's process: opens its device, says that it is ready, serves one session, exits.
+ * Arguments: the private socket, or the descriptor that is connected to it; the device; the
+ * microseconds to poll.
+ *
+ * <p>It leaves by {@code _exit}: the driver's own exit handlers would wait for a kernel that never
+ * ends. The system then takes back the GPU context and everything in it.
+ */
+public final class WorkerMain {
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerMain.class);
+
+  private WorkerMain() {}
+
+  /** Runs the worker; does not return. */
+  public static void main(String[] args) {
+    int status = 1;
+    try {
+      run(args[0], DeviceSpec.parse(args[1]), Integer.parseInt(args[2]));
+      status = 0;
+    } catch (IOException e) {
+      // The server has gone; a worker has nobody else to tell.
+      LOG.info("worker {}: {}", ProcessHandle.current().pid(), e.getMessage());
+    } catch (RuntimeException | Error e) {
+      LOG.error("worker {}: {}", ProcessHandle.current().pid(), e.toString(), e);
+    } finally {
+      Libc._exit(status);
+    }
+  }
+
+  private static void run(String server, DeviceSpec device, int spinMicros) throws IOException {
+    ControlSocket control =
+        server.startsWith("/")
+            ? ControlSocket.connect(Path.of(server))
+            : ControlSocket.of(Integer.parseInt(server));
+    DeviceOutput output = DeviceOutput.capture();
+    Backend backend;
+    try {
+      backend = find(device.kind());
+      control.send(new ControlMessage.Ready(backend.open()));
+    } catch (ServerException e) {
+      control.send(new ControlMessage.Failed(e.getMessage()));
+      return;
+    }
+    backend.warmUp(spinMicros, () -> !control.hasMessage());
+    ControlSocket.Received received = control.receive();
+    if (received == null) {
+      return;
+    }
+    if (!(received.message() instanceof ControlMessage.StartSession start) || received.fd() < 0) {
+      throw new IOException(
+          "a worker's first message must be a session, not " + received.message());
+    }
+    NativeSocket client = new NativeSocket(received.fd(), start.name());
+    List<Integer> memory = received.fds().subList(1, received.fds().size());
+    new WorkerSession(control, backend, client, start, memory, spinMicros, output).run();
+  }
+
+  private static Backend find(String kind) throws ServerException {
+    List<String> kinds = new ArrayList<>();
+    for (Backend backend : ServiceLoader.load(Backend.class)) {
+      if (backend.kind().equals(kind)) {
+        return backend;
+      }
+      kinds.add(backend.kind());
+    }
+    throw new ServerException("there is no device of kind '" + kind + "': choose from " + kinds);
+  }
+}

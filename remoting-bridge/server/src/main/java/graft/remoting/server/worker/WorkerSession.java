@@ -1,0 +1,220 @@
+package graft.remoting.server.worker;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.remoting.server.backend.Backend;
+import graft.remoting.server.connection.Channel;
+import graft.remoting.server.connection.StreamChannel;
+import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.control.ControlSocket;
+import graft.remoting.server.protocol.HandshakeMessages;
+import graft.remoting.server.protocol.ProtocolException;
+import graft.remoting.server.session.RecordHandler;
+import graft.remoting.server.session.SessionTerms;
+import graft.remoting.server.session.state.DeviceOutput;
+import graft.remoting.server.system.Libc;
+import graft.remoting.server.system.NativeSocket;
+import graft.remoting.server.system.ServerException;
+import graft.remoting.server.transport.RegionHandshake;
+import graft.remoting.server.transport.RingTransport;
+import graft.remoting.server.transport.SocketTransport;
+import graft.remoting.server.transport.Transport;
+import graft.remoting.server.transport.UcxTransport;
+import graft.remoting.server.transport.VchanHandshake;
+import graft.remoting.server.transport.VchanOffer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A session in its worker. The calling thread executes records; a second one watches: it hears the
+ * server, reports what the session uses, and ends the process when the server or the client has
+ * gone while a call is running.
+ */
+final class WorkerSession {
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerSession.class);
+  private static final int REPORT_MILLIS = 1_000;
+
+  /** How long a client that has gone may keep the device busy with what it had sent. */
+  private static final Duration GRACE = Duration.ofSeconds(2);
+
+  private static final Duration SHARE_LIMIT = Duration.ofSeconds(5);
+
+  private final ControlSocket control;
+  private final Backend backend;
+  private final NativeSocket client;
+  private final ControlMessage.StartSession start;
+  private final List<Integer> memory;
+  private final int spinMicros;
+  private final DeviceOutput output;
+  private volatile Channel channel;
+  private volatile RecordHandler handler;
+  private final AtomicLong calls = new AtomicLong();
+  private final WorkerExchange exchange;
+
+  @GuardedBy("this")
+  private ControlMessage.Used reported = new ControlMessage.Used(0, 0, 0, 0);
+
+  WorkerSession(
+      ControlSocket control,
+      Backend backend,
+      NativeSocket client,
+      ControlMessage.StartSession start,
+      List<Integer> memory,
+      int spinMicros,
+      DeviceOutput output) {
+    this.control = control;
+    this.exchange = new WorkerExchange(control);
+    this.backend = backend;
+    this.client = client;
+    this.start = start;
+    this.memory = memory;
+    this.spinMicros = spinMicros;
+    this.output = output;
+  }
+
+  /** Serves the session to its end. */
+  void run() throws IOException {
+    String reason;
+    try {
+      client.sendAll(start.welcome().array());
+      Channel records = new StreamChannel(transport(), spinMicros);
+      records.dataConnections().onViolation(client::shutdown);
+      RecordHandler executor =
+          backend.begin(
+              records,
+              new SessionTerms(start.name(), start.memoryLimit(), spinMicros, exchange, exchange));
+      output.sendTo(records);
+      executor.sendAlong(output);
+      channel = records;
+      handler = executor;
+      Thread watcher = new Thread(null, this::watch, "graft-watch", 256 * 1024);
+      watcher.setDaemon(true);
+      watcher.start();
+      long record;
+      while ((record = records.nextRecord()) != 0) {
+        calls.lazySet(calls.get() + 1);
+        executor.execute(record);
+      }
+      reason = "the client has gone";
+    } catch (ProtocolException e) {
+      LOG.warn("session of {}: protocol error: {}", start.name(), e.getMessage());
+      reason = "protocol error: " + e.getMessage();
+    } catch (ServerException | IOException e) {
+      reason = e.getMessage();
+    }
+    end(reason);
+  }
+
+  private Transport transport() throws IOException {
+    return switch (start.channel()) {
+      case HandshakeMessages.CHANNEL_SHARED_MEMORY ->
+          new RingTransport(client, RegionHandshake.receive(client, SHARE_LIMIT));
+      case HandshakeMessages.CHANNEL_GUEST_MEMORY ->
+          new RingTransport(
+              client,
+              RegionHandshake.agree(
+                  client, memory.isEmpty() ? -1 : memory.get(0), start.problem(), SHARE_LIMIT));
+      case HandshakeMessages.CHANNEL_VCHAN ->
+          VchanHandshake.agree(
+              client,
+              memory.size() < 2
+                  ? null
+                  : VchanOffer.decode(start.shared(), memory.get(0), memory.get(1)),
+              start.problem(),
+              SHARE_LIMIT);
+      case HandshakeMessages.CHANNEL_RDMA -> {
+        backend.prepareUcx();
+        UcxTransport connection = UcxTransport.open(client);
+        backend.connectedByUcx(connection.isOverAdapter());
+        yield connection;
+      }
+      default -> new SocketTransport(client);
+    };
+  }
+
+  private synchronized void end(String reason) throws IOException {
+    report();
+    control.send(new ControlMessage.Ended(reason));
+    Libc._exit(0);
+  }
+
+  private synchronized void report() throws IOException {
+    RecordHandler executor = handler;
+    if (executor == null) {
+      return;
+    }
+    ControlMessage.Used used =
+        new ControlMessage.Used(
+            channel.bytesIn(), channel.bytesOut(), calls.get(), executor.memory());
+    if (!used.equals(reported)) {
+      reported = used;
+      control.send(used);
+    }
+  }
+
+  private void watch() {
+    long goneAt = 0;
+    try {
+      while (true) {
+        int[] fds = {control.fd(), goneAt == 0 ? client.fd() : -1};
+        int[] answers =
+            NativeSocket.poll(REPORT_MILLIS, fds, new int[] {Libc.POLLIN, Libc.POLLRDHUP});
+        if (answers[0] != 0) {
+          hear();
+        }
+        if (answers[1] != 0) {
+          goneAt = System.nanoTime();
+        }
+        if (goneAt != 0 && System.nanoTime() - goneAt > GRACE.toNanos()) {
+          end("the client has gone while a call was running");
+        }
+        report();
+      }
+    } catch (IOException e) {
+      // The server has gone: so must we.
+      Libc._exit(1);
+    }
+  }
+
+  /** The client may take its time to agree: nobody else waits for that. */
+  private void addRdma(NativeSocket connection) {
+    try {
+      channel.dataConnections().add(UcxTransport.open(connection));
+    } catch (IOException e) {
+      LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());
+      connection.close();
+    }
+  }
+
+  private void hear() throws IOException {
+    ControlSocket.Received received = control.receive();
+    if (received == null) {
+      Libc._exit(0);
+      return;
+    }
+    if (received.message() instanceof ControlMessage.Shared) {
+      exchange.answered(received);
+    }
+    if (received.message() instanceof ControlMessage.AddConnection added && received.fd() >= 0) {
+      NativeSocket connection = new NativeSocket(received.fd(), start.name());
+      try {
+        connection.sendAll(added.welcome().array());
+        if (added.purpose() == HandshakeMessages.CONNECTION_DATA
+            && start.channel() == HandshakeMessages.CHANNEL_RDMA) {
+          new Thread(null, () -> addRdma(connection), "graft-rdma", 256 * 1024).start();
+        } else if (added.purpose() == HandshakeMessages.CONNECTION_DATA) {
+          channel.dataConnections().add(new SocketTransport(connection));
+        } else {
+          handler.addConnection(
+              added.purpose(), new StreamChannel(new SocketTransport(connection), spinMicros));
+        }
+      } catch (IOException e) {
+        LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());
+        connection.close();
+      }
+    }
+  }
+}

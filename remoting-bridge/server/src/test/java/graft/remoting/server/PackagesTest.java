@@ -1,0 +1,112 @@
+package graft.remoting.server;
+
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Which packages of the server may use which: everything that is not here is an error. */
+class PackagesTest {
+  private static final String ROOT = "graft.remoting.server";
+  private static final int MOST_CLASSES = 30;
+
+  /** From each package, the packages that it may use. */
+  private static final Map<String, String> ALLOWED =
+      Map.ofEntries(
+          // What all others stand on.
+          Map.entry("system", ""),
+          Map.entry("protocol", "system"),
+          Map.entry("exchange", "system"),
+          Map.entry("control", "protocol system"),
+          Map.entry("transport", "protocol system"),
+          Map.entry("connection", "protocol system transport"),
+          Map.entry("device", "protocol system"),
+          // The server's process.
+          Map.entry("jail", "control system transport"),
+          Map.entry("pool", "control exchange jail system transport"),
+          Map.entry("accept", "control pool protocol system transport"),
+          // The worker's process.
+          Map.entry("session.memory", "system"),
+          Map.entry("session.call", "connection protocol session.memory"),
+          Map.entry("session.state", "connection protocol session.call system"),
+          Map.entry(
+              "session.copy",
+              "connection device session.call session.memory session.state system transport"),
+          Map.entry("session.code", "exchange session.call system"),
+          Map.entry(
+              "session.launch", "session.call session.code session.memory session.state system"),
+          Map.entry(
+              "session",
+              "connection device exchange protocol session.call session.code session.copy"
+                  + " session.launch session.memory session.state system"),
+          Map.entry(
+              "backend",
+              "connection control device session session.call session.memory system transport"),
+          Map.entry(
+              "worker",
+              "backend connection control exchange protocol session session.state system"
+                  + " transport"),
+          // What starts the two.
+          Map.entry("", "accept control jail pool session.call system transport worker"));
+
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .importPackages(ROOT);
+
+  private static String name(JavaClass type) {
+    String name = type.getPackageName();
+    return name.equals(ROOT) ? "" : name.substring(ROOT.length() + 1);
+  }
+
+  @Test
+  void packagesUseWhatTheyMay() {
+    Map<String, Set<String>> wrong = new TreeMap<>();
+    for (JavaClass type : CLASSES) {
+      Set<String> allowed = Set.of(ALLOWED.getOrDefault(name(type), "").split(" ", -1));
+      for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+        JavaClass target = dependency.getTargetClass().getBaseComponentType();
+        if (target.getPackageName().startsWith(ROOT)
+            && !name(target).equals(name(type))
+            && !allowed.contains(name(target))) {
+          wrong
+              .computeIfAbsent(name(type) + " -> " + name(target), key -> new TreeSet<>())
+              .add(type.getSimpleName() + " uses " + target.getSimpleName());
+        }
+      }
+    }
+    assertThat(wrong).isEmpty();
+  }
+
+  @Test
+  void everyPackageIsInTheList() {
+    assertThat(CLASSES.stream().map(PackagesTest::name).collect(Collectors.toSet()))
+        .isEqualTo(ALLOWED.keySet());
+  }
+
+  @Test
+  void noPackagesFormACycle() {
+    for (String part : new String[] {ROOT + ".(*)..", ROOT + ".session.(*).."}) {
+      slices().matching(part).should().beFreeOfCycles().check(CLASSES);
+    }
+  }
+
+  @Test
+  void noPackageIsLarge() {
+    Map<String, Long> sizes =
+        CLASSES.stream()
+            .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+            .collect(Collectors.groupingBy(PackagesTest::name, Collectors.counting()));
+    assertThat(sizes).allSatisfy((name, size) -> assertThat(size).isLessThan(MOST_CLASSES + 1L));
+  }
+}

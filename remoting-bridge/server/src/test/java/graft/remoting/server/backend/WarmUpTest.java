@@ -1,0 +1,99 @@
+package graft.remoting.server.backend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.Memory;
+import graft.remoting.server.FakeCuda;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class WarmUpTest {
+  private final Map<String, Integer> calls = new ConcurrentHashMap<>();
+  private final Map<String, Integer> failures = new ConcurrentHashMap<>();
+
+  /** Counts calls by name; takes the rehearsal's code for its own. */
+  private CudaDevice counting(CudaDevice device) {
+    return (CudaDevice)
+        Proxy.newProxyInstance(
+            WarmUpTest.class.getClassLoader(),
+            new Class<?>[] {CudaDevice.class},
+            (proxy, method, arguments) -> {
+              calls.merge(method.getName(), 1, Integer::sum);
+              switch (method.getName()) {
+                case "cuModuleLoadDataEx" -> {
+                  Memory.putLong((long) arguments[0], 77);
+                  return 0;
+                }
+                case "cuModuleGetFunction" -> {
+                  Memory.putLong((long) arguments[0], 78);
+                  return 0;
+                }
+                case "cuLaunchKernel", "cuModuleUnload", "cuMemsetD8Async" -> {
+                  return 0;
+                }
+                default -> {
+                  try {
+                    int result = (int) method.invoke(device, arguments);
+                    if (result != 0) {
+                      failures.merge(method.getName() + " " + result, 1, Integer::sum);
+                    }
+                    return result;
+                  } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                  }
+                }
+              }
+            });
+  }
+
+  @Test
+  void everyCallOfItWorksAndAllIsGivenBack() {
+    AtomicInteger rounds = new AtomicInteger();
+    // Rounds 0, 16, 32 and 48 are real.
+    new WarmUp(
+            new PretendingDevice(counting(new FakeCuda())),
+            50,
+            () -> rounds.incrementAndGet() <= 50)
+        .run();
+    assertThat(calls).containsEntry("cuLaunchKernel", 8);
+    assertThat(calls).containsEntry("cuMemcpyHtoDAsync_v2", 4);
+    assertThat(calls).containsEntry("cuMemcpyDtoHAsync_v2", 8);
+    assertThat(calls).containsEntry("cuModuleUnload", 1);
+    assertThat(calls).containsEntry("cuStreamDestroy_v2", 1);
+    assertThat(calls.get("cuDevicePrimaryCtxRelease_v2"))
+        .isEqualTo(calls.get("cuDevicePrimaryCtxRetain"));
+    // Not ready yet, no such attribute, no further parameter: answers, not failures.
+    failures.keySet().removeIf(call -> call.endsWith(" 600"));
+    assertThat(failures).containsOnlyKeys("cuDeviceGetAttribute 1", "cuFuncGetParamInfo 1");
+  }
+
+  @Test
+  void afterARehearsalThatBreaksOffTheDeviceIsRealAgain() {
+    PretendingDevice device = new PretendingDevice(counting(new FakeCuda()));
+    AtomicInteger rounds = new AtomicInteger();
+    new WarmUp(
+            device,
+            50,
+            () -> {
+              if (rounds.incrementAndGet() == 5) {
+                throw new IllegalStateException("broken off");
+              }
+              return true;
+            })
+        .run();
+    calls.clear();
+    device.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0);
+    assertThat(calls).containsEntry("cuLaunchKernel", 1);
+  }
+
+  @Test
+  void aDeviceThatRefusesEverythingIsLeftAlone() {
+    new WarmUp(new PretendingDevice(new CudaDevice() {}), 50, () -> true).run();
+    assertThat(calls).isEmpty();
+  }
+}

@@ -1,0 +1,139 @@
+package graft.remoting.server.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.remoting.device.Memory;
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.CodeExchange;
+import graft.remoting.server.system.Bytes;
+import graft.remoting.server.system.Libc;
+import graft.remoting.server.system.Scratch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Code that the server keeps: each name has its own, within bounds, as long as one relies on it.
+ */
+final class CodeCacheTest {
+  private static final Bytes HASH = hash(1);
+
+  private final CodeCache cache = new CodeCache();
+  private final ServedSession session = session(1, "alice");
+
+  @AfterEach
+  void forgetEverything() {
+    cache.close();
+  }
+
+  private static ServedSession session(long id, String name) {
+    return new ServedSession(id, HASH, name, "peer", DeviceSpec.parse("software"));
+  }
+
+  private static Bytes hash(int number) {
+    byte[] bytes = new byte[CodeExchange.HASH];
+    bytes[0] = (byte) number;
+    bytes[1] = (byte) (number >> 8);
+    return Bytes.of(bytes);
+  }
+
+  /** A sparse file, whose length alone matters here. */
+  private static int file(long bytes) {
+    int fd = open(bytes);
+    assertThat(Libc.fcntl(fd, Libc.F_ADD_SEALS, CodeExchange.SEALS)).isZero();
+    return fd;
+  }
+
+  /** One that its giver can still change. */
+  private static int open(long bytes) {
+    int fd = Libc.memfd_create("code", Libc.MFD_CLOEXEC | Libc.MFD_ALLOW_SEALING);
+    try (Scratch one = new Scratch(1)) {
+      Libc.lseek(fd, bytes - 1, Libc.SEEK_SET);
+      assertThat(Libc.write(fd, one.address(), 1)).isEqualTo(1);
+    }
+    return fd;
+  }
+
+  private boolean put(ServedSession by, Bytes hash, long bytes) {
+    int fd = file(bytes);
+    boolean taken = cache.put(by, hash, fd);
+    if (!taken) {
+      Libc.close(fd);
+    }
+    return taken;
+  }
+
+  @Test
+  void whatCanStillBeChangedIsNotKept() throws Exception {
+    cache.known(session);
+    int fd = open(1000);
+    assertThat(cache.put(session, HASH, fd)).isFalse();
+    Libc.close(fd);
+    try (Scratch ends = new Scratch(8)) {
+      assertThat(Libc.pipe2(ends.address(), Libc.O_CLOEXEC)).isZero();
+      assertThat(cache.put(session, HASH, Memory.getInt(ends.address()))).isFalse();
+      Libc.close(Memory.getInt(ends.address()));
+      Libc.close(Memory.getInt(ends.address() + 4));
+    }
+    assertThat(put(session, Bytes.of(new byte[7]), 1000)).isFalse();
+  }
+
+  @Test
+  void whatOneSessionSentTheNextOfItsNameKnows() {
+    cache.known(session);
+    assertThat(put(session, HASH, 1000)).isTrue();
+    cache.drop(session);
+    ServedSession next = session(2, "alice");
+    assertThat(cache.known(next)).isEqualTo(HASH);
+    assertThat(cache.find(next, HASH)).isNotNegative();
+  }
+
+  @Test
+  void anotherNameLearnsNothingOfIt() {
+    cache.known(session);
+    put(session, HASH, 1000);
+    ServedSession other = session(2, "bob");
+    assertThat(cache.known(other)).isEqualTo(Bytes.NONE);
+    assertThat(cache.find(other, HASH)).isNegative();
+  }
+
+  @Test
+  void nothingReplacesWhatIsThere() {
+    cache.known(session);
+    put(session, HASH, 1000);
+    int there = cache.find(session, HASH);
+    assertThat(put(session, HASH, 2000)).isFalse();
+    assertThat(cache.find(session, HASH)).isEqualTo(there);
+  }
+
+  @Test
+  void aNameHasNoMoreThanItsShare() {
+    cache.known(session);
+    assertThat(put(session, HASH, 200 << 20)).isTrue();
+    assertThat(put(session, hash(2), 100 << 20)).isFalse();
+    ServedSession other = session(2, "bob");
+    cache.known(other);
+    assertThat(put(other, HASH, 200 << 20)).isTrue();
+  }
+
+  @Test
+  void allNamesTogetherHaveNoMoreThanTheServerKeeps() {
+    int kept = 0;
+    for (int i = 0; i < 10; i++) {
+      ServedSession one = session(i, "name" + i);
+      cache.known(one);
+      kept += put(one, HASH, 200 << 20) ? 1 : 0;
+    }
+    assertThat(kept).isEqualTo(5);
+  }
+
+  @Test
+  void nothingGoesWhileASessionReliesOnIt() {
+    cache.known(session);
+    put(session, HASH, 200 << 20);
+    ServedSession next = session(2, "alice");
+    assertThat(cache.known(next)).isEqualTo(HASH);
+    cache.drop(session);
+    cache.drop(next);
+    assertThat(cache.known(session(3, "alice"))).isEqualTo(Bytes.NONE);
+  }
+}

@@ -1,0 +1,180 @@
+package graft.remoting.server.session.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.remoting.device.Memory;
+import graft.remoting.server.MemoryChannel;
+import graft.remoting.server.RandomDevice;
+import graft.remoting.server.connection.StreamChannel;
+import graft.remoting.server.device.GpuDirect;
+import graft.remoting.server.exchange.CodeExchange;
+import graft.remoting.server.exchange.HandleExchange;
+import graft.remoting.server.protocol.ProtocolException;
+import graft.remoting.server.session.Session;
+import graft.remoting.server.session.SessionTerms;
+import graft.remoting.server.transport.Transport;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Hostile records: whatever they hold, the session answers, refuses the call, or ends with a
+ * protocol error. Records lie right before memory that is not there, so that reading behind one
+ * ends this process and fails the test.
+ */
+@Timeout(120)
+class DecoderFuzzTest {
+  private static final int RECORDS = 100_000;
+  private static final long[] NASTY = {
+    0,
+    1,
+    2,
+    7,
+    8,
+    9,
+    16,
+    64,
+    255,
+    4096,
+    1 << 20,
+    Integer.MAX_VALUE,
+    0x80000000L,
+    0x80000001L,
+    0xFFFFFFFFL,
+    1L << 32,
+    1L << 61,
+    (1L << 61) + 1,
+    Long.MAX_VALUE,
+    Long.MIN_VALUE,
+    -1,
+    -8
+  };
+
+  private static byte[] record(Random random) {
+    int words = random.nextInt(random.nextInt(10) == 0 ? 60 : 16);
+    ByteBuffer record = ByteBuffer.wrap(new byte[16 + 8 * words]).order(ByteOrder.LITTLE_ENDIAN);
+    record.putInt(16 + 8 * words);
+    record.putShort(
+        (short)
+            (random.nextInt(100) == 0 ? random.nextInt() : random.nextInt(Dispatcher.FUNCTIONS)));
+    record.putShort((short) (random.nextInt(20) == 0 ? random.nextInt(4) : random.nextInt(2)));
+    record.putInt(random.nextInt());
+    record.putInt(random.nextInt(4) == 0 ? random.nextInt(3) : 0);
+    for (int i = 0; i < words; i++) {
+      record.putLong(
+          switch (random.nextInt(4)) {
+            case 0 -> NASTY[random.nextInt(NASTY.length)];
+            case 1 -> random.nextLong();
+            case 2 -> 8L * random.nextInt(words - i + 1);
+            default -> random.nextInt(12);
+          });
+    }
+    return record.array();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4})
+  void anyRecordIsAnsweredRefusedOrEndsTheSession(long seed) throws IOException {
+    Random random = new Random(seed);
+    int executed = 0;
+    int ended = 0;
+    try (GuardedRecord memory = new GuardedRecord(4096)) {
+      Session session = null;
+      MemoryChannel channel = null;
+      for (int i = 0; i < RECORDS; i++) {
+        if (session == null) {
+          channel = new MemoryChannel(random);
+          session =
+              new Session(
+                  RandomDevice.of(random),
+                  channel,
+                  new SessionTerms("", 1 << 30, 0, HandleExchange.NONE, CodeExchange.NONE),
+                  1,
+                  false,
+                  GpuDirect.none());
+        }
+        try {
+          session.execute(memory.put(record(random)));
+          executed++;
+        } catch (ProtocolException e) {
+          assertThat(e).hasMessageNotContaining("null");
+          ended++;
+          if (ended % 100 == 0) {
+            channel.close();
+            session = null;
+          }
+        }
+      }
+    }
+    assertThat(executed).isGreaterThan(RECORDS / 50);
+    assertThat(ended).isGreaterThan(RECORDS / 50);
+  }
+
+  @Test
+  void anyStreamOfBytesEndsOrIsWaitedFor() throws Exception {
+    for (int seed = 0; seed < 2000; seed++) {
+      Random random = new Random(seed);
+      byte[] bytes = new byte[random.nextInt(5000)];
+      random.nextBytes(bytes);
+      for (int at = 0; at + 16 <= bytes.length; at += 16 * (1 + random.nextInt(4))) {
+        // Sizes that may be right, so that the parser gets further.
+        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(at, 8 * random.nextInt(20));
+      }
+      StreamChannel channel = new StreamChannel(new BytesTransport(bytes, random), 0);
+      int records = 0;
+      try {
+        while (channel.nextRecord() != 0) {
+          records++;
+          if (random.nextInt(3) == 0) {
+            channel.skipBulk(random.nextInt(200));
+          }
+        }
+        assertThat(channel.bytesIn()).isEqualTo(bytes.length);
+      } catch (ProtocolException e) {
+        assertThat(records).isLessThanOrEqualTo(bytes.length / 16);
+      } finally {
+        channel.close();
+      }
+    }
+  }
+
+  /** Gives bytes in chunks of any size. */
+  private static final class BytesTransport implements Transport {
+    private final byte[] bytes;
+    private final Random random;
+    private int done;
+
+    BytesTransport(byte[] bytes, Random random) {
+      this.bytes = bytes;
+      this.random = random;
+    }
+
+    @Override
+    public long tryReceive(long address, long length) {
+      return random.nextBoolean() && done < bytes.length ? NOTHING : receive(address, length);
+    }
+
+    @Override
+    public long receive(long address, long length) {
+      int count = (int) Math.min(Math.min(length, bytes.length - done), 1 + random.nextInt(500));
+      Memory.write(address, bytes, done, count);
+      done += count;
+      return count;
+    }
+
+    @Override
+    public void sendAll(long address, long length, boolean more) {
+      throw new AssertionError("nothing is sent");
+    }
+
+    @Override
+    public void close() {
+      // Nothing to close.
+    }
+  }
+}
