@@ -1,0 +1,189 @@
+package graft.remoting.api;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Writes the client's marshalling of one function: {@code rpc_SYMBOL}. */
+final class MarshalGenerator {
+  private final Function function;
+  private final StringBuilder ids = new StringBuilder();
+  private final List<String> sizes = new ArrayList<>();
+  private final StringBuilder puts = new StringBuilder();
+  private final List<String> results = new ArrayList<>();
+  private final StringBuilder after = new StringBuilder();
+  private final StringBuilder failed = new StringBuilder();
+  private int fixedBytes;
+
+  private MarshalGenerator(Function function) {
+    this.function = function;
+  }
+
+  /** The function's text. */
+  static String marshal(Function f) {
+    MarshalGenerator generator = new MarshalGenerator(f);
+    f.parameters().forEach(generator::parameter);
+    return generator.text();
+  }
+
+  private void parameter(Parameter p) {
+    switch (p.direction()) {
+      case VALUE, DEL -> value(p);
+      case NEW -> made(p);
+      case IN -> given(p);
+      case OUT -> result(p);
+    }
+  }
+
+  private void value(Parameter p) {
+    String n = p.name();
+    switch (p.type().kind()) {
+      case HANDLE -> handle(p);
+      case STRING -> {
+        sizes.add("graft_block_size(graft_text_size(%s))".formatted(n));
+        puts.append("  graft_put_block(&call, %1$s, graft_text_size(%1$s));\n".formatted(n));
+      }
+      case BULK -> {}
+      default -> {
+        fixedBytes += 8;
+        puts.append("  graft_put(&call, %s);\n".formatted(word(p)));
+      }
+    }
+  }
+
+  private static String word(Parameter p) {
+    if (p.type().isFloat()) {
+      return "graft_float_bits(" + p.name() + ")";
+    }
+    return (p.type().isSigned() ? "(uint64_t)(int64_t)" : "(uint64_t)") + p.name();
+  }
+
+  private void handle(Parameter p) {
+    fixedBytes += 8;
+    ids.append(
+        """
+          uint64_t id_%1$s;
+          if ((graft_r = graft_id(%2$s, %1$s, &id_%1$s))) return graft_r;
+        """
+            .formatted(p.name(), kind(p)));
+    puts.append("  graft_put(&call, id_%s);\n".formatted(p.name()));
+    if (p.direction() == Parameter.Direction.DEL) {
+      after.append("  graft_object_free(%s, %s);\n".formatted(kind(p), p.name()));
+    }
+  }
+
+  private void made(Parameter p) {
+    fixedBytes += 8;
+    ids.append(
+        """
+          struct graft_object *new_%1$s = graft_object_new(%2$s);
+          if (!new_%1$s) return GRAFT_OUT_OF_MEMORY;
+        """
+            .formatted(p.name(), kind(p)));
+    puts.append("  graft_put(&call, graft_object_id(new_%s));\n".formatted(p.name()));
+    after.append("  *%1$s = new_%1$s;\n".formatted(p.name()));
+    failed.append("  graft_object_free(%s, new_%s);\n".formatted(kind(p), p.name()));
+  }
+
+  private void given(Parameter p) {
+    String n = p.name();
+    sizes.add("graft_block_size(%s ? %s : 0)".formatted(n, bytes(p)));
+    puts.append(
+        p.type().isHandle()
+            ? "  graft_put_handles(&call, %2$s, (void *const *)%1$s, %1$s ? (size_t)%3$s : 0);\n"
+                .formatted(n, kind(p), p.count())
+            : "  graft_put_block(&call, %1$s, %1$s ? %2$s : 0);\n".formatted(n, bytes(p)));
+  }
+
+  private void result(Parameter p) {
+    fixedBytes += 8;
+    String n = p.name();
+    puts.append("  graft_put(&call, %s != NULL);\n".formatted(n));
+    String kind = p.type().isHandle() ? kind(p) : "-1";
+    results.add("{%1$s, %1$s ? %2$s : 0, %3$s}".formatted(n, bytes(p), kind));
+  }
+
+  private static String kind(Parameter p) {
+    return "GRAFT_" + p.type().handleConstant();
+  }
+
+  private static String bytes(Parameter p) {
+    int size = p.type().size();
+    return p.isArray() ? "(size_t)" + p.count() + " * " + size : Integer.toString(size);
+  }
+
+  private String text() {
+    String size = fixedBytes + (sizes.isEmpty() ? "" : " + " + String.join(" + ", sizes));
+    return """
+
+        int rpc_%1$s(%2$s) {
+        %3$s  int graft_r;
+        %4$s  struct graft_call call;
+          if ((graft_r = graft_begin(&call, FN_%1$s, %5$s))) {
+        %6$s    return graft_r;
+          }
+        %7$s%8$s%9$s%10$s%11$s  return graft_r;
+        }
+        """
+        .formatted(
+            function.symbol(),
+            function.declareC(),
+            refusals(),
+            ids,
+            size,
+            failed.toString().indent(2),
+            puts,
+            bulk(),
+            exchange(),
+            undo(),
+            after);
+  }
+
+  /** A NULL where a handle is to be written would be written through. */
+  private String refusals() {
+    StringBuilder out = new StringBuilder();
+    for (Parameter p : function.parameters()) {
+      if (p.isNew()) {
+        out.append("  if (!%s) return GRAFT_INVALID_VALUE;\n".formatted(p.name()));
+      }
+    }
+    return out.toString();
+  }
+
+  private String bulk() {
+    return function
+        .bulk()
+        .map(bulk -> "  graft_bulk(&call, %s, %s);\n".formatted(bulk.name(), bulkLength()))
+        .orElse("");
+  }
+
+  /** Bulk data is always followed by its length. */
+  private String bulkLength() {
+    List<Parameter> ps = function.parameters();
+    for (int i = 0; i < ps.size() - 1; i++) {
+      if (ps.get(i).isBulk()) {
+        return ps.get(i + 1).name();
+      }
+    }
+    throw new IllegalStateException(function.symbol() + ": bulk data without a length after it");
+  }
+
+  private String exchange() {
+    if (!function.waits()) {
+      return "  graft_r = graft_send(&call);\n";
+    }
+    if (results.isEmpty()) {
+      return "  graft_r = graft_wait(&call, NULL, 0);\n";
+    }
+    return """
+          struct graft_result results[] = {%s};
+          graft_r = graft_wait(&call, results, %d);
+        """
+        .formatted(String.join(", ", results), results.size());
+  }
+
+  private String undo() {
+    return failed.isEmpty()
+        ? ""
+        : "  if (graft_r) {\n" + failed.toString().indent(2) + "    return graft_r;\n  }\n";
+  }
+}
