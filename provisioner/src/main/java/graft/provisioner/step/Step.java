@@ -74,10 +74,6 @@ public interface Step {
 
   /** Unique in a set-up: {@code guest/alice/define}. */
   default String id() {
-    return lane().phase().name().toLowerCase(java.util.Locale.ROOT)
-        + "/"
-        + lane().name()
-        + "/"
-        + name();
+    return lane().phase().id() + "/" + lane().name() + "/" + name();
   }
 }
