@@ -73,7 +73,7 @@ final class JournalReplay {
         Object kind = record.getOrDefault("kind", record.get("type")); // version 1
         Step step = codec.read(String.valueOf(kind), tree(record.get("step")));
         // A step that is done anew keeps its place: what was built on it must still go first.
-        Map<String, Object> before = tree(record.get("before"));
+        Map<String, Object> before = FormerRecords.before(tree(record.get("before")));
         long run = (Long) record.get("run");
         entries.put(id, new Entry(step, run, Entry.Status.BEGUN, before, Map.of()));
       }
