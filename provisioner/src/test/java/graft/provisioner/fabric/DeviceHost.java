@@ -202,6 +202,19 @@ final class DeviceHost {
     }
   }
 
+  /** Carries out those of a plan's actions that are about devices, then other steps. */
+  void apply(Plan plan, List<Step> others) throws Exception {
+    List<Action> actions = new ArrayList<>(ofDevices(plan).actions());
+    others.forEach(step -> actions.add(new Action(Action.Kind.DO, step, "")));
+    try (Journal journal = open(new Name(plan.setup()))) {
+      new Applier(journal, context(journal), ApplyListener.NONE)
+          .apply(
+              new Plan(plan.setup(), plan.uri(), actions, plan.warnings(), plan.notes()),
+              "/d/lab.yaml",
+              false);
+    }
+  }
+
   /** As if the process ended where it failed: nothing is taken back. */
   void applyAndStop(Plan plan) throws Exception {
     try (Journal journal = open(new Name(plan.setup()))) {

@@ -117,16 +117,14 @@ public record TakeDevice(
     }
   }
 
+  /** Without the claim it was not changed either, or belongs to somebody else by now. */
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
-    Holder claimed = new DeviceClaims(claims).all().get(device.toString());
-    // Without the claim it was not bound either, or belongs to somebody else by now.
-    if (holder().equals(claimed)) {
-      if (!before.isEmpty()) {
-        BindDriver.toStub(device, driver()).undo(context.host(), before);
-      }
-      new DeviceClaims(claims).release(device.toString(), holder());
+    DeviceClaims all = new DeviceClaims(claims);
+    if (holder().equals(all.all().get(device.toString())) && !before.isEmpty()) {
+      BindDriver.toStub(device, driver()).undo(context.host(), before);
     }
+    all.release(device.toString(), holder());
   }
 
   private StubDriver driver() {

@@ -81,14 +81,14 @@ public record TakeMediated(
     return Map.of();
   }
 
+  /** Without the claim it was not changed either, or belongs to somebody else by now. */
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
-    if (holder().equals(new DeviceClaims(claims).all().get(uuid))) {
-      if (!before.isEmpty()) {
-        create().ifPresent(change -> change.undo(context.host(), before));
-      }
-      new DeviceClaims(claims).release(uuid, holder());
+    DeviceClaims all = new DeviceClaims(claims);
+    if (holder().equals(all.all().get(uuid)) && !before.isEmpty()) {
+      create().ifPresent(change -> change.undo(context.host(), before));
     }
+    all.release(uuid, holder());
   }
 
   private Optional<CreateMediatedDevice> create() {

@@ -69,14 +69,14 @@ public record TakeVgpu(String guest, String setup, PciAddress device, int type, 
     return Map.of();
   }
 
+  /** Without the claim it was not changed either, or belongs to somebody else by now. */
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
-    if (holder().equals(new DeviceClaims(claims).all().get(device.toString()))) {
-      if (!before.isEmpty()) {
-        change().undo(context.host(), before);
-      }
-      new DeviceClaims(claims).release(device.toString(), holder());
+    DeviceClaims all = new DeviceClaims(claims);
+    if (holder().equals(all.all().get(device.toString())) && !before.isEmpty()) {
+      change().undo(context.host(), before);
     }
+    all.release(device.toString(), holder());
   }
 
   private SetVgpuType change() {
