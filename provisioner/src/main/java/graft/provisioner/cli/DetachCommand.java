@@ -6,7 +6,9 @@ import graft.provisioner.journal.JournalState;
 import graft.provisioner.plan.Action;
 import graft.provisioner.plan.Plan;
 import graft.provisioner.state.StateFolder;
+import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
+import graft.provisioner.step.device.AssignsDevice;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -59,8 +61,9 @@ final class DetachCommand implements Callable<Integer> {
       List<String> has =
           journal.entries().values().stream()
               .map(entry -> entry.step())
-              .filter(step -> step.id().startsWith("guest/" + guest + "/take-"))
-              .map(step -> step.name().substring("take-".length()))
+              .filter(step -> step.lane().equals(Lane.guest(guest)))
+              .filter(AssignsDevice.class::isInstance)
+              .map(step -> ((AssignsDevice) step).assigned())
               .toList();
       throw new GraftException(
           "the guest '" + guest + "' was not given " + given.device,

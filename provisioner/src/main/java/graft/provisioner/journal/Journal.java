@@ -2,21 +2,17 @@ package graft.provisioner.journal;
 
 import graft.provisioner.GraftException;
 import graft.provisioner.json.Json;
+import graft.provisioner.state.StateDisk;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.StepCodec;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Appends records to a journal, one JSON object a line. What says that something is about to happen
@@ -27,17 +23,26 @@ import java.util.Set;
  * Thread-safe: the lanes of a plan share it.
  */
 public final class Journal implements AutoCloseable {
+  /**
+   * The version of the records, which each run states at its beginning. Journals of version 1 state
+   * none and name steps by their classes; since version 2 they name them by their ids.
+   */
+  static final int VERSION = 2;
+
   private final Path file;
-  private final FileChannel channel;
+  private final StateDisk.Output output;
   private final Clock clock;
+  private final StepCodec codec;
   private final JournalReplay replay;
   private final Object disk = new Object();
   private long written;
   private long synced;
 
-  private Journal(Path file, FileChannel channel, Clock clock, JournalReplay replay) {
+  private Journal(
+      Path file, StateDisk.Output output, StepCodec codec, Clock clock, JournalReplay replay) {
     this.file = file;
-    this.channel = channel;
+    this.output = output;
+    this.codec = codec;
     this.clock = clock;
     this.replay = replay;
   }
@@ -45,19 +50,12 @@ public final class Journal implements AutoCloseable {
   /** Opens a journal to append to it; makes it if it does not exist. */
   public static Journal open(Path file, StepCodec codec, Clock clock) {
     try {
-      boolean fresh = !Files.exists(file);
       JournalReplay replay = JournalReplay.of(file, codec);
-      FileChannel channel =
-          FileChannel.open(
-              file,
-              Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE),
-              PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-      channel.truncate(replay.wholeBytes());
-      channel.position(replay.wholeBytes());
-      if (fresh) {
-        syncFolder(file.toAbsolutePath().getParent());
-      }
-      return new Journal(file, channel, clock, replay);
+      StateDisk disk = StateDisk.get();
+      StateDisk.Output output = disk.append(file, replay.wholeBytes());
+      // A new file is only sure to be found after a power cut once its folder is on disk too.
+      disk.syncFolder(file.toAbsolutePath().getParent());
+      return new Journal(file, output, codec, clock, replay);
     } catch (IOException e) {
       throw unwritable(file, e);
     }
@@ -85,8 +83,7 @@ public final class Journal implements AutoCloseable {
   /** Begins to apply a descriptor; gives the run's number. */
   public long apply(String descriptor, String uri) {
     long number = state().lastRun() + 1;
-    Map<String, Object> record = record("run");
-    record.put("command", "apply");
+    Map<String, Object> record = run("apply");
     record.put("run", number);
     record.put("descriptor", descriptor);
     record.put("uri", uri);
@@ -96,9 +93,14 @@ public final class Journal implements AutoCloseable {
 
   /** Notes that another command begins, for people who read the journal. */
   public void note(String command) {
+    append(run(command));
+  }
+
+  private Map<String, Object> run(String command) {
     Map<String, Object> record = record("run");
+    record.put("version", VERSION);
     record.put("command", command);
-    append(record);
+    return record;
   }
 
   /**
@@ -110,7 +112,7 @@ public final class Journal implements AutoCloseable {
     Map<String, Object> record = record("begin");
     record.put("run", run);
     record.put("id", step.id());
-    record.put("type", StepCodec.type(step));
+    record.put("kind", codec.id(step));
     record.put("step", StepCodec.write(step));
     if (!before.isEmpty()) {
       record.put("before", before);
@@ -169,9 +171,7 @@ public final class Journal implements AutoCloseable {
     ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
     synchronized (this) {
       try {
-        while (bytes.hasRemaining()) {
-          channel.write(bytes);
-        }
+        output.write(bytes);
         replay.accept(Json.readObject(line));
       } catch (IOException e) {
         throw unwritable(file, e);
@@ -190,7 +190,7 @@ public final class Journal implements AutoCloseable {
       if (synced < records) {
         long all = written();
         try {
-          channel.force(false);
+          output.sync();
         } catch (IOException e) {
           throw unwritable(file, e);
         }
@@ -206,18 +206,11 @@ public final class Journal implements AutoCloseable {
         e);
   }
 
-  /** A new file is only sure to be found after a crash once its folder is on disk too. */
-  private static void syncFolder(Path folder) throws IOException {
-    try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-      channel.force(true);
-    }
-  }
-
   @Override
   public void close() {
     try {
-      channel.force(false);
-      channel.close();
+      output.sync();
+      output.close();
     } catch (IOException e) {
       throw unwritable(file, e);
     }

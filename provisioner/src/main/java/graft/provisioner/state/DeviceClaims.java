@@ -2,6 +2,7 @@ package graft.provisioner.state;
 
 import graft.provisioner.GraftException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -31,7 +33,7 @@ public final class DeviceClaims {
     return root.resolve(FOLDER);
   }
 
-  /** All claims, by device. */
+  /** All claims, by device. One that says nothing is none: see {@link #claim}. */
   public Map<String, Holder> all() {
     if (!Files.isDirectory(folder)) {
       return Map.of();
@@ -41,47 +43,75 @@ public final class DeviceClaims {
       for (Path file : files.sorted().toList()) {
         String device = file.getFileName().toString();
         if (!device.startsWith(".")) {
-          all.put(device, Holder.parse(Files.readString(file)));
+          read(device).ifPresent(holder -> all.put(device, holder));
         }
       }
       return all;
-    } catch (NoSuchFileException e) {
-      return all(); // one was given back meanwhile
     } catch (IOException e) {
       throw new GraftException("cannot read the claims in " + folder + ": " + e, "", e);
     }
   }
 
   /**
-   * Claims a device; nothing if it is that guest's already.
+   * Claims a device; nothing if it is that guest's already. The claim is on disk when this returns.
+   *
+   * <p>Earlier versions did not sync claims, and a power cut left the names of claims without their
+   * content. Nothing says whose these are, and no guest has run since: the device can be claimed.
    *
    * @throws GraftException if somebody else has it
    */
   public void claim(String device, Holder holder) throws IOException {
-    Files.createDirectories(folder);
+    StateDisk disk = StateDisk.get();
+    disk.makeFolders(folder);
     Path whole = draft(device, holder);
-    Files.deleteIfExists(
-        whole); // of a process that was killed; it may be the claim itself by another name
+    Path claim = folder.resolve(device);
+    // A draft of a process that was killed; it may be the claim itself by another name.
+    disk.delete(whole);
     try {
-      Files.writeString(whole, holder.text() + "\n", StandardCharsets.UTF_8);
+      try (StateDisk.Output out = disk.create(whole)) {
+        out.write(ByteBuffer.wrap((holder.text() + "\n").getBytes(StandardCharsets.UTF_8)));
+        out.sync();
+      }
       // A link is there with its content or not at all, and never in place of another one.
-      Files.createLink(folder.resolve(device), whole);
+      disk.link(claim, whole);
     } catch (FileAlreadyExistsException e) {
-      Holder other = Holder.parse(Files.readString(folder.resolve(device)));
-      if (!other.equals(holder)) {
-        throw new GraftException(device + " was given to " + other + " meanwhile", "plan again", e);
+      Optional<Holder> other = read(device);
+      if (other.isEmpty()) {
+        disk.move(whole, claim);
+      } else if (!other.get().equals(holder)) {
+        throw new GraftException(
+            device + " was given to " + other.get() + " meanwhile", "plan again", e);
       }
     } finally {
-      Files.deleteIfExists(whole);
+      disk.delete(whole);
+    }
+    disk.syncFolder(folder);
+  }
+
+  /**
+   * Gives a device back; nothing if it is not that guest's. A claim without content goes too: only
+   * who has begun to claim a device gives it back.
+   */
+  public void release(String device, Holder holder) throws IOException {
+    StateDisk disk = StateDisk.get();
+    boolean gone = disk.delete(draft(device, holder));
+    Path claim = folder.resolve(device);
+    if (Files.exists(claim) && read(device).map(holder::equals).orElse(true)) {
+      gone |= disk.delete(claim);
+    }
+    if (gone) {
+      disk.syncFolder(folder);
     }
   }
 
-  /** Gives a device back; nothing if it is not that guest's. */
-  public void release(String device, Holder holder) throws IOException {
-    Files.deleteIfExists(draft(device, holder));
-    Path file = folder.resolve(device);
-    if (Files.exists(file) && Holder.parse(Files.readString(file)).equals(holder)) {
-      Files.deleteIfExists(file);
+  /** Who has a device; empty if nobody, or if its claim says nothing. */
+  private Optional<Holder> read(String device) throws IOException {
+    try {
+      return Optional.of(Files.readString(folder.resolve(device)))
+          .filter(text -> !text.isBlank())
+          .map(Holder::parse);
+    } catch (NoSuchFileException e) {
+      return Optional.empty(); // it was given back meanwhile
     }
   }
 

@@ -3,19 +3,12 @@ package graft.provisioner.state;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
-import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Stream;
 
-/** Writes files for their owner alone, whole or not at all. */
+/** Writes files for their owner alone, whole or not at all, also where power is cut. */
 public final class PrivateFiles {
   private static final String UNFINISHED = ".unfinished";
 
@@ -26,39 +19,44 @@ public final class PrivateFiles {
     void writeTo(OutputStream out) throws IOException;
   }
 
-  /** Writes a file beside its place with mode 0600, syncs it, and moves it there. */
+  /**
+   * Writes a file beside its place with mode 0600, syncs it, and moves it there. It is on disk with
+   * its name when this returns.
+   */
   public static void write(Path file, Content content) throws IOException {
+    StateDisk disk = StateDisk.get();
     Path unfinished = file.resolveSibling(file.getFileName() + UNFINISHED);
-    Files.deleteIfExists(unfinished);
-    try (FileChannel channel =
-        FileChannel.open(
-            unfinished,
-            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-      OutputStream out = Channels.newOutputStream(channel);
-      content.writeTo(out);
-      out.flush();
-      channel.force(true);
+    disk.delete(unfinished);
+    try (StateDisk.Output out = disk.create(unfinished)) {
+      content.writeTo(new Stream(out));
+      out.sync();
     }
-    Files.move(
-        unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    disk.move(unfinished, file);
+    disk.syncFolder(file.toAbsolutePath().getParent());
   }
 
   /** As above. */
   public static void write(Path file, byte[] content) throws IOException {
-    write(file, out -> Channels.newChannel(out).write(ByteBuffer.wrap(content)));
+    write(file, out -> out.write(content));
   }
 
-  /** Removes a file and what an interrupted {@link #write} left. */
+  /**
+   * Removes a file and what an interrupted {@link #write} left. Nothing of them comes back with a
+   * power cut: a journal may say afterwards that they are gone.
+   */
   public static void delete(Path file) throws IOException {
-    Files.deleteIfExists(file);
-    Files.deleteIfExists(file.resolveSibling(file.getFileName() + UNFINISHED));
+    StateDisk disk = StateDisk.get();
+    boolean there = disk.delete(file);
+    there |= disk.delete(file.resolveSibling(file.getFileName() + UNFINISHED));
+    if (there) {
+      disk.syncFolder(file.toAbsolutePath().getParent());
+    }
   }
 
   /** Makes a folder for its owner alone. */
   public static void makeFolder(Path folder) throws IOException {
-    Files.createDirectory(
-        folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    StateDisk.get().makeFolder(folder);
+    StateDisk.get().syncFolder(folder.toAbsolutePath().getParent());
   }
 
   /** Removes a folder and all in it; nothing if there is none. */
@@ -67,11 +65,30 @@ public final class PrivateFiles {
       return;
     }
     List<Path> all;
-    try (Stream<Path> walk = Files.walk(folder)) {
+    try (java.util.stream.Stream<Path> walk = Files.walk(folder)) {
       all = walk.sorted(Comparator.reverseOrder()).toList();
     }
     for (Path path : all) {
-      Files.deleteIfExists(path);
+      StateDisk.get().delete(path);
+    }
+    StateDisk.get().syncFolder(folder.toAbsolutePath().getParent());
+  }
+
+  private static final class Stream extends OutputStream {
+    private final StateDisk.Output out;
+
+    Stream(StateDisk.Output out) {
+      this.out = out;
+    }
+
+    @Override
+    public void write(int one) throws IOException {
+      write(new byte[] {(byte) one}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int from, int length) throws IOException {
+      out.write(ByteBuffer.wrap(bytes, from, length));
     }
   }
 }

@@ -5,7 +5,6 @@ import graft.provisioner.values.Name;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -64,9 +63,7 @@ public record StateFolder(Name setup, Path path) {
   /** Makes the folder, for its owner alone. */
   public void create() {
     try {
-      var owner = PosixFilePermissions.fromString("rwx------");
-      Files.createDirectories(path.getParent(), PosixFilePermissions.asFileAttribute(owner));
-      Files.createDirectories(path, PosixFilePermissions.asFileAttribute(owner));
+      StateDisk.get().makeFolders(path);
     } catch (IOException e) {
       throw new GraftException(
           "cannot make the state folder " + path + ": " + e.getMessage(),

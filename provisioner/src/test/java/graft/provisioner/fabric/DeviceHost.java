@@ -53,6 +53,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
@@ -201,6 +202,19 @@ final class DeviceHost {
     }
   }
 
+  /** Carries out those of a plan's actions that are about devices, then other steps. */
+  void apply(Plan plan, List<Step> others) throws Exception {
+    List<Action> actions = new ArrayList<>(ofDevices(plan).actions());
+    others.forEach(step -> actions.add(new Action(Action.Kind.DO, step, "")));
+    try (Journal journal = open(new Name(plan.setup()))) {
+      new Applier(journal, context(journal), ApplyListener.NONE)
+          .apply(
+              new Plan(plan.setup(), plan.uri(), actions, plan.warnings(), plan.notes()),
+              "/d/lab.yaml",
+              false);
+    }
+  }
+
   /** As if the process ended where it failed: nothing is taken back. */
   void applyAndStop(Plan plan) throws Exception {
     try (Journal journal = open(new Name(plan.setup()))) {
@@ -211,9 +225,14 @@ final class DeviceHost {
 
   /** Takes everything back; gives what went wrong. */
   List<String> undo(String setup) throws Exception {
+    return undo(setup, JournalState::newestFirst);
+  }
+
+  /** Takes some steps back; gives what went wrong. */
+  List<String> undo(String setup, Function<JournalState, List<Step>> choice) throws Exception {
     try (Journal journal = open(new Name(setup))) {
       return new Undoer(journal, context(journal), ApplyListener.NONE)
-          .undo(journal.state().newestFirst());
+          .undo(choice.apply(journal.state()));
     }
   }
 

@@ -46,6 +46,19 @@ class DeviceClaimsTest {
     assertThat(names()).containsExactly(DEVICE);
   }
 
+  /** As a power cut left claims of versions that did not sync them. */
+  @Test
+  void aClaimThatSaysNothingIsNone() throws IOException {
+    Files.writeString(folder.resolve(DEVICE), "");
+    DeviceClaims claims = new DeviceClaims(folder);
+    assertThat(claims.all()).isEmpty();
+    claims.claim(DEVICE, ALICE);
+    assertThat(claims.all()).containsOnlyKeys(DEVICE).containsValue(ALICE);
+    Files.writeString(folder.resolve(DEVICE), "");
+    claims.release(DEVICE, BOB);
+    assertThat(names()).isEmpty();
+  }
+
   private List<String> names() throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
       return files.map(file -> file.getFileName().toString()).sorted().toList();

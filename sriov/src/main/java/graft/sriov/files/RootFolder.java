@@ -4,11 +4,13 @@ import graft.sriov.HostException;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -88,8 +90,10 @@ public final class RootFolder implements Sysfs {
       Path temporary = Files.createTempFile(folder, "." + file.getFileName(), ".tmp");
       try {
         Files.writeString(temporary, content);
+        sync(temporary);
         Files.move(
             temporary, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        sync(folder);
       } finally {
         Files.deleteIfExists(temporary);
       }
@@ -105,6 +109,7 @@ public final class RootFolder implements Sysfs {
       Files.createDirectories(link.toAbsolutePath().getParent());
       Files.deleteIfExists(link);
       Files.createSymbolicLink(link, Path.of(target));
+      sync(link.toAbsolutePath().getParent());
     } catch (IOException e) {
       throw new HostException("making the link failed: " + e, path, "Look at the disk", e);
     }
@@ -118,9 +123,19 @@ public final class RootFolder implements Sysfs {
   @Override
   public void remove(String path) {
     try {
-      Files.deleteIfExists(Path.of(prefix + path));
+      Path file = Path.of(prefix + path);
+      if (Files.deleteIfExists(file)) {
+        sync(file.toAbsolutePath().getParent());
+      }
     } catch (IOException e) {
       throw new HostException("removing the file failed: " + e, path, "Remove it by hand", e);
+    }
+  }
+
+  /** Has a file's content, or a folder's names, on disk before a journal says that they are. */
+  private static void sync(Path path) throws IOException {
+    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+      channel.force(true);
     }
   }
 }

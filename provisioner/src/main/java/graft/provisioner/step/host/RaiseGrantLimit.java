@@ -3,6 +3,7 @@ package graft.provisioner.step.host;
 import graft.provisioner.observe.HostFacts.PageGrants;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.state.PrivateFiles;
+import graft.provisioner.state.StateDisk;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
@@ -63,7 +64,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
-    Files.createDirectories(folder);
+    StateDisk.get().makeFolders(folder);
     long first =
         LongStream.concat(LongStream.of(limit(context.host())), notes()).min().orElseThrow();
     PrivateFiles.write(note(), Long.toString(first).getBytes(StandardCharsets.UTF_8));
@@ -72,7 +73,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     if (!Files.exists(note())) {
       PrivateFiles.delete(note()); // an apply may have been killed while it wrote it
       return;
