@@ -14,6 +14,8 @@ int cuCtxGetLimit(size_t *value, int limit);
 int cuCtxSetLimit(int limit, size_t value);
 int cuModuleLoadData(void **module, const void *image);
 int cuModuleGetFunction(void **function, void *module, const char *name);
+int cuModuleEnumerateFunctions(void **functions, unsigned count, void *module);
+int cuModuleUnload(void *module);
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
 int cuMemAllocManaged(uint64_t *pointer, size_t bytes, unsigned flags);
 int cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags);
@@ -308,6 +310,31 @@ static void limits(void) {
   printf("a limit that was set: %zu\n", value);
 }
 
+/* A driver gives the addresses of functions out again when their module is gone: each is launched with its own parameters. */
+static void modules_that_come_and_go(void) {
+  static const char *const images[] = {
+      ".version 6.4\n.target sm_50\n.address_size 64\n"
+      ".visible .entry one(.param .u64 p) { .reg .u64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 1; ret; }\n",
+      ".version 6.4\n.target sm_50\n.address_size 64\n"
+      ".visible .entry three(.param .u64 p, .param .u32 x, .param .u64 q) { .reg .u64 %a; .reg .u32 %r;\n"
+      "  ld.param.u64 %a, [q]; ld.param.u32 %r, [x]; st.global.u32 [%a], %r; ret; }\n"};
+  uint64_t target;
+  uint32_t x = 3, value;
+  int wrong = 0;
+  RUN(cuMemAlloc_v2(&target, 4));
+  void *one[] = {&target}, *three[] = {&target, &x, &target};
+  for (int i = 0; i < 40; i++) {
+    void *module, *function = NULL;
+    RUN(cuModuleLoadData(&module, images[i % 2]));
+    RUN(cuModuleEnumerateFunctions(&function, 1, module));
+    RUN(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, i % 2 ? three : one, NULL));
+    RUN(cuMemcpyDtoH_v2(&value, target, 4));
+    wrong += value != (i % 2 ? 3 : 1);
+    RUN(cuModuleUnload(module));
+  }
+  printf("functions of modules that come and go: %d wrong\n", wrong);
+}
+
 int main(void) {
   void *context, *module;
   RUN(cuInit(0));
@@ -326,5 +353,6 @@ int main(void) {
   nodes();
   memory();
   limits();
+  modules_that_come_and_go();
   return 0;
 }

@@ -105,6 +105,16 @@ GRAFT_EXPORT int cuFuncSetSharedMemConfig(void *function, int config) {
   return graft_object(GRAFT_FUNCTION, function) ? GRAFT_OK : GRAFT_INVALID_HANDLE;
 }
 
+void graft_function_forget(struct graft_object *function) {
+  pthread_mutex_lock(&function->u.function.lock);
+  forget_facts(function);
+  free(function->u.function.layout);
+  function->u.function.layout = NULL;
+  free(function->u.function.name);
+  function->u.function.name = NULL;
+  pthread_mutex_unlock(&function->u.function.lock);
+}
+
 void graft_functions_drop(struct graft_object *owner) {
   pthread_mutex_lock(&owner->u.library.lock);
   struct graft_object *function = owner->u.library.functions;

@@ -101,6 +101,27 @@ int graft_function_layout(struct graft_object *function, const struct graft_layo
   return r;
 }
 
+/* A function that the server names ends with its module or library. The driver gives addresses out again, and with them the server its
+ * names: one that is known of another module, which a context's end has taken without a word, is that module's no more. */
+static void own(struct graft_object *owner, struct graft_object *function, bool is_kernel) {
+  struct graft_object *before = function->u.function.library;
+  if (before == owner) return;
+  if (before) {
+    pthread_mutex_lock(&before->u.library.lock);
+    struct graft_object **p = &before->u.library.functions;
+    while (*p && *p != function) p = &(*p)->next;
+    if (*p) *p = function->next;
+    pthread_mutex_unlock(&before->u.library.lock);
+    graft_function_forget(function);
+  }
+  function->u.function.library = owner;
+  function->u.function.is_kernel = is_kernel;
+  pthread_mutex_lock(&owner->u.library.lock);
+  function->next = owner->u.library.functions;
+  owner->u.library.functions = function;
+  pthread_mutex_unlock(&owner->u.library.lock);
+}
+
 GRAFT_EXPORT int cuLibraryEnumerateKernels(void *kernels, unsigned int count, void *library) {
   struct graft_object *from = graft_object(GRAFT_LIBRARY, library);
   int r = graft_ready();
@@ -112,10 +133,7 @@ GRAFT_EXPORT int cuLibraryEnumerateKernels(void *kernels, unsigned int count, vo
   if ((r = rpc_graftLibraryEnumerate(library, kernels, count))) return r;
   for (unsigned i = 0; i < count; i++) {
     struct graft_object *kernel = ((struct graft_object **)kernels)[i];
-    if (kernel) {
-      kernel->u.function.library = from;
-      kernel->u.function.is_kernel = true;
-    }
+    if (kernel) own(from, kernel, true);
   }
   return 0;
 }
@@ -131,7 +149,7 @@ int graft_module_functions(void *module, void **functions, unsigned int room, un
   if ((r = rpc_graftModuleEnumerate(module, functions, room, count))) return r;
   for (unsigned i = 0; i < room; i++) {
     struct graft_object *function = functions[i];
-    if (function) function->u.function.library = from;
+    if (function) own(from, function, false);
   }
   return 0;
 }

@@ -27,6 +27,8 @@ int graft_function_attribute(struct graft_object *function, int attribute, int d
 int graft_function_layout(struct graft_object *function, const struct graft_layout **layout);
 /* A module's functions, as far as they fit; count says how many there are. */
 int graft_module_functions(void *module, void **functions, unsigned int room, unsigned int *count);
+/* Forgets what is known of a function: its name, its parameters, its attributes. */
+void graft_function_forget(struct graft_object *function);
 /* A module or library that ends takes its functions along. */
 void graft_functions_drop(struct graft_object *owner);
 /* Packs a kernel's parameters into room for 32 KiB, or points at the program's own buffer. */
