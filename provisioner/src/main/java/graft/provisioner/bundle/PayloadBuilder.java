@@ -1,8 +1,8 @@
 package graft.provisioner.bundle;
 
-import graft.provisioner.descriptor.FileMode;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.PayloadFile;
+import graft.provisioner.values.FileMode;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.ArrayList;

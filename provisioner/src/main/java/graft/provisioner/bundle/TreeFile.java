@@ -1,6 +1,6 @@
 package graft.provisioner.bundle;
 
-import graft.provisioner.observe.FileStamp;
+import graft.provisioner.setup.FileStamp;
 
 /**
  * A regular file of a source.

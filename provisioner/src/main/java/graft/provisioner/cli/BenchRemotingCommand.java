@@ -8,7 +8,7 @@ import graft.provisioner.bench.RemotingPlot;
 import graft.provisioner.bench.RemotingResults;
 import graft.provisioner.bench.Way;
 import graft.provisioner.json.Json;
-import graft.provisioner.observe.ClientFolder;
+import graft.provisioner.program.ClientFolder;
 import graft.provisioner.values.TimeSpan;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,7 +3,7 @@ package graft.provisioner.cli;
 import graft.provisioner.bench.Fidelity;
 import graft.provisioner.bench.Way;
 import graft.provisioner.json.Json;
-import graft.provisioner.observe.ClientFolder;
+import graft.provisioner.program.ClientFolder;
 import graft.provisioner.values.TimeSpan;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,7 +2,7 @@ package graft.provisioner.cli;
 
 import graft.provisioner.GraftException;
 import graft.provisioner.bench.Way;
-import graft.provisioner.observe.ClientFolder;
+import graft.provisioner.program.ClientFolder;
 import graft.provisioner.values.Endpoint;
 import graft.provisioner.values.MemorySize;
 import java.io.IOException;

@@ -2,6 +2,7 @@ package graft.provisioner.descriptor;
 
 import graft.provisioner.bind.Default;
 import graft.provisioner.bind.Doc;
+import graft.provisioner.values.FileMode;
 
 /** A file that is put into a guest. */
 @Doc("A file that is put into a guest.")

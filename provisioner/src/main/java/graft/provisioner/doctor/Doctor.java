@@ -4,12 +4,12 @@ import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.GuestArchitecture;
 import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.HypervisorException;
-import graft.provisioner.observe.ClientFolder;
 import graft.provisioner.observe.Connections;
 import graft.provisioner.observe.HostFacts;
 import graft.provisioner.observe.HostObserver;
+import graft.provisioner.program.ClientFolder;
+import graft.provisioner.program.CurrentUser;
 import graft.provisioner.program.HostProgram;
-import graft.provisioner.state.StateFolder;
 import graft.provisioner.values.MemorySize;
 import graft.remoting.server.Isolation;
 import graft.sriov.files.RootFolder;
@@ -135,8 +135,8 @@ public final class Doctor {
         memory.compareTo(LITTLE_MEMORY) >= 0
             ? Finding.ok("memory", found)
             : Finding.warning("memory", found, "end something, or give guests less"));
-    disk(StateFolder.root(environment));
-    if (HostObserver.isRoot()) {
+    disk(CurrentUser.stateFolder(environment));
+    if (CurrentUser.isRoot()) {
       disk(Path.of("/var/lib/libvirt/images"));
     }
   }

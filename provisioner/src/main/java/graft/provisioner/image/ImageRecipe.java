@@ -1,7 +1,7 @@
 package graft.provisioner.image;
 
 import graft.provisioner.GraftException;
-import graft.provisioner.observe.ClientFolder;
+import graft.provisioner.program.ClientFolder;
 import graft.provisioner.program.HostProgram;
 import java.io.IOException;
 import java.io.OutputStream;

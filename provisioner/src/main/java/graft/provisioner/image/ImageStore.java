@@ -2,9 +2,8 @@ package graft.provisioner.image;
 
 import graft.provisioner.GraftException;
 import graft.provisioner.json.Json;
-import graft.provisioner.observe.HostObserver;
+import graft.provisioner.program.CurrentUser;
 import graft.provisioner.program.HostProgram;
-import graft.provisioner.state.StateFolder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -47,9 +46,9 @@ public final class ImageStore {
       return new ImageStore(Path.of(given).toAbsolutePath());
     }
     return new ImageStore(
-        HostObserver.isRoot()
+        CurrentUser.isRoot()
             ? SYSTEM
-            : StateFolder.root(environment).resolveSibling("graft-images"));
+            : CurrentUser.stateFolder(environment).resolveSibling("graft-images"));
   }
 
   /** Where an image is, or would be. */

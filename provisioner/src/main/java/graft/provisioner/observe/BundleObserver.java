@@ -13,6 +13,7 @@ import graft.provisioner.descriptor.Gpu;
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Owner;
 import graft.provisioner.program.HostProgram;
+import graft.provisioner.setup.FileStamp;
 import graft.provisioner.values.Name;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,6 @@
 package graft.provisioner.observe;
 
+import graft.provisioner.setup.FileStamp;
 import java.nio.file.Path;
 
 /**

@@ -1,5 +1,6 @@
 package graft.provisioner.observe;
 
+import graft.provisioner.program.CurrentUser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,11 +28,6 @@ public final class HostObserver {
 
   private HostObserver() {}
 
-  /** Whether this process is root's. */
-  public static boolean isRoot() {
-    return System.getProperty("user.name").equals("root");
-  }
-
   /** Whether this is the domain of Xen that makes the others. */
   public static boolean isXenHost() {
     return lines(Path.of("/proc/xen/capabilities")).contains("control_d");
@@ -44,7 +40,9 @@ public final class HostObserver {
 
   /** The system's daemon is root's; everybody has a session's. */
   static List<String> daemonsOfQemu() {
-    return isRoot() ? List.of("qemu:///system", "qemu:///session") : List.of("qemu:///session");
+    return CurrentUser.isRoot()
+        ? List.of("qemu:///system", "qemu:///session")
+        : List.of("qemu:///session");
   }
 
   /** The host now. */
@@ -67,7 +65,7 @@ public final class HostObserver {
         sharedMemory(),
         isUsable(VHOST_VSOCK),
         ucx(),
-        isRoot(),
+        CurrentUser.isRoot(),
         driver.isEmpty() ? "" : driver.get(0).strip(),
         new HostFacts.PageGrants(
             isUsable(GNTALLOC),

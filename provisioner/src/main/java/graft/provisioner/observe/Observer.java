@@ -10,6 +10,8 @@ import graft.provisioner.descriptor.Kernel;
 import graft.provisioner.descriptor.Network;
 import graft.provisioner.descriptor.Nic;
 import graft.provisioner.descriptor.SetupFile;
+import graft.provisioner.program.ClientFolder;
+import graft.provisioner.program.CurrentUser;
 import graft.provisioner.state.DeviceClaims;
 import graft.provisioner.state.Layout;
 import graft.provisioner.state.MeasuredChannels;
@@ -70,7 +72,7 @@ public final class Observer {
     named(file).forEach(files::look);
     files.lookUnder(state.path());
     files.lookIn(Path.of("/dev/shm"), "graft." + state.setup() + ".");
-    files.lookUnder(Layout.of(state, HostObserver.isRoot()).guests());
+    files.lookUnder(Layout.of(state, CurrentUser.isRoot()).guests());
     Set<Path> servers = new LinkedHashSet<>();
     Map<Path, Map<String, String>> grants = new LinkedHashMap<>();
     for (Gpu gpu : descriptor.gpus()) {

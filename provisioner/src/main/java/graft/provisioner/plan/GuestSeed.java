@@ -2,9 +2,9 @@ package graft.provisioner.plan;
 
 import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Setup;
-import graft.provisioner.observe.FileStamp;
 import graft.provisioner.observe.ReachFacts;
 import graft.provisioner.setup.CloudInitSeed;
+import graft.provisioner.setup.FileStamp;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.step.guest.BuildSeed;
 import graft.provisioner.step.guest.InstallByAgent;

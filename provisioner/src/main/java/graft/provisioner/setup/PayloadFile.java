@@ -1,7 +1,6 @@
 package graft.provisioner.setup;
 
 import graft.provisioner.GraftException;
-import graft.provisioner.observe.FileStamp;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;

@@ -1,13 +1,13 @@
 package graft.provisioner.state;
 
 import graft.provisioner.GraftException;
+import graft.provisioner.program.CurrentUser;
 import graft.provisioner.values.Name;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -17,14 +17,14 @@ import java.util.stream.Stream;
  * @param path the folder, which need not exist yet
  */
 public record StateFolder(Name setup, Path path) {
-  /** The folder of a set-up, under {@link #root}. */
+  /** The folder of a set-up, under {@link CurrentUser#stateFolder}. */
   public static StateFolder of(Name setup) {
-    return new StateFolder(setup, root(System.getenv()).resolve(setup.text()));
+    return new StateFolder(setup, CurrentUser.stateFolder(System.getenv()).resolve(setup.text()));
   }
 
   /** All set-ups that have a folder. */
   public static List<StateFolder> all() {
-    Path root = root(System.getenv());
+    Path root = CurrentUser.stateFolder(System.getenv());
     if (!Files.isDirectory(root)) {
       return List.of();
     }
@@ -37,24 +37,6 @@ public record StateFolder(Name setup, Path path) {
     } catch (IOException e) {
       throw new GraftException("cannot list " + root + ": " + e.getMessage(), "", e);
     }
-  }
-
-  /**
-   * The folder of all set-ups: {@code GRAFT_STATE_DIR}, else {@code /var/lib/graft} for root and
-   * the XDG state folder for others.
-   */
-  public static Path root(Map<String, String> environment) {
-    String given = environment.getOrDefault("GRAFT_STATE_DIR", "");
-    if (!given.isEmpty()) {
-      return Path.of(given).toAbsolutePath();
-    }
-    if (System.getProperty("user.name").equals("root")) {
-      return Path.of("/var/lib/graft");
-    }
-    String xdg = environment.getOrDefault("XDG_STATE_HOME", "");
-    Path base =
-        xdg.isEmpty() ? Path.of(System.getProperty("user.home"), ".local/state") : Path.of(xdg);
-    return base.resolve("graft").toAbsolutePath();
   }
 
   public boolean exists() {

@@ -3,7 +3,7 @@ package graft.provisioner.bundle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import graft.provisioner.observe.FileStamp;
+import graft.provisioner.setup.FileStamp;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.PayloadFile;
 import graft.provisioner.values.Name;

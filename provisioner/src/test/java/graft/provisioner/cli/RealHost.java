@@ -3,7 +3,7 @@ package graft.provisioner.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.hypervisors.libvirt.LibvirtHost;
-import graft.provisioner.observe.HostObserver;
+import graft.provisioner.program.CurrentUser;
 import graft.provisioner.state.ServerProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,7 +22,7 @@ final class RealHost {
   }
 
   static String uri() {
-    return HostObserver.isRoot() ? "qemu:///system" : "qemu:///session";
+    return CurrentUser.isRoot() ? "qemu:///system" : "qemu:///session";
   }
 
   static Path kernel() {

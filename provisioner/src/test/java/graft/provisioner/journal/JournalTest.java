@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.provisioner.GraftException;
 import graft.provisioner.apply.Steps;
-import graft.provisioner.observe.FileStamp;
+import graft.provisioner.setup.FileStamp;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.PayloadFile;
 import graft.provisioner.step.Step;

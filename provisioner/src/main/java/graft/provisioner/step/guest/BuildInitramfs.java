@@ -1,8 +1,8 @@
 package graft.provisioner.step.guest;
 
-import graft.provisioner.observe.FileStamp;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.setup.CpioArchive;
+import graft.provisioner.setup.FileStamp;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.Lane;

@@ -1,7 +1,7 @@
 package graft.provisioner.step.guest;
 
-import graft.provisioner.observe.FileStamp;
 import graft.provisioner.observe.Snapshot;
+import graft.provisioner.setup.FileStamp;
 import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;

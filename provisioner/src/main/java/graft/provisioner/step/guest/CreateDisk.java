@@ -1,9 +1,9 @@
 package graft.provisioner.step.guest;
 
-import graft.provisioner.observe.FileStamp;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.program.HostProgram;
 import graft.provisioner.reach.SshLogin;
+import graft.provisioner.setup.FileStamp;
 import graft.provisioner.state.PrivateFiles;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;

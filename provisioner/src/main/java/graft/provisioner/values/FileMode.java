@@ -1,4 +1,4 @@
-package graft.provisioner.descriptor;
+package graft.provisioner.values;
 
 import graft.provisioner.bind.Form;
 import java.util.regex.Pattern;

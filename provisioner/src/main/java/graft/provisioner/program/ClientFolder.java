@@ -1,4 +1,4 @@
-package graft.provisioner.observe;
+package graft.provisioner.program;
 
 import graft.provisioner.GraftException;
 import java.nio.file.Files;

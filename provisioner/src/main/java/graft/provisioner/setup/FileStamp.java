@@ -1,4 +1,4 @@
-package graft.provisioner.observe;
+package graft.provisioner.setup;
 
 import java.nio.file.Path;
 
