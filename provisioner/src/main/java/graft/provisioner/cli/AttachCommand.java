@@ -4,7 +4,7 @@ import graft.provisioner.GraftException;
 import graft.provisioner.apply.Applier;
 import graft.provisioner.apply.LiveContext;
 import graft.provisioner.apply.Steps;
-import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.guest.Guest;
 import graft.provisioner.fabric.GivenDevice;
 import graft.provisioner.journal.Journal;
 import graft.provisioner.journal.JournalState;

@@ -1,8 +1,8 @@
 package graft.provisioner.cli;
 
 import graft.provisioner.GraftException;
-import graft.provisioner.descriptor.Guest;
-import graft.provisioner.descriptor.SetupFile;
+import graft.provisioner.descriptor.guest.Guest;
+import graft.provisioner.descriptor.guest.SetupFile;
 import graft.provisioner.journal.Entry;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.Connections;

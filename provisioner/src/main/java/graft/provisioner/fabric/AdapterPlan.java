@@ -1,6 +1,6 @@
 package graft.provisioner.fabric;
 
-import graft.provisioner.descriptor.Adapter;
+import graft.provisioner.descriptor.fabric.Adapter;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.device.KeepDriversAway;
 import graft.provisioner.step.device.MakeFunctions;

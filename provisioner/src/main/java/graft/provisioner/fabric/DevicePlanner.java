@@ -2,11 +2,11 @@ package graft.provisioner.fabric;
 
 import graft.hypervisors.libvirt.HostNuma;
 import graft.provisioner.bind.Problems;
-import graft.provisioner.descriptor.Adapter;
 import graft.provisioner.descriptor.Descriptor;
 import graft.provisioner.descriptor.DescriptorFile;
-import graft.provisioner.descriptor.Fabric;
-import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.fabric.Adapter;
+import graft.provisioner.descriptor.fabric.Fabric;
+import graft.provisioner.descriptor.guest.Guest;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.DeviceFacts;
 import graft.provisioner.observe.GuestFacts;

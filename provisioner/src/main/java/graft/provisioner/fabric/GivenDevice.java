@@ -1,11 +1,11 @@
 package graft.provisioner.fabric;
 
 import graft.provisioner.GraftException;
-import graft.provisioner.descriptor.Adapter;
 import graft.provisioner.descriptor.DescriptorFile;
-import graft.provisioner.descriptor.Guest;
-import graft.provisioner.descriptor.GuestVf;
-import graft.provisioner.descriptor.Passthrough;
+import graft.provisioner.descriptor.fabric.Adapter;
+import graft.provisioner.descriptor.guest.Guest;
+import graft.provisioner.descriptor.guest.GuestVf;
+import graft.provisioner.descriptor.guest.Passthrough;
 import graft.provisioner.journal.Entry;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.step.Lane;

@@ -2,7 +2,7 @@ package graft.provisioner.fabric;
 
 import graft.provisioner.bind.Positions;
 import graft.provisioner.bind.Problems;
-import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.guest.Guest;
 import graft.provisioner.journal.Entry;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.step.Step;

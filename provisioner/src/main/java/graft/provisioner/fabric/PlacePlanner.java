@@ -2,9 +2,9 @@ package graft.provisioner.fabric;
 
 import graft.provisioner.bind.Positions;
 import graft.provisioner.bind.Problems;
-import graft.provisioner.descriptor.Guest;
-import graft.provisioner.descriptor.Placement;
-import graft.provisioner.descriptor.Placement.Numa;
+import graft.provisioner.descriptor.guest.Guest;
+import graft.provisioner.descriptor.guest.Placement;
+import graft.provisioner.descriptor.guest.Placement.Numa;
 import graft.provisioner.values.MemorySize;
 import graft.sriov.host.NumaNode;
 import graft.sriov.host.PciDevice;

@@ -2,9 +2,9 @@ package graft.provisioner.observe;
 
 import graft.hypervisors.libvirt.HypervisorException;
 import graft.provisioner.descriptor.Descriptor;
-import graft.provisioner.descriptor.Guest;
-import graft.provisioner.descriptor.Setup;
-import graft.provisioner.descriptor.Ssh;
+import graft.provisioner.descriptor.guest.Guest;
+import graft.provisioner.descriptor.guest.Setup;
+import graft.provisioner.descriptor.guest.Ssh;
 import graft.provisioner.reach.AgentReach;
 import graft.provisioner.reach.ReachException;
 import graft.provisioner.reach.SshReach;

@@ -2,9 +2,9 @@ package graft.provisioner.plan;
 
 import graft.provisioner.bind.Position;
 import graft.provisioner.bind.Problems;
-import graft.provisioner.descriptor.Guest;
-import graft.provisioner.descriptor.Ready;
-import graft.provisioner.descriptor.Setup;
+import graft.provisioner.descriptor.guest.Guest;
+import graft.provisioner.descriptor.guest.Ready;
+import graft.provisioner.descriptor.guest.Setup;
 import graft.provisioner.reach.SshLogin;
 import graft.provisioner.setup.Payload;
 import graft.provisioner.setup.PayloadFile;

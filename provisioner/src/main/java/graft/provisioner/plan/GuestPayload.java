@@ -1,6 +1,6 @@
 package graft.provisioner.plan;
 
-import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.guest.Guest;
 import graft.provisioner.reach.CudaCheck;
 import graft.provisioner.reach.SshLogin;
 import graft.provisioner.setup.Payload;

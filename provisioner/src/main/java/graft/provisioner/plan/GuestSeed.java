@@ -1,7 +1,7 @@
 package graft.provisioner.plan;
 
-import graft.provisioner.descriptor.Guest;
-import graft.provisioner.descriptor.Setup;
+import graft.provisioner.descriptor.guest.Guest;
+import graft.provisioner.descriptor.guest.Setup;
 import graft.provisioner.observe.ReachFacts;
 import graft.provisioner.setup.CloudInitSeed;
 import graft.provisioner.setup.FileStamp;

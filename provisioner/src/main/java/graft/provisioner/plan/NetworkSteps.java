@@ -1,9 +1,9 @@
 package graft.provisioner.plan;
 
 import graft.hypervisors.libvirt.domain.Xml;
-import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Network;
-import graft.provisioner.descriptor.Nic;
+import graft.provisioner.descriptor.guest.Guest;
+import graft.provisioner.descriptor.guest.Nic;
 import graft.provisioner.observe.NetworkFacts;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.host.DefineNetwork;

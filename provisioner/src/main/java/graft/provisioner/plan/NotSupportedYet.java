@@ -4,10 +4,10 @@ import graft.provisioner.bind.Position;
 import graft.provisioner.bind.Positions;
 import graft.provisioner.bind.Problems;
 import graft.provisioner.descriptor.Descriptor;
-import graft.provisioner.descriptor.Gpu;
-import graft.provisioner.descriptor.GpuDevice;
-import graft.provisioner.descriptor.Owner;
-import graft.provisioner.descriptor.VGpu;
+import graft.provisioner.descriptor.gpu.Gpu;
+import graft.provisioner.descriptor.gpu.GpuDevice;
+import graft.provisioner.descriptor.gpu.Owner;
+import graft.provisioner.descriptor.guest.VGpu;
 
 /**
  * What a descriptor can say and this version cannot do. It is refused by name: a set-up with a part

@@ -1,7 +1,7 @@
 package graft.provisioner.plan;
 
 import graft.provisioner.bind.Problems;
-import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.guest.Guest;
 import graft.provisioner.fabric.DevicePlan;
 import graft.provisioner.fabric.DevicePlanner;
 import graft.provisioner.observe.HostFacts;

@@ -1,12 +1,12 @@
 package graft.provisioner.plan;
 
-import graft.provisioner.descriptor.Channel;
-import graft.provisioner.descriptor.Gpu;
-import graft.provisioner.descriptor.Guest;
 import graft.provisioner.descriptor.Network;
-import graft.provisioner.descriptor.Nic;
 import graft.provisioner.descriptor.Node;
-import graft.provisioner.descriptor.Owner;
+import graft.provisioner.descriptor.gpu.Gpu;
+import graft.provisioner.descriptor.gpu.Owner;
+import graft.provisioner.descriptor.guest.Channel;
+import graft.provisioner.descriptor.guest.Guest;
+import graft.provisioner.descriptor.guest.Nic;
 import graft.provisioner.journal.Entry;
 import graft.provisioner.observe.NetworkFacts;
 import graft.provisioner.state.StateFolder;

@@ -1,11 +1,11 @@
 package graft.provisioner.plan;
 
-import graft.provisioner.descriptor.Guest;
-import graft.provisioner.descriptor.Kernel;
-import graft.provisioner.descriptor.Nic;
-import graft.provisioner.descriptor.Ready;
-import graft.provisioner.descriptor.Setup;
-import graft.provisioner.descriptor.Ssh;
+import graft.provisioner.descriptor.guest.Guest;
+import graft.provisioner.descriptor.guest.Kernel;
+import graft.provisioner.descriptor.guest.Nic;
+import graft.provisioner.descriptor.guest.Ready;
+import graft.provisioner.descriptor.guest.Setup;
+import graft.provisioner.descriptor.guest.Ssh;
 import graft.provisioner.observe.ReachFacts;
 import graft.provisioner.observe.SetupFacts;
 import java.util.ArrayList;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import graft.provisioner.bind.Problem;
+import graft.provisioner.descriptor.guest.Guest;
 import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.Name;
 import graft.provisioner.values.PortName;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import graft.provisioner.GraftException;
 import graft.provisioner.descriptor.DescriptorFile;
 import graft.provisioner.descriptor.DescriptorReader;
-import graft.provisioner.descriptor.Guest;
+import graft.provisioner.descriptor.guest.Guest;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.plan.Action;
 import graft.provisioner.plan.Plan;

@@ -1,4 +1,4 @@
-package graft.provisioner.descriptor;
+package graft.provisioner.descriptor.fabric;
 
 /** Whether a virtual function's port is up: as the physical one is ({@code auto}), or fixed. */
 public enum VfPolicy {

@@ -1,4 +1,4 @@
-package graft.provisioner.descriptor;
+package graft.provisioner.descriptor.guest;
 
 /** What carries a guest's calls and data to the server of its GPU. */
 public enum Channel {

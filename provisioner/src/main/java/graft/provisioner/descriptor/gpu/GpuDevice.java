@@ -1,4 +1,4 @@
-package graft.provisioner.descriptor;
+package graft.provisioner.descriptor.gpu;
 
 import graft.provisioner.bind.Form;
 import graft.sriov.PciAddress;

@@ -1,4 +1,4 @@
-package graft.provisioner.descriptor;
+package graft.provisioner.descriptor.guest;
 
 import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.provisioner.bind.Default;

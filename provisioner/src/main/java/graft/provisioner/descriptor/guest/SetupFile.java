@@ -1,4 +1,4 @@
-package graft.provisioner.descriptor;
+package graft.provisioner.descriptor.guest;
 
 import graft.provisioner.bind.Default;
 import graft.provisioner.bind.Doc;
