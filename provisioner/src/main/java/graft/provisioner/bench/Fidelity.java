@@ -1,6 +1,7 @@
 package graft.provisioner.bench;
 
 import graft.provisioner.GraftException;
+import graft.provisioner.local.ProgramEnvironment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +24,11 @@ import java.util.stream.Stream;
  * @param limit how long a program may run
  * @param progress is told each outcome
  */
-public record Fidelity(Way local, Way remote, Duration limit, Consumer<String> progress) {
+public record Fidelity(
+    ProgramEnvironment local,
+    ProgramEnvironment remote,
+    Duration limit,
+    Consumer<String> progress) {
 
   /**
    * How a program fared.
@@ -96,7 +101,8 @@ public record Fidelity(Way local, Way remote, Duration limit, Consumer<String> p
     return new Outcome(program.getFileName().toString(), first, there, difference);
   }
 
-  private ProgramRun run(Path program, Way way) throws IOException, InterruptedException {
+  private ProgramRun run(Path program, ProgramEnvironment way)
+      throws IOException, InterruptedException {
     Path absolute = program.toAbsolutePath();
     return ProgramRun.of(List.of(absolute.toString()), absolute.getParent(), way, limit);
   }

@@ -1,5 +1,6 @@
 package graft.provisioner.bench;
 
+import graft.provisioner.local.ProgramEnvironment;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -24,7 +25,8 @@ public record ProgramRun(int exit, String output, String errors) {
   private static final int KEPT = 16 << 20;
 
   /** Runs a program to its end or for as long as it may; its children end with it then. */
-  public static ProgramRun of(List<String> command, Path folder, Way way, Duration limit)
+  public static ProgramRun of(
+      List<String> command, Path folder, ProgramEnvironment way, Duration limit)
       throws IOException, InterruptedException {
     Path output = Files.createTempFile("graft-output", ".txt");
     Path errors = Files.createTempFile("graft-errors", ".txt");

@@ -1,6 +1,7 @@
 package graft.provisioner.bench;
 
 import graft.provisioner.GraftException;
+import graft.provisioner.local.ProgramEnvironment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,7 +27,8 @@ public record RemotingBench(
   private static final Pattern ROUND_TRIPS = Pattern.compile("round-trips=(\\d+)");
 
   /** All figures of a way; remote ones have the start-up's round trips as well. */
-  public Map<Figure, Measured> measure(Way way) throws IOException, InterruptedException {
+  public Map<Figure, Measured> measure(ProgramEnvironment way)
+      throws IOException, InterruptedException {
     progress.accept("measures " + way.name());
     Map<Figure, Measured> figures = new LinkedHashMap<>();
     if (!way.isNative()) {
@@ -45,10 +47,12 @@ public record RemotingBench(
   /** What plain TCP carries on this machine with as many streams. */
   public Map<Figure, Measured> plain(int streams) throws IOException, InterruptedException {
     progress.accept("measures plain TCP with " + streams + " streams");
-    return Measured.parse(run(Way.ofThisMachine(), "--plain", Integer.toString(streams)).output());
+    return Measured.parse(
+        run(ProgramEnvironment.ofThisMachine(), "--plain", Integer.toString(streams)).output());
   }
 
-  private ProgramRun run(Way way, String... options) throws IOException, InterruptedException {
+  private ProgramRun run(ProgramEnvironment way, String... options)
+      throws IOException, InterruptedException {
     if (!Files.isExecutable(program)) {
       throw new GraftException(
           "the measuring program is not at " + program, "run ./graft build, or unpack Graft anew");

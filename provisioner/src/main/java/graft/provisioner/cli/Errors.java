@@ -4,7 +4,10 @@ import graft.hypervisors.libvirt.HostUnreachableException;
 import graft.hypervisors.libvirt.HypervisorException;
 import graft.provisioner.GraftException;
 import graft.provisioner.apply.ApplyFailedException;
-import graft.provisioner.bind.Problem;
+import graft.provisioner.cli.terminal.ExitCode;
+import graft.provisioner.cli.terminal.Output;
+import graft.provisioner.cli.terminal.ProblemTree;
+import graft.provisioner.cli.terminal.TerminalWriter;
 import graft.provisioner.descriptor.InvalidDescriptorException;
 import graft.provisioner.json.Json;
 import graft.provisioner.plan.UnfitHostException;
@@ -24,7 +27,7 @@ import picocli.CommandLine.ParseResult;
 /**
  * Turns exceptions into messages and exit codes: text on standard error, JSON on standard output.
  */
-final class Errors implements IExecutionExceptionHandler {
+public final class Errors implements IExecutionExceptionHandler {
   @Override
   public int handleExecutionException(Exception e, CommandLine line, ParseResult parsed)
       throws Exception {
@@ -36,13 +39,13 @@ final class Errors implements IExecutionExceptionHandler {
     List<?> details = List.of();
     if (e instanceof InvalidDescriptorException invalid) {
       code = ExitCode.DESCRIPTOR;
-      details = invalid.problems().stream().map(Errors::tree).toList();
+      details = invalid.problems().stream().map(ProblemTree::of).toList();
       err.println(e.getMessage());
       int count = invalid.problems().size();
       err.println(count == 1 ? "1 problem" : count + " problems");
     } else if (e instanceof UnfitHostException unfit) {
       code = ExitCode.HOST;
-      details = unfit.problems().stream().map(Errors::tree).toList();
+      details = unfit.problems().stream().map(ProblemTree::of).toList();
       err.println(e.getMessage());
     } else if (e instanceof GraftException
         || e instanceof HypervisorException
@@ -80,17 +83,6 @@ final class Errors implements IExecutionExceptionHandler {
       return ExitCode.HOST;
     }
     return e instanceof SetupLock.BusyException ? ExitCode.BUSY : ExitCode.FAILED;
-  }
-
-  /** A problem as a tree. */
-  static Map<String, Object> tree(Problem problem) {
-    Map<String, Object> tree = new LinkedHashMap<>();
-    tree.put("file", problem.position().file());
-    tree.put("line", problem.position().line());
-    tree.put("column", problem.position().column());
-    tree.put("message", problem.message());
-    tree.put("hint", problem.hint());
-    return tree;
   }
 
   private static boolean wantsJson(ParseResult parsed) {

@@ -1,5 +1,6 @@
 package graft.provisioner.cli;
 
+import graft.provisioner.cli.terminal.ExitCode;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine;

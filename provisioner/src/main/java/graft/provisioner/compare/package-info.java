@@ -1,2 +1,5 @@
-/** Comparison runs on this host: reading suites, and what the machine is. */
+/**
+ * Comparison runs: reading suites, the places of this host where workloads run, and what the
+ * machine is.
+ */
 package graft.provisioner.compare;

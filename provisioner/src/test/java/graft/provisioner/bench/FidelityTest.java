@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.provisioner.GraftException;
+import graft.provisioner.local.ProgramEnvironment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Programs here are shell scripts that see from the environment where they run. */
 @Timeout(60)
 class FidelityTest {
-  private static final Way REMOTE = new Way("server", Map.of("GRAFT_SERVER", "tcp://nowhere:1"));
+  private static final ProgramEnvironment REMOTE =
+      new ProgramEnvironment("server", Map.of("GRAFT_SERVER", "tcp://nowhere:1"));
 
   @TempDir Path folder;
 
@@ -28,12 +30,12 @@ class FidelityTest {
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
-  private List<Fidelity.Outcome> run(Way local, Duration limit) throws Exception {
+  private List<Fidelity.Outcome> run(ProgramEnvironment local, Duration limit) throws Exception {
     return new Fidelity(local, REMOTE, limit, outcome -> {}).run(Fidelity.programs(folder));
   }
 
   private Map<String, String> verdicts() throws Exception {
-    return run(Way.ofThisMachine(), Duration.ofSeconds(20)).stream()
+    return run(ProgramEnvironment.ofThisMachine(), Duration.ofSeconds(20)).stream()
         .collect(
             java.util.stream.Collectors.toMap(
                 Fidelity.Outcome::program, Fidelity.Outcome::verdict));
@@ -70,7 +72,7 @@ class FidelityTest {
         "unsteady",
         "n=$(cat $0.n 2>/dev/null); echo 1$n > $0.n; test -n \"$GRAFT_SERVER\" || echo 2;"
             + " test -z \"$n\" || echo 3");
-    assertThat(Fidelity.table(run(Way.ofThisMachine(), Duration.ofSeconds(20))))
+    assertThat(Fidelity.table(run(ProgramEnvironment.ofThisMachine(), Duration.ofSeconds(20))))
         .contains("| line | passed | passed | differs: line 2: a 7 b; there: a tcp://nowhere:1 b |")
         .contains("| shorter | passed | passed | differs: 2 lines; there: 1 |")
         .contains("| unsteady | passed | passed | differs: not there: 2 |")
@@ -92,7 +94,7 @@ class FidelityTest {
   void theListsSayWhatPassesWhere() throws Exception {
     program("a", "true");
     program("b", "test -z \"$GRAFT_SERVER\" || { echo no such device >&2; exit 3; }");
-    assertThat(Fidelity.table(run(Way.ofThisMachine(), Duration.ofSeconds(20))))
+    assertThat(Fidelity.table(run(ProgramEnvironment.ofThisMachine(), Duration.ofSeconds(20))))
         .contains("| b | passed | exit code 3: no such device | fails remotely |")
         .contains("passes natively: 2 (a, b)")
         .contains("passes remotely: 1 (a)")

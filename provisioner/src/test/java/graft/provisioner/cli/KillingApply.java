@@ -4,6 +4,8 @@ import graft.provisioner.apply.Applier;
 import graft.provisioner.apply.ApplyListener;
 import graft.provisioner.apply.LiveContext;
 import graft.provisioner.apply.Steps;
+import graft.provisioner.cli.terminal.Logging;
+import graft.provisioner.deployment.Workspace;
 import graft.provisioner.journal.Journal;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.plan.Plan;

@@ -2,6 +2,7 @@ package graft.provisioner.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.provisioner.cli.terminal.ExitCode;
 import graft.provisioner.json.Json;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -1,0 +1,35 @@
+package graft.provisioner.cli.deployment;
+
+import graft.provisioner.cli.terminal.ExitCode;
+import graft.provisioner.cli.terminal.Output;
+import graft.provisioner.deployment.TakeBack;
+import graft.provisioner.state.StateFolder;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Says what was taken back. */
+final class TakenBack {
+  private TakenBack() {}
+
+  /**
+   * Prints the result.
+   *
+   * @return the exit code
+   */
+  static int report(Output output, StateFolder state, TakeBack.Result result) {
+    result.errors().forEach(output.err()::println);
+    output.err().flush();
+    String done =
+        result.steps() == 0 ? "nothing to take back" : result.steps() + " steps taken back";
+    output.say(
+        state.setup()
+            + ": "
+            + (result.isWhole() ? done : result.errors().size() + " steps are left"));
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("setup", state.setup().text());
+    tree.put("steps", result.steps());
+    tree.put("errors", result.errors());
+    output.result(tree);
+    return result.isWhole() ? ExitCode.OK : ExitCode.PARTIAL;
+  }
+}

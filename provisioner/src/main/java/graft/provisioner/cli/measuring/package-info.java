@@ -1,0 +1,2 @@
+/** Commands that measure and compare. */
+package graft.provisioner.cli.measuring;
