@@ -74,7 +74,7 @@ public final class Undoer {
       listener.undoing(step);
     }
     try {
-      step.undo(context);
+      step.undo(context, context.beforeOf(step.id()));
       journal.undone(step);
       listener.undone(step);
       return true;

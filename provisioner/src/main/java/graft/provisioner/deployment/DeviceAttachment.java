@@ -13,7 +13,9 @@ import graft.provisioner.plan.Action;
 import graft.provisioner.plan.Plan;
 import graft.provisioner.state.SetupLock;
 import graft.provisioner.state.StateFolder;
+import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
+import graft.provisioner.step.device.AssignsDevice;
 import graft.provisioner.values.Name;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -152,8 +154,9 @@ public final class DeviceAttachment {
       List<String> has =
           journal.entries().values().stream()
               .map(entry -> entry.step())
-              .filter(step -> step.id().startsWith("guest/" + guest + "/take-"))
-              .map(step -> step.name().substring("take-".length()))
+              .filter(step -> step.lane().equals(Lane.guest(guest)))
+              .filter(AssignsDevice.class::isInstance)
+              .map(step -> ((AssignsDevice) step).assigned())
               .toList();
       throw new GraftException(
           "the guest '" + guest + "' was not given " + named,

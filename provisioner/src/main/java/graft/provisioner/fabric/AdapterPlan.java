@@ -12,7 +12,10 @@ import graft.sriov.host.PciDevice;
 import graft.sriov.host.PciFunction;
 import graft.sriov.host.RdmaPort.LinkLayer;
 import graft.sriov.host.SriovCapability;
-import java.util.ArrayList;
+import graft.sriov.operation.DeviceChange;
+import graft.sriov.operation.SetAutoprobe;
+import graft.sriov.operation.SetUpVf;
+import graft.sriov.operation.SetVfCount;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -22,8 +25,13 @@ import java.util.SortedMap;
  *
  * @param function its physical function
  * @param settings of its virtual functions, by index
+ * @param changes what makes them, in order
  */
-record AdapterPlan(Adapter adapter, PciFunction function, SortedMap<Integer, VfSettings> settings) {
+record AdapterPlan(
+    Adapter adapter,
+    PciFunction function,
+    SortedMap<Integer, VfSettings> settings,
+    List<DeviceChange> changes) {
 
   PciDevice pf() {
     return function.device();
@@ -31,22 +39,21 @@ record AdapterPlan(Adapter adapter, PciFunction function, SortedMap<Integer, VfS
 
   /** None for an adapter whose virtual functions are left as they are, or that can have none. */
   List<Step> steps() {
-    List<Step> steps = new ArrayList<>();
+    return changes.stream().map(this::step).toList();
+  }
+
+  private Step step(DeviceChange change) {
     String name = adapter.name().text();
-    PciAddress at = pf().address();
-    if (adapter.count() > 0) {
-      steps.add(new KeepDriversAway(name, at));
+    if (change instanceof SetAutoprobe autoprobe) {
+      return new KeepDriversAway(name, autoprobe.device());
     }
-    if (adapter.vfs().isPresent() && pf().sriov().isPresent()) {
-      steps.add(new MakeFunctions(name, at, adapter.count()));
-      settings.forEach(
-          (index, wanted) -> {
-            if (!wanted.isEmpty()) {
-              steps.add(new SetUpFunction(name, at, index, wanted));
-            }
-          });
+    if (change instanceof SetVfCount vfs) {
+      return new MakeFunctions(name, vfs.device(), vfs.count());
     }
-    return steps;
+    if (change instanceof SetUpVf vf) {
+      return new SetUpFunction(name, vf.device(), vf.index(), vf.settings());
+    }
+    throw new IllegalArgumentException("an adapter has no step for " + change);
   }
 
   /** Whether its virtual functions are there already and stay. */

@@ -34,15 +34,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** Plans the virtual functions of a descriptor's adapters. */
 final class AdapterPlanner {
-  private static final Pattern FUNCTION = Pattern.compile("VF ([0-9]+)( of ([0-9a-f:.]+)|:.*)");
-
   private final String setup;
   private final Snapshot snapshot;
   private final DeviceFacts facts;
@@ -91,7 +88,8 @@ final class AdapterPlanner {
                     new PciFunction(
                         facts.host().pci().device(address).orElseThrow(),
                         facts.host().pci().rdmaOf(address)),
-                    request == null ? new TreeMap<>() : planner.settings(request)));
+                    request == null ? new TreeMap<>() : planner.settings(request),
+                    request == null ? List.of() : planner.changes(request)));
           });
     }
     return plans;
@@ -243,18 +241,13 @@ final class AdapterPlanner {
   }
 
   private Position position(Problem problem, Map<PciAddress, Adapter> adapters) {
-    Matcher vf = FUNCTION.matcher(problem.subject());
-    boolean ofFunction = vf.matches();
-    Optional<PciAddress> pf =
-        PciAddress.tryParse(ofFunction ? vf.group(3) : problem.subject()).map(this::physical);
+    Optional<PciAddress> pf = problem.device().map(this::physical);
     Adapter adapter = pf.map(adapters::get).orElse(null);
     if (adapter == null) {
       return positions.of(adapters.values().iterator().next());
     }
-    Matcher inText = FUNCTION.matcher(problem.what());
-    String index = ofFunction ? vf.group(1) : inText.matches() ? inText.group(1) : "";
     for (VirtualFunction one : adapter.virtualFunctions()) {
-      if (String.valueOf(one.index()).equals(index)) {
+      if (problem.vf().equals(OptionalInt.of(one.index()))) {
         return positions.of(one);
       }
     }

@@ -14,6 +14,7 @@ import graft.provisioner.observe.Snapshot;
 import graft.provisioner.state.DeviceClaims;
 import graft.provisioner.state.StateFolder;
 import graft.provisioner.step.Step;
+import graft.provisioner.step.device.AssignsDevice;
 import graft.provisioner.values.MemorySize;
 import graft.provisioner.values.Name;
 import graft.provisioner.values.PortName;
@@ -156,13 +157,12 @@ public final class DevicePlanner {
       if (!place.why().isEmpty()) {
         notes.add("guest " + guest.name() + ": " + place.why());
       }
-      List<Step> take = planned.take(guest);
-      List<String> names =
-          take.stream().map(step -> step.name().substring("take-".length())).toList();
+      List<AssignsDevice> take = planned.take(guest);
+      List<String> names = take.stream().map(AssignsDevice::assigned).toList();
       byName.put(
           guest.name(),
           new GuestDevices(
-              take,
+              List.copyOf(take),
               names,
               planned.ports(guest),
               planned.permissive(guest),

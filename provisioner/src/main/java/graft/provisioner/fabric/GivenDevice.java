@@ -10,6 +10,8 @@ import graft.provisioner.journal.Entry;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.step.Lane;
 import graft.provisioner.step.Step;
+import graft.provisioner.step.device.AssignsDevice;
+import graft.provisioner.step.device.AttachDevice;
 import graft.provisioner.step.device.MakeFunctions;
 import graft.provisioner.step.device.TakeDevice;
 import graft.provisioner.values.Name;
@@ -151,29 +153,33 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
    * @param journal which device the adapter is
    */
   public List<Step> stepsOf(String guest, List<Step> steps, JournalState journal) {
-    Set<String> names = new TreeSet<>();
-    for (Step step : steps) {
-      if (step.lane().equals(Lane.guest(guest)) && isTakenBy(step, journal)) {
-        names.add(step.name().substring("take-".length()));
+    List<Step> ofGuest =
+        steps.stream().filter(step -> step.lane().equals(Lane.guest(guest))).toList();
+    Set<String> devices = new TreeSet<>();
+    for (Step step : ofGuest) {
+      if (step instanceof AssignsDevice assigns && isAssignedBy(assigns, journal)) {
+        devices.add(assigns.assigned());
       }
     }
-    return steps.stream()
-        .filter(step -> step.lane().equals(Lane.guest(guest)))
-        .filter(
-            step ->
-                names.stream().anyMatch(n -> step.name().matches("(take|attach)-\\Q" + n + "\\E")))
+    return ofGuest.stream()
+        .filter(step -> deviceOf(step).filter(devices::contains).isPresent())
         .toList();
   }
 
-  private boolean isTakenBy(Step step, JournalState journal) {
-    if (!step.name().startsWith("take-")) {
-      return false;
+  /** The device that a step assigns to a guest or attaches to it. */
+  private static Optional<String> deviceOf(Step step) {
+    if (step instanceof AssignsDevice assigns) {
+      return Optional.of(assigns.assigned());
     }
+    return step instanceof AttachDevice attach ? Optional.of(attach.device()) : Optional.empty();
+  }
+
+  private boolean isAssignedBy(AssignsDevice step, JournalState journal) {
     if (mediated != null) {
-      return step.name().equals("take-" + mediated);
+      return step.assigned().equals(mediated);
     }
     if (!(step instanceof TakeDevice take)) {
-      return pci != null && step.name().equals("take-" + pci);
+      return pci != null && step.assigned().equals(pci.toString());
     }
     if (pci != null) {
       boolean wholeSlot = take.function().isEmpty() && take.device().sameSlot(pci);

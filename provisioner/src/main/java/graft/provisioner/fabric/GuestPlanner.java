@@ -15,7 +15,7 @@ import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.DeviceFacts;
 import graft.provisioner.observe.DeviceFacts.VgpuFacts;
 import graft.provisioner.state.DeviceClaims.Holder;
-import graft.provisioner.step.Step;
+import graft.provisioner.step.device.AssignsDevice;
 import graft.provisioner.step.device.TakeDevice;
 import graft.provisioner.step.device.TakeMediated;
 import graft.provisioner.step.device.TakeVgpu;
@@ -49,7 +49,7 @@ final class GuestPlanner {
   private final List<AdapterPlan> adapters;
   private final Problems problems;
   private final PassthroughPlanner passthrough;
-  private final Map<Guest, List<Step>> take = new LinkedHashMap<>();
+  private final Map<Guest, List<AssignsDevice>> take = new LinkedHashMap<>();
   private final Map<Guest, List<PciDevice>> devices = new LinkedHashMap<>();
   private final Map<Guest, List<Optional<PortName>>> ports = new HashMap<>();
   private final Map<PciAddress, Position> asked = new HashMap<>();
@@ -104,7 +104,7 @@ final class GuestPlanner {
   }
 
   /** The steps that take a guest's devices from the host. */
-  List<Step> take(Guest guest) {
+  List<AssignsDevice> take(Guest guest) {
     return take.get(guest);
   }
 
@@ -345,17 +345,16 @@ final class GuestPlanner {
     }
     try {
       PassthroughPlan plan = passthrough.plan(requests);
-      Set<String> own = new HashSet<>();
+      Set<PciAddress> own = new HashSet<>();
       plan.functions().stream()
           .filter(function -> !function.isVirtualFunction())
-          .forEach(function -> own.add(function.address().toString()));
+          .forEach(function -> own.add(function.address()));
       plan.notes().stream()
-          .filter(note -> own.stream().anyMatch(note::startsWith))
-          .forEach(notes::add);
+          .filter(note -> own.contains(note.device()))
+          .forEach(note -> notes.add(note.toString()));
     } catch (RefusedException e) {
       for (Problem problem : e.problems()) {
-        Position at =
-            PciAddress.tryParse(problem.subject()).map(asked::get).orElse(positions.of(descriptor));
+        Position at = problem.device().map(asked::get).orElse(positions.of(descriptor));
         problems.add(at, problem.subject() + ": " + problem.what(), problem.next());
       }
     }

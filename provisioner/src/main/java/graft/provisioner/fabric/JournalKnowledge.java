@@ -3,6 +3,12 @@ package graft.provisioner.fabric;
 import graft.provisioner.journal.Entry;
 import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.Known;
+import graft.provisioner.step.Step;
+import graft.provisioner.step.device.ApplyAtBoot;
+import graft.provisioner.step.device.AssignsDevice;
+import graft.provisioner.step.device.AttachDevice;
+import graft.provisioner.step.device.DeviceStep;
+import graft.provisioner.step.device.ReserveHugePages;
 import graft.provisioner.step.device.SetUpFunction;
 import graft.provisioner.step.device.TakeDevice;
 import java.util.ArrayList;
@@ -11,8 +17,6 @@ import java.util.Optional;
 
 /** What a journal knows of the host's devices. */
 public final class JournalKnowledge {
-  private static final String DEVICE_STEPS = SetUpFunction.class.getPackageName();
-
   private JournalKnowledge() {}
 
   /** For the observer. */
@@ -23,13 +27,21 @@ public final class JournalKnowledge {
     List<Known.Function> functions = new ArrayList<>();
     boolean devices = false;
     for (Entry entry : journal.entries().values()) {
-      devices |= entry.step().getClass().getPackageName().equals(DEVICE_STEPS);
+      devices |= isOfDevice(entry.step());
       if (entry.isDone() && entry.step() instanceof SetUpFunction set) {
         String boot = String.valueOf(entry.result().get(SetUpFunction.BOOT));
         functions.add(new Known.Function(set.pf(), set.index(), set.settings(), boot));
       }
     }
     return new Known(journal.uri(), devices, functions);
+  }
+
+  private static boolean isOfDevice(Step step) {
+    return step instanceof DeviceStep
+        || step instanceof AssignsDevice
+        || step instanceof AttachDevice
+        || step instanceof ReserveHugePages
+        || step instanceof ApplyAtBoot;
   }
 
   /** Which virtual functions of an adapter a guest was given, in that order. */

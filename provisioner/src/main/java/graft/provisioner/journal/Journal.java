@@ -27,17 +27,26 @@ import java.util.Set;
  * Thread-safe: the lanes of a plan share it.
  */
 public final class Journal implements AutoCloseable {
+  /**
+   * The version of the records, which each run states at its beginning. Journals of version 1 state
+   * none and name steps by their classes; since version 2 they name them by their ids.
+   */
+  static final int VERSION = 2;
+
   private final Path file;
   private final FileChannel channel;
   private final Clock clock;
+  private final StepCodec codec;
   private final JournalReplay replay;
   private final Object disk = new Object();
   private long written;
   private long synced;
 
-  private Journal(Path file, FileChannel channel, Clock clock, JournalReplay replay) {
+  private Journal(
+      Path file, FileChannel channel, StepCodec codec, Clock clock, JournalReplay replay) {
     this.file = file;
     this.channel = channel;
+    this.codec = codec;
     this.clock = clock;
     this.replay = replay;
   }
@@ -57,7 +66,7 @@ public final class Journal implements AutoCloseable {
       if (fresh) {
         syncFolder(file.toAbsolutePath().getParent());
       }
-      return new Journal(file, channel, clock, replay);
+      return new Journal(file, channel, codec, clock, replay);
     } catch (IOException e) {
       throw unwritable(file, e);
     }
@@ -85,8 +94,7 @@ public final class Journal implements AutoCloseable {
   /** Begins to apply a descriptor; gives the run's number. */
   public long apply(String descriptor, String uri) {
     long number = state().lastRun() + 1;
-    Map<String, Object> record = record("run");
-    record.put("command", "apply");
+    Map<String, Object> record = run("apply");
     record.put("run", number);
     record.put("descriptor", descriptor);
     record.put("uri", uri);
@@ -96,9 +104,14 @@ public final class Journal implements AutoCloseable {
 
   /** Notes that another command begins, for people who read the journal. */
   public void note(String command) {
+    append(run(command));
+  }
+
+  private Map<String, Object> run(String command) {
     Map<String, Object> record = record("run");
+    record.put("version", VERSION);
     record.put("command", command);
-    append(record);
+    return record;
   }
 
   /**
@@ -110,7 +123,7 @@ public final class Journal implements AutoCloseable {
     Map<String, Object> record = record("begin");
     record.put("run", run);
     record.put("id", step.id());
-    record.put("type", StepCodec.type(step));
+    record.put("kind", codec.id(step));
     record.put("step", StepCodec.write(step));
     if (!before.isEmpty()) {
       record.put("before", before);

@@ -51,8 +51,8 @@ final class JournalReplay {
     } catch (IOException | RuntimeException e) {
       throw new GraftException(
           "the journal " + file + " cannot be understood at line " + number + ": " + e.getMessage(),
-          "it was written by another version of Graft, or damaged: take back by hand what it"
-              + " names, then remove its folder",
+          "nothing was changed: go on with the version of Graft that wrote it; if it is damaged, take"
+              + " back by hand what it names, then remove its folder",
           e);
     }
   }
@@ -62,6 +62,7 @@ final class JournalReplay {
     String id = String.valueOf(record.get("id"));
     switch (String.valueOf(record.get("event"))) {
       case "run" -> {
+        requireVersion(record.get("version"));
         if (record.get("command").equals("apply")) {
           lastRun = (Long) record.get("run");
           descriptor = String.valueOf(record.get("descriptor"));
@@ -69,9 +70,10 @@ final class JournalReplay {
         }
       }
       case "begin" -> {
-        Step step = codec.read(String.valueOf(record.get("type")), tree(record.get("step")));
+        Object kind = record.getOrDefault("kind", record.get("type")); // version 1
+        Step step = codec.read(String.valueOf(kind), tree(record.get("step")));
         // A step that is done anew keeps its place: what was built on it must still go first.
-        Map<String, Object> before = tree(record.get("before"));
+        Map<String, Object> before = FormerRecords.before(tree(record.get("before")));
         long run = (Long) record.get("run");
         entries.put(id, new Entry(step, run, Entry.Status.BEGUN, before, Map.of()));
       }
@@ -81,6 +83,16 @@ final class JournalReplay {
       case "undone" -> entries.remove(id);
       case "end" -> {}
       default -> throw new IllegalArgumentException("unknown event " + record.get("event"));
+    }
+  }
+
+  private static void requireVersion(Object version) {
+    if (version instanceof Number number && number.longValue() > Journal.VERSION) {
+      throw new IllegalArgumentException(
+          "its records are of version "
+              + version
+              + ", and this version of Graft knows those up to "
+              + Journal.VERSION);
     }
   }
 

@@ -91,7 +91,7 @@ public record Plan(
       Map<String, Object> one = new LinkedHashMap<>();
       one.put("action", action.kind() == Action.Kind.DO ? "do" : "undo");
       one.put("id", action.step().id());
-      one.put("type", StepCodec.type(action.step()));
+      one.put("type", action.step().getClass().getSimpleName());
       one.put("description", action.step().describe());
       one.put("why", action.why());
       one.put("step", StepCodec.write(action.step()));

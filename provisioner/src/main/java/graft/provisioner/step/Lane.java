@@ -7,13 +7,24 @@ package graft.provisioner.step;
 public record Lane(Phase phase, String name) {
   /** Phases come one after the other, and are undone the other way round. */
   public enum Phase {
-    MEMORY,
-    MODULE,
-    ADAPTER,
-    NETWORK,
-    SERVER,
-    GUEST,
-    BOOT
+    MEMORY("memory"),
+    MODULE("module"),
+    ADAPTER("adapter"),
+    NETWORK("network"),
+    SERVER("server"),
+    GUEST("guest"),
+    BOOT("boot");
+
+    private final String id;
+
+    Phase(String id) {
+      this.id = id;
+    }
+
+    /** What it is called in the ids of steps, which journals keep: it stays as it is. */
+    public String id() {
+      return id;
+    }
   }
 
   /** The huge pages of one NUMA node. */

@@ -1,48 +1,32 @@
 package graft.provisioner.step;
 
+import graft.common.change.Change;
 import graft.provisioner.observe.Snapshot;
 import java.util.Map;
 
 /**
- * One change to the host, as a record.
- *
- * <p>A process may be killed at any moment, and then the step is done or undone again: {@link
- * #apply} must cope with all or part of it being done, {@link #undo} with all or part of it
- * missing.
+ * A change with its place in a plan, as a record: the lane that it belongs to, its name there, and
+ * what the steps after it in that lane need of it.
  */
-public interface Step {
+public interface Step extends Change<Snapshot, StepContext> {
   /** What it belongs to. */
   Lane lane();
 
   /** What it is, within its lane: {@code define}. */
   String name();
 
-  /** One line that says what it will do, without the lane's name. */
+  @Override
   String describe();
 
   /** Whether the host is already as this step leaves it. The journal is asked by others. */
+  @Override
   boolean isDone(Snapshot snapshot);
 
-  /**
-   * How the host is, as far as {@link #undo} needs it. The journal has it before the step begins
-   * and keeps what it was told first, however often the step is done anew.
-   *
-   * @return plain JSON values
-   */
+  /** The journal keeps what it was told first, however often the step is done anew. */
+  @Override
   default Map<String, Object> before(StepContext context) throws Exception {
     return Map.of();
   }
-
-  /**
-   * Does it.
-   *
-   * @return what is worth to be remembered, for {@code status} and later steps; plain JSON values
-   * @throws Exception if it did not work; what it did is then undone by {@link #undo}
-   */
-  Map<String, Object> apply(StepContext context) throws Exception;
-
-  /** Takes it back. */
-  void undo(StepContext context) throws Exception;
 
   /** Whether {@link #undo} changes anything. */
   default boolean leavesSomething() {
@@ -74,10 +58,6 @@ public interface Step {
 
   /** Unique in a set-up: {@code guest/alice/define}. */
   default String id() {
-    return lane().phase().name().toLowerCase(java.util.Locale.ROOT)
-        + "/"
-        + lane().name()
-        + "/"
-        + name();
+    return lane().phase().id() + "/" + lane().name() + "/" + name();
   }
 }

@@ -33,16 +33,36 @@ public final class StepCodec {
           MacAddress.class, MacAddress::parse,
           Guid.class, Guid::parse);
 
-  private final Map<String, Class<? extends Step>> types = new LinkedHashMap<>();
+  private final Map<String, StepKind> byId = new LinkedHashMap<>();
+  private final Map<Class<? extends Step>, StepKind> byType = new LinkedHashMap<>();
+  private final Map<String, String> formerNames;
 
-  /** A codec for these types of steps, which must be records with different simple names. */
-  public StepCodec(List<Class<? extends Step>> known) {
-    known.forEach(type -> types.put(type.getSimpleName(), type));
+  /**
+   * A codec for these kinds of steps.
+   *
+   * @param formerNames the ids of kinds by the names that earlier journals have for them
+   * @throws IllegalArgumentException if an id or a type is there twice, or a former name stands for
+   *     no kind
+   */
+  public StepCodec(List<StepKind> kinds, Map<String, String> formerNames) {
+    for (StepKind kind : kinds) {
+      if (byId.put(kind.id(), kind) != null || byType.put(kind.type(), kind) != null) {
+        throw new IllegalArgumentException("two kinds of steps share an id or a type: " + kind);
+      }
+    }
+    if (!byId.keySet().containsAll(formerNames.values())) {
+      throw new IllegalArgumentException("a former name stands for no kind: " + formerNames);
+    }
+    this.formerNames = Map.copyOf(formerNames);
   }
 
-  /** The name of a step's type. */
-  public static String type(Step step) {
-    return step.getClass().getSimpleName();
+  /** The id of a step's kind. */
+  public String id(Step step) {
+    StepKind kind = byType.get(step.getClass());
+    if (kind == null) {
+      throw new IllegalArgumentException(step.getClass() + " has no id for the journal");
+    }
+    return kind.id();
   }
 
   /** A step's components as a tree. */
@@ -53,15 +73,16 @@ public final class StepCodec {
   /**
    * Reads a step back.
    *
-   * @throws IllegalArgumentException if the type is not known or the tree does not fit it, as when
+   * @param id its kind, or the former name of one
+   * @throws IllegalArgumentException if there is no such kind or the tree does not fit it, as when
    *     another version of Graft wrote it
    */
-  public Step read(String type, Map<String, Object> tree) {
-    Class<? extends Step> known = types.get(type);
-    if (known == null) {
-      throw new IllegalArgumentException("unknown step '" + type + "'");
+  public Step read(String id, Map<String, Object> tree) {
+    StepKind kind = byId.get(formerNames.getOrDefault(id, id));
+    if (kind == null) {
+      throw new IllegalArgumentException("there is no kind of step '" + id + "' in this version");
     }
-    return known.cast(record(known, tree));
+    return kind.type().cast(record(kind.type(), tree));
   }
 
   private static Map<String, Object> components(Object bound) {

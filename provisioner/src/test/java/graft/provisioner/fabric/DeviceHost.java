@@ -53,6 +53,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
@@ -211,9 +212,14 @@ final class DeviceHost {
 
   /** Takes everything back; gives what went wrong. */
   List<String> undo(String setup) throws Exception {
+    return undo(setup, JournalState::newestFirst);
+  }
+
+  /** Takes some steps back; gives what went wrong. */
+  List<String> undo(String setup, Function<JournalState, List<Step>> choice) throws Exception {
     try (Journal journal = open(new Name(setup))) {
       return new Undoer(journal, context(journal), ApplyListener.NONE)
-          .undo(journal.state().newestFirst());
+          .undo(choice.apply(journal.state()));
     }
   }
 

@@ -273,6 +273,6 @@ class ChannelOrderTest {
     host.carryOut(host.plan(KERNEL));
     tcpIsFaster();
     Step step = host.plan(KERNEL).actions().get(0).step();
-    assertThat(Steps.CODEC.read(StepCodec.type(step), StepCodec.write(step))).isEqualTo(step);
+    assertThat(Steps.CODEC.read(Steps.CODEC.id(step), StepCodec.write(step))).isEqualTo(step);
   }
 }

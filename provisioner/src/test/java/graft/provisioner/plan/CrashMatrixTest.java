@@ -14,10 +14,12 @@ import graft.provisioner.journal.JournalState;
 import graft.provisioner.observe.Connections;
 import graft.provisioner.step.Step;
 import graft.provisioner.step.StepCodec;
+import graft.provisioner.step.StepKind;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -28,7 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Killed at any moment, a set-up can be finished, and it can be taken back. */
 class CrashMatrixTest {
-  private static final StepCodec CODEC = new StepCodec(List.of(FakeStep.class));
+  private static final StepCodec CODEC =
+      new StepCodec(List.of(new StepKind("fake", FakeStep.class)), Map.of());
   private static final List<String> NAMES = List.of("one", "two", "three", "four");
 
   @TempDir Path folder;

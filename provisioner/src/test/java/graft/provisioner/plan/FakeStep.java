@@ -77,7 +77,7 @@ public record FakeStep(String world, String guest, String name, String version) 
   }
 
   @Override
-  public void undo(StepContext context) {
+  public void undo(StepContext context, Map<String, Object> before) {
     kill("undo", "before");
     world(world).remove(mark(2));
     kill("undo", "half");

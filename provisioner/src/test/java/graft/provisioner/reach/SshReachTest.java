@@ -176,7 +176,7 @@ class SshReachTest {
         .containsEntry("address", "192.0.2.5");
     hostile.put("address", "-oProxyCommand=touch /tmp/x");
     tree.put("ssh", hostile);
-    assertThatThrownBy(() -> Steps.CODEC.read("VerifyCuda", tree))
+    assertThatThrownBy(() -> Steps.CODEC.read("verify-cuda", tree))
         .isInstanceOf(IllegalArgumentException.class);
   }
 }

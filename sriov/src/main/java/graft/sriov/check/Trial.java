@@ -10,10 +10,8 @@ import graft.sriov.VfPolicy;
 import graft.sriov.VfSettings;
 import graft.sriov.host.PciDevice;
 import graft.sriov.host.PciFunction;
-import graft.sriov.operation.Before;
 import graft.sriov.operation.Deadline;
-import graft.sriov.operation.Operation;
-import graft.sriov.operation.Undo;
+import graft.sriov.operation.DeviceChange;
 import graft.sriov.plan.GuidScheme;
 import graft.sriov.plan.HostState;
 import graft.sriov.plan.Mlx4Options;
@@ -60,7 +58,7 @@ final class Trial {
             .orElseThrow(() -> new HostException("not there", pf.toString(), "Look at lspci -D"));
     if (device.sriov().map(sriov -> sriov.numVfs() > 0).orElse(false)) {
       throw new RefusedException(
-          new Problem(pf.toString(), "it has VFs now", "Try on a PF without VFs, or remove them"));
+          new Problem(pf, "it has VFs now", "Try on a PF without VFs, or remove them"));
     }
     Map<Integer, String> drivers = new HashMap<>();
     for (int i = 0; i < count && !driver.isEmpty(); i++) {
@@ -84,7 +82,7 @@ final class Trial {
     if (planner.problems(List.of(wanted)).isEmpty() && planner.awaitsModule(List.of(wanted))) {
       throw new RefusedException(
           new Problem(
-              pf.toString(),
+              pf,
               "mlx4 makes its VFs when its module is loaded and never later",
               "Write '"
                   + planner.module(List.of(wanted)).orElseThrow().line()
@@ -127,19 +125,22 @@ final class Trial {
         });
   }
 
+  /** A change that was begun, with how the host was before it. */
+  private record Written(DeviceChange change, Map<String, Object> before) {}
+
   private interface Look {
     void at(HostState state);
   }
 
   private boolean run(
-      List<PciAddress> devices, Function<HostState, List<Operation>> plan, Look look) {
+      List<PciAddress> devices, Function<HostState, List<DeviceChange>> plan, Look look) {
     List<PciFunction> first = functions(devices);
-    List<Before> written = new ArrayList<>();
+    List<Written> written = new ArrayList<>();
     HostException failure = null;
     try {
-      for (Operation operation : plan.apply(HostState.read(host))) {
-        written.add(operation.before(host));
-        timed("do   ", operation.describe(), () -> operation.apply(host));
+      for (DeviceChange change : plan.apply(HostState.read(host))) {
+        written.add(new Written(change, change.before(host)));
+        timed("do   ", change.describe(), () -> change.apply(host));
       }
       HostState now = HostState.read(host);
       look.at(now);
@@ -149,9 +150,10 @@ final class Trial {
       failure = e;
     }
     for (int i = written.size() - 1; i >= 0; i--) {
-      Before before = written.get(i);
+      DeviceChange change = written.get(i).change();
+      Map<String, Object> before = written.get(i).before();
       try {
-        timed("undo ", Undo.describe(before), () -> Undo.run(host, before));
+        timed("undo ", change.describeUndo(before), () -> change.undo(host, before));
       } catch (HostException e) {
         out.println("FAILED " + e.getMessage());
         good = false;

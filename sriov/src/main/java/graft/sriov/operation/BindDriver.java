@@ -28,7 +28,7 @@ import java.util.TreeMap;
  * @param override what {@code driver_override} says in the end, empty for nothing
  */
 public record BindDriver(PciAddress device, Optional<String> driver, Optional<String> override)
-    implements Operation {
+    implements DeviceChange {
   /** For a guest of KVM: only vfio-pci may take it from now on. */
   public static BindDriver toVfio(PciAddress device) {
     return toStub(device, StubDriver.VFIO);
@@ -57,24 +57,18 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
   }
 
   @Override
-  public boolean done(HostAccess host) {
+  public boolean isDone(HostAccess host) {
     return driver(host.files(), device).equals(driver)
         && override(host.files(), device).equals(override);
   }
 
   @Override
-  public Before before(HostAccess host) {
-    Map<String, String> values = new TreeMap<>();
-    driver(host.files(), device).ifPresent(name -> values.put("driver", name));
-    override(host.files(), device).ifPresent(name -> values.put("override", name));
-    if (PcibackSlots.has(host.files(), device)) {
-      values.put("slot", "1");
-    }
-    return new Before(getClass(), device, values);
+  public Map<String, Object> before(HostAccess host) {
+    return Saved.of(device, state(host.files(), device));
   }
 
   @Override
-  public void apply(HostAccess host) {
+  public Map<String, Object> apply(HostAccess host) {
     Sysfs files = host.files();
     requireThere(files);
     Optional<String> present = driver(files, device);
@@ -100,6 +94,7 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
     } catch (WriteHangsException e) {
       throw e.on(device.toString(), Holders.describe(files, device));
     }
+    return Map.of();
   }
 
   private void bind(HostAccess host, String name) {
@@ -146,7 +141,7 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
     if (!disks.isEmpty()) {
       throw new RefusedException(
           new Problem(
-              device.toString(),
+              device,
               "the host uses its disks: " + String.join(", ", disks),
               "Unmount them first"));
     }
@@ -158,7 +153,7 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
             holders -> {
               throw new RefusedException(
                   new Problem(
-                      device.toString(),
+                      device,
                       "it is " + holders + ", and unbinding its driver would hang",
                       "Stop that process, or detach the device from its guest"));
             });
@@ -183,19 +178,32 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
     if (!files.exists(bind)) {
       throw new RefusedException(
           new Problem(
-              device.toString(),
+              device,
               "there is no driver " + name + " in the kernel",
               "Load it: modprobe " + StubDriver.moduleOf(name)));
     }
   }
 
-  static void undo(HostAccess host, PciAddress device, Before before) {
+  @Override
+  public void undo(HostAccess host, Map<String, Object> before) {
+    Saved saved = new Saved(before);
     if (host.files().exists(PciPaths.device(device))) {
-      new BindDriver(device, before.value("driver"), before.value("override")).apply(host);
-      if (before.value("slot").isEmpty()) {
+      new BindDriver(device, saved.value("driver"), saved.value("override")).apply(host);
+      if (saved.value("slot").isEmpty()) {
         PcibackSlots.remove(host, device);
       }
     }
+  }
+
+  /** The driver of a device, what its override says, and whether pciback lists it. */
+  static Map<String, String> state(Sysfs files, PciAddress device) {
+    Map<String, String> values = new TreeMap<>();
+    driver(files, device).ifPresent(name -> values.put("driver", name));
+    override(files, device).ifPresent(name -> values.put("override", name));
+    if (PcibackSlots.has(files, device)) {
+      values.put("slot", "1");
+    }
+    return values;
   }
 
   static Optional<String> driver(Sysfs files, PciAddress device) {
@@ -206,5 +214,10 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
     return files
         .read(PciPaths.device(device, "driver_override"))
         .filter(text -> !text.isEmpty() && !text.equals("(null)"));
+  }
+
+  @Override
+  public String describeUndo(Map<String, Object> before) {
+    return device + ": back to " + new Saved(before).value("driver").orElse("no driver");
   }
 }

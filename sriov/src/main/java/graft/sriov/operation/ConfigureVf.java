@@ -21,7 +21,7 @@ import java.util.TreeMap;
  *     says nothing
  */
 public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSettings known)
-    implements Operation {
+    implements DeviceChange {
   private static final String SETTINGS = "settings.";
 
   @Override
@@ -30,26 +30,27 @@ public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSet
   }
 
   @Override
-  public boolean done(HostAccess host) {
+  public boolean isDone(HostAccess host) {
     return missing(control(host, device)).isEmpty();
   }
 
   @Override
-  public Before before(HostAccess host) {
+  public Map<String, Object> before(HostAccess host) {
     Map<String, String> values = new TreeMap<>(Map.of("index", Integer.toString(index)));
     Map<String, String> captured = new TreeMap<>(known.toMap());
     captured.putAll(control(host, device).capture(index));
     captured.forEach((name, value) -> values.put(SETTINGS + name, value));
-    return new Before(getClass(), device, values);
+    return Saved.of(device, values);
   }
 
   @Override
-  public void apply(HostAccess host) {
+  public Map<String, Object> apply(HostAccess host) {
     VfControl control = control(host, device);
     VfSettings missing = missing(control);
     if (!missing.isEmpty()) {
       control.set(index, missing);
     }
+    return Map.of();
   }
 
   /** Only what the driver itself says is taken as done: what is merely known may have been lost. */
@@ -65,10 +66,11 @@ public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSet
   }
 
   /** A VF that is gone has no settings to restore. */
-  static void undo(HostAccess host, PciAddress pf, Before before) {
-    Optional<VfControl> control = VfControls.find(host, pf);
-    int index = before.number("index");
-    control.ifPresent(found -> found.restore(index, before.below(SETTINGS)));
+  @Override
+  public void undo(HostAccess host, Map<String, Object> before) {
+    Saved saved = new Saved(before);
+    Optional<VfControl> control = VfControls.find(host, device);
+    control.ifPresent(found -> found.restore(index, saved.below(SETTINGS)));
   }
 
   static VfControl control(HostAccess host, PciAddress pf) {
@@ -80,5 +82,10 @@ public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSet
                         + " interface nor the files of the out-of-tree driver",
                     pf.toString(),
                     "Load ib_ipoib (modprobe ib_ipoib), or bind the PF to its driver"));
+  }
+
+  @Override
+  public String describeUndo(Map<String, Object> before) {
+    return device + ": the settings of VF " + index + " as they were";
   }
 }

@@ -18,7 +18,8 @@ import java.util.UUID;
  * @param type one of its {@code mdev_supported_types}, such as {@code nvidia-105}
  * @param uuid the new device's name
  */
-public record CreateMediatedDevice(PciAddress device, String type, UUID uuid) implements Operation {
+public record CreateMediatedDevice(PciAddress device, String type, UUID uuid)
+    implements DeviceChange {
   private static final String DEVICES = "/sys/bus/mdev/devices/";
 
   @Override
@@ -27,28 +28,26 @@ public record CreateMediatedDevice(PciAddress device, String type, UUID uuid) im
   }
 
   @Override
-  public boolean done(HostAccess host) {
+  public boolean isDone(HostAccess host) {
     return exists(host, uuid.toString());
   }
 
   @Override
-  public Before before(HostAccess host) {
-    return new Before(
-        getClass(),
-        device,
-        Map.of("uuid", uuid.toString(), "present", Boolean.toString(done(host))));
+  public Map<String, Object> before(HostAccess host) {
+    return Saved.of(
+        device, Map.of("uuid", uuid.toString(), "present", Boolean.toString(isDone(host))));
   }
 
   @Override
-  public void apply(HostAccess host) {
-    if (done(host)) {
-      return;
+  public Map<String, Object> apply(HostAccess host) {
+    if (isDone(host)) {
+      return Map.of();
     }
     String folder = PciPaths.device(device, "mdev_supported_types/" + type);
     if (!host.files().exists(folder)) {
       throw new RefusedException(
           new Problem(
-              device.toString(),
+              device,
               "it offers no mediated devices of type " + type,
               "It offers "
                   + host.files().list(PciPaths.device(device, "mdev_supported_types"))
@@ -57,21 +56,28 @@ public record CreateMediatedDevice(PciAddress device, String type, UUID uuid) im
     if (host.files().read(folder + "/available_instances").orElse("").equals("0")) {
       throw new RefusedException(
           new Problem(
-              device.toString(),
+              device,
               "no instance of type " + type + " is left",
               "Take another type or device, or free an instance"));
     }
     host.files().write(folder + "/create", uuid.toString(), host.limits().bind());
+    return Map.of();
   }
 
-  static void undo(HostAccess host, Before before) {
-    String uuid = before.value("uuid").orElseThrow();
-    if (before.value("present").equals(Optional.of("false")) && exists(host, uuid)) {
+  @Override
+  public void undo(HostAccess host, Map<String, Object> before) {
+    Saved saved = new Saved(before);
+    if (saved.value("present").equals(Optional.of("false")) && exists(host, uuid.toString())) {
       host.files().write(DEVICES + uuid + "/remove", "1", host.limits().bind());
     }
   }
 
   private static boolean exists(HostAccess host, String uuid) {
     return host.files().exists(DEVICES + uuid);
+  }
+
+  @Override
+  public String describeUndo(Map<String, Object> before) {
+    return device + ": mediated device " + uuid + " as it was";
   }
 }

@@ -13,7 +13,7 @@ import java.util.Map;
  * @param device the PF
  * @param on what to set
  */
-public record SetAutoprobe(PciAddress device, boolean on) implements Operation {
+public record SetAutoprobe(PciAddress device, boolean on) implements DeviceChange {
   private static final String FILE = "sriov_drivers_autoprobe";
 
   @Override
@@ -22,25 +22,28 @@ public record SetAutoprobe(PciAddress device, boolean on) implements Operation {
   }
 
   @Override
-  public boolean done(HostAccess host) {
+  public boolean isDone(HostAccess host) {
     return present(host, device).equals(text(on));
   }
 
   @Override
-  public Before before(HostAccess host) {
-    return new Before(getClass(), device, Map.of("autoprobe", present(host, device)));
+  public Map<String, Object> before(HostAccess host) {
+    return Saved.of(device, Map.of("autoprobe", present(host, device)));
   }
 
   @Override
-  public void apply(HostAccess host) {
-    if (!done(host)) {
+  public Map<String, Object> apply(HostAccess host) {
+    if (!isDone(host)) {
       host.files().write(PciPaths.device(device, FILE), text(on), host.limits().attribute());
     }
+    return Map.of();
   }
 
-  static void undo(HostAccess host, PciAddress pf, Before before) {
-    if (host.files().exists(PciPaths.device(pf, FILE))) {
-      new SetAutoprobe(pf, before.number("autoprobe") == 1).apply(host);
+  @Override
+  public void undo(HostAccess host, Map<String, Object> before) {
+    Saved saved = new Saved(before);
+    if (host.files().exists(PciPaths.device(device, FILE))) {
+      new SetAutoprobe(device, saved.number("autoprobe") == 1).apply(host);
     }
   }
 
@@ -55,5 +58,13 @@ public record SetAutoprobe(PciAddress device, boolean on) implements Operation {
 
   private static String text(boolean on) {
     return on ? "1" : "0";
+  }
+
+  @Override
+  public String describeUndo(Map<String, Object> before) {
+    return device
+        + ": driver autoprobe of VFs "
+        + (new Saved(before).number("autoprobe") == 1 ? "on" : "off")
+        + " again";
   }
 }

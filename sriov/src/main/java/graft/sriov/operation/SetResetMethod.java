@@ -13,7 +13,7 @@ import java.util.Map;
  * @param methods names in the order in which they are tried: {@code flr}, {@code bus}, {@code pm},
  *     {@code device_specific}
  */
-public record SetResetMethod(PciAddress device, String methods) implements Operation {
+public record SetResetMethod(PciAddress device, String methods) implements DeviceChange {
   private static final String FILE = "reset_method";
 
   @Override
@@ -22,14 +22,13 @@ public record SetResetMethod(PciAddress device, String methods) implements Opera
   }
 
   @Override
-  public boolean done(HostAccess host) {
+  public boolean isDone(HostAccess host) {
     return host.files().read(PciPaths.device(device, FILE)).orElse("").equals(methods);
   }
 
   @Override
-  public Before before(HostAccess host) {
-    return new Before(
-        getClass(),
+  public Map<String, Object> before(HostAccess host) {
+    return Saved.of(
         device,
         host.files()
             .read(PciPaths.device(device, FILE))
@@ -38,16 +37,24 @@ public record SetResetMethod(PciAddress device, String methods) implements Opera
   }
 
   @Override
-  public void apply(HostAccess host) {
-    if (!done(host)) {
+  public Map<String, Object> apply(HostAccess host) {
+    if (!isDone(host)) {
       host.files().write(PciPaths.device(device, FILE), methods, host.limits().attribute());
     }
+    return Map.of();
   }
 
-  static void undo(HostAccess host, PciAddress device, Before before) {
-    before
+  @Override
+  public void undo(HostAccess host, Map<String, Object> before) {
+    Saved saved = new Saved(before);
+    saved
         .value("methods")
         .filter(methods -> host.files().exists(PciPaths.device(device, FILE)))
         .ifPresent(methods -> new SetResetMethod(device, methods).apply(host));
+  }
+
+  @Override
+  public String describeUndo(Map<String, Object> before) {
+    return device + ": reset by " + new Saved(before).value("methods").orElse("nothing") + " again";
   }
 }

@@ -26,7 +26,7 @@ import java.util.TreeMap;
  *     this is taken back and the driver did not know them
  */
 public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> known)
-    implements Operation {
+    implements DeviceChange {
   private static final String FILE = "sriov_numvfs";
 
   public SetVfCount {
@@ -43,12 +43,12 @@ public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> 
   }
 
   @Override
-  public boolean done(HostAccess host) {
+  public boolean isDone(HostAccess host) {
     return present(host.files(), device) == count;
   }
 
   @Override
-  public Before before(HostAccess host) {
+  public Map<String, Object> before(HostAccess host) {
     Map<String, String> values = new TreeMap<>();
     int present = present(host.files(), device);
     values.put("count", Integer.toString(present));
@@ -69,17 +69,16 @@ public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> 
       vf(host.files(), device, i)
           .ifPresent(
               vf ->
-                  BindDriver.toNothing(vf, Optional.empty())
-                      .before(host)
-                      .values()
+                  BindDriver.state(host.files(), vf)
                       .forEach((name, value) -> values.put(prefix + name, value)));
     }
-    return new Before(getClass(), device, values);
+    return Saved.of(device, values);
   }
 
   @Override
-  public void apply(HostAccess host) {
+  public Map<String, Object> apply(HostAccess host) {
     change(host, device, count);
+    return Map.of();
   }
 
   /** Through 0, and with a look whether the kernel did what it was told. */
@@ -118,30 +117,32 @@ public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> 
   }
 
   /** The VFs as they were: count, settings, drivers. Safe to run from any state in between. */
-  static void undo(HostAccess host, PciAddress pf, Before before) {
+  @Override
+  public void undo(HostAccess host, Map<String, Object> before) {
+    Saved saved = new Saved(before);
     Sysfs files = host.files();
-    if (!files.exists(PciPaths.device(pf, FILE))) {
+    if (!files.exists(PciPaths.device(device, FILE))) {
       return;
     }
-    int count = before.number("count");
-    if (present(files, pf) != count) {
+    int count = saved.number("count");
+    if (present(files, device) != count) {
       // Off, so that no driver takes a VF that is to get its settings first.
-      new SetAutoprobe(pf, false).apply(host);
-      change(host, pf, count);
+      new SetAutoprobe(device, false).apply(host);
+      change(host, device, count);
     }
-    Optional<VfControl> control = VfControls.find(host, pf);
+    Optional<VfControl> control = VfControls.find(host, device);
     for (int i = 0; i < count; i++) {
       String prefix = "vf." + i + ".";
       int index = i;
-      control.ifPresent(found -> found.restore(index, before.below(prefix + "settings.")));
-      vf(files, pf, i)
+      control.ifPresent(found -> found.restore(index, saved.below(prefix + "settings.")));
+      vf(files, device, i)
           .ifPresent(
               vf ->
                   new BindDriver(
-                          vf, before.value(prefix + "driver"), before.value(prefix + "override"))
+                          vf, saved.value(prefix + "driver"), saved.value(prefix + "override"))
                       .apply(host));
     }
-    new SetAutoprobe(pf, before.number("autoprobe") == 1).apply(host);
+    new SetAutoprobe(device, saved.number("autoprobe") == 1).apply(host);
   }
 
   private static int present(Sysfs files, PciAddress pf) {
@@ -158,5 +159,10 @@ public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> 
 
   static Optional<PciAddress> vf(Sysfs files, PciAddress pf, int index) {
     return files.linkName(PciPaths.device(pf, "virtfn" + index)).flatMap(PciAddress::tryParse);
+  }
+
+  @Override
+  public String describeUndo(Map<String, Object> before) {
+    return device + ": back to " + new Saved(before).number("count") + " VFs as they were";
   }
 }

@@ -14,7 +14,7 @@ import java.util.Map;
  * @param device the GPU's virtual function
  * @param type the number of the type, as {@code nvidia/creatable_vgpu_types} lists it; 0 for none
  */
-public record SetVgpuType(PciAddress device, int type) implements Operation {
+public record SetVgpuType(PciAddress device, int type) implements DeviceChange {
   private static final String FILE = "nvidia/current_vgpu_type";
 
   @Override
@@ -23,37 +23,45 @@ public record SetVgpuType(PciAddress device, int type) implements Operation {
   }
 
   @Override
-  public boolean done(HostAccess host) {
+  public boolean isDone(HostAccess host) {
     return present(host, device).equals(Integer.toString(type));
   }
 
   @Override
-  public Before before(HostAccess host) {
-    return new Before(getClass(), device, Map.of("type", present(host, device)));
+  public Map<String, Object> before(HostAccess host) {
+    return Saved.of(device, Map.of("type", present(host, device)));
   }
 
   @Override
-  public void apply(HostAccess host) {
-    if (done(host)) {
-      return;
+  public Map<String, Object> apply(HostAccess host) {
+    if (isDone(host)) {
+      return Map.of();
     }
     if (!host.files().exists(PciPaths.device(device, FILE))) {
       throw new RefusedException(
           new Problem(
-              device.toString(),
+              device,
               "it takes no vGPU type",
               "Load NVIDIA's vGPU host driver and make the GPU's VFs (sriov-manage -e)"));
     }
     host.files().write(PciPaths.device(device, FILE), Integer.toString(type), host.limits().bind());
+    return Map.of();
   }
 
-  static void undo(HostAccess host, PciAddress device, Before before) {
+  @Override
+  public void undo(HostAccess host, Map<String, Object> before) {
+    Saved saved = new Saved(before);
     if (host.files().exists(PciPaths.device(device, FILE))) {
-      new SetVgpuType(device, before.number("type")).apply(host);
+      new SetVgpuType(device, saved.number("type")).apply(host);
     }
   }
 
   private static String present(HostAccess host, PciAddress vf) {
     return host.files().read(PciPaths.device(vf, FILE)).orElse("0");
+  }
+
+  @Override
+  public String describeUndo(Map<String, Object> before) {
+    return device + ": vGPU of type " + new Saved(before).number("type") + " again";
   }
 }

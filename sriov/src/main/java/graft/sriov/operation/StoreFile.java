@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * @param path an absolute path on the host
  * @param content the whole content, which ends with a newline
  */
-public record StoreFile(PciAddress device, String path, String content) implements Operation {
+public record StoreFile(PciAddress device, String path, String content) implements DeviceChange {
 
   @Override
   public String describe() {
@@ -20,32 +20,39 @@ public record StoreFile(PciAddress device, String path, String content) implemen
   }
 
   @Override
-  public boolean done(HostAccess host) {
+  public boolean isDone(HostAccess host) {
     return host.files().read(path).orElse("").equals(content.strip());
   }
 
   @Override
-  public Before before(HostAccess host) {
+  public Map<String, Object> before(HostAccess host) {
     Map<String, String> values = new TreeMap<>(Map.of("path", path));
     host.files().read(path).ifPresent(text -> values.put("content", text + "\n"));
-    return new Before(getClass(), device, values);
+    return Saved.of(device, values);
   }
 
   @Override
-  public void apply(HostAccess host) {
-    if (!done(host)) {
+  public Map<String, Object> apply(HostAccess host) {
+    if (!isDone(host)) {
       host.files().store(path, content);
     }
+    return Map.of();
   }
 
-  static void undo(HostAccess host, Before before) {
-    String path = before.value("path").orElseThrow();
-    if (before.value("content").isEmpty()) {
+  @Override
+  public void undo(HostAccess host, Map<String, Object> before) {
+    Saved saved = new Saved(before);
+    if (saved.value("content").isEmpty()) {
       if (host.files().exists(path)) {
         host.files().remove(path);
       }
-    } else if (!host.files().read(path).equals(before.value("content").map(String::strip))) {
-      host.files().store(path, before.value("content").get());
+    } else if (!host.files().read(path).equals(saved.value("content").map(String::strip))) {
+      host.files().store(path, saved.value("content").get());
     }
+  }
+
+  @Override
+  public String describeUndo(Map<String, Object> before) {
+    return path + ": " + (before.containsKey("content") ? "the former content" : "remove");
   }
 }

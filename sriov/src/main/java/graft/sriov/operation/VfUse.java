@@ -29,7 +29,7 @@ final class VfUse {
         .map(
             why ->
                 new Problem(
-                    vf.toString(),
+                    vf,
                     "it is " + why + ", and changing the number of VFs would take it away",
                     "Detach it from its guest, or stop the process, and give it back to the host"
                         + " first"));

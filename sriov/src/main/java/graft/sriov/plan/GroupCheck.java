@@ -39,7 +39,7 @@ public final class GroupCheck {
     if (!others.isEmpty()) {
       throw new RefusedException(
           new Problem(
-              device.toString(),
+              device,
               "IOMMU group "
                   + group.get()
                   + " is not viable: the host uses "

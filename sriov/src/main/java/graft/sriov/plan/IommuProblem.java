@@ -9,7 +9,7 @@ final class IommuProblem {
 
   static Problem missing(PciAddress device) {
     return new Problem(
-        device.toString(),
+        device,
         "the host has no IOMMU in use, without which no guest can have a device of its own",
         "Turn VT-d or AMD-Vi on in the BIOS and boot with intel_iommu=on iommu=pt (Intel) or"
             + " iommu=pt (AMD) on the kernel's command line");

@@ -50,7 +50,7 @@ public record Ledger(SortedMap<PciAddress, String> holders) {
         .map(
             present ->
                 new Problem(
-                    device.toString(),
+                    device,
                     present + " has it, so " + holder + " cannot have it too",
                     "Detach it from " + present + " first, or give " + holder + " another device"));
   }

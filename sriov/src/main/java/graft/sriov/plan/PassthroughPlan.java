@@ -1,7 +1,8 @@
 package graft.sriov.plan;
 
+import graft.sriov.PciAddress;
 import graft.sriov.host.PciDevice;
-import graft.sriov.operation.Operation;
+import graft.sriov.operation.DeviceChange;
 import java.util.List;
 
 /**
@@ -13,7 +14,19 @@ import java.util.List;
  * @param notes what the operator should know: how it is reset, that MPS runs
  */
 public record PassthroughPlan(
-    List<PciDevice> functions, List<Operation> operations, Ledger ledger, List<String> notes) {
+    List<PciDevice> functions, List<DeviceChange> operations, Ledger ledger, List<Note> notes) {
+  /**
+   * What the operator should know of a device.
+   *
+   * @param text about it, without its address
+   */
+  public record Note(PciAddress device, String text) {
+    @Override
+    public String toString() {
+      return device + ": " + text;
+    }
+  }
+
   public PassthroughPlan {
     functions = List.copyOf(functions);
     operations = List.copyOf(operations);

@@ -8,7 +8,8 @@ import graft.sriov.StubDriver;
 import graft.sriov.host.NvidiaGpu;
 import graft.sriov.host.PciDevice;
 import graft.sriov.operation.BindDriver;
-import graft.sriov.operation.Operation;
+import graft.sriov.operation.DeviceChange;
+import graft.sriov.plan.PassthroughPlan.Note;
 import graft.sriov.plan.PassthroughRequest.Bridges;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,8 +74,8 @@ public final class PassthroughPlanner {
     }
     RefusedException.throwIfAny(problems);
 
-    List<Operation> operations = new ArrayList<>();
-    List<String> notes = new ArrayList<>();
+    List<DeviceChange> operations = new ArrayList<>();
+    List<Note> notes = new ArrayList<>();
     for (PciAddress address : wanted.keySet()) {
       PciDevice device = device(address);
       BindDriver bind = BindDriver.toStub(address, stub);
@@ -106,7 +107,7 @@ public final class PassthroughPlanner {
     if (device.isEmpty()) {
       problems.add(
           new Problem(
-              request.device().toString(),
+              request.device(),
               "there is no such device",
               "Look at lspci -D; a VF is there only after its PF has been told to make it"));
       return List.of();
@@ -120,7 +121,7 @@ public final class PassthroughPlanner {
   }
 
   private void check(PciDevice device, PassthroughRequest request, List<Problem> problems) {
-    String subject = device.address().toString();
+    PciAddress subject = device.address();
     if (device.bootVga()) {
       problems.add(
           new Problem(
@@ -187,7 +188,7 @@ public final class PassthroughPlanner {
       if (!itself && holder.isPresent() && !holder.get().equals(request.guest())) {
         problems.add(
             new Problem(
-                address.toString(),
+                address,
                 "it shares IOMMU group "
                     + group
                     + " with "
@@ -205,7 +206,7 @@ public final class PassthroughPlanner {
           && !HARMLESS.contains(member.driver().get())) {
         problems.add(
             new Problem(
-                address.toString(),
+                address,
                 "IOMMU group "
                     + group
                     + " is not viable: it also holds "
@@ -223,7 +224,7 @@ public final class PassthroughPlanner {
   private static Problem bridge(
       PciAddress address, IommuGroup group, PciDevice bridge, List<PciDevice> members) {
     return new Problem(
-        address.toString(),
+        address,
         "its IOMMU group "
             + group
             + " also holds the bridge "
@@ -235,24 +236,22 @@ public final class PassthroughPlanner {
             + " vfio leaves alone, when all devices below it go to the same guest");
   }
 
-  private List<String> notes(PciDevice device) {
+  private List<Note> notes(PciDevice device) {
     List<String> notes = new ArrayList<>();
     notes.add(
-        device.address()
-            + (device.resetMethods().isEmpty()
-                ? ": the kernel knows no way to reset it; a guest may find it as the last left it"
-                : ": reset by " + String.join(", then ", device.resetMethods())));
+        device.resetMethods().isEmpty()
+            ? "the kernel knows no way to reset it; a guest may find it as the last left it"
+            : "reset by " + String.join(", then ", device.resetMethods()));
     for (NvidiaGpu gpu : host.pci().gpus()) {
       if (gpu.address().equals(device.address()) && !gpu.migInstances().isEmpty()) {
         notes.add(
-            device.address()
-                + ": it is divided into MIG instances "
+            "it is divided into MIG instances "
                 + gpu.migInstances()
                 + ", which end with the host's driver");
       }
     }
     if (device.isNvidiaGpu() && host.pci().processes().mps()) {
-      notes.add(device.address() + ": CUDA MPS runs on this host and will not see it any more");
+      notes.add("CUDA MPS runs on this host and will not see it any more");
     }
     if (stub == StubDriver.PCIBACK && !device.isVirtualFunction()) {
       device
@@ -260,14 +259,12 @@ public final class PassthroughPlanner {
           .filter(driver -> !driver.equals(stub.driver()))
           .ifPresent(driver -> notes.add(hiding(device, driver)));
     }
-    return notes;
+    return notes.stream().map(text -> new Note(device.address(), text)).toList();
   }
 
   /** How a device never meets a driver that may not let go of it. */
   private static String hiding(PciDevice device, String driver) {
-    return device.address()
-        + ": "
-        + driver
+    return driver
         + " of dom0 has it after each boot; xen-pciback.hide=("
         + device.address()
         + ") on dom0's command line keeps it away (playbooks/host.yml: graft_xen_hide)";

@@ -9,9 +9,9 @@ import graft.sriov.host.PciDevice;
 import graft.sriov.host.RdmaDevice;
 import graft.sriov.host.SriovCapability;
 import graft.sriov.operation.BindDriver;
-import graft.sriov.operation.ConfigureVf;
-import graft.sriov.operation.Operation;
+import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetAutoprobe;
+import graft.sriov.operation.SetUpVf;
 import graft.sriov.operation.SetVfCount;
 import graft.sriov.vf.VfWay;
 import java.util.ArrayList;
@@ -35,16 +35,16 @@ public final class VfPlanner {
    * @return the operations in order, none when all is as asked for already
    * @throws RefusedException with every problem of every request
    */
-  public List<Operation> plan(List<VfRequest> requests) {
+  public List<DeviceChange> plan(List<VfRequest> requests) {
     RefusedException.throwIfAny(problems(requests));
-    List<Operation> operations = new ArrayList<>();
+    List<DeviceChange> operations = new ArrayList<>();
     module(requests)
         .filter(options -> awaitsModule(requests))
         .map(options -> options.operation(requests.get(0).pf()))
         .ifPresent(operations::add);
     for (VfRequest request : requests) {
       if (!Mlx4Options.awaited(host, request)) {
-        operations.addAll(plan(request));
+        operations.addAll(missing(request));
       }
     }
     return operations;
@@ -73,69 +73,71 @@ public final class VfPlanner {
     return wanted(host, request);
   }
 
-  private List<Operation> plan(VfRequest request) {
-    PciDevice pf = host.pci().device(request.pf()).orElseThrow();
-    SriovCapability capability = pf.sriov().orElseThrow();
-    boolean anew = capability.numVfs() != request.count();
-    SortedMap<Integer, VfSettings> wanted = wanted(host, request);
-    List<Operation> operations = new ArrayList<>();
-    boolean quiet = anew && request.count() > 0 && capability.autoprobe();
-    if (quiet) {
-      operations.add(new SetAutoprobe(request.pf(), false));
+  /**
+   * Everything that makes the VFs of a request without problems, in the one order in which Graft
+   * makes them, whether it is done already or not. The kernel's search for drivers is turned off
+   * first, and stays off while the VFs are there: a driver that took a VF before it has its GUIDs
+   * would keep the wrong ones, and one that took it before its guest starts would have to be
+   * unbound.
+   */
+  public List<DeviceChange> changes(VfRequest request) {
+    SriovCapability capability = capability(request.pf());
+    List<DeviceChange> changes = new ArrayList<>();
+    if (request.count() > 0) {
+      changes.add(new SetAutoprobe(request.pf(), false));
     }
-    if (anew) {
-      operations.add(new SetVfCount(request.pf(), request.count(), host.knownOf(request.pf())));
-    }
-    List<Operation> binds = new ArrayList<>();
-    for (int index = 0; index < request.count(); index++) {
-      VfSettings settings = wanted.getOrDefault(index, VfSettings.NONE);
-      Optional<String> driver = Optional.ofNullable(request.drivers().get(index));
-      PciAddress vf = capability.vfAddress(request.pf(), index);
-      if (anew) {
-        if (!settings.isEmpty()) {
-          operations.add(new ConfigureVf(request.pf(), index, settings, VfSettings.NONE));
-        }
-        driver.ifPresent(name -> binds.add(bind(vf, name)));
-      } else {
-        change(request.pf(), index, vf, settings, driver, operations);
-      }
-    }
-    if (quiet) {
-      operations.add(new SetAutoprobe(request.pf(), true));
-    }
-    operations.addAll(binds);
-    return operations;
+    changes.add(new SetVfCount(request.pf(), request.count()));
+    wanted(host, request)
+        .forEach(
+            (index, settings) -> {
+              if (!settings.isEmpty()) {
+                changes.add(new SetUpVf(request.pf(), index, settings));
+              }
+            });
+    new TreeMap<>(request.drivers())
+        .forEach(
+            (index, driver) ->
+                changes.add(bind(capability.vfAddress(request.pf(), index), driver)));
+    return changes;
   }
 
-  /** A VF that stays: its driver lets go for as long as its GUIDs or its MAC change. */
-  private void change(
-      PciAddress pf,
-      int index,
-      PciAddress address,
-      VfSettings wanted,
-      Optional<String> driver,
-      List<Operation> operations) {
-    PciDevice vf = host.pci().device(address).orElseThrow();
-    VfSettings missing = wanted.notIn(host.settingsOf(pf, index));
-    Optional<String> present = vf.driver();
-    boolean rebind = missing.hasAddress() && present.isPresent();
-    if (rebind) {
-      operations.add(BindDriver.toNothing(address, vf.driverOverride()));
+  /** Whether the host was as a change of {@link #changes} leaves it when it was looked at. */
+  public boolean isDone(DeviceChange change) {
+    Optional<SriovCapability> capability =
+        host.pci().device(change.device()).flatMap(PciDevice::sriov);
+    if (change instanceof SetAutoprobe autoprobe) {
+      return capability.map(found -> found.autoprobe() == autoprobe.on()).orElse(false);
     }
-    if (!missing.isEmpty()) {
-      VfSettings known = host.knownOf(pf).getOrDefault(index, VfSettings.NONE);
-      operations.add(new ConfigureVf(pf, index, missing, known));
+    if (change instanceof SetVfCount vfs) {
+      return capability.map(found -> found.numVfs() == vfs.count()).orElse(false);
     }
-    if (driver.isPresent()) {
-      BindDriver bind = bind(address, driver.get());
-      boolean asWanted =
-          present.equals(bind.driver()) && vf.driverOverride().equals(bind.override());
-      if (rebind || !asWanted) {
-        operations.add(bind);
-      }
-    } else if (rebind) {
-      operations.add(new BindDriver(address, present, vf.driverOverride()));
+    if (change instanceof SetUpVf vf) {
+      int there = capability.map(SriovCapability::numVfs).orElse(0);
+      VfSettings present = host.settingsOf(vf.device(), vf.index());
+      return vf.index() < there && vf.settings().notIn(present).isEmpty();
     }
+    if (change instanceof BindDriver bind) {
+      Optional<PciDevice> device = host.pci().device(bind.device());
+      return device.isPresent()
+          && device.get().driver().equals(bind.driver())
+          && device.get().driverOverride().equals(bind.override());
+    }
+    throw new IllegalArgumentException("a snapshot does not show whether this is done: " + change);
+  }
+
+  /** New VFs have nothing of what the present ones have. */
+  private List<DeviceChange> missing(VfRequest request) {
+    boolean anew = capability(request.pf()).numVfs() != request.count();
+    return changes(request).stream()
+        .filter(
+            change ->
+                !isDone(change)
+                    || (anew && (change instanceof SetUpVf || change instanceof BindDriver)))
+        .toList();
+  }
+
+  private SriovCapability capability(PciAddress pf) {
+    return host.pci().device(pf).orElseThrow().sriov().orElseThrow();
   }
 
   private static BindDriver bind(PciAddress vf, String driver) {

@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
 
@@ -47,7 +48,11 @@ final class VfRequestCheck {
   }
 
   private void add(VfRequest request, String what, String next) {
-    problems.add(new Problem(request.pf().toString(), what, next));
+    problems.add(new Problem(request.pf(), what, next));
+  }
+
+  private void addOfVf(VfRequest request, int index, String what, String next) {
+    problems.add(new Problem(request.pf(), what, next).ofVf(index));
   }
 
   private boolean capability(VfRequest request) {
@@ -103,8 +108,9 @@ final class VfRequestCheck {
 
   private void range(VfRequest request) {
     for (int index : VfPlanner.outOfRange(request)) {
-      add(
+      addOfVf(
           request,
+          index,
           "VF " + index + " is asked for, but there will be " + request.count() + " VFs",
           request.count() == 0
               ? "Ask for more VFs"
@@ -183,8 +189,9 @@ final class VfRequestCheck {
       }
       VfSettings unable = way.get().unable(one);
       if (!unable.isEmpty()) {
-        add(
+        addOfVf(
             request,
+            entry.getKey(),
             "VF " + entry.getKey() + ": " + way.get().name() + " cannot set " + unable,
             "GUIDs belong to InfiniBand ports; MAC, trust and rate to Ethernet ports");
         return;
@@ -209,7 +216,7 @@ final class VfRequestCheck {
       if (anew) {
         problems.add(
             new Problem(
-                vf.toString(),
+                vf,
                 use.get()
                     + ", and "
                     + request.count()
@@ -220,13 +227,13 @@ final class VfRequestCheck {
       } else if (missing.hasAddress()) {
         problems.add(
             new Problem(
-                vf.toString(),
+                vf,
                 use.get() + ", and " + missing + " takes effect only when its driver lets it go",
                 "Detach it first, or ask for the settings that it has"));
       } else if (driverChanges(request, index, vf)) {
         problems.add(
             new Problem(
-                vf.toString(),
+                vf,
                 use.get() + ", and its driver is to change",
                 "Detach it first, or leave its driver"));
       }
@@ -291,19 +298,22 @@ final class VfRequestCheck {
       VfPlanner.wanted(host, request)
           .forEach(
               (index, settings) -> {
-                String name = "VF " + index + " of " + request.pf();
-                settings.nodeGuid().ifPresent(guid -> unique("node", guid, name, nodes));
-                settings.portGuid().ifPresent(guid -> unique("port", guid, name, ports));
+                settings.nodeGuid().ifPresent(g -> unique("node", g, request, index, nodes));
+                settings.portGuid().ifPresent(g -> unique("port", g, request, index, ports));
               });
     }
   }
 
-  private void unique(String kind, Guid guid, String name, Map<Guid, String> owners) {
+  private void unique(
+      String kind, Guid guid, VfRequest request, int index, Map<Guid, String> owners) {
+    String name = "VF " + index + " of " + request.pf();
     String other = owners.putIfAbsent(guid, name);
     if (other != null) {
       problems.add(
           new Problem(
               name,
+              Optional.of(request.pf()),
+              OptionalInt.of(index),
               "its " + kind + " GUID " + guid + " is also that of " + other,
               "Give each its own, or have GUIDs made by leaving them out"));
     }

@@ -62,13 +62,13 @@ class OperationsTest {
   void aNumberOfVfsIsWrittenOnceAndTheSameNumberNotAtAll() {
     SetVfCount operation = new SetVfCount(PF, 4);
     assertThat(operation.describe()).isEqualTo("0000:3b:00.0: 4 virtual functions");
-    assertThat(operation.done(host)).isFalse();
+    assertThat(operation.isDone(host)).isFalse();
 
     operation.apply(host);
     operation.apply(host);
 
     assertThat(fake.takeLog()).containsExactly(DEVICES + PF + "/sriov_numvfs = 4");
-    assertThat(operation.done(host)).isTrue();
+    assertThat(operation.isDone(host)).isTrue();
     assertThat(capability().vfs()).hasSize(4);
   }
 
@@ -126,15 +126,16 @@ class OperationsTest {
     SortedMap<String, String> first = fake.state();
 
     SetVfCount operation = new SetVfCount(PF, 5);
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
     operation.apply(host);
     configure(0, VfSettings.NONE.withGuids(new Guid(0x42), new Guid(0x42))).apply(host);
-    Undo.run(host, before);
+    operation.undo(host, before);
 
-    assertThat(Undo.describe(before)).isEqualTo("0000:3b:00.0: back to 2 VFs as they were");
+    assertThat(operation.describeUndo(before))
+        .isEqualTo("0000:3b:00.0: back to 2 VFs as they were");
     assertThat(fake.state()).isEqualTo(first);
     fake.takeLog();
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(fake.takeLog()).as("a second time does nothing").isEmpty();
   }
 
@@ -144,9 +145,9 @@ class OperationsTest {
     VfSettings known = VfSettings.NONE.withGuids(GUID, GUID);
     SetVfCount operation = new SetVfCount(PF, 3, Map.of(0, known));
 
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
     operation.apply(host);
-    Undo.run(host, before);
+    operation.undo(host, before);
 
     assertThat(host.links().read(HostPci.read(fake).device(PF).get().interfaces().get(0)))
         .containsExactly(known.withPolicy(VfPolicy.FOLLOW));
@@ -167,12 +168,12 @@ class OperationsTest {
   @Test
   void withAutoprobeOffNoDriverTakesNewVfs() {
     SetAutoprobe operation = new SetAutoprobe(PF, false);
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
     operation.apply(host);
     new SetVfCount(PF, 1).apply(host);
 
     assertThat(HostPci.read(fake).device(VF0).orElseThrow().driver()).isEmpty();
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(capability().autoprobe()).isTrue();
   }
 
@@ -191,7 +192,7 @@ class OperationsTest {
         .as("the policy is so already")
         .containsExactly(
             "netlink ibp59s0f0 vf 0 node = " + GUID, "netlink ibp59s0f0 vf 0 port = " + GUID);
-    assertThat(operation.done(host)).isTrue();
+    assertThat(operation.isDone(host)).isTrue();
     operation.apply(host);
     assertThat(fake.takeLog()).isEmpty();
   }
@@ -202,10 +203,11 @@ class OperationsTest {
         .isInstanceOf(HostException.class)
         .hasMessageContaining("there is no VF 0");
     new SetVfCount(PF, 1).apply(host);
-    Before before = configure(0, VfSettings.NONE.withGuids(GUID, GUID)).before(host);
+    ConfigureVf operation = configure(0, VfSettings.NONE.withGuids(GUID, GUID));
+    Map<String, Object> before = operation.before(host);
     new SetVfCount(PF, 0).apply(host);
     fake.takeLog();
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(fake.takeLog()).isEmpty();
   }
 
@@ -231,6 +233,28 @@ class OperationsTest {
     assertThat(HostPci.read(fake).rdmaOf(VF0).get(0).nodeGuid()).contains(GUID);
   }
 
+  @Test
+  void aVfThatIsSetUpLetsItsDriverSeeTheNewGuids() {
+    new SetVfCount(PF, 1).apply(host);
+    configure(0, VfSettings.NONE.withGuids(new Guid(0x42), new Guid(0x42))).apply(host);
+    BindDriver.toNothing(VF0, Optional.empty()).apply(host);
+    new BindDriver(VF0, Optional.of("mlx5_core"), Optional.of("mlx5_core")).apply(host);
+    SortedMap<String, String> first = fake.state();
+    SetUpVf change = new SetUpVf(PF, 0, VfSettings.NONE.withGuids(GUID, GUID));
+    assertThat(change.isDone(host)).isFalse();
+
+    Map<String, Object> before = change.before(host);
+    change.apply(host);
+
+    assertThat(change.isDone(host)).isTrue();
+    assertThat(HostPci.read(fake).rdmaOf(VF0).get(0).nodeGuid()).contains(GUID);
+    assertThat(HostPci.read(fake).device(VF0).orElseThrow().driverOverride())
+        .as("what the override says stays")
+        .contains("mlx5_core");
+    change.undo(host, before);
+    assertThat(fake.state()).isEqualTo(first);
+  }
+
   private static ConfigureVf configure(int index, VfSettings wanted) {
     return new ConfigureVf(PF, index, wanted, VfSettings.NONE);
   }
@@ -242,19 +266,19 @@ class OperationsTest {
     SortedMap<String, String> first = fake.state();
     BindDriver operation = BindDriver.toVfio(GPU);
     assertThat(operation.describe()).isEqualTo("0000:41:00.0: bind to vfio-pci");
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
 
     operation.apply(host);
 
-    assertThat(operation.done(host)).isTrue();
+    assertThat(operation.isDone(host)).isTrue();
     assertThat(fake.takeLog())
         .containsExactly(
             DEVICES + GPU + "/driver_override = vfio-pci",
             DRIVERS + "nvidia/unbind = " + GPU,
             DRIVERS + "vfio-pci/bind = " + GPU);
 
-    assertThat(Undo.describe(before)).isEqualTo("0000:41:00.0: back to nvidia");
-    Undo.run(host, before);
+    assertThat(operation.describeUndo(before)).isEqualTo("0000:41:00.0: back to nvidia");
+    operation.undo(host, before);
     assertThat(fake.takeLog())
         .containsExactly(
             DEVICES + GPU + "/driver_override = nvidia",
@@ -271,11 +295,11 @@ class OperationsTest {
     fake.takeLog();
     SortedMap<String, String> first = fake.state();
     BindDriver operation = BindDriver.toStub(GPU, StubDriver.PCIBACK);
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
 
     operation.apply(host);
 
-    assertThat(operation.done(host)).isTrue();
+    assertThat(operation.isDone(host)).isTrue();
     assertThat(slots()).containsExactly(PF.toString(), GPU.toString());
     assertThat(fake.takeLog())
         .containsExactly(
@@ -283,10 +307,10 @@ class OperationsTest {
             DRIVERS + "nvidia/unbind = " + GPU,
             DRIVERS + "pciback/bind = " + GPU);
 
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(fake.takeLog()).endsWith(DRIVERS + "pciback/remove_slot = " + GPU);
     assertThat(fake.state()).isEqualTo(first);
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(fake.takeLog()).isEmpty();
   }
 
@@ -298,10 +322,10 @@ class OperationsTest {
     fake.write(DRIVERS + "pciback/bind", GPU.toString(), TimeLimits.DEFAULT.bind());
     SortedMap<String, String> hidden = fake.state();
     BindDriver operation = BindDriver.toStub(GPU, StubDriver.PCIBACK);
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
 
     operation.apply(host);
-    Undo.run(host, before);
+    operation.undo(host, before);
 
     assertThat(fake.state()).isEqualTo(hidden);
     assertThat(slots()).containsExactly(GPU.toString());
@@ -314,10 +338,11 @@ class OperationsTest {
       fake.write(DRIVERS + "pciback/new_slot", GPU.toString(), TimeLimits.DEFAULT.attribute());
     }
     assertThat(slots()).containsExactly(GPU.toString(), GPU.toString());
-    Before before = BindDriver.toStub(GPU, StubDriver.PCIBACK).before(host);
-    BindDriver.toStub(GPU, StubDriver.PCIBACK).apply(host);
+    BindDriver operation = BindDriver.toStub(GPU, StubDriver.PCIBACK);
+    Map<String, Object> before = operation.before(host);
+    operation.apply(host);
     assertThat(slots()).hasSize(2);
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(slots()).hasSize(2);
   }
 
@@ -350,7 +375,7 @@ class OperationsTest {
     fake.file(DEVICES + GPU + "/power_state", "D3cold");
     SortedMap<String, String> first = fake.state();
     BindDriver operation = BindDriver.toVfio(GPU);
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
 
     assertThatThrownBy(() -> operation.apply(host))
         .isInstanceOf(WriteHangsException.class)
@@ -359,7 +384,7 @@ class OperationsTest {
         .hasMessageContaining("no process has it open, its power state is D3cold");
 
     fake.faults().none();
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(fake.state()).isEqualTo(first);
   }
 
@@ -368,13 +393,13 @@ class OperationsTest {
     fake.faults().delay("nvidia/unbind", Duration.ofMinutes(10));
     SortedMap<String, String> first = fake.state();
     BindDriver operation = BindDriver.toVfio(GPU);
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
     assertThatThrownBy(() -> operation.apply(host)).isInstanceOf(WriteHangsException.class);
 
     fake.faults().none();
     fake.settle();
     assertThat(HostPci.read(fake).device(GPU).orElseThrow().driver()).isEmpty();
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(fake.state()).isEqualTo(first);
   }
 
@@ -382,7 +407,7 @@ class OperationsTest {
   void aDelayWithinTheLimitIsNoError() {
     fake.faults().delay("nvidia/unbind", Duration.ofSeconds(50));
     BindDriver.toVfio(GPU).apply(host);
-    assertThat(BindDriver.toVfio(GPU).done(host)).isTrue();
+    assertThat(BindDriver.toVfio(GPU).isDone(host)).isTrue();
   }
 
   @Test
@@ -399,7 +424,7 @@ class OperationsTest {
     loading.start();
     BindDriver.to(GPU, "late").apply(host);
     loading.join();
-    assertThat(BindDriver.to(GPU, "late").done(host)).isTrue();
+    assertThat(BindDriver.to(GPU, "late").isDone(host)).isTrue();
   }
 
   @Test
@@ -416,7 +441,7 @@ class OperationsTest {
     new SetAutoprobe(PF, false).apply(host);
     new SetVfCount(PF, 1).apply(host);
     BindDriver.to(VF0, "mlx5_core").apply(host);
-    assertThat(BindDriver.to(VF0, "mlx5_core").done(host)).isTrue();
+    assertThat(BindDriver.to(VF0, "mlx5_core").isDone(host)).isTrue();
   }
 
   @Test
@@ -431,10 +456,10 @@ class OperationsTest {
   @Test
   void theResetMethodIsSetAndTakenBack() {
     SetResetMethod operation = new SetResetMethod(GPU, "bus");
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
     operation.apply(host);
     assertThat(HostPci.read(fake).device(GPU).orElseThrow().resetMethods()).containsExactly("bus");
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(HostPci.read(fake).device(GPU).orElseThrow().resetMethods())
         .containsExactly("flr", "bus");
     assertThatThrownBy(() -> new SetResetMethod(GPU, "magic").apply(host))
@@ -446,15 +471,15 @@ class OperationsTest {
   void aConfigurationFileIsWrittenAndTakenBack() {
     StoreFile operation = new StoreFile(PF, "/etc/modprobe.d/graft-mlx4.conf", "options a b=1\n");
     SortedMap<String, String> first = fake.state();
-    Before none = operation.before(host);
+    Map<String, Object> none = operation.before(host);
     operation.apply(host);
     StoreFile other = new StoreFile(PF, operation.path(), "options a b=2\n");
-    Before one = other.before(host);
+    Map<String, Object> one = other.before(host);
     other.apply(host);
 
-    Undo.run(host, one);
+    other.undo(host, one);
     assertThat(fake.read(operation.path())).contains("options a b=1");
-    Undo.run(host, none);
+    operation.undo(host, none);
     assertThat(fake.state()).isEqualTo(first);
   }
 
@@ -469,20 +494,20 @@ class OperationsTest {
     SortedMap<String, String> first = fake.state();
     UUID uuid = UUID.fromString("aa618089-8b16-4d01-a136-25a0f3c73123");
     CreateMediatedDevice operation = new CreateMediatedDevice(GPU, "nvidia-105", uuid);
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
 
     operation.apply(host);
     operation.apply(host);
 
-    assertThat(operation.done(host)).isTrue();
+    assertThat(operation.isDone(host)).isTrue();
     assertThatThrownBy(
             () -> new CreateMediatedDevice(GPU, "nvidia-105", new UUID(0, 1)).apply(host))
         .isInstanceOf(RefusedException.class)
         .hasMessageContaining("no instance of type nvidia-105 is left");
-    Before second = operation.before(host);
-    Undo.run(host, second);
-    assertThat(operation.done(host)).as("it was there already").isTrue();
-    Undo.run(host, before);
+    Map<String, Object> second = operation.before(host);
+    operation.undo(host, second);
+    assertThat(operation.isDone(host)).as("it was there already").isTrue();
+    operation.undo(host, before);
     assertThat(fake.state()).isEqualTo(first);
     assertThatThrownBy(() -> new CreateMediatedDevice(GPU, "nvidia-1", uuid).apply(host))
         .isInstanceOf(RefusedException.class)
@@ -493,21 +518,13 @@ class OperationsTest {
   void aVirtualFunctionOfAGpuBecomesAVgpuAndStopsBeingOne() {
     fake.file(DEVICES + GPU + "/nvidia/current_vgpu_type", "0");
     SetVgpuType operation = new SetVgpuType(GPU, 722);
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
     operation.apply(host);
     assertThat(fake.read(DEVICES + GPU + "/nvidia/current_vgpu_type")).contains("722");
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(fake.read(DEVICES + GPU + "/nvidia/current_vgpu_type")).contains("0");
     assertThatThrownBy(() -> new SetVgpuType(PF, 722).apply(host))
         .isInstanceOf(RefusedException.class)
         .hasMessageContaining("vGPU host driver");
-  }
-
-  @Test
-  void aJournalOfAnotherVersionIsNotGuessedAt() {
-    Before strange = new Before("Teleport", GPU.toString(), new java.util.TreeMap<>());
-    assertThatThrownBy(() -> Undo.run(host, strange))
-        .isInstanceOf(HostException.class)
-        .hasMessageContaining("Teleport");
   }
 }

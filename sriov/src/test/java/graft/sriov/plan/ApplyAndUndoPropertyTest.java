@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.sriov.fake.Faults.InjectedFault;
+import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.Journal;
-import graft.sriov.operation.Operation;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +36,7 @@ class ApplyAndUndoPropertyTest {
       SortedMap<String, String> first = random.fake.state();
       Journal journal = new Journal(random.host);
 
-      List<Operation> plan = plan(random);
+      List<DeviceChange> plan = plan(random);
       journal.apply(plan);
       assertThat(plan(random)).as("a second plan for host %d", seed).isEmpty();
       journal.undo();
@@ -57,7 +57,7 @@ class ApplyAndUndoPropertyTest {
           RandomHost random = host(seed);
           SortedMap<String, String> first = random.fake.state();
           Journal journal = new Journal(random.host);
-          List<Operation> plan = plan(random);
+          List<DeviceChange> plan = plan(random);
 
           random.fake.faults().failChange(number, afterEffect);
           assertThatThrownBy(() -> journal.apply(plan)).isInstanceOf(InjectedFault.class);
@@ -118,7 +118,7 @@ class ApplyAndUndoPropertyTest {
 
   private int changes(int seed) {
     RandomHost random = host(seed);
-    List<Operation> plan = plan(random);
+    List<DeviceChange> plan = plan(random);
     random.fake.faults().failChange(Integer.MAX_VALUE, false);
     new Journal(random.host).apply(plan);
     return random.fake.faults().changes();
@@ -128,9 +128,9 @@ class ApplyAndUndoPropertyTest {
     return new RandomHost(folder.resolve("host" + made++), seed);
   }
 
-  private static List<Operation> plan(RandomHost random) {
+  private static List<DeviceChange> plan(RandomHost random) {
     HostState state = HostState.read(random.host);
-    List<Operation> all = new ArrayList<>(new VfPlanner(state).plan(random.vfs));
+    List<DeviceChange> all = new ArrayList<>(new VfPlanner(state).plan(random.vfs));
     all.addAll(new PassthroughPlanner(state).plan(random.passthrough).operations());
     return all;
   }

@@ -10,9 +10,10 @@ import graft.sriov.StubDriver;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;
 import graft.sriov.operation.BindDriver;
+import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.Journal;
-import graft.sriov.operation.Operation;
 import graft.sriov.operation.SetVfCount;
+import graft.sriov.plan.PassthroughPlan.Note;
 import graft.sriov.plan.PassthroughRequest.Bridges;
 import graft.sriov.vf.HostAccess;
 import graft.sriov.vf.TimeLimits;
@@ -71,12 +72,14 @@ class PassthroughPlannerTest {
     for (PciAddress named : List.of(GPU, AUDIO)) {
       PassthroughPlan plan = plan(new PassthroughRequest(named, "vm1"));
       assertThat(plan.operations())
-          .extracting(Operation::describe)
+          .extracting(DeviceChange::describe)
           .containsExactly("0000:41:00.0: bind to vfio-pci", "0000:41:00.1: bind to vfio-pci");
       assertThat(plan.ledger().toMap())
           .containsExactlyEntriesOf(
               new java.util.TreeMap<>(Map.of(GPU.toString(), "vm1", AUDIO.toString(), "vm1")));
-      assertThat(plan.notes()).contains("0000:41:00.0: reset by flr, then bus");
+      assertThat(plan.notes())
+          .extracting(Note::toString)
+          .contains("0000:41:00.0: reset by flr, then bus");
     }
   }
 
@@ -88,10 +91,13 @@ class PassthroughPlannerTest {
         new PassthroughPlanner(HostState.read(host, ledger, Map.of()), StubDriver.PCIBACK)
             .plan(List.of(new PassthroughRequest(alone, "vm1")));
     assertThat(plan.operations())
-        .extracting(Operation::describe)
+        .extracting(DeviceChange::describe)
         .containsExactly("0000:51:00.0: bind to pciback");
     assertThat(plan.notes())
-        .anyMatch(note -> note.contains("nvidia of dom0") && note.contains("hide=(0000:51:00.0)"));
+        .anyMatch(
+            note ->
+                note.text().contains("nvidia of dom0")
+                    && note.text().contains("hide=(0000:51:00.0)"));
     assertThat(refused(new PassthroughRequest(alone, "vm1")))
         .singleElement()
         .asString()
@@ -112,7 +118,7 @@ class PassthroughPlannerTest {
     new SetVfCount(PF, 2).apply(host);
     PassthroughPlan plan = plan(new PassthroughRequest(PF.plus(2), "vm1"));
     assertThat(plan.operations())
-        .extracting(Operation::describe)
+        .extracting(DeviceChange::describe)
         .containsExactly("0000:3b:00.2: bind to vfio-pci");
   }
 
@@ -287,6 +293,7 @@ class PassthroughPlannerTest {
         .process(813, "nvidia-cuda-mps", "/dev/nvidiactl")
         .file("/proc/driver/nvidia/capabilities/gpu1/mig/gi1/ci0/access", "DeviceFileMinor: 12");
     assertThat(plan(new PassthroughRequest(PciAddress.parse("0000:42:00.0"), "vm1")).notes())
+        .extracting(Note::toString)
         .containsExactly(
             "0000:42:00.0: the kernel knows no way to reset it; a guest may find it as the last"
                 + " left it",

@@ -14,8 +14,8 @@ import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;
 import graft.sriov.host.RdmaPort.LinkLayer;
 import graft.sriov.operation.BindDriver;
+import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.Journal;
-import graft.sriov.operation.Operation;
 import graft.sriov.vf.HostAccess;
 import graft.sriov.vf.TimeLimits;
 import java.nio.file.Path;
@@ -48,12 +48,12 @@ class VfPlannerTest {
     host = new HostAccess(fake, fake.links(), TimeLimits.DEFAULT);
   }
 
-  private List<Operation> plan(VfRequest... requests) {
+  private List<DeviceChange> plan(VfRequest... requests) {
     return new VfPlanner(HostState.read(host, ledger, known)).plan(List.of(requests));
   }
 
   private List<String> lines(VfRequest... requests) {
-    return plan(requests).stream().map(Operation::describe).toList();
+    return plan(requests).stream().map(DeviceChange::describe).toList();
   }
 
   private void apply(VfRequest... requests) {
@@ -89,7 +89,6 @@ class VfPlannerTest {
             "0000:3b:00.0: VF 0 gets node GUID 02:00:00:00:00:00:00:05, port GUID"
                 + " 02:00:00:00:00:00:00:05, link Follow",
             "0000:3b:00.0: VF 1 gets link Follow",
-            "0000:3b:00.0: driver autoprobe of VFs on",
             "0000:3b:00.1: bind to vfio-pci",
             "0000:3b:00.2: bind to mlx5_core");
     apply(request);
@@ -121,11 +120,14 @@ class VfPlannerTest {
 
     assertThat(lines(request))
         .containsExactly(
-            "0000:3b:00.2: unbind from its driver",
             "0000:3b:00.0: VF 1 gets node GUID 02:00:00:00:00:00:00:05, port GUID"
-                + " 02:00:00:00:00:00:00:05",
-            "0000:3b:00.2: bind to mlx5_core");
+                + " 02:00:00:00:00:00:00:05");
+    fake.takeLog();
     apply(request);
+    assertThat(fake.takeLog())
+        .contains(
+            "/sys/bus/pci/drivers/mlx5_core/unbind = 0000:3b:00.2",
+            "/sys/bus/pci/drivers/mlx5_core/bind = 0000:3b:00.2");
     assertThat(HostState.read(host).pci().rdmaOf(PF.plus(2)).get(0).nodeGuid()).contains(GUID);
   }
 
@@ -137,11 +139,7 @@ class VfPlannerTest {
     VfSettings mac = VfSettings.NONE.withMac(MacAddress.parse("02:00:00:00:00:01"));
     VfRequest request = VfRequest.of(ethernet, 1).withEach(Map.of(0, mac));
 
-    assertThat(lines(request))
-        .containsExactly(
-            "0000:86:00.1: unbind from its driver",
-            "0000:86:00.0: VF 0 gets MAC 02:00:00:00:00:01",
-            "0000:86:00.1: bind to mlx5_core");
+    assertThat(lines(request)).containsExactly("0000:86:00.0: VF 0 gets MAC 02:00:00:00:00:01");
     ledger = Ledger.EMPTY.claim(ethernet.plus(1), "vm1");
     assertThat(refused(request))
         .singleElement()
@@ -374,7 +372,9 @@ class VfPlannerTest {
         .containsExactly(
             "0000:05:00.0: /etc/modprobe.d/old.conf gives mlx4_core options too: 'options mlx4_core"
                 + " num_vfs=2'. Remove the line, or ask for what it makes.");
-    assertThat(lines(VfRequest.of(first, 2))).as("as it is").isEmpty();
+    assertThat(lines(VfRequest.of(first, 2)))
+        .as("as it is, with the host's drivers kept away")
+        .containsExactly("0000:05:00.0: driver autoprobe of VFs off");
 
     fake.deleteFile("/etc/modprobe.d/old.conf");
     apply(VfRequest.of(first, 1), VfRequest.of(second, 1));
@@ -385,7 +385,10 @@ class VfPlannerTest {
             "0000:05:00.0: its module was loaded before it had the options in"
                 + " /etc/modprobe.d/graft-mlx4.conf. Load it again: modprobe -r");
     fake.reloadMlx4();
-    assertThat(lines(VfRequest.of(first, 1), VfRequest.of(second, 1))).isEmpty();
+    VfRequest[] both = {VfRequest.of(first, 1), VfRequest.of(second, 1)};
+    assertThat(lines(both)).hasSize(2).allMatch(line -> line.endsWith("autoprobe of VFs off"));
+    apply(both);
+    assertThat(lines(both)).isEmpty();
   }
 
   @Test
@@ -399,10 +402,11 @@ class VfPlannerTest {
         .containsExactly(
             "/etc/modprobe.d/graft-mlx4.conf: options mlx4_core num_vfs=2 probe_vf=0"
                 + " port_type_array=2");
-    assertThat(lines(VfRequest.of(mlx4, 2).withLink(LinkLayer.INFINIBAND))).isEmpty();
+    assertThat(lines(VfRequest.of(mlx4, 2).withLink(LinkLayer.INFINIBAND)))
+        .containsExactly("0000:05:00.0: driver autoprobe of VFs off");
     assertThat(lines(VfRequest.of(mlx4, 2).withGuids(GuidScheme.DEFAULT)))
         .as("port GUIDs can be set, node GUIDs are left out")
-        .hasSize(6)
+        .hasSize(3)
         .allMatch(line -> !line.contains("node GUID"));
     apply(VfRequest.of(mlx4, 2).withGuids(GuidScheme.DEFAULT));
     assertThat(lines(VfRequest.of(mlx4, 2).withGuids(GuidScheme.DEFAULT))).isEmpty();

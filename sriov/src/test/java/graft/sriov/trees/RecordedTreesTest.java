@@ -14,9 +14,7 @@ import graft.sriov.host.PciDevice;
 import graft.sriov.host.RdmaPort.LinkLayer;
 import graft.sriov.host.SriovCapability;
 import graft.sriov.netlink.VfLinks;
-import graft.sriov.operation.Before;
 import graft.sriov.operation.ConfigureVf;
-import graft.sriov.operation.Undo;
 import graft.sriov.preflight.Finding;
 import graft.sriov.preflight.Preflight;
 import graft.sriov.vf.HostAccess;
@@ -28,6 +26,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -133,14 +132,14 @@ class RecordedTreesTest {
             0,
             VfSettings.NONE.withGuids(GUID, GUID).withPolicy(VfPolicy.FOLLOW),
             VfSettings.NONE);
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
     operation.apply(host);
 
     String folder = "/sys/bus/pci/devices/0000:3b:00.0/sriov/0/";
     assertThat(host.files().read(folder + "node")).contains("02:10:fd:80:16:8f:80:00");
     assertThat(host.files().read(folder + "port")).contains("02:10:fd:80:16:8f:80:00");
     assertThat(host.files().read(folder + "policy")).contains("Follow");
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(host.files().read(folder + "policy")).contains("Down");
     assertThat(host.files().read(folder + "node"))
         .as("what was unknown cannot be restored and stays")
@@ -172,10 +171,10 @@ class RecordedTreesTest {
     String entry = "/sys/bus/pci/devices/0000:05:00.0/infiniband/mlx4_0/iov/ports/1/admin_guids/9";
     ConfigureVf operation =
         new ConfigureVf(pf, 8, VfSettings.NONE.withGuids(GUID, GUID), VfSettings.NONE);
-    Before before = operation.before(host);
+    Map<String, Object> before = operation.before(host);
     operation.apply(host);
     assertThat(host.files().read(entry)).contains("0x0210fd80168f8000");
-    Undo.run(host, before);
+    operation.undo(host, before);
     assertThat(host.files().read(entry)).contains("0xffffffffffffffff");
   }
 }

@@ -63,14 +63,15 @@ public record ApplyAtBoot(String unit, String text) implements Step {
   }
 
   @Override
-  public void undo(StepContext context) throws IOException, InterruptedException {
+  public void undo(StepContext context, Map<String, Object> before)
+      throws IOException, InterruptedException {
     Sysfs files = context.host().files();
     files.remove(wanted(unit));
-    Object before = context.beforeOf(id()).get(CONTENT);
-    if (before == null) {
+    Object content = before.get(CONTENT);
+    if (content == null) {
       files.remove(FOLDER + unit);
     } else {
-      files.store(FOLDER + unit, before + "\n");
+      files.store(FOLDER + unit, content + "\n");
     }
     reload(files);
   }

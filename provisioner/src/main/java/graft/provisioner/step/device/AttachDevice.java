@@ -77,7 +77,7 @@ public record AttachDevice(
   }
 
   @Override
-  public void undo(StepContext context) throws InterruptedException {
+  public void undo(StepContext context, Map<String, Object> before) throws InterruptedException {
     Optional<Guest> domain = Domains.find(context.libvirt(uri), guest, uuid);
     if (domain.isEmpty()) {
       return;

@@ -1,13 +1,12 @@
 package graft.provisioner.step.device;
 
-import graft.provisioner.observe.Snapshot;
 import graft.provisioner.step.Lane;
 import graft.sriov.PciAddress;
-import graft.sriov.operation.Operation;
+import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetVfCount;
 
 /** Gives an adapter its number of virtual functions; never while one of them is in use. */
-public record MakeFunctions(String adapter, PciAddress pf, int count) implements OperationStep {
+public record MakeFunctions(String adapter, PciAddress pf, int count) implements DeviceStep {
   @Override
   public Lane lane() {
     return Lane.adapter(adapter);
@@ -28,19 +27,7 @@ public record MakeFunctions(String adapter, PciAddress pf, int count) implements
   }
 
   @Override
-  public boolean isDone(Snapshot snapshot) {
-    return snapshot
-        .devices()
-        .host()
-        .pci()
-        .device(pf)
-        .flatMap(device -> device.sriov())
-        .map(sriov -> sriov.numVfs() == count)
-        .orElse(false);
-  }
-
-  @Override
-  public Operation operation() {
+  public DeviceChange change() {
     return new SetVfCount(pf, count);
   }
 }

@@ -61,7 +61,7 @@ public record ReserveHugePages(int node, long size, int pages) implements Step {
 
   @Override
   public Map<String, Object> apply(StepContext context) {
-    long wanted = wanted(context);
+    long wanted = wanted(context.beforeOf(id()));
     HostAccess host = context.host();
     if (read(host.files(), "nr_hugepages") < wanted) {
       write(host, wanted);
@@ -87,22 +87,20 @@ public record ReserveHugePages(int node, long size, int pages) implements Step {
   }
 
   /** What was there, and what was missing then. */
-  private long wanted(StepContext context) {
-    Map<String, Object> first = context.beforeOf(id());
+  private long wanted(Map<String, Object> first) {
     return number(first, TOTAL) + Math.max(0, pages - number(first, FREE));
   }
 
   /** Takes away what it added; others may have added some too. */
   @Override
-  public void undo(StepContext context) {
+  public void undo(StepContext context, Map<String, Object> before) {
     HostAccess host = context.host();
-    Map<String, Object> first = context.beforeOf(id());
-    if (first.isEmpty()) {
+    if (before.isEmpty()) {
       return;
     }
     long now = read(host.files(), "nr_hugepages");
-    long added = wanted(context) - number(first, TOTAL);
-    long rest = Math.max(number(first, TOTAL), now - added);
+    long added = wanted(before) - number(before, TOTAL);
+    long rest = Math.max(number(before, TOTAL), now - added);
     if (rest < now) {
       write(host, rest);
     }

@@ -3,7 +3,7 @@ package graft.provisioner.step.device;
 import graft.provisioner.observe.Snapshot;
 import graft.provisioner.step.Lane;
 import graft.sriov.PciAddress;
-import graft.sriov.operation.Operation;
+import graft.sriov.operation.DeviceChange;
 import graft.sriov.plan.Mlx4Options;
 
 /**
@@ -11,7 +11,7 @@ import graft.sriov.plan.Mlx4Options;
  *
  * @param pf one of the adapters that they are for
  */
-public record SetModuleOptions(PciAddress pf, Mlx4Options options) implements OperationStep {
+public record SetModuleOptions(PciAddress pf, Mlx4Options options) implements DeviceStep {
   /** Its {@link #id}. */
   public static final String ID = "module/" + Mlx4Options.MODULE + "/options";
 
@@ -41,7 +41,7 @@ public record SetModuleOptions(PciAddress pf, Mlx4Options options) implements Op
   }
 
   @Override
-  public Operation operation() {
+  public DeviceChange change() {
     return options.operation(pf);
   }
 }

@@ -5,7 +5,6 @@ import graft.provisioner.observe.Snapshot;
 import graft.provisioner.state.DeviceClaims;
 import graft.provisioner.state.DeviceClaims.Holder;
 import graft.provisioner.step.Lane;
-import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.provisioner.step.StepFailure;
 import graft.sriov.PciAddress;
@@ -13,7 +12,6 @@ import graft.sriov.StubDriver;
 import graft.sriov.files.PciPaths;
 import graft.sriov.host.PciDevice;
 import graft.sriov.operation.BindDriver;
-import graft.sriov.operation.Undo;
 import graft.sriov.plan.GroupCheck;
 import graft.sriov.vf.HostAccess;
 import java.io.IOException;
@@ -39,7 +37,7 @@ public record TakeDevice(
     String what,
     Path claims,
     Optional<StubDriver> stub)
-    implements Step {
+    implements AssignsDevice {
 
   /**
    * Which virtual function.
@@ -55,8 +53,8 @@ public record TakeDevice(
   }
 
   @Override
-  public String name() {
-    return "take-" + device;
+  public String assigned() {
+    return device.toString();
   }
 
   @Override
@@ -88,7 +86,7 @@ public record TakeDevice(
 
   @Override
   public Map<String, Object> before(StepContext context) {
-    return Recorded.write(BindDriver.toStub(device, driver()).before(context.host()));
+    return BindDriver.toStub(device, driver()).before(context.host());
   }
 
   @Override
@@ -120,12 +118,13 @@ public record TakeDevice(
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
-    Map<String, Object> before = context.beforeOf(id());
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     Holder claimed = new DeviceClaims(claims).all().get(device.toString());
     // Without the claim it was not bound either, or belongs to somebody else by now.
     if (holder().equals(claimed)) {
-      Recorded.read(before).ifPresent(b -> Undo.run(context.host(), b));
+      if (!before.isEmpty()) {
+        BindDriver.toStub(device, driver()).undo(context.host(), before);
+      }
       new DeviceClaims(claims).release(device.toString(), holder());
     }
   }

@@ -5,11 +5,9 @@ import graft.provisioner.observe.Snapshot;
 import graft.provisioner.state.DeviceClaims;
 import graft.provisioner.state.DeviceClaims.Holder;
 import graft.provisioner.step.Lane;
-import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.sriov.PciAddress;
 import graft.sriov.operation.CreateMediatedDevice;
-import graft.sriov.operation.Undo;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -26,7 +24,8 @@ import java.util.UUID;
  * @param claims the folder of all claims
  */
 public record TakeMediated(
-    String guest, String setup, String uuid, Optional<Share> share, Path claims) implements Step {
+    String guest, String setup, String uuid, Optional<Share> share, Path claims)
+    implements AssignsDevice {
 
   /**
    * What a mediated device is made of.
@@ -42,8 +41,8 @@ public record TakeMediated(
   }
 
   @Override
-  public String name() {
-    return "take-" + uuid;
+  public String assigned() {
+    return uuid;
   }
 
   @Override
@@ -72,22 +71,22 @@ public record TakeMediated(
 
   @Override
   public Map<String, Object> before(StepContext context) {
-    return create()
-        .map(operation -> Recorded.write(operation.before(context.host())))
-        .orElse(Map.of());
+    return create().map(change -> change.before(context.host())).orElse(Map.of());
   }
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
     new DeviceClaims(claims).claim(uuid, holder());
-    create().ifPresent(operation -> operation.apply(context.host()));
+    create().ifPresent(change -> change.apply(context.host()));
     return Map.of();
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     if (holder().equals(new DeviceClaims(claims).all().get(uuid))) {
-      Recorded.read(context.beforeOf(id())).ifPresent(b -> Undo.run(context.host(), b));
+      if (!before.isEmpty()) {
+        create().ifPresent(change -> change.undo(context.host(), before));
+      }
       new DeviceClaims(claims).release(uuid, holder());
     }
   }

@@ -5,11 +5,9 @@ import graft.provisioner.observe.Snapshot;
 import graft.provisioner.state.DeviceClaims;
 import graft.provisioner.state.DeviceClaims.Holder;
 import graft.provisioner.step.Lane;
-import graft.provisioner.step.Step;
 import graft.provisioner.step.StepContext;
 import graft.sriov.PciAddress;
 import graft.sriov.operation.SetVgpuType;
-import graft.sriov.operation.Undo;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -24,15 +22,15 @@ import java.util.Map;
  * @param claims the folder of all claims
  */
 public record TakeVgpu(String guest, String setup, PciAddress device, int type, Path claims)
-    implements Step {
+    implements AssignsDevice {
   @Override
   public Lane lane() {
     return Lane.guest(guest);
   }
 
   @Override
-  public String name() {
-    return "take-" + device;
+  public String assigned() {
+    return device.toString();
   }
 
   @Override
@@ -61,25 +59,27 @@ public record TakeVgpu(String guest, String setup, PciAddress device, int type, 
 
   @Override
   public Map<String, Object> before(StepContext context) {
-    return Recorded.write(operation().before(context.host()));
+    return change().before(context.host());
   }
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
     new DeviceClaims(claims).claim(device.toString(), holder());
-    operation().apply(context.host());
+    change().apply(context.host());
     return Map.of();
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     if (holder().equals(new DeviceClaims(claims).all().get(device.toString()))) {
-      Recorded.read(context.beforeOf(id())).ifPresent(b -> Undo.run(context.host(), b));
+      if (!before.isEmpty()) {
+        change().undo(context.host(), before);
+      }
       new DeviceClaims(claims).release(device.toString(), holder());
     }
   }
 
-  private SetVgpuType operation() {
+  private SetVgpuType change() {
     return new SetVgpuType(device, type);
   }
 

@@ -214,5 +214,5 @@ public record AwaitGuest(
   }
 
   @Override
-  public void undo(StepContext context) {}
+  public void undo(StepContext context, Map<String, Object> before) {}
 }

@@ -59,7 +59,7 @@ public record BuildInitramfs(String guest, FileStamp base, Payload payload, Path
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     PrivateFiles.delete(target);
   }
 }

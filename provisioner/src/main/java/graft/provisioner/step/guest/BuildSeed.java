@@ -64,7 +64,7 @@ public record BuildSeed(
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     PrivateFiles.delete(target);
   }
 }

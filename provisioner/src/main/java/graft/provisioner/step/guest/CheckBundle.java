@@ -71,5 +71,5 @@ public record CheckBundle(
   }
 
   @Override
-  public void undo(StepContext context) {}
+  public void undo(StepContext context, Map<String, Object> before) {}
 }

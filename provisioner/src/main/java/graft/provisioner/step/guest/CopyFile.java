@@ -49,7 +49,7 @@ public record CopyFile(String guest, String what, FileStamp source, Path target)
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     PrivateFiles.delete(target);
   }
 }

@@ -65,7 +65,7 @@ public record CreateDisk(
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
-    undo(context);
+    undo(context, Map.of());
     List<String> arguments = new ArrayList<>(List.of("create", "-q", "-f", "qcow2"));
     if (backing.isPresent()) {
       arguments.addAll(List.of("-F", backingFormat, "-b", backing.get().path().toString()));
@@ -84,7 +84,7 @@ public record CreateDisk(
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     PrivateFiles.delete(target);
     Files.deleteIfExists(SshLogin.knownHostsBeside(target));
   }

@@ -48,7 +48,7 @@ public record DefineGuest(String uri, String guest, String uuid, String summary,
   }
 
   @Override
-  public void undo(StepContext context) {
+  public void undo(StepContext context, Map<String, Object> before) {
     LibvirtHost host = context.libvirt(uri);
     Optional<Guest> found = Domains.find(host, guest, uuid);
     if (found.isPresent()) {

@@ -51,7 +51,7 @@ public record GrantAccess(String guest, String gpu, Path token, Path tokens, Str
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     TokensFile.revoke(tokens, guest);
   }
 }

@@ -54,7 +54,7 @@ interface Install extends BringsPayload {
   }
 
   @Override
-  default void undo(StepContext context) {}
+  default void undo(StepContext context, Map<String, Object> before) {}
 
   /** Brings everything in, from the start; gives how many things it changed. */
   interface Attempt {

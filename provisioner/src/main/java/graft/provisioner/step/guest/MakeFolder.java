@@ -68,7 +68,7 @@ public record MakeFolder(String guest, Path folder, int parents) implements Step
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     PrivateFiles.deleteFolder(folder);
     Path parent = folder.getParent();
     for (int i = 0; i < parents; i++) {

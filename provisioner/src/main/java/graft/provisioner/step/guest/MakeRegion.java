@@ -56,7 +56,7 @@ public record MakeRegion(String uri, String guest, Path file, MemorySize size) i
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
-    undo(context);
+    undo(context, Map.of());
     try (FileChannel out =
         FileChannel.open(
             file,
@@ -74,7 +74,7 @@ public record MakeRegion(String uri, String guest, Path file, MemorySize size) i
       throw new StepFailure(
           "another user has made " + file + " just now", "find out who, then apply again", e);
     } catch (IOException e) {
-      undo(context);
+      undo(context, Map.of());
       throw new StepFailure(
           "cannot make " + size + " of shared memory, " + file + ": " + e.getMessage(),
           "make room in /dev/shm, write a smaller region, or channel: tcp",
@@ -96,7 +96,7 @@ public record MakeRegion(String uri, String guest, Path file, MemorySize size) i
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     Files.deleteIfExists(file);
   }
 }

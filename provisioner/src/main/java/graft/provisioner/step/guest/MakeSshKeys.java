@@ -66,7 +66,7 @@ public record MakeSshKeys(String guest, Path folder) implements Step {
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     PrivateFiles.deleteFolder(folder);
   }
 }

@@ -47,7 +47,7 @@ public record MakeToken(String guest, Path token) implements Step {
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     PrivateFiles.delete(token);
   }
 }

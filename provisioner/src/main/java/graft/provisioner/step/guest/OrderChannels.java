@@ -113,7 +113,7 @@ public record OrderChannels(
    * must stay for that.
    */
   @Override
-  public void undo(StepContext context) {
+  public void undo(StepContext context, Map<String, Object> before) {
     Optional<Guest> domain = Domains.find(context.libvirt(uri), guest, uuid);
     if (order.equals(usual) || domain.isEmpty() || !domain.get().state().isActive()) {
       return;

@@ -115,5 +115,5 @@ public record ShareTokens(
   }
 
   @Override
-  public void undo(StepContext context) {}
+  public void undo(StepContext context, Map<String, Object> before) {}
 }

@@ -57,7 +57,7 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     Domains.find(context.libvirt(uri), guest, uuid).ifPresent(Guest::destroy);
     Files.deleteIfExists(console); // which may be in a folder of the hypervisor's
   }

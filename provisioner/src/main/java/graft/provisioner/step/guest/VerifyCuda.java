@@ -90,5 +90,5 @@ public record VerifyCuda(
   }
 
   @Override
-  public void undo(StepContext context) {}
+  public void undo(StepContext context, Map<String, Object> before) {}
 }

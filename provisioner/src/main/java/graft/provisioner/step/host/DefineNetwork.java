@@ -38,7 +38,7 @@ public record DefineNetwork(String uri, String network, String summary, String x
   }
 
   @Override
-  public void undo(StepContext context) {
+  public void undo(StepContext context, Map<String, Object> before) {
     Networks networks = context.libvirt(uri).networks();
     if (networks.find(network).isPresent()) {
       networks.destroy(network);

@@ -72,7 +72,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
   }
 
   @Override
-  public void undo(StepContext context) throws IOException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     if (!Files.exists(note())) {
       PrivateFiles.delete(note()); // an apply may have been killed while it wrote it
       return;

@@ -41,7 +41,7 @@ public record StartNetwork(String uri, String network) implements Step {
   }
 
   @Override
-  public void undo(StepContext context) {
+  public void undo(StepContext context, Map<String, Object> before) {
     Networks networks = context.libvirt(uri).networks();
     if (networks.find(network).map(Network::active).orElse(false)) {
       networks.destroy(network);

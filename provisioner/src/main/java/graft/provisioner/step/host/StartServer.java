@@ -175,7 +175,7 @@ public record StartServer(
   }
 
   @Override
-  public void undo(StepContext context) throws Exception {
+  public void undo(StepContext context, Map<String, Object> before) throws Exception {
     ServerProcess.stop(pidFile);
     PrivateFiles.delete(tokens);
     PrivateFiles.delete(log);

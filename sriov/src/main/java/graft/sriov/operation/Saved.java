@@ -1,0 +1,36 @@
+package graft.sriov.operation;
+
+import graft.sriov.PciAddress;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Reads what {@link DeviceChange#before} saved: texts by name; what is absent was not there. */
+record Saved(Map<String, Object> values) {
+  /** The device's address, for people who read the journal, with the values. */
+  static Map<String, Object> of(PciAddress device, Map<String, String> values) {
+    Map<String, Object> saved = new TreeMap<>(values);
+    saved.put("device", device.toString());
+    return saved;
+  }
+
+  Optional<String> value(String name) {
+    return Optional.ofNullable(values.get(name)).map(String::valueOf);
+  }
+
+  int number(String name) {
+    return value(name).map(Integer::parseInt).orElse(0);
+  }
+
+  /** The values whose names begin with a prefix, without it. */
+  Map<String, String> below(String prefix) {
+    Map<String, String> below = new TreeMap<>();
+    values.forEach(
+        (name, value) -> {
+          if (name.startsWith(prefix)) {
+            below.put(name.substring(prefix.length()), String.valueOf(value));
+          }
+        });
+    return below;
+  }
+}
