@@ -1,2 +1,0 @@
-/** Commands on a descriptor and its deployment: plan, apply, status, undo and their like. */
-package graft.provisioner.cli.deployment;

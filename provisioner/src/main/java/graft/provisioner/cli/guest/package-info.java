@@ -1,4 +1,0 @@
-/**
- * Commands on guests, and on what is brought into guests: programs, files, tokens, images, bundles.
- */
-package graft.provisioner.cli.guest;

@@ -1,2 +1,0 @@
-/** Commands on this machine: what it is, and programs and servers that run here. */
-package graft.provisioner.cli.host;

@@ -1,2 +1,0 @@
-/** Commands that measure and compare. */
-package graft.provisioner.cli.measuring;

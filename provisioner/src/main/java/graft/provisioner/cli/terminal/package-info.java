@@ -1,2 +1,0 @@
-/** What every command prints with: output for people and programs, exit codes, progress. */
-package graft.provisioner.cli.terminal;

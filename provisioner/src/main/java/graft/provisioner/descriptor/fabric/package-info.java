@@ -1,2 +1,0 @@
-/** The descriptor's fabric: adapters and their virtual functions. */
-package graft.provisioner.descriptor.fabric;

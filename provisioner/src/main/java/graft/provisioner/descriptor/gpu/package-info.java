@@ -1,2 +1,0 @@
-/** The descriptor's GPUs: which device, who owns it, and where its server listens. */
-package graft.provisioner.descriptor.gpu;

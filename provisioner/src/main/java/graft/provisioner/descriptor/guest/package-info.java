@@ -1,4 +1,0 @@
-/**
- * The descriptor's guests: what a guest boots, which devices it has, and what is brought into it.
- */
-package graft.provisioner.descriptor.guest;

@@ -1,4 +1,0 @@
-/**
- * Programs of this machine on a GPU that a server has: what leads them there, and a private server.
- */
-package graft.provisioner.local;

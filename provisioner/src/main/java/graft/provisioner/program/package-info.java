@@ -1,4 +1,0 @@
-/**
- * Programs of this host that Graft runs, the user it runs as, and where Graft itself is installed.
- */
-package graft.provisioner.program;
