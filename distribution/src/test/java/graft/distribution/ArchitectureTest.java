@@ -160,8 +160,7 @@ class ArchitectureTest {
         .allowEmptyShould(false)
         .evaluate(
             classes.that(
-                DescribedPredicate.describe(
-                    "others", c -> !packages.contains(c.getPackageName()))))
+                DescribedPredicate.describe("others", c -> !packages.contains(c.getPackageName()))))
         .getFailureReport()
         .getDetails();
   }

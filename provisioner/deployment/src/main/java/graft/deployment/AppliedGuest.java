@@ -17,7 +17,7 @@ import graft.guests.connection.Reaches;
 import graft.guests.connection.SshLogin;
 import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.Guest;
-import graft.hypervisors.libvirt.LibvirtUri;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;

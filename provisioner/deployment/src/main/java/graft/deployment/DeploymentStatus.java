@@ -12,7 +12,7 @@ import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.host.StartServer;
 import graft.hypervisors.libvirt.Guest;
-import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

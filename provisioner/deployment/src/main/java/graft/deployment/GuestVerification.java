@@ -12,7 +12,7 @@ import graft.guests.connection.CudaCheck;
 import graft.guests.connection.Reach;
 import graft.guests.image.ImageStore;
 import graft.guests.payload.Payload;
-import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

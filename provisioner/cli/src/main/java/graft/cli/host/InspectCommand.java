@@ -6,7 +6,7 @@ import graft.deployment.doctor.Starter;
 import graft.deployment.observe.Connections;
 import graft.deployment.observe.HostFacts;
 import graft.deployment.observe.HostObserver;
-import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.sriov.files.RootFolder;
 import graft.sriov.host.HostPci;
 import graft.sriov.preflight.Finding;

@@ -1,6 +1,6 @@
 package graft.cli.terminal;
 
-import graft.hypervisors.libvirt.GuestText;
+import graft.hypervisors.libvirt.calls.GuestText;
 import java.io.FilterWriter;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -1,7 +1,7 @@
 package graft.deployment.apply;
 
 import graft.common.GraftException;
-import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.sriov.HostException;
 
 /** What to tell people of an exception. */

@@ -1,7 +1,7 @@
 package graft.deployment.fabric;
 
-import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.descriptor.fabric.Adapter;
+import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.KeepDriversAway;
 import graft.deployment.step.device.MakeFunctions;

@@ -11,7 +11,7 @@ public final class Connections implements AutoCloseable {
   /**
    * The connection.
    *
-   * @throws graft.hypervisors.libvirt.HostUnreachableException if the daemon does not answer
+   * @throws graft.hypervisors.libvirt.calls.HostUnreachableException if the daemon does not answer
    */
   public synchronized LibvirtHost get(String uri) {
     return open.computeIfAbsent(uri, LibvirtHost::open);

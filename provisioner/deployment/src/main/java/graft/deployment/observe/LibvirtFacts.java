@@ -1,6 +1,6 @@
 package graft.deployment.observe;
 
-import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import java.util.List;
 import java.util.Optional;
 

@@ -2,11 +2,11 @@ package graft.deployment.observe;
 
 import graft.deployment.descriptor.HypervisorChoice;
 import graft.deployment.descriptor.LibvirtUri;
-import graft.hypervisors.libvirt.HypervisorException;
 import graft.hypervisors.libvirt.LibvirtHost;
 import graft.hypervisors.libvirt.Network;
-import graft.hypervisors.libvirt.NotFoundException;
 import graft.hypervisors.libvirt.ObservedGuest;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.hypervisors.libvirt.calls.NotFoundException;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.util.List;
 import java.util.Optional;

@@ -9,7 +9,7 @@ import graft.guests.connection.AgentReach;
 import graft.guests.connection.HostAddress;
 import graft.guests.connection.ReachException;
 import graft.guests.connection.SshReach;
-import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;

@@ -7,7 +7,7 @@ import graft.deployment.descriptor.guest.Placement;
 import graft.deployment.fabric.GuestDevices;
 import graft.deployment.fabric.Place;
 import graft.hypervisors.libvirt.GuestFeature;
-import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.CpuSet;

@@ -36,7 +36,7 @@ import graft.deployment.step.guest.VerifyCuda;
 import graft.guests.payload.CloudInitSeed;
 import graft.guests.payload.FileStamp;
 import graft.guests.payload.Payload;
-import graft.hypervisors.libvirt.HostCapabilities;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package graft.deployment.descriptor;
 
-import graft.deployment.descriptor.gpu.PortName;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import graft.common.bind.Problem;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
+import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.descriptor.guest.Guest;
 import java.io.IOException;
 import java.io.InputStream;

@@ -41,10 +41,10 @@ import graft.guests.bundle.FoundBundle;
 import graft.guests.bundle.TreeFile;
 import graft.guests.payload.FileStamp;
 import graft.hypervisors.kvm.KvmHypervisor;
-import graft.hypervisors.libvirt.GuestArchitecture;
-import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.Hypervisor;
-import graft.hypervisors.libvirt.Version;
+import graft.hypervisors.libvirt.capabilities.GuestArchitecture;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
+import graft.hypervisors.libvirt.capabilities.Version;
 import graft.hypervisors.xen.XenHypervisor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -319,7 +319,7 @@ final class FakeHost {
   private HostCapabilities capabilities() {
     boolean xen = uri.startsWith("xen");
     return new HostCapabilities(
-        graft.hypervisors.libvirt.LibvirtUri.parse(uri),
+        graft.hypervisors.libvirt.calls.LibvirtUri.parse(uri),
         "host",
         xen ? "Xen" : "QEMU",
         Optional.of(new Version(7, 2, 0)),

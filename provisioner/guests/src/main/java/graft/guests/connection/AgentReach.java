@@ -1,11 +1,11 @@
 package graft.guests.connection;
 
 import graft.hypervisors.libvirt.AgentCommand;
-import graft.hypervisors.libvirt.AgentException;
 import graft.hypervisors.libvirt.AgentResult;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.GuestAgent;
-import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.calls.AgentException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -2,7 +2,7 @@ package graft.guests.connection;
 
 import graft.common.values.Seconds;
 import graft.guests.payload.Payload;
-import graft.hypervisors.libvirt.GuestText;
+import graft.hypervisors.libvirt.calls.GuestText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

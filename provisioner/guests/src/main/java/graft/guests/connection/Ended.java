@@ -1,6 +1,6 @@
 package graft.guests.connection;
 
-import graft.hypervisors.libvirt.GuestText;
+import graft.hypervisors.libvirt.calls.GuestText;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 

@@ -15,7 +15,7 @@ import graft.guests.connection.SshLogin;
 import graft.guests.payload.CloudInitSeed;
 import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.Guest;
-import graft.hypervisors.libvirt.LibvirtUri;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

@@ -15,7 +15,7 @@ import graft.guests.connection.SshReach;
 import graft.guests.payload.AnsibleHost;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.Guest;
-import graft.hypervisors.libvirt.GuestText;
+import graft.hypervisors.libvirt.calls.GuestText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -6,7 +6,7 @@ import graft.deployment.step.Lane;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
-import graft.hypervisors.libvirt.FileOwner;
+import graft.hypervisors.libvirt.capabilities.FileOwner;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

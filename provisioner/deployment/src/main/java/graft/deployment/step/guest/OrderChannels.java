@@ -12,7 +12,7 @@ import graft.guests.connection.Reaches;
 import graft.guests.connection.SshLogin;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.Guest;
-import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,6 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.capabilities;
 
+import graft.hypervisors.libvirt.calls.LibvirtUri;
 import graft.hypervisors.libvirt.domain.MemorySize;
 import java.util.List;
 import java.util.Optional;

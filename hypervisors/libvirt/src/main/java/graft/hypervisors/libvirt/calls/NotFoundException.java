@@ -1,11 +1,11 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
 /** The guest, network, pool, volume or device does not exist on that host. */
 public final class NotFoundException extends HypervisorException {
 
   private static final long serialVersionUID = 1L;
 
-  NotFoundException(Failure failure) {
+  public NotFoundException(Failure failure) {
     super(failure, null);
   }
 }

@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
 /**
  * The last error that libvirt recorded on a thread.
@@ -16,7 +16,7 @@ public record LibvirtError(int code, int domain, String message) {
    * Whether the daemon is gone: a broken pipe at first, then a closed socket, neither with a code
    * of its own (seen with libvirt 9.0).
    */
-  boolean isLostConnection() {
+  public boolean isLostConnection() {
     return domain == FROM_RPC
         && (code == Code.SYSTEM_ERROR.number() || code == Code.INTERNAL_ERROR.number());
   }

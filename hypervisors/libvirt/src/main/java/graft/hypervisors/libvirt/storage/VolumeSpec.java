@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.storage;
 
 import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.MemorySize;
@@ -43,7 +43,7 @@ public record VolumeSpec(
     return new VolumeSpec(name, capacity, DiskSpec.Format.QCOW2, Optional.of(backing));
   }
 
-  Document toXml() {
+  public Document toXml() {
     Document document = Xml.newDocument("volume");
     Element volume = document.getDocumentElement();
     Xml.add(volume, "name", name);

@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
@@ -9,19 +9,19 @@ import org.libvirt.jna.Libvirt;
 import org.libvirt.jna.LibvirtQemu;
 
 /** libvirt's shared libraries, loaded at the first connection. */
-final class LibvirtLibrary {
+public final class LibvirtLibrary {
 
   private static final String NAME = "virt";
 
   private LibvirtLibrary() {}
 
   /** libvirt-java's binding. */
-  static Libvirt calls() {
+  public static Libvirt calls() {
     return Loaded.CALLS;
   }
 
   /** What the binding lacks. */
-  static LibvirtExtras extras() {
+  public static LibvirtExtras extras() {
     return Loaded.EXTRAS;
   }
 
@@ -30,7 +30,7 @@ final class LibvirtLibrary {
    *
    * @throws HostUnreachableException when it is not installed
    */
-  static LibvirtQemu qemu(String target) {
+  public static LibvirtQemu qemu(String target) {
     try {
       return LoadedQemu.CALLS;
     } catch (LinkageError e) {
@@ -43,7 +43,7 @@ final class LibvirtLibrary {
    *
    * @throws HostUnreachableException when it is not installed
    */
-  static void load(LibvirtUri uri) {
+  public static void load(LibvirtUri uri) {
     try {
       Loaded.EXTRAS.virGetLastErrorCode();
     } catch (LinkageError e) {

@@ -1,6 +1,11 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.storage;
 
 import com.sun.jna.ptr.PointerByReference;
+import graft.hypervisors.libvirt.calls.Attempt;
+import graft.hypervisors.libvirt.calls.Connection;
+import graft.hypervisors.libvirt.calls.LibvirtLibrary;
+import graft.hypervisors.libvirt.calls.NativeList;
+import graft.hypervisors.libvirt.calls.NotFoundException;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.util.List;
 import java.util.Optional;
@@ -14,7 +19,7 @@ public final class StoragePools {
 
   private final Connection connection;
 
-  StoragePools(Connection connection) {
+  public StoragePools(Connection connection) {
     this.connection = connection;
   }
 

@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.storage;
 
 import graft.hypervisors.libvirt.domain.MemorySize;
 

@@ -1,5 +1,7 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.storage;
 
+import graft.hypervisors.libvirt.calls.Attempt;
+import graft.hypervisors.libvirt.calls.LibvirtLibrary;
 import graft.hypervisors.libvirt.domain.MemorySize;
 import java.io.EOFException;
 import java.io.IOException;

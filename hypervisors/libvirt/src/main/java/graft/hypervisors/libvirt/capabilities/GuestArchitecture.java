@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.capabilities;
 
 import java.util.List;
 import java.util.Optional;

@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.capabilities;
 
 import graft.hypervisors.libvirt.domain.CpuSet;
 import graft.hypervisors.libvirt.domain.MemorySize;
@@ -20,21 +20,21 @@ import org.w3c.dom.Element;
  *
  * @see <a href="https://libvirt.org/formatcaps.html">libvirt: driver capabilities XML</a>
  */
-final class CapabilitiesXml {
+public final class CapabilitiesXml {
 
   private static final Pattern OWNER = Pattern.compile("\\+(\\d{1,9}):\\+(\\d{1,9})");
 
   private final Element root;
 
-  CapabilitiesXml(String xml) {
+  public CapabilitiesXml(String xml) {
     root = Xml.parse(xml).getDocumentElement();
   }
 
-  String arch() {
+  public String arch() {
     return Xml.text(root, "host", "cpu", "arch").orElse("unknown");
   }
 
-  boolean iommu() {
+  public boolean iommu() {
     return Xml.find(root, "host", "iommu")
         .map(e -> e.getAttribute("support").equals("yes"))
         .orElse(false);
@@ -43,7 +43,7 @@ final class CapabilitiesXml {
   /**
    * Who owns the files of running guests (the security model "dac"); empty where libvirt leaves it.
    */
-  Optional<FileOwner> guestOwner() {
+  public Optional<FileOwner> guestOwner() {
     for (Element model :
         Xml.find(root, "host").map(h -> Xml.children(h, "secmodel")).orElse(List.of())) {
       if (Xml.text(model, "model").orElse("").equals("dac")) {
@@ -60,7 +60,7 @@ final class CapabilitiesXml {
     return Optional.empty();
   }
 
-  List<NumaCell> numaCells() {
+  public List<NumaCell> numaCells() {
     List<NumaCell> cells = new ArrayList<>();
     Xml.find(root, "host", "topology", "cells")
         .ifPresent(all -> Xml.children(all, "cell").forEach(cell -> cells.add(numaCell(cell))));
@@ -111,7 +111,7 @@ final class CapabilitiesXml {
     };
   }
 
-  List<GuestArchitecture> guests() {
+  public List<GuestArchitecture> guests() {
     List<GuestArchitecture> guests = new ArrayList<>();
     for (Element guest : Xml.children(root, "guest")) {
       Element arch = Xml.find(guest, "arch").orElseThrow();

@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.capabilities;
 
 import graft.hypervisors.libvirt.domain.MemorySize;
 import java.util.List;

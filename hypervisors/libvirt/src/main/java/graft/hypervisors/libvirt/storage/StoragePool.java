@@ -1,6 +1,12 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.storage;
 
 import com.sun.jna.ptr.PointerByReference;
+import graft.hypervisors.libvirt.calls.Attempt;
+import graft.hypervisors.libvirt.calls.Connection;
+import graft.hypervisors.libvirt.calls.LibvirtError;
+import graft.hypervisors.libvirt.calls.LibvirtLibrary;
+import graft.hypervisors.libvirt.calls.NativeList;
+import graft.hypervisors.libvirt.calls.NotFoundException;
 import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.io.IOException;

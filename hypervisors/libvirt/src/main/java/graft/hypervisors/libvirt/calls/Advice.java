@@ -1,7 +1,7 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
 /** What to do next, by what libvirt reported. */
-final class Advice {
+public final class Advice {
 
   private static final String LOG = "look into libvirt's log (journalctl -u libvirtd)";
 
@@ -14,7 +14,7 @@ final class Advice {
    *
    * @param code null when libvirt recorded no error, or one that is unknown here
    */
-  static String on(LibvirtError.Code code, String reason) {
+  public static String on(LibvirtError.Code code, String reason) {
     if (reason.contains("Cannot access storage file") || reason.contains("Permission denied")) {
       return "let the user that runs guests (libvirt-qemu on Debian) read the file and enter every"
           + " folder above it, or put it under /var/lib/libvirt/images";
@@ -52,7 +52,7 @@ final class Advice {
   }
 
   /** Advice on a connection that could not be opened. */
-  static String onOpen(LibvirtUri uri, String reason) {
+  public static String onOpen(LibvirtUri uri, String reason) {
     if (reason.contains("no connection driver")) {
       return "check the URI's driver; for example qemu:///system, qemu:///session, xen:///system"
           + " (package libvirt-daemon-driver-"

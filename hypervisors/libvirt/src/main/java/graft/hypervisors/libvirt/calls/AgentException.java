@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
 /** The guest agent does not answer, or refuses what it was asked. */
 public final class AgentException extends HypervisorException {
@@ -7,12 +7,12 @@ public final class AgentException extends HypervisorException {
 
   private final boolean unresponsive;
 
-  AgentException(Failure failure, boolean unresponsive) {
+  public AgentException(Failure failure, boolean unresponsive) {
     super(failure, null);
     this.unresponsive = unresponsive;
   }
 
-  AgentException(
+  public AgentException(
       String attempted, String target, String reason, String advice, boolean unresponsive) {
     super(attempted, target, reason, advice);
     this.unresponsive = unresponsive;

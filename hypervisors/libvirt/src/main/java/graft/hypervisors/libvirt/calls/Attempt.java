@@ -1,7 +1,7 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
 import com.sun.jna.PointerType;
-import graft.hypervisors.libvirt.HypervisorException.Failure;
+import graft.hypervisors.libvirt.calls.HypervisorException.Failure;
 import java.util.Optional;
 import org.libvirt.jna.CString;
 
@@ -12,10 +12,10 @@ import org.libvirt.jna.CString;
  * @param action as in {@code start}
  * @param target as in {@code guest 'a' at qemu:///system}
  */
-record Attempt(String action, String target) {
+public record Attempt(String action, String target) {
 
   /** Passes a count or zero through; libvirt says -1 for failure. */
-  int check(int result) {
+  public int check(int result) {
     if (result < 0) {
       throw failure();
     }
@@ -25,7 +25,7 @@ record Attempt(String action, String target) {
   // No overload for any object at all: it would take an Integer before check(int) does.
 
   /** Passes a pointer through; libvirt says NULL for failure. */
-  <P extends PointerType> P check(P pointer) {
+  public <P extends PointerType> P check(P pointer) {
     if (pointer == null) {
       throw failure();
     }
@@ -33,7 +33,7 @@ record Attempt(String action, String target) {
   }
 
   /** Passes a text that libvirt owns through; libvirt says NULL for failure. */
-  String check(String text) {
+  public String check(String text) {
     if (text == null) {
       throw failure();
     }
@@ -41,12 +41,12 @@ record Attempt(String action, String target) {
   }
 
   /** The text, whose native memory is freed. */
-  String text(CString string) {
+  public String text(CString string) {
     return check(string).toString();
   }
 
   /** The last error of this thread; empty when libvirt recorded none. */
-  static Optional<LibvirtError> lastError() {
+  public static Optional<LibvirtError> lastError() {
     LibvirtExtras extras = LibvirtLibrary.extras();
     int code = extras.virGetLastErrorCode();
     if (code == 0) {
@@ -61,7 +61,7 @@ record Attempt(String action, String target) {
   }
 
   /** The exception for the last error of this thread. */
-  HypervisorException failure() {
+  public HypervisorException failure() {
     Optional<LibvirtError> error = lastError();
     String reason =
         error.map(LibvirtError::message).orElse("the call failed and libvirt recorded no error");

@@ -1,6 +1,6 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
-import graft.hypervisors.libvirt.HypervisorException.Failure;
+import graft.hypervisors.libvirt.calls.HypervisorException.Failure;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -11,7 +11,7 @@ import org.libvirt.jna.ConnectionPointer;
  * A native connection that cannot be used after it was closed: calls hold a read lock, close takes
  * the write lock. There is no event loop: no thread to stop at close, no keep-alive.
  */
-final class Connection {
+public final class Connection {
 
   private static final long CLOSE_WAIT_MILLIS = 2_000;
 
@@ -25,7 +25,7 @@ final class Connection {
     this.pointer = pointer;
   }
 
-  static Connection open(LibvirtUri uri) {
+  public static Connection open(LibvirtUri uri) {
     LibvirtLibrary.load(uri);
     ConnectionPointer pointer = LibvirtLibrary.calls().virConnectOpen(uri.toString());
     if (pointer == null) {
@@ -37,16 +37,16 @@ final class Connection {
     return new Connection(uri, pointer);
   }
 
-  LibvirtUri uri() {
+  public LibvirtUri uri() {
     return uri;
   }
 
   /** A name for an object of this host, to be used in messages. */
-  String target(String kind, String name) {
+  public String target(String kind, String name) {
     return kind + " '" + name + "' at " + uri;
   }
 
-  <T> T with(Function<ConnectionPointer, T> call) {
+  public <T> T with(Function<ConnectionPointer, T> call) {
     lock.readLock().lock();
     try {
       if (closed) {
@@ -62,7 +62,7 @@ final class Connection {
    * Closes once no call is under way. A call that hangs in libvirt keeps its connection: it goes
    * with the process, which is better than to hang here or to free what the call still uses.
    */
-  void close() {
+  public void close() {
     closed = true;
     boolean locked = false;
     try {

@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
@@ -11,7 +11,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** The arrays of object pointers that libvirt's virConnectListAll* calls return. */
-final class NativeList {
+public final class NativeList {
 
   private NativeList() {}
 
@@ -21,7 +21,7 @@ final class NativeList {
    * @param wrapper makes the binding's type for one object
    * @param reader gets a pointer that is valid only during the call
    */
-  static <P extends PointerType, T> List<T> take(
+  public static <P extends PointerType, T> List<T> take(
       PointerByReference list,
       int count,
       Supplier<P> wrapper,
@@ -50,7 +50,7 @@ final class NativeList {
   }
 
   /** Frees memory that libvirt allocated with malloc. */
-  static void free(Pointer memory) {
+  public static void free(Pointer memory) {
     if (memory != null) {
       Native.free(Pointer.nativeValue(memory));
     }

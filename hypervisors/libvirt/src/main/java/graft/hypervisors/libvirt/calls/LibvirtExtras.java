@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
 import com.sun.jna.Library;
 import com.sun.jna.Pointer;
@@ -14,7 +14,7 @@ import org.libvirt.jna.StoragePoolPointer;
  * What libvirt-java 0.5.4 does not bind, or binds in a form that cannot be used here. Signatures
  * from libvirt's headers; lists come back as arrays of pointers that the caller frees.
  */
-interface LibvirtExtras extends Library {
+public interface LibvirtExtras extends Library {
 
   int virGetLastErrorCode();
 
@@ -56,7 +56,7 @@ interface LibvirtExtras extends Library {
 
   int virNodeDeviceDetachFlags(DevicePointer device, String driver, int flags);
 
-  /** Interfaces as an array of virDomainInterface pointers, read by {@link InterfaceAddresses}. */
+  /** Interfaces as an array of virDomainInterface pointers, read by {@code InterfaceAddresses}. */
   int virDomainInterfaceAddresses(
       DomainPointer domain, PointerByReference list, int source, int flags);
 

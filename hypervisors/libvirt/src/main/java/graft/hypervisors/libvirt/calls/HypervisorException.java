@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
 import java.util.Optional;
 
@@ -16,7 +16,7 @@ public class HypervisorException extends RuntimeException {
   private final String advice;
   private final transient Optional<LibvirtError> libvirtError;
 
-  HypervisorException(Failure failure, Throwable cause) {
+  public HypervisorException(Failure failure, Throwable cause) {
     super(failure.message(), cause);
     this.attempted = failure.attempted();
     this.target = failure.target();
@@ -67,7 +67,7 @@ public class HypervisorException extends RuntimeException {
   }
 
   /** The parts of a message. */
-  record Failure(
+  public record Failure(
       String attempted,
       String target,
       String reason,
