@@ -35,8 +35,6 @@ fi
 mkdir -p "$home/bin" "$home/lib/client" "$home/lib/launcher"
 install -m 755 "$root/graft" "$home/bin/graft"
 install -m 644 "$root"/distribution/launcher/* "$home/lib/launcher/"
-options=$root/provisioner/src/main/launcher/java-options
-[ ! -f "$options" ] || install -m 644 "$options" "$home/lib/launcher/java-options"
 copy "$root/lab/image" "$home/lib/image"
 copy "$root/playbooks" "$home/playbooks"
 install -m 644 "$root/LICENSE" "$root/README.md" "$home/"

@@ -2,9 +2,9 @@ package graft.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import graft.provisioner.setup.AnsibleHost;
-import graft.provisioner.setup.Payload;
-import graft.provisioner.setup.PayloadFile;
+import graft.guests.payload.AnsibleHost;
+import graft.guests.payload.Payload;
+import graft.guests.payload.PayloadFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

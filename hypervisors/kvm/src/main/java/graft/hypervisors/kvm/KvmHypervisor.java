@@ -1,8 +1,8 @@
 package graft.hypervisors.kvm;
 
 import graft.hypervisors.libvirt.GuestFeature;
-import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.Hypervisor;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.domain.CpuTuneElement;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.GuestMetadata;

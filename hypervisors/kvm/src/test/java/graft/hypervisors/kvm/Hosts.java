@@ -1,9 +1,9 @@
 package graft.hypervisors.kvm;
 
-import graft.hypervisors.libvirt.GuestArchitecture;
-import graft.hypervisors.libvirt.HostCapabilities;
-import graft.hypervisors.libvirt.LibvirtUri;
-import graft.hypervisors.libvirt.Version;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
+import graft.hypervisors.libvirt.capabilities.GuestArchitecture;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
+import graft.hypervisors.libvirt.capabilities.Version;
 import graft.hypervisors.libvirt.domain.MemorySize;
 import java.io.IOException;
 import java.io.UncheckedIOException;

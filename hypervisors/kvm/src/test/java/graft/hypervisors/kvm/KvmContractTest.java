@@ -1,8 +1,8 @@
 package graft.hypervisors.kvm;
 
-import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.Hypervisor;
 import graft.hypervisors.libvirt.HypervisorContract;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import graft.hypervisors.libvirt.AddressSource;
 import graft.hypervisors.libvirt.AgentCommand;
-import graft.hypervisors.libvirt.AgentException;
 import graft.hypervisors.libvirt.AgentResult;
 import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.DeviceScope;
@@ -16,6 +15,7 @@ import graft.hypervisors.libvirt.InterfaceAddresses;
 import graft.hypervisors.libvirt.IpAddress;
 import graft.hypervisors.libvirt.LibvirtHost;
 import graft.hypervisors.libvirt.ObservedGuest;
+import graft.hypervisors.libvirt.calls.AgentException;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.CpuSet;

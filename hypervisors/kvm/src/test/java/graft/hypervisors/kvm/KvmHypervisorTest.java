@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import graft.hypervisors.libvirt.GuestFeature;
-import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.UnsupportedFeatureException;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.HostdevSpec;

@@ -1,5 +1,7 @@
 package graft.hypervisors.libvirt;
 
+import graft.hypervisors.libvirt.calls.AgentException;
+
 /** Carries one question to a guest's agent, and the answer back, which is the guest's own text. */
 @FunctionalInterface
 public interface AgentLine {

@@ -1,5 +1,8 @@
 package graft.hypervisors.libvirt;
 
+import graft.hypervisors.libvirt.calls.GuestText;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.io.IOException;
 import java.io.RandomAccessFile;

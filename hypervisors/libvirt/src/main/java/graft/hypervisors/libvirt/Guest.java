@@ -2,6 +2,12 @@ package graft.hypervisors.libvirt;
 
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
+import graft.hypervisors.libvirt.calls.Attempt;
+import graft.hypervisors.libvirt.calls.Connection;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.hypervisors.libvirt.calls.LibvirtError;
+import graft.hypervisors.libvirt.calls.LibvirtLibrary;
+import graft.hypervisors.libvirt.calls.NotFoundException;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.HostdevElement;
 import graft.hypervisors.libvirt.domain.HostdevSpec;

@@ -3,6 +3,8 @@ package graft.hypervisors.libvirt;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import graft.hypervisors.libvirt.calls.AgentException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

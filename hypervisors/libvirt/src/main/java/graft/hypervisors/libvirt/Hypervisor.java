@@ -1,5 +1,7 @@
 package graft.hypervisors.libvirt;
 
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
+import graft.hypervisors.libvirt.capabilities.HostNuma;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import java.nio.file.Path;

@@ -2,6 +2,9 @@ package graft.hypervisors.libvirt;
 
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.PointerByReference;
+import graft.hypervisors.libvirt.calls.GuestText;
+import graft.hypervisors.libvirt.calls.LibvirtLibrary;
+import graft.hypervisors.libvirt.calls.NativeList;
 import graft.hypervisors.libvirt.domain.MacAddress;
 import java.util.ArrayList;
 import java.util.List;

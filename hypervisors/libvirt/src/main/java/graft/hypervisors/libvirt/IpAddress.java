@@ -1,5 +1,6 @@
 package graft.hypervisors.libvirt;
 
+import graft.hypervisors.libvirt.calls.GuestText;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;

@@ -1,6 +1,11 @@
 package graft.hypervisors.libvirt;
 
 import com.sun.jna.ptr.PointerByReference;
+import graft.hypervisors.libvirt.calls.Attempt;
+import graft.hypervisors.libvirt.calls.Connection;
+import graft.hypervisors.libvirt.calls.LibvirtLibrary;
+import graft.hypervisors.libvirt.calls.NativeList;
+import graft.hypervisors.libvirt.calls.NotFoundException;
 import graft.hypervisors.libvirt.domain.PciAddress;
 import java.util.Comparator;
 import java.util.List;

@@ -1,5 +1,6 @@
 package graft.hypervisors.libvirt;
 
+import graft.hypervisors.libvirt.calls.LibvirtUri;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.Set;

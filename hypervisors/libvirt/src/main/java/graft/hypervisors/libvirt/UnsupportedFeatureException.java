@@ -1,5 +1,7 @@
 package graft.hypervisors.libvirt;
 
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;

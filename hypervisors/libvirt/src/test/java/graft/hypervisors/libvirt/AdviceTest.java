@@ -2,6 +2,9 @@ package graft.hypervisors.libvirt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.hypervisors.libvirt.calls.Advice;
+import graft.hypervisors.libvirt.calls.LibvirtError;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -3,6 +3,8 @@ package graft.hypervisors.libvirt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.io.IOException;
 import java.nio.file.Files;

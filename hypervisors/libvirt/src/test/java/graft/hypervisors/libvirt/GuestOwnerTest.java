@@ -2,6 +2,8 @@ package graft.hypervisors.libvirt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.hypervisors.libvirt.capabilities.CapabilitiesXml;
+import graft.hypervisors.libvirt.capabilities.FileOwner;
 import org.junit.jupiter.api.Test;
 
 class GuestOwnerTest {

@@ -3,6 +3,7 @@ package graft.hypervisors.libvirt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import graft.hypervisors.libvirt.calls.GuestText;
 import org.junit.jupiter.api.Test;
 
 /** Text of guests on a terminal. */

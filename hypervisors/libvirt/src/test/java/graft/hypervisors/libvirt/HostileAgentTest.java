@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import graft.hypervisors.libvirt.calls.AgentException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package graft.hypervisors.libvirt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.CpuSet;

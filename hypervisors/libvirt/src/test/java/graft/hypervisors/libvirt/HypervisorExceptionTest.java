@@ -2,6 +2,9 @@ package graft.hypervisors.libvirt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.hypervisors.libvirt.calls.LibvirtError;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

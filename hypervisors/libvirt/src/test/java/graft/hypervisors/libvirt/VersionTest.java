@@ -2,6 +2,7 @@ package graft.hypervisors.libvirt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.hypervisors.libvirt.capabilities.Version;
 import org.junit.jupiter.api.Test;
 
 class VersionTest {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
+import graft.hypervisors.libvirt.storage.VolumeSpec;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

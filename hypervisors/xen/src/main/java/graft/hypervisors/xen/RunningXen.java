@@ -1,8 +1,8 @@
 package graft.hypervisors.xen;
 
-import graft.hypervisors.libvirt.HostCapabilities;
-import graft.hypervisors.libvirt.HostNuma;
-import graft.hypervisors.libvirt.HypervisorException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
+import graft.hypervisors.libvirt.capabilities.HostNuma;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import java.io.File;
 import java.io.IOException;

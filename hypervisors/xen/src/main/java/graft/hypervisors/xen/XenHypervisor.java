@@ -1,9 +1,9 @@
 package graft.hypervisors.xen;
 
 import graft.hypervisors.libvirt.GuestFeature;
-import graft.hypervisors.libvirt.HostCapabilities;
-import graft.hypervisors.libvirt.HostNuma;
 import graft.hypervisors.libvirt.Hypervisor;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
+import graft.hypervisors.libvirt.capabilities.HostNuma;
 import graft.hypervisors.libvirt.domain.CpuTuneElement;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.LifecycleElements;

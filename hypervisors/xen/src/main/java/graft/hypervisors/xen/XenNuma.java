@@ -1,6 +1,6 @@
 package graft.hypervisors.xen;
 
-import graft.hypervisors.libvirt.HostNuma;
+import graft.hypervisors.libvirt.capabilities.HostNuma;
 import graft.hypervisors.libvirt.domain.MemorySize;
 import java.util.ArrayList;
 import java.util.List;

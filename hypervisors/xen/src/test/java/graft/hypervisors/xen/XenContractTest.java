@@ -1,8 +1,8 @@
 package graft.hypervisors.xen;
 
-import graft.hypervisors.libvirt.HostCapabilities;
 import graft.hypervisors.libvirt.Hypervisor;
 import graft.hypervisors.libvirt.HypervisorContract;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import java.util.List;
 
 /** Xen with an IOMMU, whose xenconsoled keeps consoles. */

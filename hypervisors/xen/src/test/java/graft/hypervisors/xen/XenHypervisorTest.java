@@ -3,12 +3,12 @@ package graft.hypervisors.xen;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import graft.hypervisors.libvirt.GuestArchitecture;
 import graft.hypervisors.libvirt.GuestFeature;
-import graft.hypervisors.libvirt.HostCapabilities;
-import graft.hypervisors.libvirt.LibvirtUri;
 import graft.hypervisors.libvirt.UnsupportedFeatureException;
-import graft.hypervisors.libvirt.Version;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
+import graft.hypervisors.libvirt.capabilities.GuestArchitecture;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
+import graft.hypervisors.libvirt.capabilities.Version;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.CpuSet;

@@ -1,0 +1,29 @@
+package graft.common;
+
+/** Something did not work. The message says what was tried, on what, and what to do next. */
+public class GraftException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  private final String next;
+
+  /**
+   * An error.
+   *
+   * @param what what was tried, on what, and how it failed
+   * @param next what to do next; may be empty
+   */
+  public GraftException(String what, String next) {
+    this(what, next, null);
+  }
+
+  /** As above, with what lies behind it. */
+  public GraftException(String what, String next, Throwable cause) {
+    super(next.isEmpty() ? what : what + "\n  " + next, cause);
+    this.next = next;
+  }
+
+  /** What to do next; may be empty. */
+  public String next() {
+    return next;
+  }
+}

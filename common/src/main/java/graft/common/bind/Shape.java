@@ -1,0 +1,76 @@
+package graft.common.bind;
+
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** What the binder and the schema both read from a record's component. */
+record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
+  /** How often the value stands there. */
+  enum Kind {
+    REQUIRED,
+    OPTIONAL,
+    DEFAULTED,
+    LIST
+  }
+
+  /** Java reads annotations from the class file anew for whoever asks it for components. */
+  private static final ClassValue<List<Shape>> SHAPES =
+      new ClassValue<>() {
+        @Override
+        protected List<Shape> computeValue(Class<?> recordType) {
+          return read(recordType);
+        }
+      };
+
+  static List<Shape> of(Class<?> recordType) {
+    return SHAPES.get(recordType);
+  }
+
+  private static List<Shape> read(Class<?> recordType) {
+    RecordComponent[] components = recordType.getRecordComponents();
+    Shape[] shapes = new Shape[components.length];
+    for (int i = 0; i < components.length; i++) {
+      shapes[i] = of(components[i]);
+    }
+    return List.of(shapes);
+  }
+
+  private static Shape of(RecordComponent component) {
+    Key named = component.getAnnotation(Key.class);
+    String key = named != null ? named.value() : hyphens(component.getName());
+    if (component.getType() == List.class) {
+      return new Shape(component, key, argument(component.getGenericType()), Kind.LIST);
+    }
+    if (component.getType() == Optional.class) {
+      return new Shape(component, key, argument(component.getGenericType()), Kind.OPTIONAL);
+    }
+    Kind kind = component.isAnnotationPresent(Default.class) ? Kind.DEFAULTED : Kind.REQUIRED;
+    return new Shape(component, key, component.getType(), kind);
+  }
+
+  private static Class<?> argument(Type type) {
+    return (Class<?>) ((ParameterizedType) type).getActualTypeArguments()[0];
+  }
+
+  /** {@code guidBase} becomes {@code guid-base}. */
+  static String hyphens(String name) {
+    StringBuilder out = new StringBuilder();
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      if (Character.isUpperCase(c)) {
+        out.append('-');
+      }
+      out.append(Character.toLowerCase(c));
+    }
+    return out.toString();
+  }
+
+  /** {@code MY_CHOICE} becomes {@code my-choice}. */
+  static String word(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

@@ -1,0 +1,27 @@
+package graft.common.values;
+
+import graft.common.bind.Form;
+import java.util.regex.Pattern;
+
+/** Permissions of a file, written in octal: {@code 0644}. */
+@Form(pattern = "^0?[0-7]{3}$", example = "0755")
+public record FileMode(int bits) {
+  private static final Pattern TEXT = Pattern.compile("0?[0-7]{3}");
+
+  /**
+   * Reads a text.
+   *
+   * @throws IllegalArgumentException if it is not three octal digits
+   */
+  public static FileMode parse(String text) {
+    if (!TEXT.matcher(text).matches()) {
+      throw new IllegalArgumentException("'" + text + "' is not an octal mode");
+    }
+    return new FileMode(Integer.parseInt(text, 8));
+  }
+
+  @Override
+  public String toString() {
+    return String.format(java.util.Locale.ROOT, "%04o", bits);
+  }
+}

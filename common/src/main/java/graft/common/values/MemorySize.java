@@ -1,0 +1,78 @@
+package graft.common.values;
+
+import graft.common.bind.Form;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** An amount of memory or disk, in bytes; written with a binary unit, as in {@code 512MiB}. */
+@Form(pattern = "^[0-9]+ ?([KMGT]i)?B?$", example = "512MiB")
+public record MemorySize(long bytes) implements Comparable<MemorySize> {
+  private static final Pattern TEXT = Pattern.compile("([0-9]{1,15}) ?(?:([KMGT])i)?B?");
+  private static final String UNITS = "KMGT";
+
+  /** Refuses negative amounts. */
+  public MemorySize {
+    if (bytes < 0) {
+      throw new IllegalArgumentException("a size cannot be negative");
+    }
+  }
+
+  /**
+   * Reads {@code 512MiB}, {@code 2 GiB}, {@code 4096}.
+   *
+   * @throws IllegalArgumentException for anything else; decimal units are refused, because memory
+   *     is not counted in them
+   */
+  public static MemorySize parse(String text) {
+    Matcher matcher = TEXT.matcher(text.strip());
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException(
+          "'" + text + "' is not a size in bytes, KiB, MiB, GiB or TiB");
+    }
+    long count = Long.parseLong(matcher.group(1));
+    int power = matcher.group(2) == null ? 0 : UNITS.indexOf(matcher.group(2)) + 1;
+    long unit = 1L << (10 * power);
+    if (count > Long.MAX_VALUE / unit) {
+      throw new IllegalArgumentException("'" + text + "' is too large");
+    }
+    return new MemorySize(count * unit);
+  }
+
+  public static MemorySize ofMiB(long count) {
+    return new MemorySize(count << 20);
+  }
+
+  /** In KiB, rounded up: libvirt's unit for a guest's memory. */
+  public long toKiB() {
+    return (bytes + 1023) >> 10;
+  }
+
+  @Override
+  public int compareTo(MemorySize other) {
+    return Long.compare(bytes, other.bytes);
+  }
+
+  /** In the largest unit that needs no fraction. */
+  @Override
+  public String toString() {
+    for (int power = UNITS.length(); power > 0; power--) {
+      long unit = 1L << (10 * power);
+      if (bytes >= unit && bytes % unit == 0) {
+        return bytes / unit + String.valueOf(UNITS.charAt(power - 1)) + "iB";
+      }
+    }
+    return bytes + "B";
+  }
+
+  /** Rounded for reading: {@code 23.5GiB}. */
+  public String rounded() {
+    for (int power = UNITS.length(); power > 0; power--) {
+      double unit = 1L << (10 * power);
+      if (bytes >= unit) {
+        String number = String.format(java.util.Locale.ROOT, "%.1f", bytes / unit);
+        return number.replace(".0", "") + UNITS.charAt(power - 1) + "iB";
+      }
+    }
+    return bytes + "B";
+  }
+}

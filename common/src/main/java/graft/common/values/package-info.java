@@ -1,0 +1,2 @@
+/** Values with rules that a descriptor can say: sizes, times, names, addresses. */
+package graft.common.values;

@@ -1,0 +1,130 @@
+package graft.comparison.local;
+
+import graft.common.GraftException;
+import graft.common.values.Endpoint;
+import graft.common.values.MemorySize;
+import graft.deployment.state.PrivateFiles;
+import graft.deployment.state.TokensFile;
+import graft.remoting.server.GraftServer;
+import graft.remoting.server.ServerConfig;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.ServerException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * A server in this process for programs of this one: on a Unix socket in a folder that nobody else
+ * may enter, and on loopback if so wished, with a token that nobody else has. Everything is gone
+ * when it is closed.
+ */
+public final class PrivateServer implements AutoCloseable {
+  public static final String NAME = "local";
+
+  /** What {@link #url} knows. */
+  static final List<String> CHANNELS = List.of("shm", "unix", "tcp", "rdma");
+
+  /** Refuses what is none of {@link #CHANNELS}. */
+  public static void checkChannel(String channel) {
+    if (!CHANNELS.contains(channel)) {
+      throw new GraftException(
+          "'" + channel + "' is no channel", "choose from " + String.join(", ", CHANNELS));
+    }
+  }
+
+  private final Path folder;
+  private final GraftServer server;
+  private final Thread hook = new Thread(this::stop);
+  private boolean stopped;
+
+  private PrivateServer(Path folder, GraftServer server) {
+    this.folder = folder;
+    this.server = server;
+  }
+
+  /** A server on its Unix socket alone. */
+  public static PrivateServer start(String device, MemorySize memory) throws IOException {
+    return start(device, memory, false);
+  }
+
+  /** The same, and over TCP on a free port of loopback if so wished. */
+  public static PrivateServer start(String device, MemorySize memory, boolean tcp)
+      throws IOException {
+    Path folder = Files.createTempDirectory("graft-run"); // mode 0700
+    try {
+      String token = TokensFile.fresh();
+      PrivateFiles.write(folder.resolve("token"), bytes(token + "\n"));
+      PrivateFiles.write(folder.resolve("tokens"), bytes(NAME + " " + token + "\n"));
+      ServerConfig.Builder config =
+          ServerConfig.builder(folder.resolve("tokens"), ServedDevice.parse(device))
+              .listen(new ListenAddress.Unix(folder.resolve("socket")))
+              .runtimeFolder(folder.resolve("run"))
+              .spares(1);
+      if (memory != null) {
+        config.memory(memory.bytes());
+      }
+      if (tcp) {
+        config.listen(new ListenAddress.Tcp("127.0.0.1", 0));
+      }
+      PrivateServer started = new PrivateServer(folder, GraftServer.start(config.build()));
+      Runtime.getRuntime().addShutdownHook(started.hook);
+      return started;
+    } catch (ServerException e) {
+      PrivateFiles.deleteFolder(folder);
+      throw new GraftException("the private server cannot start: " + e.getMessage(), "", e);
+    }
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Its address on loopback if it has one, else its socket. */
+  public Endpoint endpoint() {
+    int last = server.addresses().size() - 1;
+    return Endpoint.parse(server.addresses().get(last).toString());
+  }
+
+  /** Its address as the client reads it for a channel: one of {@link #CHANNELS}. */
+  public String url(String channel) {
+    return switch (channel) {
+      case "unix", "shm" -> channel + "://" + folder.resolve("socket");
+      case "rdma" -> url("tcp").replaceFirst("^tcp", channel);
+      default ->
+          server.addresses().stream()
+              .map(ListenAddress::toString)
+              .filter(address -> address.startsWith(channel + "://"))
+              .findFirst()
+              .orElseThrow();
+    };
+  }
+
+  public Path tokenFile() {
+    return folder.resolve("token");
+  }
+
+  private synchronized void stop() {
+    if (stopped) {
+      return;
+    }
+    stopped = true;
+    server.close();
+    try {
+      PrivateFiles.deleteFolder(folder);
+    } catch (IOException e) {
+      System.err.println("graft run: cannot remove " + folder + ": " + e.getMessage());
+    }
+  }
+
+  @Override
+  public void close() {
+    stop();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // the hook runs already
+    }
+  }
+}

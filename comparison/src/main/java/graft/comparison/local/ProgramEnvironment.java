@@ -1,0 +1,64 @@
+package graft.comparison.local;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * How programs reach a GPU.
+ *
+ * @param name for people: {@code native}, or the channel
+ * @param environment what is set for a program; {@code LD_LIBRARY_PATH} goes before what is there
+ */
+public record ProgramEnvironment(String name, Map<String, String> environment) {
+  private static final String LIBRARIES = "LD_LIBRARY_PATH";
+
+  /** This machine's own driver. */
+  public static ProgramEnvironment ofThisMachine() {
+    return new ProgramEnvironment("native", Map.of());
+  }
+
+  /**
+   * A server.
+   *
+   * @param name for people
+   * @param client the folder of the client's libraries
+   * @param url as the client reads it
+   * @param user the name that the server knows the token by
+   * @param token the file with the token; null for a server that asks for none
+   */
+  public static ProgramEnvironment remote(
+      String name, Path client, String url, String user, Path token) {
+    Map<String, String> environment = new LinkedHashMap<>();
+    environment.put(LIBRARIES, client.toString());
+    environment.put("GRAFT_SERVER", url);
+    environment.put("GRAFT_NAME", user);
+    if (token != null) {
+      environment.put("GRAFT_TOKEN_FILE", token.toString());
+    }
+    return new ProgramEnvironment(name, environment);
+  }
+
+  public boolean isNative() {
+    return environment.isEmpty();
+  }
+
+  /** The same with one more variable. */
+  public ProgramEnvironment with(String variable, String value) {
+    Map<String, String> more = new LinkedHashMap<>(environment);
+    more.put(variable, value);
+    return new ProgramEnvironment(name, more);
+  }
+
+  /** Sets the variables in a program's environment. */
+  public void applyTo(Map<String, String> program) {
+    environment.forEach(
+        (variable, value) -> {
+          if (variable.equals(LIBRARIES)) {
+            program.merge(variable, value, (old, ours) -> ours + ":" + old);
+          } else {
+            program.put(variable, value);
+          }
+        });
+  }
+}

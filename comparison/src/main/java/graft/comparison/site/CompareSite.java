@@ -1,0 +1,272 @@
+package graft.comparison.site;
+
+import graft.common.GraftException;
+import graft.common.program.ClientFolder;
+import graft.comparison.local.PrivateServer;
+import graft.comparison.run.NotPossibleException;
+import graft.comparison.run.Place;
+import graft.comparison.run.Setting;
+import graft.comparison.run.Site;
+import graft.comparison.run.Stop;
+import graft.comparison.suite.Middleware;
+import graft.comparison.suite.RemoteServer;
+import graft.comparison.suite.ScenarioKind;
+import graft.comparison.suite.Words;
+import graft.deployment.DeploymentProgress;
+import graft.deployment.TakeBack;
+import graft.deployment.descriptor.Descriptor;
+import graft.deployment.descriptor.DescriptorFile;
+import graft.deployment.descriptor.DescriptorReader;
+import graft.deployment.descriptor.HypervisorChoice;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.gpu.GpuDevice;
+import graft.deployment.observe.Connections;
+import graft.deployment.state.StateFolder;
+import graft.deployment.step.Await;
+import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.ObservedGuest;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** This host, with the guests that its libvirt runs and the nodes that the suite names. */
+public final class CompareSite implements Site {
+  /** What graft-workload's process on a node after the first takes into its environment. */
+  private static final String FURTHER_NODE = "GRAFT_WORKLOAD_NODE_";
+
+  private static final String LIBVIRT = "qemu:///system";
+  private static final Duration SHUT_DOWN = Duration.ofMinutes(2);
+  private static final Duration LOOK = Duration.ofMillis(200);
+
+  private static final Path NVIDIA = Path.of("/dev/nvidiactl");
+
+  private final SuiteFile file;
+  private final String version;
+  private final DeploymentProgress progress;
+  private final Stop stop;
+  private final Path workloads;
+
+  /**
+   * @param version of Graft, for the report
+   * @param progress hears how guests are set up and taken away
+   * @param stop asked when the run is to end early
+   */
+  public CompareSite(SuiteFile file, String version, DeploymentProgress progress, Stop stop) {
+    this.file = file;
+    this.version = version;
+    this.progress = progress;
+    this.stop = stop;
+    String home = System.getProperty("graft.home", "");
+    workloads =
+        Path.of(home.isEmpty() ? "." : home).toAbsolutePath().resolve("lib/compare/graft-workload");
+    if (!Files.isExecutable(workloads)) {
+      throw new GraftException("there is no " + workloads, "run ./graft build");
+    }
+  }
+
+  @Override
+  public Place prepare(Setting setting) throws Exception {
+    return switch (setting.kind()) {
+      case NATIVE -> nativePlace();
+      case UNIX, SHM, TCP -> served(setting);
+      case PF_REMOTE, VF_REMOTE -> otherNode(setting);
+      case VM_LOCAL, VM_REMOTE, VM_PASSTHROUGH ->
+          GuestPlace.apply(descriptor(setting), setting, environment(setting), progress);
+    };
+  }
+
+  private Place nativePlace() throws NotPossibleException {
+    if (file.suite().servedDevice().equals("software")) {
+      throw new NotPossibleException(
+          "the software device has no driver of its own: programs reach it through Graft alone");
+    }
+    if (!Files.exists(NVIDIA)) {
+      throw new NotPossibleException("this host has no NVIDIA GPU: there is no " + NVIDIA);
+    }
+    return host(Map.of(), () -> {});
+  }
+
+  /** The host itself, with the suite's folders of programs in its PATH. */
+  private Place host(Map<String, String> environment, AutoCloseable server) {
+    Map<String, String> all = new HashMap<>(environment);
+    Stream<String> folders =
+        file.suite().workloads().stream()
+            .flatMap(workload -> workload.hostPath().stream())
+            .map(folder -> file.resolve(folder).toString());
+    String usual = System.getenv().getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin");
+    all.put("PATH", Stream.concat(folders, Stream.of(usual)).collect(Collectors.joining(":")));
+    return new HostPlace(workloads, all, server, stop);
+  }
+
+  /** A server of its own for one stay. */
+  private Place served(Setting setting) throws Exception {
+    if (!setting.middleware().isGraft()) {
+      throw new NotPossibleException(
+          Words.of(setting.kind())
+              + " is a channel of Graft's: compare other middleware over"
+              + " pf-remote, vf-remote or in guests");
+    }
+    if (!file.suite().servedDevice().equals("software") && !Files.exists(NVIDIA)) {
+      throw new NotPossibleException("this host has no NVIDIA GPU: there is no " + NVIDIA);
+    }
+    boolean tcp = setting.kind() == ScenarioKind.TCP;
+    PrivateServer server = PrivateServer.start(file.suite().servedDevice(), null, tcp);
+    String address = server.endpoint().toString();
+    Map<String, String> environment = new HashMap<>();
+    environment.put(
+        "GRAFT_SERVER",
+        setting.kind() == ScenarioKind.SHM ? address.replaceFirst("^unix:", "shm:") : address);
+    environment.put("GRAFT_NAME", PrivateServer.NAME);
+    environment.put("GRAFT_TOKEN_FILE", server.tokenFile().toString());
+    environment.put("LD_LIBRARY_PATH", clientPath());
+    return host(environment, server);
+  }
+
+  private Place otherNode(Setting setting) {
+    Map<String, String> environment = new HashMap<>(environment(setting));
+    if (setting.middleware().isGraft()) {
+      List<RemoteServer> servers = setting.scenario().servers();
+      environment.putAll(client(servers.get(0)));
+      environment.put("LD_LIBRARY_PATH", clientPath());
+      for (int node = 1; node < servers.size(); node++) {
+        environment.put(FURTHER_NODE + node, lines(client(servers.get(node))));
+      }
+    }
+    return host(environment, () -> {});
+  }
+
+  /** What leads a program to a server. */
+  private Map<String, String> client(RemoteServer server) {
+    return Map.of(
+        "GRAFT_SERVER", server.server(),
+        "GRAFT_NAME", server.client().orElse(System.getProperty("user.name")),
+        "GRAFT_TOKEN_FILE", file.resolve(server.tokenFile()).toString());
+  }
+
+  private static String lines(Map<String, String> settings) {
+    return settings.entrySet().stream()
+        .map(setting -> setting.getKey() + "=" + setting.getValue())
+        .collect(Collectors.joining("\n"));
+  }
+
+  /** What other middleware needs. */
+  private static Map<String, String> environment(Setting setting) {
+    Middleware middleware = setting.middleware();
+    Map<String, String> environment = new HashMap<>();
+    middleware.library().ifPresent(folder -> environment.put("LD_LIBRARY_PATH", folder));
+    for (String text : middleware.environment()) {
+      int equals = text.indexOf('=');
+      environment.put(text.substring(0, equals), text.substring(equals + 1));
+    }
+    return environment;
+  }
+
+  private static String clientPath() {
+    String before = System.getenv().getOrDefault("LD_LIBRARY_PATH", "");
+    String client = ClientFolder.path(System.getenv()).toString();
+    return before.isEmpty() ? client : client + ":" + before;
+  }
+
+  /** The scenario's descriptor, with the setting's hypervisor. */
+  private DescriptorFile descriptor(Setting setting) throws Exception {
+    Path path = file.resolve(setting.scenario().descriptor().orElseThrow());
+    DescriptorFile read = DescriptorReader.read(path);
+    Descriptor d = read.descriptor();
+    boolean software = file.suite().servedDevice().equals("software");
+    for (Gpu gpu : d.gpus()) {
+      if ((gpu.device().kind() == GpuDevice.Kind.SOFTWARE) != software) {
+        throw new NotPossibleException(
+            path + " serves " + gpu.device() + ", the suite " + file.suite().servedDevice());
+      }
+    }
+    String wanted = setting.hypervisor().orElse("");
+    if (wanted.isEmpty()) {
+      return read;
+    }
+    if (wanted.equals("lxc")) {
+      throw new NotPossibleException("Graft sets up no containers yet");
+    }
+    HypervisorChoice choice = HypervisorChoice.valueOf(wanted.toUpperCase(Locale.ROOT));
+    Descriptor chosen =
+        new Descriptor(
+            d.version(),
+            d.name(),
+            choice,
+            d.libvirt(),
+            d.gpus(),
+            d.fabric(),
+            d.networks(),
+            d.nodes(),
+            d.guests());
+    return new DescriptorFile(chosen, read.path(), read.positions());
+  }
+
+  @Override
+  public void clear(Setting setting) throws Exception {
+    if (setting.kind().isGuest()) {
+      StateFolder state = StateFolder.of(descriptor(setting).descriptor().setupName());
+      TakeBack.destroy(state, progress);
+    }
+  }
+
+  @Override
+  public Map<String, String> describe() {
+    return MachineFacts.read(file.suite().servedDevice(), version);
+  }
+
+  @Override
+  public List<String> guestsRunning() {
+    try (Connections connections = new Connections()) {
+      return connections.get(LIBVIRT).guests().stream()
+          .filter(guest -> guest.state().isActive())
+          .map(ObservedGuest::name)
+          .toList();
+    } catch (HypervisorException e) {
+      return List.of(); // no libvirt here
+    }
+  }
+
+  @Override
+  public void shutOff(String guest) throws InterruptedException {
+    try (Connections connections = new Connections()) {
+      Guest other = other(connections, guest);
+      other.definitionXml(); // fails for one without a definition, which could not be started again
+      other.shutdown();
+      Await.Outcome outcome =
+          new Await(SHUT_DOWN, LOOK)
+              .until(
+                  () -> other.state().isActive() ? Await.Answer.NOT_YET : Await.Answer.YES,
+                  seconds -> {},
+                  stop::isAsked);
+      if (outcome != Await.Outcome.READY) {
+        throw new GraftException(
+            "guest '" + guest + "' was asked to shut down, and runs on",
+            "shut it down by hand, or write other-guests: note");
+      }
+    }
+  }
+
+  private static Guest other(Connections connections, String guest) {
+    return connections
+        .get(LIBVIRT)
+        .guest(guest)
+        .orElseThrow(() -> new GraftException("guest '" + guest + "' is not there any more", ""));
+  }
+
+  @Override
+  public void start(String guest) {
+    try (Connections connections = new Connections()) {
+      Guest other = other(connections, guest);
+      if (!other.state().isActive()) {
+        other.start();
+      }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package graft.comparison.site;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/** What this machine is, for somebody who wants to repeat a comparison. */
+public final class MachineFacts {
+  private static final long PROMPT_SECONDS = 10;
+
+  private MachineFacts() {}
+
+  /** Facts by name; what cannot be found out is left out. */
+  public static Map<String, String> read(String device, String version) {
+    Map<String, String> facts = new TreeMap<>();
+    facts.put("device", device.equals("software") ? "Graft's software device" : gpu());
+    facts.put("device of the suite", device);
+    facts.put("graft", version);
+    facts.put("kernel", first(Path.of("/proc/sys/kernel/osrelease"), ""));
+    facts.put(
+        "operating system", value(Path.of("/etc/os-release"), "PRETTY_NAME=").replace("\"", ""));
+    String model = value(Path.of("/proc/cpuinfo"), "model name");
+    int processors = Runtime.getRuntime().availableProcessors();
+    facts.put(
+        "host", processors + " × " + (model.isEmpty() ? System.getProperty("os.arch") : model));
+    facts.put("processors", Integer.toString(processors));
+    facts.put("memory", value(Path.of("/proc/meminfo"), "MemTotal"));
+    facts.put("hypervisor below", hypervisor());
+    facts.put(
+        "governor", first(Path.of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"), ""));
+    facts.put("qemu", said(List.of("qemu-system-x86_64", "--version")));
+    facts.put("libvirt", said(List.of("libvirtd", "--version")));
+    facts.values().removeIf(String::isBlank);
+    return facts;
+  }
+
+  private static String gpu() {
+    String query = "--query-gpu=name,driver_version,clocks.max.sm,pcie.link.gen.current";
+    String[] said = said(List.of("nvidia-smi", query, "--format=csv,noheader")).split(", ", -1);
+    return said.length < 4
+        ? "a GPU that nvidia-smi does not name"
+        : said[0] + ", driver " + said[1] + ", at most " + said[2] + ", PCIe generation " + said[3];
+  }
+
+  private static String hypervisor() {
+    boolean virtual = !value(Path.of("/proc/cpuinfo"), "flags").matches("(?s).*\\bhypervisor\\b.*");
+    String maker = first(Path.of("/sys/class/dmi/id/sys_vendor"), "");
+    String product = first(Path.of("/sys/class/dmi/id/product_name"), "");
+    String name = (maker + " " + product).strip();
+    return virtual ? "none seen; " + name : "this machine is a guest itself; " + name;
+  }
+
+  private static String first(Path file, String otherwise) {
+    try {
+      return Files.isReadable(file) ? Files.readString(file).strip() : otherwise;
+    } catch (IOException e) {
+      return otherwise;
+    }
+  }
+
+  /** What follows a word at the beginning of a line, without separators. */
+  private static String value(Path file, String word) {
+    return first(file, "")
+        .lines()
+        .filter(line -> line.startsWith(word))
+        .map(line -> line.substring(word.length()).replaceFirst("^[\\s:]+", ""))
+        .findFirst()
+        .orElse("");
+  }
+
+  /** The first line that a program prints; empty if it cannot be run. */
+  private static String said(List<String> command) {
+    try {
+      Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+      process.getOutputStream().close();
+      if (!process.waitFor(PROMPT_SECONDS, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+        return "";
+      }
+      String text =
+          new String(
+              process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+      return process.exitValue() == 0 ? text.lines().findFirst().orElse("") : "";
+    } catch (IOException e) {
+      return "";
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return "";
+    }
+  }
+}

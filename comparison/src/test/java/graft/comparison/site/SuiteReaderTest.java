@@ -1,0 +1,128 @@
+package graft.comparison.site;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import graft.comparison.run.Case;
+import graft.comparison.run.Setting;
+import graft.comparison.suite.Suite;
+import graft.deployment.descriptor.InvalidDescriptorException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class SuiteReaderTest {
+  private static final Path EXAMPLES = Path.of("../examples");
+
+  @TempDir Path folder;
+
+  private SuiteFile read(String text) throws Exception {
+    return SuiteReader.read(Files.writeString(folder.resolve("suite.yaml"), text));
+  }
+
+  static Stream<String> examples() {
+    return Stream.of("compare-demo.yaml", "compare-gpu.yaml");
+  }
+
+  @ParameterizedTest
+  @MethodSource("examples")
+  void readsTheExamples(String name) throws Exception {
+    SuiteFile file = SuiteReader.read(EXAMPLES.resolve(name));
+    assertThat(file.published()).hasSizeGreaterThan(30).allMatch(p -> !p.source().isEmpty());
+  }
+
+  @Test
+  void multipliesScenariosHypervisorsAndMiddleware() throws Exception {
+    Suite suite =
+        read("""
+                compare: 1
+                name: all
+                baseline: native
+                scenarios:
+                  - {name: native}
+                  - {name: pf-remote, server: 'tcp://node:7799', token-file: token}
+                  - {name: vm-local, descriptor: guests.yaml}
+                  - {name: vm-passthrough, descriptor: owner.yaml}
+                hypervisors: [kvm, xen]
+                middleware: [{name: graft}, {name: rcuda, library: /opt/rcuda/lib}]
+                workloads:
+                  - {name: synthetic, shares: [10, 90], directions: [h2d, d2h]}
+                  - {name: multiplex, copies: [1, 3]}
+                """)
+            .suite();
+    assertThat(Setting.of(suite))
+        .extracting(Setting::name)
+        .containsExactly(
+            "native",
+            "pf-remote",
+            "pf-remote+rcuda",
+            "vm-local/kvm",
+            "vm-local/kvm+rcuda",
+            "vm-local/xen",
+            "vm-local/xen+rcuda",
+            "vm-passthrough/kvm",
+            "vm-passthrough/xen");
+    assertThat(Case.of(suite))
+        .extracting(Case::key)
+        .containsExactly(
+            "synthetic/10%/h2d/256K-1M",
+            "synthetic/10%/d2h/256K-1M",
+            "synthetic/90%/h2d/256K-1M",
+            "synthetic/90%/d2h/256K-1M",
+            "multiplex/x1",
+            "multiplex/x3");
+  }
+
+  @Test
+  void saysEverythingThatIsWrongAtItsPlace() {
+    assertThatThrownBy(
+            () ->
+                read(
+                    """
+                    compare: 1
+                    name: wrong
+                    repetitions: 0
+                    baseline: nativ
+                    scenarios:
+                      - {name: native}
+                      - {name: vm-local}
+                      - {name: elsewhere}
+                      - {name: shm, further-nodes: [{server: 'tcp://b:1', token-file: t}]}
+                    workloads:
+                      - {name: synthetic, shares: [110]}
+                      - {name: mine, kind: exec}
+                      - {name: run, kind: exec, program: [run], figures: [{name: t, pattern: 't=[0-9]'}]}
+                    """))
+        .isInstanceOf(InvalidDescriptorException.class)
+        .hasMessageContaining("suite.yaml:3:14: 'repetitions' is 0")
+        .hasMessageContaining("suite.yaml:4:11: 'nativ' is none of the scenarios")
+        .hasMessageContaining("suite.yaml:7:5: vm-local needs a descriptor")
+        .hasMessageContaining("suite.yaml:8:12: 'elsewhere' names no kind")
+        .hasMessageContaining("suite.yaml:9:32: shm takes no further nodes")
+        .hasMessageContaining("suite.yaml:11:31: 110 is no share")
+        .hasMessageContaining("suite.yaml:12:5: exec needs a program")
+        .hasMessageContaining("the pattern has no group");
+  }
+
+  @Test
+  void namesTheFileOfPublishedFiguresThatIsMissing() {
+    assertThatThrownBy(
+            () ->
+                read(
+                    """
+                    compare: 1
+                    name: one
+                    baseline: shm
+                    scenarios: [{name: shm}]
+                    workloads: [{name: launch}]
+                    published: [nowhere.yaml]
+                    """))
+        .isInstanceOf(InvalidDescriptorException.class)
+        .hasMessageContaining("suite.yaml:6:13: cannot read")
+        .hasMessageContaining("nowhere.yaml");
+  }
+}

@@ -1,0 +1,25 @@
+package graft.hypervisors.libvirt.calls;
+
+/** The guest agent does not answer, or refuses what it was asked. */
+public final class AgentException extends HypervisorException {
+
+  private static final long serialVersionUID = 1L;
+
+  private final boolean unresponsive;
+
+  public AgentException(Failure failure, boolean unresponsive) {
+    super(failure, null);
+    this.unresponsive = unresponsive;
+  }
+
+  public AgentException(
+      String attempted, String target, String reason, String advice, boolean unresponsive) {
+    super(attempted, target, reason, advice);
+    this.unresponsive = unresponsive;
+  }
+
+  /** True when no agent answered (perhaps not yet), false when one answered with a refusal. */
+  public boolean unresponsive() {
+    return unresponsive;
+  }
+}

@@ -1,0 +1,85 @@
+package graft.hypervisors.libvirt.calls;
+
+import com.sun.jna.PointerType;
+import graft.hypervisors.libvirt.calls.HypervisorException.Failure;
+import java.util.Optional;
+import org.libvirt.jna.CString;
+
+/**
+ * One call into libvirt: what it is for, and the check of what it returned. A call that failed
+ * without recording an error is still a failure.
+ *
+ * @param action as in {@code start}
+ * @param target as in {@code guest 'a' at qemu:///system}
+ */
+public record Attempt(String action, String target) {
+
+  /** Passes a count or zero through; libvirt says -1 for failure. */
+  public int check(int result) {
+    if (result < 0) {
+      throw failure();
+    }
+    return result;
+  }
+
+  // No overload for any object at all: it would take an Integer before check(int) does.
+
+  /** Passes a pointer through; libvirt says NULL for failure. */
+  public <P extends PointerType> P check(P pointer) {
+    if (pointer == null) {
+      throw failure();
+    }
+    return pointer;
+  }
+
+  /** Passes a text that libvirt owns through; libvirt says NULL for failure. */
+  public String check(String text) {
+    if (text == null) {
+      throw failure();
+    }
+    return text;
+  }
+
+  /** The text, whose native memory is freed. */
+  public String text(CString string) {
+    return check(string).toString();
+  }
+
+  /** The last error of this thread; empty when libvirt recorded none. */
+  public static Optional<LibvirtError> lastError() {
+    LibvirtExtras extras = LibvirtLibrary.extras();
+    int code = extras.virGetLastErrorCode();
+    if (code == 0) {
+      return Optional.empty();
+    }
+    String message = extras.virGetLastErrorMessage();
+    return Optional.of(
+        new LibvirtError(
+            code,
+            extras.virGetLastErrorDomain(),
+            message == null ? "" : GuestText.printable(message))); // may quote a guest's agent
+  }
+
+  /** The exception for the last error of this thread. */
+  public HypervisorException failure() {
+    Optional<LibvirtError> error = lastError();
+    String reason =
+        error.map(LibvirtError::message).orElse("the call failed and libvirt recorded no error");
+    LibvirtError.Code code = error.map(e -> LibvirtError.Code.of(e.code())).orElse(null);
+    if (error.map(LibvirtError::isLostConnection).orElse(false)) {
+      return new HostUnreachableException(
+          new Failure(action, target, reason, Advice.LOST_CONNECTION, error), null);
+    }
+    Failure failure = new Failure(action, target, reason, Advice.on(code, reason), error);
+    if (code == null) {
+      return new HypervisorException(failure, null);
+    }
+    return switch (code) {
+      case NO_DOMAIN, NO_NETWORK, NO_STORAGE_POOL, NO_STORAGE_VOL, NO_NODE_DEVICE ->
+          new NotFoundException(failure);
+      case NO_CONNECT, INVALID_CONN, UNKNOWN_HOST -> new HostUnreachableException(failure, null);
+      case AGENT_UNRESPONSIVE, AGENT_UNSYNCED -> new AgentException(failure, true);
+      default -> new HypervisorException(failure, null);
+    };
+  }
+}

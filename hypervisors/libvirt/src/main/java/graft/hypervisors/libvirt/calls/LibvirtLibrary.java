@@ -1,0 +1,97 @@
+package graft.hypervisors.libvirt.calls;
+
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import java.util.Map;
+import java.util.Optional;
+import org.libvirt.jna.Libvirt;
+import org.libvirt.jna.LibvirtQemu;
+
+/** libvirt's shared libraries, loaded at the first connection. */
+public final class LibvirtLibrary {
+
+  private static final String NAME = "virt";
+
+  private LibvirtLibrary() {}
+
+  /** libvirt-java's binding. */
+  public static Libvirt calls() {
+    return Loaded.CALLS;
+  }
+
+  /** What the binding lacks. */
+  public static LibvirtExtras extras() {
+    return Loaded.EXTRAS;
+  }
+
+  /**
+   * The QEMU driver's own calls; a library of its own, loaded when an agent is first asked.
+   *
+   * @throws HostUnreachableException when it is not installed
+   */
+  public static LibvirtQemu qemu(String target) {
+    try {
+      return LoadedQemu.CALLS;
+    } catch (LinkageError e) {
+      throw missing("ask the agent of", target, e);
+    }
+  }
+
+  /**
+   * Loads the library and silences it.
+   *
+   * @throws HostUnreachableException when it is not installed
+   */
+  public static void load(LibvirtUri uri) {
+    try {
+      Loaded.EXTRAS.virGetLastErrorCode();
+    } catch (LinkageError e) {
+      throw missing("open", uri.toString(), e);
+    }
+  }
+
+  private static HostUnreachableException missing(String action, String target, LinkageError e) {
+    Throwable root = e;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return new HostUnreachableException(
+        new HypervisorException.Failure(
+            action,
+            target,
+            "libvirt's client library cannot be loaded (" + firstLine(root.getMessage()) + ")",
+            "install it: apt-get install libvirt0 (libvirt.so.0, libvirt-qemu.so.0)",
+            Optional.empty()),
+        e);
+  }
+
+  /** JNA goes on with every place where it looked. */
+  private static String firstLine(String text) {
+    return text == null
+        ? "no reason given"
+        : text.lines().findFirst().orElse("").replaceFirst(":$", "");
+  }
+
+  private static final class Loaded {
+    static final Libvirt CALLS = Libvirt.INSTANCE;
+    static final LibvirtExtras EXTRAS =
+        Native.load(
+            NAME, LibvirtExtras.class, Map.of(com.sun.jna.Library.OPTION_STRING_ENCODING, "UTF-8"));
+
+    static {
+      if (CALLS.virInitialize() < 0) {
+        throw new IllegalStateException("libvirt does not initialize");
+      }
+      // libvirt prints every error to stderr unless a handler is set. virResetError takes the
+      // handler's first argument, which is null, and does nothing then: a handler without a
+      // callback into Java, which would be slow to set up and unsafe while the JVM goes down.
+      Pointer quiet = NativeLibrary.getInstance(NAME).getFunction("virResetError");
+      EXTRAS.virSetErrorFunc(null, quiet);
+    }
+  }
+
+  private static final class LoadedQemu {
+    static final LibvirtQemu CALLS = LibvirtQemu.INSTANCE;
+  }
+}

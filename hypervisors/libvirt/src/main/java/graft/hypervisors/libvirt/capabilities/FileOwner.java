@@ -1,0 +1,4 @@
+package graft.hypervisors.libvirt.capabilities;
+
+/** A user and a group of the host by number. */
+public record FileOwner(Integer uid, Integer gid) {}

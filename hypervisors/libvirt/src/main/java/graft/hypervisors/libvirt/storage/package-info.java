@@ -1,0 +1,2 @@
+/** libvirt's storage pools and volumes. */
+package graft.hypervisors.libvirt.storage;

@@ -1,0 +1,188 @@
+package graft.cli;
+
+import graft.cli.deployment.ApplyCommand;
+import graft.cli.deployment.AttachCommand;
+import graft.cli.deployment.DemoCommand;
+import graft.cli.deployment.DestroyCommand;
+import graft.cli.deployment.DetachCommand;
+import graft.cli.deployment.InventoryCommand;
+import graft.cli.deployment.PlanCommand;
+import graft.cli.deployment.SchemaCommand;
+import graft.cli.deployment.StatusCommand;
+import graft.cli.deployment.UndoCommand;
+import graft.cli.deployment.ValidateCommand;
+import graft.cli.guest.BundlesCommand;
+import graft.cli.guest.ConsoleCommand;
+import graft.cli.guest.CpCommand;
+import graft.cli.guest.ExecCommand;
+import graft.cli.guest.ImageCommand;
+import graft.cli.guest.RevokeCommand;
+import graft.cli.guest.RotateCommand;
+import graft.cli.guest.VerifyCommand;
+import graft.cli.host.DoctorCommand;
+import graft.cli.host.InspectCommand;
+import graft.cli.host.RunCommand;
+import graft.cli.host.ServeCommand;
+import graft.cli.measuring.BenchCommand;
+import graft.cli.measuring.CompareCommand;
+import graft.cli.measuring.FidelityCommand;
+import graft.cli.terminal.Logging;
+import graft.cli.terminal.Version;
+import graft.common.values.Endpoint;
+import graft.common.values.MemorySize;
+import graft.common.values.TimeSpan;
+import graft.common.values.UserName;
+import graft.deployment.descriptor.gpu.PortName;
+import graft.guests.bundle.PackageName;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** {@code graft}: the command line. */
+@Command(
+    name = "graft",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    header = "Gives virtual machines GPUs that they do not own.",
+    synopsisSubcommandLabel = "COMMAND",
+    description = {
+      "",
+      "A descriptor says which guests a host runs and which GPU each of them uses. graft plans and"
+          + " applies it through libvirt, puts the client into the guests, and serves the GPU, so"
+          + " that unmodified CUDA programs run there.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft inspect > lab.yaml        start a descriptor from this host",
+      "  graft validate lab.yaml         check it",
+      "  graft plan lab.yaml             see what would change",
+      "  graft apply lab.yaml            change it",
+      "  graft exec lab.yaml alice -- nvidia-smi",
+      "  graft destroy lab.yaml          take everything away again",
+      "  graft run --device software -- ./vectorAdd",
+      "",
+      "In a checkout of the sources also, see ./graft test --help and ./graft lab --help:",
+      "  ./graft build, ./graft test     build it, run its tests",
+      "  ./graft lab COMMAND             a host with SR-IOV in QEMU, for tests without hardware",
+      "",
+      "Exit codes:",
+      "  0  done, or nothing to do",
+      "  1  failed; what was begun has been taken back",
+      "  2  the command line is wrong",
+      "  3  the descriptor is wrong",
+      "  4  this host does not fit, or lacks something; nothing was changed",
+      "  5  something is left half done: apply goes on, undo takes it back",
+      "  6  another graft works on the same set-up",
+      "  7  status: the host differs from the descriptor",
+      "  130  interrupted",
+      "  run and exec end with the program's exit code, or 125 if they could not start it.",
+      "",
+      "Environment:",
+      "  GRAFT_STATE_DIR   where state and journals are kept (default /var/lib/graft for root, else"
+          + " ~/.local/state/graft)",
+      "  GRAFT_CLIENT_DIR  where the client libraries are (default: beside this program)"
+    })
+public final class Main implements Runnable {
+  @Spec CommandSpec spec;
+
+  /** Runs a command and ends the process with its exit code. */
+  public static void main(String[] args) {
+    Logging.quiet();
+    System.exit(run(args));
+  }
+
+  /** Runs a command; gives its exit code. */
+  static int run(String... args) {
+    return commandLine(args)
+        .setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8))
+        .setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8))
+        .execute(args);
+  }
+
+  /**
+   * The command line for these arguments. Only the command that is named is loaded: reading the
+   * annotations of all of them takes longer than most of them run.
+   */
+  static CommandLine commandLine(String... args) {
+    Map<String, Supplier<Object>> commands = commands();
+    CommandLine line = new CommandLine(new Main());
+    Supplier<Object> named = args.length == 0 ? null : commands.get(args[0]);
+    if (named != null && !args[0].equals("completion") && !args[0].equals("help")) {
+      line.addSubcommand(args[0], named.get());
+    } else {
+      commands.forEach((name, command) -> line.addSubcommand(name, command.get()));
+    }
+    for (CommandLine command : line.getSubcommands().values()) {
+      command.registerConverter(Endpoint.class, saying(Endpoint::parse));
+      command.registerConverter(MemorySize.class, saying(MemorySize::parse));
+      command.registerConverter(PortName.class, saying(PortName::parse));
+      command.registerConverter(TimeSpan.class, saying(TimeSpan::parse));
+      command.registerConverter(UserName.class, saying(UserName::parse));
+      command.registerConverter(PackageName.class, saying(PackageName::parse));
+    }
+    line.setUsageHelpAutoWidth(true);
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setExecutionExceptionHandler(new Errors());
+    line.setParameterExceptionHandler(new UsageErrors());
+    return line;
+  }
+
+  /** A converter that complains in the parser's own words. */
+  private static <T> ITypeConverter<T> saying(ITypeConverter<T> parser) {
+    return text -> {
+      try {
+        return parser.convert(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
+      }
+    };
+  }
+
+  private static Map<String, Supplier<Object>> commands() {
+    Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
+    commands.put("validate", ValidateCommand::new);
+    commands.put("inspect", InspectCommand::new);
+    commands.put("doctor", DoctorCommand::new);
+    commands.put("plan", PlanCommand::new);
+    commands.put("apply", ApplyCommand::new);
+    commands.put("status", StatusCommand::new);
+    commands.put("destroy", DestroyCommand::new);
+    commands.put("undo", UndoCommand::new);
+    commands.put("attach", AttachCommand::new);
+    commands.put("detach", DetachCommand::new);
+    commands.put("exec", ExecCommand::new);
+    commands.put("cp", CpCommand::new);
+    commands.put("console", ConsoleCommand::new);
+    commands.put("verify", VerifyCommand::new);
+    commands.put("rotate", RotateCommand::new);
+    commands.put("revoke", RevokeCommand::new);
+    commands.put("inventory", InventoryCommand::new);
+    commands.put("bundles", BundlesCommand::new);
+    commands.put("image", ImageCommand::new);
+    commands.put("run", RunCommand::new);
+    commands.put("serve", ServeCommand::new);
+    commands.put("compare", CompareCommand::new);
+    commands.put("bench", BenchCommand::new);
+    commands.put("fidelity", FidelityCommand::new);
+    commands.put("demo", DemoCommand::new);
+    commands.put("schema", SchemaCommand::new);
+    commands.put("completion", CompletionCommand::new);
+    commands.put("help", CommandLine.HelpCommand::new);
+    return commands;
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "which command? graft --help lists them");
+  }
+}

@@ -1,0 +1,66 @@
+package graft.cli.deployment;
+
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.cli.terminal.TextProgress;
+import graft.common.values.Seconds;
+import graft.deployment.Workspace;
+import graft.deployment.plan.Plan;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft apply}: makes the host as the descriptor says. */
+@Command(
+    name = "apply",
+    mixinStandardHelpOptions = true,
+    header = "Makes the host as the descriptor says.",
+    description = {
+      "",
+      "Carries out what graft plan shows. Each step is written to a journal before it is begun. If"
+          + " one fails, everything that this run did is taken back. After Ctrl-C or a crash, apply"
+          + " goes on and undo takes back. Applying again changes nothing.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft apply lab.yaml",
+      "  graft apply --keep-on-failure lab.yaml    leave a failed guest to be looked at"
+    })
+public final class ApplyCommand implements Callable<Integer> {
+  @Mixin Output output;
+
+  @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor.")
+  Path descriptor;
+
+  @Option(
+      names = "--keep-on-failure",
+      description = "If a step fails, leave everything as it is (exit code 5).")
+  boolean keep;
+
+  @Override
+  public Integer call() throws Exception {
+    long start = System.nanoTime();
+    try (Workspace workspace = new Workspace(descriptor)) {
+      Plan plan = workspace.apply(keep, new TextProgress(output.err()));
+      double seconds = Seconds.since(start);
+      output.say(
+          plan.isEmpty()
+              ? plan.setup() + ": nothing to do"
+              : plan.setup() + String.format(Locale.ROOT, ": applied in %.1f s", seconds));
+      Map<String, Object> tree = new LinkedHashMap<>();
+      tree.put("setup", plan.setup());
+      tree.put("steps", plan.actions().size());
+      tree.put("seconds", seconds);
+      tree.put("warnings", plan.warnings());
+      output.result(tree);
+      return ExitCode.OK;
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package graft.cli.deployment;
+
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.cli.terminal.TextProgress;
+import graft.common.GraftException;
+import graft.common.values.Seconds;
+import graft.deployment.DemoRun;
+import graft.deployment.DeploymentStatus;
+import graft.deployment.TakeBack;
+import graft.deployment.Workspace;
+import graft.deployment.plan.Plan;
+import graft.deployment.step.host.GraftCommand;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft demo}: the ordinary commands, one after the other, on an example. */
+@Command(
+    name = "demo",
+    mixinStandardHelpOptions = true,
+    header =
+        "Shows it all: two guests without a GPU run a CUDA program on one that the host serves.",
+    description = {
+      "",
+      "Plans and applies the example, runs its program in all guests at the same time, shows the"
+          + " status, and takes everything away again. The launcher first installs and builds what"
+          + " is missing.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft demo",
+      "  graft demo --keep            leave the guests for graft exec and graft status",
+      "  graft demo --output json     ends with one JSON object"
+    })
+public final class DemoCommand implements Callable<Integer> {
+  @Mixin Output output;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "DESCRIPTOR",
+      description = "Another example; each guest runs the first program that it is given.")
+  Path descriptor;
+
+  @Option(names = "--keep", description = "Leave everything as it is at the end.")
+  boolean keep;
+
+  @Option(
+      names = {"-y", "--yes"},
+      description = "For the launcher: install what is missing without asking.")
+  boolean yes;
+
+  private double planSeconds;
+  private long serverBytes;
+
+  @Override
+  public Integer call() throws Exception {
+    long start = System.nanoTime();
+    List<Map<String, Object>> rows;
+    try (Workspace workspace = new Workspace(file())) {
+      try {
+        rows = applyAndRun(workspace);
+      } finally {
+        if (!keep) {
+          takeAway(workspace);
+        }
+      }
+    }
+    double seconds = Seconds.since(start);
+    table(rows);
+    output.say(
+        String.format(
+            Locale.ROOT,
+            "graft plan %.2f s, the server with %d sessions at most %d MB (PSS, its workers"
+                + " included), %.1f s in all",
+            planSeconds,
+            rows.size(),
+            serverBytes / 1_000_000,
+            seconds));
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("guests", rows);
+    tree.put("planSeconds", planSeconds);
+    tree.put("serverBytes", serverBytes);
+    tree.put("seconds", seconds);
+    output.result(tree);
+    boolean well = rows.stream().allMatch(row -> "ok".equals(row.get("result")));
+    return well ? ExitCode.OK : ExitCode.FAILED;
+  }
+
+  private Path file() {
+    if (descriptor != null) {
+      return descriptor;
+    }
+    String home = System.getProperty("graft.home", "");
+    return Path.of(home.isEmpty() ? "." : home).resolve("examples/demo.yaml");
+  }
+
+  private List<Map<String, Object>> applyAndRun(Workspace workspace) throws Exception {
+    heading("plan");
+    plan();
+    heading("apply");
+    long start = System.nanoTime();
+    Plan applied = workspace.apply(false, new TextProgress(output.err()));
+    output.say(
+        applied.isEmpty()
+            ? "nothing to do"
+            : String.format(
+                Locale.ROOT,
+                "%d steps done in %.1f s",
+                applied.actions().size(),
+                Seconds.since(start)));
+    heading("run");
+    DemoRun programs = new DemoRun(workspace, output::say);
+    List<Map<String, Object>> rows = programs.run();
+    serverBytes = programs.serverBytes();
+    heading("status");
+    DeploymentStatus status = new DeploymentStatus(workspace.journal(), workspace.connections());
+    output.say(StatusText.of(status).stripTrailing());
+    return rows;
+  }
+
+  /** As the shell does it, so that its time is the one that a user waits. */
+  private void plan() throws Exception {
+    List<String> command = GraftCommand.shell(List.of("plan", file().toString()));
+    long start = System.nanoTime();
+    Process process =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    int code = process.waitFor();
+    planSeconds = Seconds.since(start);
+    output.say(said.stripTrailing());
+    if (code != ExitCode.OK) {
+      throw new GraftException(
+          "graft plan ended with exit code " + code, "mend what it says, then try again");
+    }
+  }
+
+  private void takeAway(Workspace workspace) throws Exception {
+    heading("destroy");
+    TakeBack.destroy(workspace.state(), new TextProgress(output.err()));
+    output.say("everything is as it was");
+  }
+
+  private void heading(String command) {
+    output.say("");
+    output.say("== graft " + command);
+  }
+
+  private void table(List<Map<String, Object>> rows) {
+    String form = "%-12s %15s  %-14s %-28s %s";
+    output.say("");
+    output.say(
+        String.format(
+            Locale.ROOT, form, "guest", "seconds to boot", "program", "device", "result"));
+    for (Map<String, Object> row : rows) {
+      output.say(
+          String.format(
+              Locale.ROOT,
+              form,
+              row.get("name"),
+              row.get("bootSeconds"),
+              row.get("program"),
+              row.get("device"),
+              row.get("result")));
+    }
+  }
+}

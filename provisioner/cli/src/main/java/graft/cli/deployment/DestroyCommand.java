@@ -1,0 +1,35 @@
+package graft.cli.deployment;
+
+import graft.cli.terminal.Output;
+import graft.cli.terminal.TextProgress;
+import graft.deployment.TakeBack;
+import graft.deployment.journal.JournalState;
+import graft.deployment.state.StateFolder;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code graft destroy}: takes a whole set-up away. */
+@Command(
+    name = "destroy",
+    mixinStandardHelpOptions = true,
+    header = "Takes a whole set-up away.",
+    description = {
+      "",
+      "Takes back every step of every apply, last first: guests are ended and removed with their"
+          + " disks, servers stopped, networks removed, tokens deleted. What was there before stays.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft destroy lab.yaml", "  graft destroy lab       by name, without the file"})
+public final class DestroyCommand implements Callable<Integer> {
+  @Mixin Output output;
+  @Mixin Target target;
+
+  @Override
+  public Integer call() throws Exception {
+    StateFolder state = target.state();
+    TakeBack takeBack = new TakeBack(state, "destroy", new TextProgress(output.err()));
+    return TakenBack.report(output, state, takeBack.run(JournalState::newestFirst));
+  }
+}

@@ -1,0 +1,45 @@
+package graft.cli.deployment;
+
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.cli.terminal.TextProgress;
+import graft.deployment.DeviceAttachment;
+import graft.deployment.plan.Plan;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code graft detach}: takes a device of the host from a guest. */
+@Command(
+    name = "detach",
+    mixinStandardHelpOptions = true,
+    header = "Takes a device of the host from a guest, while it runs.",
+    description = {
+      "",
+      "Unplugs the device from the guest and gives it back to the driver that it had. The descriptor"
+          + " stays as it is: if it gives the device to the guest, the next graft apply does so"
+          + " again.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft detach lab.yaml alice 0000:65:00.0    a PCI device; of a GPU all functions",
+      "  graft detach lab alice ib0:2                virtual function 2 of the adapter ib0"
+    })
+public final class DetachCommand implements Callable<Integer> {
+  @Mixin Output output;
+  @Mixin GivenToGuest given;
+
+  @Override
+  public Integer call() throws Exception {
+    DeviceAttachment attachment = given.attachment();
+    if (!given.only) {
+      return TakenBack.report(
+          output, given.target.state(), attachment.detach(new TextProgress(output.err())));
+    }
+    Plan plan = attachment.detachPlan();
+    output.say(plan.toText().stripTrailing());
+    output.result(plan.toTree());
+    return ExitCode.OK;
+  }
+}

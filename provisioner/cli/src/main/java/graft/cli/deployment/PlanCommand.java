@@ -1,0 +1,44 @@
+package graft.cli.deployment;
+
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.deployment.Workspace;
+import graft.deployment.journal.JournalState;
+import graft.deployment.plan.Plan;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft plan}: shows what apply would do. */
+@Command(
+    name = "plan",
+    mixinStandardHelpOptions = true,
+    header = "Shows what apply would do, and changes nothing.",
+    description = {
+      "",
+      "Looks at the host once and compares it with the descriptor and with what was applied"
+          + " before. Lines with + will be done, lines with - will be taken back. Whatever is in"
+          + " the way is reported at once, with its place in the descriptor.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft plan lab.yaml", "  graft plan --output json lab.yaml"})
+public final class PlanCommand implements Callable<Integer> {
+  @Mixin Output output;
+
+  @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor.")
+  Path descriptor;
+
+  @Override
+  public Integer call() throws Exception {
+    try (Workspace workspace = new Workspace(descriptor)) {
+      JournalState journal = workspace.journal();
+      Plan plan = workspace.plan(journal, workspace.observe(journal));
+      output.say(plan.toText().stripTrailing());
+      output.result(plan.toTree());
+      return ExitCode.OK;
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package graft.cli.deployment;
+
+import graft.deployment.DeploymentStatus;
+import graft.deployment.step.guest.AwaitGuest;
+import java.util.Map;
+
+/** The status of a deployment for people: a line for each server and guest. */
+final class StatusText {
+  private StatusText() {}
+
+  static String of(DeploymentStatus status) {
+    StringBuilder text = new StringBuilder();
+    for (Map<String, Object> server : status.servers()) {
+      String pid = server.containsKey("pid") ? " (process " + server.get("pid") + ")" : "";
+      text.append("  GPU ").append(server.get("gpu")).append(": server ");
+      text.append(server.get("state")).append(pid).append(" at ").append(server.get("listen"));
+      text.append(", device ").append(server.get("device")).append('\n');
+    }
+    for (Map<String, Object> guest : status.guests()) {
+      text.append("  guest ").append(guest.get("name")).append(": ").append(guest.get("state"));
+      if (guest.containsKey(AwaitGuest.BOOT_SECONDS)) {
+        text.append(", ready after ").append(guest.get(AwaitGuest.BOOT_SECONDS)).append(" s");
+      }
+      if (guest.get("cuda") instanceof Map<?, ?> cuda) {
+        text.append(", CUDA ").append(cuda.get("result")).append(" on ").append(cuda.get("device"));
+        if (cuda.get("channel") != null) {
+          text.append(" by ").append(cuda.get("channel"));
+        }
+      }
+      text.append('\n');
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,36 @@
+package graft.cli.deployment;
+
+import graft.cli.terminal.Output;
+import graft.cli.terminal.TextProgress;
+import graft.deployment.TakeBack;
+import graft.deployment.journal.JournalState;
+import graft.deployment.state.StateFolder;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code graft undo}: takes the last apply back. */
+@Command(
+    name = "undo",
+    mixinStandardHelpOptions = true,
+    header = "Takes back what the last apply did.",
+    description = {
+      "",
+      "Takes back every step of the last apply, last first, whether it ended, failed or was"
+          + " killed. Steps of earlier applies stay. What the last apply itself took away or"
+          + " replaced does not come back: graft apply of the earlier descriptor makes it again.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft undo lab.yaml", "  graft undo lab       by name, without the file"})
+public final class UndoCommand implements Callable<Integer> {
+  @Mixin Output output;
+  @Mixin Target target;
+
+  @Override
+  public Integer call() throws Exception {
+    StateFolder state = target.state();
+    TakeBack takeBack = new TakeBack(state, "undo", new TextProgress(output.err()));
+    return TakenBack.report(output, state, takeBack.run(JournalState::lastRunNewestFirst));
+  }
+}

@@ -1,0 +1,197 @@
+package graft.cli.guest;
+
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.common.GraftException;
+import graft.common.values.Name;
+import graft.guests.bundle.Bundles;
+import graft.guests.bundle.PackageName;
+import graft.guests.image.ImageName;
+import graft.guests.image.ImageRecipe;
+import graft.guests.image.ImageStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code graft image}: the images that guests boot. */
+@Command(
+    name = "image",
+    mixinStandardHelpOptions = true,
+    header = "Builds, takes in and lists images for guests.",
+    synopsisSubcommandLabel = "COMMAND",
+    description = {
+      "",
+      "A descriptor names an image that is kept here by its name: image: debian:12. Each guest gets a"
+          + " copy that shares what the guest does not write. GRAFT_IMAGE_DIR names another folder.",
+      ""
+    },
+    subcommands = {
+      ImageCommand.Build.class,
+      ImageCommand.Import.class,
+      ImageCommand.ListAll.class,
+      ImageCommand.Check.class
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft image build debian:12",
+      "  graft image import ubuntu:24.04 noble.img --sha256 0123...",
+      "  graft image list"
+    })
+public final class ImageCommand implements Runnable {
+  @Spec CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(), "which command? graft image --help lists them");
+  }
+
+  private static ImageName name(String text) {
+    return ImageName.of(text)
+        .orElseThrow(
+            () -> new GraftException("'" + text + "' is no name of an image", "such as debian:12"));
+  }
+
+  private static ImageStore store() {
+    return ImageStore.of(System.getenv());
+  }
+
+  /** {@code graft image build}. */
+  @Command(
+      name = "build",
+      mixinStandardHelpOptions = true,
+      header = "Builds an image: Debian with cloud-init, the guest agent and an SSH server.")
+  static final class Build implements Callable<Integer> {
+    @Mixin Output output;
+
+    @Parameters(paramLabel = "NAME", description = "debian:12.")
+    String name;
+
+    @Option(
+        names = "--infiniband",
+        description = "With the InfiniBand stack, and the kernel that has its drivers.")
+    boolean infiniband;
+
+    @Option(
+        names = "--package",
+        paramLabel = "PACKAGE",
+        description = "One more package; may be given several times.")
+    List<PackageName> packages = new ArrayList<>();
+
+    @Override
+    public Integer call() {
+      ImageName image = name(name);
+      ImageStore store = store();
+      Path unfinished = store.unfinished(image);
+      List<String> more = new ArrayList<>(packages.stream().map(PackageName::text).toList());
+      if (infiniband) {
+        Bundles.near(Path.of("/"))
+            .find(new Name("infiniband"))
+            .ifPresent(found -> found.bundle().packages().forEach(p -> more.add(p.text())));
+      }
+      List<String> options = infiniband ? List.of("--full-kernel") : List.of();
+      ImageRecipe.build(image, unfinished, options, more, System.err);
+      return kept(output, image, store, store.keep(image, unfinished));
+    }
+  }
+
+  /** {@code graft image import}. */
+  @Command(
+      name = "import",
+      mixinStandardHelpOptions = true,
+      header = "Takes in a disk image, in any form that QEMU reads.")
+  static final class Import implements Callable<Integer> {
+    @Mixin Output output;
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "Its name here: ubuntu:24.04.")
+    String name;
+
+    @Parameters(index = "1", paramLabel = "FILE", description = "The image.")
+    Path file;
+
+    @Option(
+        names = "--sha256",
+        paramLabel = "SUM",
+        description = "The checksum that the file must have.")
+    String sum;
+
+    @Override
+    public Integer call() {
+      if (!Files.isReadable(file)) {
+        throw new GraftException("there is no file " + file + " that can be read", "");
+      }
+      ImageName image = name(name);
+      ImageStore store = store();
+      return kept(output, image, store, store.take(image, file, Optional.ofNullable(sum)));
+    }
+  }
+
+  private static int kept(Output output, ImageName image, ImageStore store, String sum) {
+    output.say(image + " is " + store.file(image) + ", SHA-256 " + sum);
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("name", image.toString());
+    tree.put("file", store.file(image).toString());
+    tree.put("sha256", sum);
+    output.result(tree);
+    return ExitCode.OK;
+  }
+
+  /** {@code graft image list}. */
+  @Command(name = "list", mixinStandardHelpOptions = true, header = "Lists the images.")
+  static final class ListAll implements Callable<Integer> {
+    @Mixin Output output;
+
+    @Override
+    public Integer call() throws IOException {
+      ImageStore store = store();
+      List<Map<String, Object>> rows = new ArrayList<>();
+      for (Path file : store.files()) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("file", file.toString());
+        row.put("bytes", Files.size(file));
+        row.put("sha256", store.noted(file).orElse(""));
+        rows.add(row);
+        output.say(file + "  " + (Files.size(file) >> 20) + " MiB  " + row.get("sha256"));
+      }
+      output.result(rows);
+      return ExitCode.OK;
+    }
+  }
+
+  /** {@code graft image check}. */
+  @Command(
+      name = "check",
+      mixinStandardHelpOptions = true,
+      header = "Compares the images with their checksums.")
+  static final class Check implements Callable<Integer> {
+    @Mixin Output output;
+
+    @Override
+    public Integer call() {
+      ImageStore store = store();
+      Map<String, Object> results = new LinkedHashMap<>();
+      boolean well = true;
+      for (Path file : store.files()) {
+        boolean same = store.noted(file).map(ImageStore.sha256(file)::equals).orElse(false);
+        well &= same;
+        results.put(file.toString(), same ? "ok" : "changed");
+        output.say(file + ": " + (same ? "ok" : "is not what was built or taken in"));
+      }
+      output.result(results);
+      return well ? ExitCode.OK : ExitCode.FAILED;
+    }
+  }
+}

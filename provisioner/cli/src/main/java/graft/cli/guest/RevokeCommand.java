@@ -1,0 +1,52 @@
+package graft.cli.guest;
+
+import graft.cli.deployment.Target;
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.deployment.GuestTokens;
+import graft.deployment.state.StateFolder;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft revoke}: takes guests' access to their GPUs away. */
+@Command(
+    name = "revoke",
+    mixinStandardHelpOptions = true,
+    header = "Takes guests' access to their GPU away, at once.",
+    description = {
+      "",
+      "The server ends the guest's sessions, also those of programs that run, and lets none in any"
+          + " more. graft plan shows then that the access is gone, and graft apply gives it again; after"
+          + " graft rotate with a token that nobody has seen.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft revoke lab alice"})
+public final class RevokeCommand implements Callable<Integer> {
+  @Mixin Output output;
+  @Mixin Target target;
+
+  @Parameters(index = "1..*", arity = "1..*", paramLabel = "GUEST", description = "The guests.")
+  List<String> guests;
+
+  @Override
+  public Integer call() throws Exception {
+    StateFolder state = target.state();
+    List<String> revoked =
+        GuestTokens.change(
+            state,
+            "revoke",
+            Optional.of(guests),
+            (guest, tokens) -> {
+              tokens.revoke(guest);
+              output.say("guest " + guest + ": has no access any more");
+            });
+    output.result(Map.of("setup", state.setup().text(), "revoked", revoked));
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,55 @@
+package graft.cli.guest;
+
+import graft.cli.deployment.Target;
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.deployment.GuestTokens;
+import graft.deployment.state.StateFolder;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft rotate}: gives guests new tokens. */
+@Command(
+    name = "rotate",
+    mixinStandardHelpOptions = true,
+    header = "Gives guests new tokens.",
+    description = {
+      "",
+      "The new token goes into the guest and to its server, and the old one is worth nothing from"
+          + " then on. Programs that run go on. A guest that is off gets its token when it is"
+          + " started again by graft apply.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft rotate lab.yaml", "  graft rotate lab alice"})
+public final class RotateCommand implements Callable<Integer> {
+  @Mixin Output output;
+  @Mixin Target target;
+
+  @Parameters(
+      index = "1..*",
+      paramLabel = "GUEST",
+      description = "The guests; all with a vGPU if none is named.")
+  List<String> guests;
+
+  @Override
+  public Integer call() throws Exception {
+    StateFolder state = target.state();
+    List<String> rotated =
+        GuestTokens.change(
+            state,
+            "rotate",
+            Optional.ofNullable(guests),
+            (guest, tokens) -> {
+              tokens.rotate(guest);
+              output.say("guest " + guest + ": has a new token");
+            });
+    output.result(Map.of("setup", state.setup().text(), "rotated", rotated));
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,64 @@
+package graft.cli.host;
+
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.deployment.doctor.Doctor;
+import graft.deployment.doctor.Finding;
+import graft.remoting.server.jail.Isolation;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code graft doctor}: looks this host over. */
+@Command(
+    name = "doctor",
+    mixinStandardHelpOptions = true,
+    header = "Looks this host over and says how to mend what is missing.",
+    description = {
+      "",
+      "Checks libvirt, the hypervisor, the client, memory, disk and what passing devices through"
+          + " needs. Changes nothing. Ends with 0 if guests can be run, 4 if not; warnings do not"
+          + " count.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  graft doctor", "  graft doctor --output json"})
+public final class DoctorCommand implements Callable<Integer> {
+  @Mixin Output output;
+
+  @Override
+  public Integer call() {
+    List<Finding> findings = new Doctor(System.getenv(), isolation()).examine();
+    List<Object> trees = new ArrayList<>();
+    boolean well = true;
+    for (Finding finding : findings) {
+      String level = finding.level().name().toLowerCase(Locale.ROOT);
+      String line = String.format(Locale.ROOT, "%-8s %-11s", level, finding.subject());
+      output.say(line + finding.found());
+      if (!finding.fix().isEmpty()) {
+        output.say(" ".repeat(20) + "fix: " + finding.fix());
+      }
+      Map<String, Object> tree = new LinkedHashMap<>();
+      tree.put("level", level);
+      tree.put("subject", finding.subject());
+      tree.put("found", finding.found());
+      tree.put("fix", finding.fix());
+      trees.add(tree);
+      well &= finding.level() != Finding.Level.PROBLEM;
+    }
+    output.result(Map.of("ok", well, "findings", trees));
+    return well ? ExitCode.OK : ExitCode.HOST;
+  }
+
+  private static Finding isolation() {
+    Isolation isolation = Isolation.ofThisMachine();
+    return isolation.isComplete()
+        ? Finding.ok("isolation", isolation.describe())
+        : Finding.warning("isolation", isolation.describe(), "see docs/security.md");
+  }
+}

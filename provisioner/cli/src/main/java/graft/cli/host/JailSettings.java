@@ -1,0 +1,61 @@
+package graft.cli.host;
+
+import graft.common.GraftException;
+import graft.common.values.MemorySize;
+import graft.remoting.server.jail.JailConfig;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Option;
+
+/** How {@code graft serve} confines its workers. */
+final class JailSettings {
+  private static final Pattern RANGE = Pattern.compile("(\\d{1,9}|1\\d{9})-(\\d{1,9}|1\\d{9})");
+
+  @Option(
+      names = "--require-isolation",
+      description =
+          "Ends with exit code 4 if this machine cannot confine workers by all that docs/security.md"
+              + " lists; else what is missing is said and the server starts.")
+  boolean required;
+
+  @Option(
+      names = "--worker-users",
+      paramLabel = "FIRST-LAST",
+      description =
+          "The users (and groups) that workers run as, one each, as numbers that nobody else has"
+              + " (default: 1990000000-1990009999). For a server that runs as root.")
+  String users;
+
+  @Option(
+      names = "--worker-memory",
+      paramLabel = "SIZE",
+      description = "The most memory of this machine that a worker may use (default: half of it).")
+  MemorySize memory;
+
+  @Option(
+      names = "--worker-threads",
+      paramLabel = "N",
+      description = "The most threads of a worker (default: 4096).")
+  Integer threads;
+
+  JailConfig config() {
+    JailConfig config = JailConfig.defaults().withRequired(required);
+    try {
+      if (users != null) {
+        Matcher range = RANGE.matcher(users);
+        if (!range.matches()) {
+          throw new GraftException(
+              "--worker-users " + users + " is no range of users", "write FIRST-LAST");
+        }
+        config =
+            config.withUsers(Integer.parseInt(range.group(1)), Integer.parseInt(range.group(2)));
+      }
+      if (memory != null) {
+        config = config.withMemory(memory.bytes());
+      }
+      return threads == null ? config : config.withThreads(threads);
+    } catch (IllegalArgumentException e) {
+      throw new GraftException(e.getMessage(), "see graft serve --help", e);
+    }
+  }
+}

@@ -1,0 +1,202 @@
+package graft.cli.host;
+
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.common.GraftException;
+import graft.common.values.Endpoint;
+import graft.common.values.MemorySize;
+import graft.comparison.local.ServedDevice;
+import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.state.PrivateFiles;
+import graft.remoting.server.GraftServer;
+import graft.remoting.server.ServerConfig;
+import graft.remoting.server.jail.IsolationException;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.ServerException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code graft serve}: the server beside a GPU. */
+@Command(
+    name = "serve",
+    mixinStandardHelpOptions = true,
+    header = "Serves a GPU to clients.",
+    description = {
+      "",
+      "Runs until it is told to stop by SIGTERM or Ctrl-C. Each client proves by its token that it"
+          + " may connect; the tokens file is read anew for every connection, so that a line that is"
+          + " removed is a client that is refused. Each line is",
+      "  NAME TOKEN [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]",
+      "with a token of 64 hexadecimal digits; cid is the context id from which alone a guest may"
+          + " connect by vsock, region the file of the memory that the host shares with it, domain"
+          + " the name of its domain in Xen, to which pages are granted for vchan. The tokens file"
+          + " must be its owner's alone (mode 0600).",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft serve --listen tcp://127.0.0.1:7799 --tokens tokens --device software",
+      "  graft serve --listen unix:///run/graft.sock --listen tcp://10.0.0.1:7799 --tokens tokens"
+    })
+public final class ServeCommand implements Callable<Integer> {
+  /** How long open sessions may take to close. */
+  private static final int CLOSE_SECONDS = 10;
+
+  @Mixin Output output;
+
+  @Option(
+      names = "--listen",
+      required = true,
+      paramLabel = "ADDRESS",
+      description =
+          "tcp://HOST:PORT, unix:///PATH or vsock://CID:PORT; may be given several times.")
+  List<Endpoint> listen;
+
+  @ArgGroup(multiplicity = "1")
+  Clients clients;
+
+  /** Who may connect. */
+  static final class Clients {
+    @Option(names = "--tokens", paramLabel = "FILE", description = "Who may connect.")
+    Path tokens;
+
+    @Option(
+        names = "--insecure",
+        description = "Anyone who reaches the address may use the GPU: for a network of your own.")
+    boolean insecure;
+  }
+
+  @Option(
+      names = "--device",
+      paramLabel = "DEVICE",
+      defaultValue = "gpu",
+      description = "software, gpu, or gpu:N for one GPU (default: ${DEFAULT-VALUE}).")
+  String device;
+
+  @Option(
+      names = "--memory",
+      paramLabel = "SIZE",
+      description = "The most device memory of a session whose token names no limit.")
+  MemorySize memory;
+
+  @Option(
+      names = "--spare",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "Worker processes that are kept ready (default: ${DEFAULT-VALUE}).")
+  int spare;
+
+  @Option(
+      names = "--rdma-ports",
+      split = ",",
+      paramLabel = "PORT",
+      description =
+          "The ports that rdma goes by, each by its GUID, by the MAC of an Ethernet port, or as UCX"
+              + " names it, such as mlx5_0:1; those that UCX likes if none is said.")
+  List<PortName> rdmaPorts = List.of();
+
+  @ArgGroup(exclusive = false, heading = "%nHow workers are confined:%n")
+  JailSettings jail = new JailSettings();
+
+  @Option(
+      names = "--metrics",
+      paramLabel = "ADDRESS",
+      description = "Where to show metrics: a Unix socket or a loopback address.")
+  Endpoint metrics;
+
+  @Option(
+      names = "--pid-file",
+      paramLabel = "FILE",
+      description = "A file to write the process's number to, once it serves.")
+  Path pidFile;
+
+  @Override
+  public Integer call() throws Exception {
+    CountDownLatch stop = new CountDownLatch(1);
+    CountDownLatch closed = new CountDownLatch(1);
+    try (GraftServer server = GraftServer.start(config())) {
+      closeAtShutdown(stop, closed);
+      writePid();
+      if (clients.insecure) {
+        output
+            .err()
+            .println(
+                "WARNING: --insecure: anyone who reaches an address below may use the GPU and run"
+                    + " code on it. Nobody is authenticated.");
+      }
+      server
+          .rdmaObstacle()
+          .ifPresent(why -> output.err().println("WARNING: no client can use rdma now: " + why));
+      if (!server.isolation().isComplete()) {
+        output.err().println("WARNING: " + server.isolation().describe());
+      }
+      output.err().flush();
+      server.addresses().forEach(address -> output.say("serves at " + address));
+      stop.await();
+      return ExitCode.OK;
+    } catch (IsolationException e) {
+      output.err().println("graft serve: " + e.getMessage());
+      return ExitCode.HOST;
+    } catch (ServerException e) {
+      throw new GraftException("the server cannot start: " + e.getMessage(), "", e);
+    } finally {
+      if (pidFile != null) {
+        Files.deleteIfExists(pidFile);
+      }
+      closed.countDown();
+    }
+  }
+
+  /**
+   * The process ends once this command has closed the server. It waits for that alone and not for
+   * the command's thread, which may stand in {@link System#exit} until the shutdown is over.
+   */
+  private static void closeAtShutdown(CountDownLatch stop, CountDownLatch closed) {
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(
+                () -> {
+                  stop.countDown();
+                  try {
+                    closed.await(CLOSE_SECONDS, TimeUnit.SECONDS);
+                  } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                  }
+                }));
+  }
+
+  private ServerConfig config() {
+    ServerConfig.Builder config =
+        clients.insecure
+            ? ServerConfig.withoutTokens(ServedDevice.parse(device))
+            : ServerConfig.builder(clients.tokens, ServedDevice.parse(device));
+    config.spares(spare);
+    config.jail(jail.config());
+    config.rdmaPorts(rdmaPorts.stream().map(PortName::text).toList());
+    listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
+    if (memory != null) {
+      config.memory(memory.bytes());
+    }
+    if (metrics != null) {
+      config.metrics(ListenAddress.parse(metrics.toString()));
+    }
+    return config.build();
+  }
+
+  private void writePid() throws IOException {
+    if (pidFile != null) {
+      String pid = ProcessHandle.current().pid() + "\n";
+      PrivateFiles.write(pidFile, pid.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+}

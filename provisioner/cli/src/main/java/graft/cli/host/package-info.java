@@ -1,0 +1,2 @@
+/** Commands on this machine: what it is, and programs and servers that run here. */
+package graft.cli.host;

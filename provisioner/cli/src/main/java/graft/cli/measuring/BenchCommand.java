@@ -1,0 +1,24 @@
+package graft.cli.measuring;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code graft bench}: measurements. */
+@Command(
+    name = "bench",
+    mixinStandardHelpOptions = true,
+    header = "Measures what Graft costs.",
+    footerHeading = "%nExamples:%n",
+    footer = "  graft bench remoting --device gpu --native",
+    subcommands = BenchRemotingCommand.class)
+public final class BenchCommand implements Runnable {
+  @Spec CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(), "which measurement? graft bench --help lists them");
+  }
+}

@@ -1,0 +1,153 @@
+package graft.cli.measuring;
+
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.common.GraftException;
+import graft.common.json.Json;
+import graft.common.program.ClientFolder;
+import graft.common.values.TimeSpan;
+import graft.comparison.bench.Figure;
+import graft.comparison.bench.Measured;
+import graft.comparison.bench.RemotingBench;
+import graft.comparison.bench.RemotingPlot;
+import graft.comparison.bench.RemotingResults;
+import graft.comparison.local.PrivateServer;
+import graft.comparison.local.ProgramEnvironment;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code graft bench remoting}: what a GPU elsewhere costs, against this machine's own. */
+@Command(
+    name = "remoting",
+    mixinStandardHelpOptions = true,
+    header = "Measures copies, launches and waits over each channel.",
+    description = {
+      "",
+      "Starts a private server for each channel and runs one driver-API program there: copies by"
+          + " size, pinned and pageable, both ways; launches, alone and with a wait; allocation;"
+          + " start-up and its round trips. With --native the program also runs on this machine's"
+          + " driver, in the same run, and ratios are to that. Over tcp, what plain TCP carries"
+          + " with as many streams is measured too.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft bench remoting --device gpu --native",
+      "  graft bench remoting --device software --channel shm --quick",
+      "  graft bench remoting --device gpu --native --save results"
+    })
+final class BenchRemotingCommand implements Callable<Integer> {
+  /** Where the client's program is beside its libraries. */
+  private static final String PROGRAM = "bench/remoting";
+
+  @Mixin Output output;
+
+  @Option(
+      names = "--device",
+      paramLabel = "DEVICE",
+      defaultValue = "software",
+      description = "software, gpu, or gpu:N (default: ${DEFAULT-VALUE}).")
+  String device;
+
+  @Option(
+      names = "--channel",
+      paramLabel = "CHANNEL",
+      split = ",",
+      defaultValue = "shm,unix,tcp",
+      description = "shm, unix, tcp or rdma; several between commas (default: ${DEFAULT-VALUE}).")
+  List<String> channels;
+
+  @Option(names = "--native", description = "Measure this machine's own driver as well.")
+  boolean local;
+
+  @Option(names = "--quick", description = "No copies over 8 MiB, fewer samples.")
+  boolean quick;
+
+  @Option(
+      names = "--lanes",
+      paramLabel = "N",
+      defaultValue = "6",
+      description = "Connections for bulk data over tcp and unix (default: ${DEFAULT-VALUE}).")
+  int lanes;
+
+  @Option(
+      names = "--limit",
+      paramLabel = "TIME",
+      defaultValue = "5m",
+      description = "The longest that one channel may take (default: ${DEFAULT-VALUE}).")
+  TimeSpan limit;
+
+  @Option(
+      names = "--save",
+      paramLabel = "FOLDER",
+      description = "Write remoting.md, remoting.json and remoting.svg there.")
+  Path folder;
+
+  @Override
+  public Integer call() throws Exception {
+    channels.forEach(PrivateServer::checkChannel);
+    if (lanes < 1 || lanes > 16) {
+      throw new GraftException("--lanes must be from 1 to 16", "");
+    }
+    Path client = ClientFolder.existing();
+    RemotingBench bench =
+        new RemotingBench(
+            client.resolve(PROGRAM),
+            quick,
+            limit.toDuration(),
+            what -> {
+              output.err().println(what);
+              output.err().flush();
+            });
+    Map<String, Map<Figure, Measured>> ways = new LinkedHashMap<>();
+    if (local) {
+      ways.put(RemotingResults.NATIVE, bench.measure(ProgramEnvironment.ofThisMachine()));
+    }
+    try (PrivateServer server = PrivateServer.start(device, null, true)) {
+      for (String channel : channels) {
+        ProgramEnvironment way =
+            ProgramEnvironment.remote(
+                    channel, client, server.url(channel), PrivateServer.NAME, server.tokenFile())
+                .with("GRAFT_LANES", Integer.toString(lanes));
+        ways.put(channel, bench.measure(way));
+      }
+    }
+    if (channels.contains("tcp")) {
+      ways.put(RemotingResults.PLAIN, bench.plain(lanes));
+    }
+    show(new RemotingResults(machine(), ways));
+    return ExitCode.OK;
+  }
+
+  private Map<String, String> machine() {
+    Map<String, String> machine = new LinkedHashMap<>();
+    machine.put("date", LocalDate.now(java.time.ZoneOffset.UTC).toString());
+    machine.put("device", device);
+    machine.put("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
+    machine.put("system", System.getProperty("os.name") + " " + System.getProperty("os.version"));
+    machine.put("lanes", Integer.toString(lanes));
+    return machine;
+  }
+
+  private void show(RemotingResults results) throws IOException {
+    output.say(results.table());
+    output.result(results.tree());
+    if (folder != null) {
+      Files.createDirectories(folder);
+      Files.writeString(folder.resolve("remoting.md"), results.table());
+      Files.writeString(folder.resolve("remoting.json"), Json.pretty(results.tree()) + "\n");
+      Files.writeString(folder.resolve("remoting.svg"), RemotingPlot.of(results));
+      output.err().println("wrote " + folder.resolve("remoting.{md,json,svg}"));
+      output.err().flush();
+    }
+  }
+}

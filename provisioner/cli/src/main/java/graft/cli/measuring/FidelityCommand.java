@@ -1,0 +1,139 @@
+package graft.cli.measuring;
+
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.Output;
+import graft.common.json.Json;
+import graft.common.program.ClientFolder;
+import graft.common.values.TimeSpan;
+import graft.comparison.bench.Fidelity;
+import graft.comparison.local.PrivateServer;
+import graft.comparison.local.ProgramEnvironment;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code graft fidelity}: whether programs do remotely what they do natively. */
+@Command(
+    name = "fidelity",
+    mixinStandardHelpOptions = true,
+    header = "Runs every program of a folder natively and on a server, and compares.",
+    description = {
+      "",
+      "A program passes if it ends with exit code 0. Where both pass, their outputs are compared;"
+          + " lines that differ between two native runs as well, such as times, do not count.",
+      "Ends with 0 if all that pass natively pass on the server and print the same, else with 1.",
+      ""
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  graft fidelity --native --server tcp://gpu-node:7799 --token-file ~/.graft-token samples/",
+      "  graft fidelity --native --device gpu samples/",
+      "  graft fidelity --device software examples/built/"
+    })
+public final class FidelityCommand implements Callable<Integer> {
+  @Mixin Output output;
+
+  @ArgGroup(multiplicity = "1")
+  Where where;
+
+  /** Where the GPU is. */
+  static final class Where {
+    @Option(
+        names = "--server",
+        paramLabel = "URL",
+        description = "The server to use: tcp://, unix:// or shm://.")
+    String server;
+
+    @Option(
+        names = "--device",
+        paramLabel = "DEVICE",
+        description = "Start a private server for software, gpu or gpu:N.")
+    String device;
+  }
+
+  @Option(names = "--native", description = "Run the programs on this machine's driver as well.")
+  boolean local;
+
+  @Option(
+      names = "--channel",
+      paramLabel = "CHANNEL",
+      defaultValue = "shm",
+      description = "shm, unix, tcp or rdma, with --device (default: ${DEFAULT-VALUE}).")
+  String channel;
+
+  @Option(
+      names = "--name",
+      paramLabel = "NAME",
+      description = "The name that the server knows the token by (default: ${DEFAULT-VALUE}).",
+      defaultValue = "${sys:user.name}")
+  String name;
+
+  @Option(
+      names = "--token-file",
+      paramLabel = "FILE",
+      description = "The file with the token for --server, mode 0600.")
+  Path tokenFile;
+
+  @Option(
+      names = "--limit",
+      paramLabel = "TIME",
+      defaultValue = "60s",
+      description = "The longest that a program may run (default: ${DEFAULT-VALUE}).")
+  TimeSpan limit;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Write the outcomes there as JSON besides.")
+  Path json;
+
+  @Parameters(arity = "1", paramLabel = "FOLDER", description = "The folder with the programs.")
+  Path folder;
+
+  @Override
+  public Integer call() throws Exception {
+    List<Path> programs = Fidelity.programs(folder);
+    Path client = ClientFolder.existing();
+    if (where.server != null) {
+      Path token = tokenFile == null ? null : tokenFile.toAbsolutePath();
+      return run(programs, ProgramEnvironment.remote("server", client, where.server, name, token));
+    }
+    PrivateServer.checkChannel(channel);
+    try (PrivateServer server = PrivateServer.start(where.device, null, true)) {
+      return run(
+          programs,
+          ProgramEnvironment.remote(
+              channel, client, server.url(channel), PrivateServer.NAME, server.tokenFile()));
+    }
+  }
+
+  private int run(List<Path> programs, ProgramEnvironment remote)
+      throws IOException, InterruptedException {
+    Fidelity fidelity =
+        new Fidelity(
+            local ? ProgramEnvironment.ofThisMachine() : null,
+            remote,
+            limit.toDuration(),
+            outcome -> {
+              output.err().println(outcome);
+              output.err().flush();
+            });
+    List<Fidelity.Outcome> outcomes = fidelity.run(programs);
+    output.say(Fidelity.table(outcomes));
+    output.result(Fidelity.tree(outcomes));
+    if (json != null) {
+      Files.writeString(json, Json.pretty(Fidelity.tree(outcomes)) + "\n");
+    }
+    boolean equal =
+        outcomes.stream()
+            .allMatch(o -> o.verdict().equals("passes") || o.verdict().equals("fails natively"));
+    return equal ? ExitCode.OK : ExitCode.FAILED;
+  }
+}

@@ -1,0 +1,2 @@
+/** Commands that measure and compare. */
+package graft.cli.measuring;

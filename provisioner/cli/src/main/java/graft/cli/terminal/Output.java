@@ -1,0 +1,61 @@
+package graft.cli.terminal;
+
+import graft.common.json.Json;
+import java.io.PrintWriter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The options that every command has, and where its output goes. */
+public final class Output {
+  /** The forms of output. */
+  public enum Format {
+    text,
+    json
+  }
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FORM",
+      defaultValue = "text",
+      description = "text for people or json for programs (default: ${DEFAULT-VALUE}).")
+  Format format;
+
+  @Option(
+      names = {"-v", "--verbose"},
+      description = "Log what is done to standard error; -vv logs more.")
+  void verbose(boolean[] times) {
+    Logging.verbosity(times.length);
+  }
+
+  @Spec(Spec.Target.MIXEE)
+  CommandSpec command;
+
+  public boolean isJson() {
+    return format == Format.json;
+  }
+
+  /** Prints a line for people; nothing if the output is for programs. */
+  public void say(String text) {
+    if (!isJson()) {
+      out().println(text);
+      out().flush();
+    }
+  }
+
+  /** Prints the result for programs; nothing if the output is for people. */
+  public void result(Object tree) {
+    if (isJson()) {
+      out().println(Json.pretty(tree));
+      out().flush();
+    }
+  }
+
+  public PrintWriter out() {
+    return TerminalWriter.over(command.commandLine().getOut());
+  }
+
+  public PrintWriter err() {
+    return TerminalWriter.over(command.commandLine().getErr());
+  }
+}

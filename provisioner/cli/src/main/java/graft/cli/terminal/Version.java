@@ -1,0 +1,16 @@
+package graft.cli.terminal;
+
+import picocli.CommandLine.IVersionProvider;
+
+/** The version that the jar's manifest holds. */
+public final class Version implements IVersionProvider {
+  @Override
+  public String[] getVersion() {
+    return new String[] {"graft " + text()};
+  }
+
+  public static String text() {
+    String version = Version.class.getPackage().getImplementationVersion();
+    return version == null ? "(unpackaged)" : version;
+  }
+}

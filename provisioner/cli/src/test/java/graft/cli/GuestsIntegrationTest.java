@@ -1,0 +1,313 @@
+package graft.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.common.json.Json;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real guests through a real libvirt daemon, from plan to destroy. */
+@Tag("integration")
+class GuestsIntegrationTest {
+  private static final String SETUP = RealHost.unique("provtest-guests");
+  private static final String ONE = RealHost.unique("provtest-one");
+  private static final String TWO = RealHost.unique("provtest-two");
+
+  @TempDir Path folder;
+  private GraftProcess graft;
+
+  @BeforeEach
+  void start() throws Exception {
+    graft = new GraftProcess(folder);
+    Files.writeString(folder.resolve("program"), "#!/bin/sh\necho it runs as $(id -u)\n");
+  }
+
+  @AfterEach
+  void sweep() throws Exception {
+    if (Files.exists(graft.state(SETUP))) {
+      graft.run("destroy", SETUP);
+    }
+    RealHost.sweep(ONE, TWO);
+  }
+
+  @Test
+  void twoGuestsSideBySideAndAllGoneAfterwards() throws Exception {
+    String lab = descriptor("256MiB");
+    assertThat(graft.run("plan", lab).as(0).out()).contains("guest " + TWO);
+    graft.run("apply", lab).as(0);
+
+    assertThat(graft.run("apply", lab).as(0).out()).contains("nothing to do");
+    assertThat(graft.run("exec", lab, ONE, "--", "/usr/local/bin/program").as(0).out())
+        .isEqualTo("it runs as 0\n");
+    assertThat(
+            graft
+                .run(
+                    "exec", SETUP, TWO, "--", "/bin/sh", "-c", "hostname; ls -l /etc/graft; exit 7")
+                .as(7)
+                .out())
+        .startsWith(TWO + "\n")
+        .containsPattern("-rw-------.* token")
+        .containsPattern("-rw-r--r--.* client.conf");
+    assertThat(graft.run("exec", SETUP, TWO, "--", "cat", "/etc/graft/client.conf").as(0).out())
+        .containsPattern("server = ivshmem://10.0.2.2:([0-9]+), tcp://10.0.2.2:\\1\n")
+        .contains("name = " + TWO);
+    assertSecretsArePrivate();
+    assertThat(graft.run("exec", SETUP, ONE, "--", "ls", "/etc/graft/boot.d").as(0).out())
+        .contains("10-shared-memory");
+    String shared = "ls -l /sys/bus/pci/devices/*/resource2";
+    assertThat(graft.run("exec", SETUP, ONE, "--", "/bin/sh", "-c", shared).as(0).out())
+        .as("every user of the guest may map what it shares with the server")
+        .containsPattern("-rw-rw-rw-.* 134217728 ");
+    assertThat(mode(RealHost.region(SETUP, ONE))).isEqualTo("rw-------");
+
+    Map<String, Object> status =
+        Json.readObject(graft.run("status", "-o", "json", lab).as(0).out());
+    assertThat(status).containsEntry("inSync", true);
+    assertThat((List<?>) status.get("guests")).hasSize(2);
+
+    graft.run("destroy", lab).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE, TWO);
+  }
+
+  @Test
+  void aChangeReplacesTheGuestsAndUndoTakesItBack() throws Exception {
+    graft.run("apply", descriptor("256MiB")).as(0);
+    assertThat(graft.run("status", descriptor("300MiB")).as(7).out())
+        .containsPattern("define it in libvirt \\(1 CPU, 300MiB.*\\) \\(changed\\)");
+    graft.run("apply", descriptor("300MiB")).as(0);
+    graft.run("status", SETUP).as(0);
+    graft.run("destroy", SETUP).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE, TWO);
+  }
+
+  @Test
+  void aGuestThatIsNeverReadyShowsItsConsoleAndIsTakenBack() throws Exception {
+    String lab =
+        RealHost.descriptor(
+            folder,
+            "graft: 1\nname: "
+                + SETUP
+                + "\nguests:\n"
+                + ("  - name: " + ONE + "\n")
+                + ("    kernel: {image: "
+                    + RealHost.kernel()
+                    + ", initramfs: "
+                    + RealHost.initramfs()
+                    + "}\n")
+                + "    ready: {when: console, text: NEVER PRINTED, timeout: 12s}\n");
+    GraftProcess.Ended ended = graft.run("apply", lab).as(1);
+    assertThat(ended.err())
+        .contains("was not ready within 12s; the end of its console:")
+        .containsPattern("\\n    \\[ +[0-9]+\\.[0-9]+\\] \\S")
+        .contains("everything that this run did has been taken back");
+    graft.run("destroy", SETUP).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
+  /** Stands in for the program that measures, and finds tcp to be the fastest. */
+  private static final String MEASURING =
+      """
+      #!/bin/sh
+      case $GRAFT_SERVER in tcp:*) us=10 ;; *) us=100 ;; esac
+      echo "channel=$GRAFT_SERVER"
+      echo "round_trip_us=$us"
+      echo pinned_to_device_mb_s=10000.0
+      echo pinned_to_host_mb_s=10000.0
+      echo result=ok
+      """;
+
+  @Test
+  void channelsAreReorderedByWhatWasMeasuredWithoutANewStart() throws Exception {
+    Files.writeString(folder.resolve("client/graft-verify"), MEASURING);
+    String lab =
+        RealHost.descriptor(
+            folder,
+            """
+            graft: 1
+            name: %s
+            gpus: [{name: gpu0, device: software}]
+            guests:
+              - name: %s
+                kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+                memory: 256MiB
+                vgpu: gpu0
+                ready: {timeout: 3m, verify: false}
+            """
+                .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs()));
+    graft.run("apply", lab).as(0);
+    String look = "cat /proc/sys/kernel/random/boot_id /etc/graft/client.conf; ls /etc/graft";
+    String before = inGuest(look);
+    assertThat(before).containsPattern("server = ivshmem://\\S+, tcp://\\S+\n");
+
+    assertThat(graft.run("verify", "--channels", lab, ONE).as(0).out())
+        .containsPattern("takes ivshmem://\\S+; auto would try tcp://\\S+ ivshmem://\\S+ in")
+        .contains("run graft apply " + lab);
+    assertThat(graft.run("status", lab).as(7).out())
+        .contains("channels of " + ONE + ": tcp://", "the fastest first by the time of")
+        .containsPattern(
+            "differs from .*\n  guest " + ONE + ": \\+ let its client try tcp://.*\n$");
+    graft.run("apply", lab).as(0);
+    assertThat(inGuest(look))
+        .as("the same boot, another order, and nothing beside")
+        .isEqualTo(before.replaceFirst("(ivshmem://\\S+), (tcp://\\S+)", "$2, $1"));
+    assertThat(graft.run("verify", "--channels", lab, ONE).as(0).out())
+        .containsPattern("the client takes tcp://\\S+, and none is faster");
+
+    graft.run("undo", lab).as(0);
+    assertThat(inGuest(look)).isEqualTo(before);
+    graft.run("destroy", SETUP).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
+  /** What the agent brings, and what commands do in a guest that runs. */
+  @Test
+  void aGuestIsSetUpByItsAgentAndReachedByIt() throws Exception {
+    Files.writeString(folder.resolve("text"), "one\n");
+    String lab =
+        RealHost.descriptor(
+            folder,
+            """
+            graft: 1
+            name: %s
+            gpus: [{name: gpu0, device: software}]
+            guests:
+              - name: %s
+                kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+                memory: 256MiB
+                setup: {way: agent, files: [{source: text, path: /srv/new folder/text, mode: 0600}]}
+                vgpu: gpu0
+                ready: {timeout: 3m, verify: false}
+            """
+                .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs()));
+    assertThat(graft.run("plan", lab).as(0).out()).contains("bring in by its agent: ");
+    graft.run("apply", lab).as(0);
+    assertThat(graft.run("apply", lab).as(0).out()).contains("nothing to do");
+    assertThat(
+            inGuest("stat -c '%a %u' '/srv/new folder/text' /etc/graft/token; ls /var/lib/graft"))
+        .isEqualTo("600 0\n600 0\n");
+
+    Files.writeString(folder.resolve("text"), "another\n");
+    assertThat(graft.run("plan", lab).as(0).out()).contains("1 step\n").doesNotContain("start it");
+    graft.run("apply", lab).as(0);
+    assertThat(inGuest("cat '/srv/new folder/text'; find / -xdev -name '*.graft-new'"))
+        .isEqualTo("another\n");
+
+    byte[] large = new byte[300_000];
+    new java.util.Random(1).nextBytes(large);
+    Files.write(folder.resolve("large"), large);
+    String there = ONE + ":/root/large";
+    graft.run("cp", SETUP, folder.resolve("large").toString(), there).as(0);
+    graft.run("cp", SETUP, there, folder.resolve("back").toString()).as(0);
+    assertThat(folder.resolve("back")).hasBinaryContent(large);
+
+    Path own = graft.state(SETUP).resolve("guest-" + ONE + ".token");
+    String before = Files.readString(own);
+    graft.run("rotate", SETUP).as(0);
+    String after = Files.readString(own);
+    assertThat(after).isNotEqualTo(before);
+    assertThat(inGuest("cat /etc/graft/token; stat -c %a /etc/graft/token"))
+        .isEqualTo(after + "600\n");
+    Path tokens = graft.state(SETUP).resolve("gpu-gpu0.tokens");
+    assertThat(tokens).content().contains(after.strip()).doesNotContain(before.strip());
+    assertThat(graft.run("plan", lab).as(0).out()).contains("nothing to do");
+
+    graft.run("revoke", SETUP, ONE).as(0);
+    assertThat(tokens).content().isEmpty();
+    assertThat(graft.run("plan", lab).as(0).out()).contains("give it access to 'gpu0'");
+    assertThat(graft.run("console", SETUP, ONE).as(0).out()).contains("GRAFT-READY");
+    graft.run("destroy", SETUP).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
+  private String inGuest(String script) throws Exception {
+    return graft.run("exec", SETUP, ONE, "--", "/bin/sh", "-c", script).as(0).out();
+  }
+
+  @Test
+  void aGuestThatIsFullSaysSoAndKeepsItsFiles() throws Exception {
+    Files.writeString(folder.resolve("text"), "one\n");
+    String lab =
+        RealHost.descriptor(
+            folder,
+            """
+            graft: 1
+            name: %s
+            guests:
+              - name: %s
+                kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+                memory: 256MiB
+                setup: {way: agent, files: [{source: text, path: /mnt/text}]}
+                ready: {timeout: 3m}
+            """
+                .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs()));
+    graft.run("apply", lab).as(0);
+    inGuest("mount -t tmpfs -o size=64k tmpfs /mnt && echo old >/mnt/text");
+    Files.write(folder.resolve("text"), new byte[200_000]);
+    assertThat(graft.run("apply", "--keep-on-failure", lab).as(5).err())
+        .contains("could not be set up: cannot write /mnt/text", "No space left on device")
+        .contains("make room on its disk");
+    assertThat(inGuest("cat /mnt/text; ls /mnt")).isEqualTo("old\ntext\n");
+    inGuest("mount -o remount,size=10m /mnt");
+    graft.run("apply", lab).as(0);
+    assertThat(inGuest("wc -c </mnt/text").strip()).isEqualTo("200000");
+    graft.run("destroy", SETUP).as(0);
+  }
+
+  @Test
+  void twoAppliesAtATimeAreNotPossible() throws Exception {
+    Path state = graft.state(SETUP);
+    Files.createDirectories(state);
+    Files.writeString(state.resolve("lock"), "");
+    try (var channel =
+            java.nio.channels.FileChannel.open(
+                state.resolve("lock"), java.nio.file.StandardOpenOption.WRITE);
+        var lock = channel.lock()) {
+      assertThat(lock.isValid()).isTrue();
+      assertThat(graft.run("apply", descriptor("256MiB")).as(6).err())
+          .contains("another graft works on '" + SETUP + "'");
+    }
+  }
+
+  private void assertSecretsArePrivate() throws Exception {
+    Path state = graft.state(SETUP);
+    assertThat(mode(state)).isEqualTo("rwx------");
+    assertThat(mode(state.resolve("guest-" + ONE + ".token"))).isEqualTo("rw-------");
+    assertThat(mode(state.resolve("gpu-gpu0.tokens"))).isEqualTo("rw-------");
+    String token = Files.readString(state.resolve("guest-" + ONE + ".token")).strip();
+    assertThat(token).matches("[0-9a-f]{64}");
+    assertThat(Files.readString(state.resolve("journal.jsonl"))).doesNotContain(token);
+    assertThat(Files.readString(state.resolve("gpu-gpu0.tokens"))).contains(ONE + " " + token);
+  }
+
+  private static String mode(Path path) throws Exception {
+    return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
+  }
+
+  private String descriptor(String memory) throws Exception {
+    return RealHost.descriptor(
+        folder,
+        """
+        graft: 1
+        name: %s
+        gpus: [{name: gpu0, device: software}]
+        guests:
+          - &one
+            name: %s
+            kernel: &kernel {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+            memory: %s
+            setup: {files: [{source: program, path: /usr/local/bin/program, mode: 0755}]}
+            vgpu: gpu0
+            ready: {timeout: 3m, verify: false}
+          - {<<: *one, name: %s}
+        """
+            .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs(), memory, TWO));
+  }
+}

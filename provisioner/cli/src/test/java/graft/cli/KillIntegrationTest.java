@@ -1,0 +1,90 @@
+package graft.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A real process that applies a real guest and a real server is killed at every step. */
+@Tag("integration")
+class KillIntegrationTest {
+  private static final String SETUP = RealHost.unique("provtest-kill");
+  private static final String GUEST = RealHost.unique("provtest-victim");
+  private static final int KILLED = 128 + 9;
+
+  @TempDir Path folder;
+  private GraftProcess graft;
+
+  @AfterEach
+  void sweep() throws Exception {
+    if (graft != null && Files.exists(graft.state(SETUP))) {
+      graft.run("destroy", SETUP);
+    }
+    RealHost.sweep(GUEST);
+  }
+
+  /** Its guest counts as ready at once: what matters here is what is made, not how it boots. */
+  @Test
+  void afterSigkillAtAnyMomentApplyGoesOnAndUndoTakesBack() throws Exception {
+    graft = new GraftProcess(folder);
+    String lab = descriptor("auto", "when: \"off\"");
+    int moment = 1;
+    while (killedAt(moment, lab)) {
+      graft.run("undo", SETUP).as(0);
+      RealHost.assertNothingLeft(graft, SETUP, GUEST);
+
+      assertThat(killedAt(moment, lab)).isTrue();
+      graft.run("apply", lab).as(0);
+      graft.run("status", lab).as(0);
+      graft.run("destroy", lab).as(0);
+      RealHost.assertNothingLeft(graft, SETUP, GUEST);
+      moment++;
+    }
+    assertThat(moment).as("moments at which it was killed, and one").isGreaterThan(16);
+  }
+
+  @Test
+  void afterSigkillWhileItWaitsForTheGuestApplyGoesOnWaiting() throws Exception {
+    graft = new GraftProcess(folder);
+    String lab =
+        descriptor("tcp", "when: console, text: Linux version, timeout: 3m, verify: false");
+    assertThat(killedAt(17, lab)).isTrue();
+    assertThat(graft.run("apply", lab).as(0).err())
+        .contains("wait until its console shows 'Linux version'")
+        .doesNotContain("start it");
+    graft.run("destroy", lab).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, GUEST);
+  }
+
+  /** Whether it was killed; if not it came to its end, and was taken back. */
+  private boolean killedAt(int moment, String lab) throws Exception {
+    GraftProcess.Ended ended = graft.runMain(KillingApply.class, String.valueOf(moment), lab);
+    if (ended.code() == KILLED) {
+      return true;
+    }
+    ended.as(0);
+    graft.run("destroy", lab).as(0);
+    return false;
+  }
+
+  private String descriptor(String channel, String ready) throws Exception {
+    return RealHost.descriptor(
+        folder,
+        """
+        graft: 1
+        name: %s
+        gpus: [{name: gpu0, device: software}]
+        guests:
+          - name: %s
+            kernel: {image: %s, initramfs: %s, arguments: console=ttyS0}
+            memory: 256MiB
+            vgpu: {gpu: gpu0, channel: %s}
+            ready: {%s}
+        """
+            .formatted(SETUP, GUEST, RealHost.kernel(), RealHost.initramfs(), channel, ready));
+  }
+}

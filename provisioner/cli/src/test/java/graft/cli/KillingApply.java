@@ -1,0 +1,82 @@
+package graft.cli;
+
+import graft.cli.terminal.Logging;
+import graft.deployment.Workspace;
+import graft.deployment.apply.Applier;
+import graft.deployment.apply.ApplyListener;
+import graft.deployment.apply.LiveContext;
+import graft.deployment.apply.Steps;
+import graft.deployment.journal.Journal;
+import graft.deployment.journal.JournalState;
+import graft.deployment.plan.Plan;
+import graft.deployment.state.SetupLock;
+import graft.deployment.step.Step;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * {@code KillingApply N DESCRIPTOR}: applies, and kills its own process by SIGKILL at the N-th
+ * moment. Moments are right after a step's record is written and right after it is done.
+ */
+final class KillingApply {
+  private KillingApply() {}
+
+  public static void main(String[] args) throws Exception {
+    Logging.quiet();
+    int moment = Integer.parseInt(args[0]);
+    AtomicInteger passed = new AtomicInteger();
+    ApplyListener killer =
+        new ApplyListener() {
+          @Override
+          public void beginning(Step step) {
+            pass();
+          }
+
+          @Override
+          public void done(Step step, Duration took) {
+            pass();
+          }
+
+          private void pass() {
+            if (passed.incrementAndGet() == moment) {
+              kill();
+            }
+          }
+        };
+    try (Workspace workspace = new Workspace(Path.of(args[1]))) {
+      SetupLock.holding(
+          workspace.state(),
+          () -> {
+            apply(workspace, killer);
+            return null;
+          });
+    }
+    System.out.println(passed.get());
+  }
+
+  private static void apply(Workspace workspace, ApplyListener listener)
+      throws InterruptedException {
+    try (Journal journal =
+        Journal.open(workspace.state().journal(), Steps.CODEC, Clock.systemUTC())) {
+      JournalState before = journal.state();
+      Plan plan = workspace.plan(before, workspace.observe(before));
+      LiveContext context = new LiveContext(workspace.connections(), journal, listener);
+      new Applier(journal, context, listener)
+          .apply(plan, workspace.file().path().toAbsolutePath().toString(), false);
+    }
+  }
+
+  private static void kill() {
+    try {
+      String self = String.valueOf(ProcessHandle.current().pid());
+      // The shell's own kill: the program is in a package that a small host may lack.
+      new ProcessBuilder("sh", "-c", "kill -KILL " + self).start().waitFor();
+      Thread.sleep(Long.MAX_VALUE); // the signal is on its way
+    } catch (IOException | InterruptedException e) {
+      Runtime.getRuntime().halt(1);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package graft.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.cli.terminal.ExitCode;
+import graft.common.json.Json;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The command line from outside: exit codes, where text goes, forms of output. */
+class MainTest {
+  @TempDir Path folder;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  private int graft(String... args) {
+    CommandLine line = Main.commandLine(args);
+    return line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err)).execute(args);
+  }
+
+  @Test
+  void aValidDescriptorEndsWithZero() throws Exception {
+    assertThat(graft("validate", write("graft: 1\n"))).isZero();
+    assertThat(out.toString()).endsWith("lab.yaml: valid\n");
+  }
+
+  @Test
+  void anInvalidDescriptorEndsWithThreeAndItsProblemsOnStandardError() throws Exception {
+    assertThat(graft("validate", write("graf: 1\n"))).isEqualTo(ExitCode.DESCRIPTOR);
+    assertThat(out.toString()).isEmpty();
+    assertThat(err.toString())
+        .contains("lab.yaml:1:1: unknown key 'graf'")
+        .endsWith("2 problems\n");
+  }
+
+  @Test
+  void problemsAreThereForProgramsToo() throws Exception {
+    graft("validate", "--output", "json", write("graf: 1\n"));
+    assertThat(Json.readObject(out.toString())).containsEntry("valid", false);
+    assertThat((List<?>) Json.readObject(out.toString()).get("problems")).hasSize(2);
+  }
+
+  @Test
+  void anUnknownCommandEndsWithTwoAndTheNearestOne() {
+    assertThat(graft("validat")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("validate");
+  }
+
+  @Test
+  void anAddressThatIsNoneEndsWithTwoAndTheFormsThatThereAre() {
+    assertThat(graft("serve", "--listen", "unix:/x", "--insecure")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString())
+        .contains("Invalid value for option '--listen' (ADDRESS): 'unix:/x' is none of tcp://")
+        .doesNotContain("Exception");
+  }
+
+  @Test
+  void aProgramThatWasNotRunIsNoExitCodeOfAProgram() {
+    assertThat(graft("exec", folder.resolve("none.yaml").toString(), "alice", "--", "true"))
+        .isEqualTo(ExitCode.NOT_RUN);
+    assertThat(graft("run", "--server", "tcp://127.0.0.1:1", "--token-file", "none", "--", "true"))
+        .isEqualTo(ExitCode.NOT_RUN);
+  }
+
+  @Test
+  void everyCommandHasHelpWithAnExample() {
+    for (CommandLine command : Main.commandLine().getSubcommands().values()) {
+      String help = command.getUsageMessage();
+      if (!command.getCommandName().equals("help")) {
+        assertThat(help).as(command.getCommandName()).contains("Example").contains("  graft ");
+      }
+    }
+  }
+
+  @Test
+  void completionNamesEveryCommand() {
+    assertThat(graft("completion")).isZero();
+    assertThat(out.toString()).contains("validate").contains("schema");
+  }
+
+  private String write(String text) throws Exception {
+    return Files.writeString(folder.resolve("lab.yaml"), text).toString();
+  }
+}

@@ -1,0 +1,119 @@
+package graft.deployment;
+
+import graft.common.GraftException;
+import graft.common.bind.Spelling;
+import graft.deployment.journal.Entry;
+import graft.deployment.journal.JournalState;
+import graft.deployment.observe.Connections;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.guest.AwaitGuest;
+import graft.deployment.step.guest.BringsPayload;
+import graft.deployment.step.guest.DefineGuest;
+import graft.deployment.step.guest.MakeToken;
+import graft.deployment.step.guest.StartGuest;
+import graft.guests.connection.Reach;
+import graft.guests.connection.Reaches;
+import graft.guests.connection.SshLogin;
+import graft.hypervisors.libvirt.ConsoleLog;
+import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Optional;
+
+/** A guest of a set-up that was applied, and how it is reached. */
+public final class AppliedGuest {
+  private final JournalState journal;
+  private final DefineGuest defined;
+
+  private AppliedGuest(JournalState journal, DefineGuest defined) {
+    this.journal = journal;
+    this.defined = defined;
+  }
+
+  /** The guest of that name. */
+  public static AppliedGuest of(JournalState journal, String guest) {
+    return journal
+        .entry("guest/" + guest + "/define")
+        .map(entry -> new AppliedGuest(journal, (DefineGuest) entry.step()))
+        .orElseThrow(
+            () ->
+                new GraftException(
+                    "there is no guest '" + guest + "' in this set-up",
+                    Spelling.hint(guest, names(journal))));
+  }
+
+  /** All guests of a set-up. */
+  public static List<String> names(JournalState journal) {
+    return journal.entries().values().stream()
+        .filter(entry -> entry.step() instanceof DefineGuest)
+        .map(entry -> entry.step().lane().name())
+        .toList();
+  }
+
+  /** Those with a token, by which their server knows them. */
+  static List<String> withToken(JournalState journal) {
+    return names(journal).stream()
+        .filter(name -> of(journal, name).step(MakeToken.class, "token").isPresent())
+        .toList();
+  }
+
+  public String name() {
+    return defined.guest();
+  }
+
+  /** Those with a vGPU, whoever serves it. */
+  public static List<String> withClient(JournalState journal) {
+    return names(journal).stream()
+        .filter(
+            name ->
+                of(journal, name).steps().stream()
+                    .anyMatch(step -> step instanceof BringsPayload b && b.payload().hasClient()))
+        .toList();
+  }
+
+  /** Its steps, as they were done. */
+  public List<Step> steps() {
+    return journal.entries().values().stream()
+        .map(Entry::step)
+        .filter(step -> step.lane().equals(Lane.guest(name())))
+        .toList();
+  }
+
+  /** A step of the guest's by its name, if it was begun. */
+  <T extends Step> Optional<T> step(Class<T> type, String name) {
+    return journal.step("guest/" + name() + "/" + name, type);
+  }
+
+  /** Its domain. */
+  public Guest domain(Connections connections) {
+    return connections
+        .get(defined.uri())
+        .guest(name())
+        .filter(guest -> guest.uuid().toString().equals(defined.uuid()))
+        .orElseThrow(
+            () ->
+                new GraftException(
+                    "libvirt has no guest '" + name() + "' any more",
+                    "graft apply makes it again"));
+  }
+
+  /**
+   * What it printed since its start; empty if that is kept nowhere. libvirt does not know of the
+   * files that Xen's toolstack writes, but the step that started the guest does.
+   */
+  public Optional<ConsoleLog> console() {
+    LibvirtUri uri = LibvirtUri.parse(defined.uri());
+    return step(StartGuest.class, "start")
+        .map(StartGuest::console)
+        .filter(file -> !uri.isLocal() || Files.exists(file))
+        .map(file -> new ConsoleLog(file, uri));
+  }
+
+  /** The way to it: SSH where that is its way in, else its agent. */
+  public Reach open(Connections connections) {
+    Optional<SshLogin> ssh = step(AwaitGuest.class, "ready").flatMap(AwaitGuest::ssh);
+    return Reaches.of(domain(connections), ssh);
+  }
+}

@@ -1,0 +1,166 @@
+package graft.deployment;
+
+import graft.deployment.plan.ChannelChoice;
+import graft.deployment.state.ChannelMeasurement;
+import graft.guests.connection.CudaCheck;
+import graft.guests.payload.Payload;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Every channel that a running guest is set up for, measured one after the other by the same CUDA
+ * program: {@code graft verify --channels}.
+ */
+public final class ChannelProbe {
+  public static final String ROUND_TRIP = "round_trip_us";
+  public static final String TO_DEVICE = "pinned_to_device_mb_s";
+  public static final String TO_HOST = "pinned_to_host_mb_s";
+
+  /** What a client is told; the guest may have written anything in its place. */
+  private static final Pattern ADDRESS =
+      Pattern.compile("[a-z][a-z+]{0,15}://[A-Za-z0-9\\[\\].:/_%-]{1,200}");
+
+  private static final int MOST_ADDRESSES = 32;
+
+  private static final Pattern NUMBER = Pattern.compile("[0-9]{1,12}(\\.[0-9]{1,9})?");
+
+  private final Guest guest;
+
+  public ChannelProbe(Guest guest) {
+    this.guest = guest;
+  }
+
+  /** Runs programs in the guest. */
+  public interface Guest {
+    /** What a program printed, whether it succeeded or not. */
+    String run(List<String> words);
+  }
+
+  /** A row for each channel, in the order in which the client tries them. */
+  public List<Map<String, Object>> rows() {
+    List<Map<String, Object>> rows = new ArrayList<>();
+    for (String address : addresses()) {
+      rows.add(row(address));
+    }
+    return rows;
+  }
+
+  private List<String> addresses() {
+    return guest
+        .run(List.of("cat", Payload.CLIENT_CONFIGURATION))
+        .lines()
+        .filter(line -> line.startsWith("server ="))
+        .flatMap(
+            line -> List.of(line.substring(line.indexOf('=') + 1).strip().split("[, ]+")).stream())
+        .filter(address -> ADDRESS.matcher(address).matches())
+        .limit(MOST_ADDRESSES)
+        .toList();
+  }
+
+  private Map<String, Object> row(String address) {
+    String program = CudaCheck.PROGRAM;
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("channel", ChannelChoice.channel(address));
+    row.put("path", address);
+    StringBuilder said = new StringBuilder();
+    guest
+        .run(List.of("env", "GRAFT_SERVER=" + address, program))
+        .lines()
+        .forEach(
+            line -> {
+              int equals = line.indexOf('=');
+              if (equals > 0 && !line.startsWith("graft: ")) {
+                row.putIfAbsent(line.substring(0, equals), line.substring(equals + 1));
+              } else {
+                said.append(said.isEmpty() ? "" : "; ").append(line.strip());
+              }
+            });
+    if (!"ok".equals(row.get("result")) && !said.isEmpty()) {
+      row.put("result", "failed: " + said);
+    }
+    row.putIfAbsent("result", "failed: the program said nothing");
+    return row;
+  }
+
+  /** What the rows say, to be kept. */
+  public static ChannelMeasurement measurement(
+      List<Map<String, Object>> rows, List<String> basis, Instant when) {
+    return new ChannelMeasurement(
+        when.truncatedTo(ChronoUnit.SECONDS),
+        basis,
+        rows.stream().flatMap(row -> figures(row).stream()).toList());
+  }
+
+  /** Empty if the program ended well and said no figures: that is no measurement. */
+  private static Optional<ChannelMeasurement.Figures> figures(Map<String, Object> row) {
+    String address = row.get("path").toString();
+    if (!works(row)) {
+      return Optional.of(new ChannelMeasurement.Figures(address, Optional.empty()));
+    }
+    return Stream.of(ROUND_TRIP, TO_DEVICE, TO_HOST).allMatch(key -> hasNumber(row, key))
+        ? Optional.of(
+            new ChannelMeasurement.Figures(
+                address,
+                Optional.of(
+                    new ChannelMeasurement.Speed(
+                        number(row, ROUND_TRIP), number(row, TO_DEVICE), number(row, TO_HOST)))))
+        : Optional.empty();
+  }
+
+  private static boolean hasNumber(Map<String, Object> row, String key) {
+    return NUMBER.matcher(String.valueOf(row.get(key))).matches();
+  }
+
+  private static double number(Map<String, Object> row, String key) {
+    return Double.parseDouble(row.get(key).toString());
+  }
+
+  /**
+   * What the client takes, which is the first that works, and whether {@code auto} has another
+   * order for it by what was measured.
+   *
+   * @param choice absent if the guest's client is not Graft's
+   * @param descriptor what apply is given
+   */
+  public static String choice(
+      List<Map<String, Object>> rows, Optional<ChannelChoice> choice, String descriptor) {
+    List<String> there = rows.stream().map(row -> row.get("path").toString()).toList();
+    Optional<Map<String, Object>> taken = rows.stream().filter(ChannelProbe::works).findFirst();
+    if (taken.isEmpty()) {
+      return "the client has no channel that works";
+    }
+    String takes = "the client takes " + taken.get().get("path");
+    if (choice.isEmpty()) {
+      return takes + ", as a configuration says that Graft did not write";
+    } else if (choice.get().by() != ChannelChoice.By.MEASURED) {
+      return takes + "; " + choice.get().reason();
+    } else if (choice.get().differsFrom(there)) {
+      return takes
+          + "; auto would try "
+          + String.join(", ", choice.get().order())
+          + " in this order ("
+          + choice.get().reason()
+          + "): run graft apply "
+          + descriptor;
+    }
+    return choice.get().order().equals(there)
+        ? takes + ", and none is faster"
+        : takes + ", as its configuration says, which is not as Graft wrote it";
+  }
+
+  private static boolean works(Map<String, Object> row) {
+    return "ok".equals(row.get("result"));
+  }
+
+  /** Whether the program succeeded over each of them. */
+  public static boolean allWork(List<Map<String, Object>> rows) {
+    return !rows.isEmpty() && rows.stream().allMatch(ChannelProbe::works);
+  }
+}

@@ -1,0 +1,104 @@
+package graft.deployment;
+
+import graft.deployment.journal.Entry;
+import graft.deployment.journal.JournalState;
+import graft.deployment.observe.Connections;
+import graft.deployment.plan.ChannelChoice;
+import graft.deployment.state.ChannelMeasurement;
+import graft.deployment.state.MeasuredChannels;
+import graft.deployment.state.ServerProcess;
+import graft.deployment.state.StateFolder;
+import graft.deployment.step.guest.AwaitGuest;
+import graft.deployment.step.guest.DefineGuest;
+import graft.deployment.step.host.StartServer;
+import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** How the servers and guests of a set-up are now, with what their last apply found. */
+public final class DeploymentStatus {
+  private final List<Map<String, Object>> servers = new ArrayList<>();
+  private final List<Map<String, Object>> guests = new ArrayList<>();
+
+  public DeploymentStatus(JournalState journal, Connections connections) {
+    for (Entry entry : journal.entries().values()) {
+      if (entry.step() instanceof StartServer server) {
+        servers.add(server(server));
+      } else if (entry.step() instanceof DefineGuest guest) {
+        guests.add(guest(guest, journal, connections));
+      }
+    }
+  }
+
+  /** The order of each guest's channels as it was applied, for want of a plan. */
+  public static List<ChannelChoice> channels(StateFolder state, JournalState journal) {
+    Map<String, ChannelMeasurement> measured = new MeasuredChannels(state).all();
+    return AppliedGuest.names(journal).stream()
+        .flatMap(
+            guest ->
+                ChannelChoice.of(
+                    state.setup().text(),
+                    guest,
+                    AppliedGuest.of(journal, guest).steps(),
+                    Optional.ofNullable(measured.get(guest)))
+                    .stream())
+        .toList();
+  }
+
+  private static Map<String, Object> server(StartServer server) {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("gpu", server.gpu());
+    tree.put("device", server.device());
+    tree.put("listen", server.listen().stream().map(Object::toString).toList());
+    Optional<ProcessHandle> process = ServerProcess.recorded(server.pidFile());
+    tree.put("state", process.isPresent() ? "running" : "stopped");
+    process.ifPresent(p -> tree.put("pid", p.pid()));
+    return tree;
+  }
+
+  private static Map<String, Object> guest(
+      DefineGuest defined, JournalState journal, Connections connections) {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("name", defined.guest());
+    tree.put("state", state(defined, connections));
+    result(journal, defined, "ready")
+        .ifPresent(r -> tree.put(AwaitGuest.BOOT_SECONDS, r.get(AwaitGuest.BOOT_SECONDS)));
+    result(journal, defined, "verify").ifPresent(r -> tree.put("cuda", r));
+    return tree;
+  }
+
+  private static Optional<Map<String, Object>> result(
+      JournalState journal, DefineGuest guest, String step) {
+    return journal
+        .entry("guest/" + guest.guest() + "/" + step)
+        .filter(Entry::isDone)
+        .map(Entry::result);
+  }
+
+  private static String state(DefineGuest defined, Connections connections) {
+    try {
+      return connections
+          .get(defined.uri())
+          .guest(defined.guest())
+          .filter(g -> g.uuid().toString().equals(defined.uuid()))
+          .map(Guest::state)
+          .map(s -> s.name().toLowerCase(Locale.ROOT).replace('_', ' '))
+          .orElse("gone");
+    } catch (HypervisorException e) {
+      return "unknown: " + e.getMessage();
+    }
+  }
+
+  public List<Map<String, Object>> servers() {
+    return servers;
+  }
+
+  public List<Map<String, Object>> guests() {
+    return guests;
+  }
+}

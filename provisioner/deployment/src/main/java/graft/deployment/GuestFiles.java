@@ -1,0 +1,56 @@
+package graft.deployment;
+
+import graft.common.GraftException;
+import graft.deployment.state.PrivateFiles;
+import graft.guests.connection.Reach;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Copies of files between this machine and a guest. A copy appears only once it is whole. */
+public final class GuestFiles {
+  private static final String NEW = ".graft-new";
+
+  private final Reach reach;
+
+  public GuestFiles(Reach reach) {
+    this.reach = reach;
+  }
+
+  /**
+   * Copies a file of the guest.
+   *
+   * @param to a file, or a folder that gets a file of the same name
+   * @return its size
+   */
+  public long fetch(String path, Path to) throws IOException {
+    Path copy = Files.isDirectory(to) ? to.resolve(path.substring(path.lastIndexOf('/') + 1)) : to;
+    Path whole = copy.toAbsolutePath();
+    try {
+      PrivateFiles.write(whole, content -> reach.get(path, content));
+    } catch (IOException | RuntimeException e) {
+      Files.deleteIfExists(whole.resolveSibling(whole.getFileName() + ".unfinished"));
+      throw e;
+    }
+    return Files.size(whole);
+  }
+
+  /**
+   * Copies a file into the guest; a program stays a program.
+   *
+   * @param path a file, or a folder if it ends in a slash
+   * @return its size
+   */
+  public long bring(Path file, String path) throws IOException {
+    if (!Files.isReadable(file) || Files.isDirectory(file)) {
+      throw new GraftException("there is no file " + file + " that can be read", "");
+    }
+    String copy = path.endsWith("/") ? path + file.getFileName() : path;
+    try (InputStream content = Files.newInputStream(file)) {
+      reach.put(content, copy + NEW, Files.isExecutable(file) ? 0755 : 0644);
+    }
+    GuestPrograms.run(reach, "mv", "-f", copy + NEW, copy);
+    return Files.size(file);
+  }
+}

@@ -1,0 +1,28 @@
+package graft.deployment;
+
+import graft.common.GraftException;
+import graft.guests.connection.Ended;
+import graft.guests.connection.Reach;
+import java.time.Duration;
+import java.util.List;
+
+/** Small programs in a guest that commands need. */
+public final class GuestPrograms {
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  private GuestPrograms() {}
+
+  /**
+   * Runs one; gives what it printed.
+   *
+   * @throws GraftException if it failed, with what it said
+   */
+  public static String run(Reach reach, String... words) {
+    Ended ended = reach.run(List.of(words), new byte[0], LIMIT);
+    if (!ended.succeeded()) {
+      throw new GraftException(
+          "'" + String.join(" ", words) + "' failed in the guest: " + ended.said(), "");
+    }
+    return ended.outputText();
+  }
+}

@@ -1,0 +1,153 @@
+package graft.deployment;
+
+import graft.common.GraftException;
+import graft.deployment.apply.Steps;
+import graft.deployment.journal.Entry;
+import graft.deployment.journal.Journal;
+import graft.deployment.journal.JournalState;
+import graft.deployment.observe.Connections;
+import graft.deployment.state.PrivateFiles;
+import graft.deployment.state.SetupLock;
+import graft.deployment.state.StateFolder;
+import graft.deployment.state.TokensFile;
+import graft.deployment.step.guest.GrantAccess;
+import graft.deployment.step.guest.MakeToken;
+import graft.deployment.step.guest.PayloadStep;
+import graft.deployment.step.guest.ShareTokens;
+import graft.guests.connection.Reach;
+import graft.guests.payload.Payload;
+import graft.hypervisors.libvirt.Guest;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+
+/** The tokens of a set-up's guests: in their guests, in files of the host, and at their servers. */
+public final class GuestTokens {
+  private final JournalState journal;
+  private final Connections connections;
+
+  private GuestTokens(JournalState journal, Connections connections) {
+    this.journal = journal;
+    this.connections = connections;
+  }
+
+  /** Something that is done about a guest's token. */
+  public interface Change {
+    void of(String guest, GuestTokens tokens) throws IOException;
+  }
+
+  /**
+   * Changes the tokens of a set-up's guests, which its journal notes.
+   *
+   * @param command for the journal
+   * @param guests all that have one if absent
+   * @return the guests
+   */
+  public static List<String> change(
+      StateFolder state, String command, Optional<List<String>> guests, Change change)
+      throws Exception {
+    return SetupLock.holding(
+        state,
+        () -> {
+          try (Connections connections = new Connections();
+              Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
+            GuestTokens tokens = new GuestTokens(journal.state(), connections);
+            List<String> chosen = guests.orElseGet(() -> AppliedGuest.withToken(tokens.journal));
+            for (String guest : chosen) {
+              journal.note(command + " " + guest);
+              change.of(guest, tokens);
+            }
+            return chosen;
+          }
+        });
+  }
+
+  /**
+   * Gives a guest a new token. The server knows it before the guest has it, and its old one no
+   * longer: a program that starts between the two is refused.
+   *
+   * @throws GraftException if a guest that runs cannot be told; its old token is worth nothing then
+   */
+  public void rotate(String guest) throws IOException {
+    AppliedGuest reached = AppliedGuest.of(journal, guest);
+    Path file =
+        reached.step(MakeToken.class, "token").map(MakeToken::token).orElseThrow(() -> none(guest));
+    GrantAccess access = access(guest);
+    byte[] token = (TokensFile.fresh() + "\n").getBytes(StandardCharsets.UTF_8);
+    PrivateFiles.write(file, token);
+    // A guest whose access was revoked gets a token and no access.
+    if (TokensFile.read(access.tokens()).containsKey(guest)) {
+      TokensFile.grant(access.tokens(), guest, text(token), access.settings());
+      tellOwner(access.tokens());
+    }
+    Guest domain = reached.domain(connections);
+    for (Entry entry : journal.entries().values()) {
+      // What the guest would boot from holds the old one.
+      if (entry.step() instanceof PayloadStep step && step.lane().name().equals(guest)) {
+        step.renew();
+      }
+    }
+    if (domain.state().isActive()) {
+      bring(reached.open(connections), token);
+    }
+  }
+
+  /** Replaces the token in the guest; its mode and group stay as they are. */
+  private static void bring(Reach reach, byte[] token) throws IOException {
+    String beside = Payload.TOKEN + ".graft-new";
+    reach.put(new ByteArrayInputStream(token), beside, 0600);
+    GuestPrograms.run(
+        reach,
+        "/bin/sh",
+        "-c",
+        "chmod \"$(stat -c %a \"$1\")\" \"$2\" && chgrp \"$(stat -c %g \"$1\")\" \"$2\""
+            + " && mv -f \"$2\" \"$1\"",
+        "sh",
+        Payload.TOKEN,
+        beside);
+  }
+
+  /** Takes a guest's access away. */
+  public void revoke(String guest) throws IOException {
+    GrantAccess access = access(guest);
+    TokensFile.revoke(access.tokens(), guest);
+    tellOwner(access.tokens());
+  }
+
+  private GrantAccess access(String guest) {
+    AppliedGuest.of(journal, guest); // or says which guests there are
+    return journal.entries().values().stream()
+        .map(Entry::step)
+        .filter(step -> step instanceof GrantAccess && step.lane().name().equals(guest))
+        .map(GrantAccess.class::cast)
+        .findFirst()
+        .orElseThrow(() -> none(guest));
+  }
+
+  private static GraftException none(String guest) {
+    return new GraftException(
+        "the guest '" + guest + "' has no token of this host",
+        "only a guest with a vGPU has one; where a node serves it, that node's list has the token");
+  }
+
+  /** Where the server runs in a guest, its list is brought there. */
+  private void tellOwner(Path tokens) throws IOException {
+    Optional<ShareTokens> share =
+        journal.entries().values().stream()
+            .map(Entry::step)
+            .filter(step -> step instanceof ShareTokens s && s.tokens().equals(tokens))
+            .map(ShareTokens.class::cast)
+            .findFirst();
+    if (share.isPresent()) {
+      share.get().bring(AppliedGuest.of(journal, share.get().guest()).open(connections));
+    }
+  }
+
+  private static String text(byte[] token) {
+    return new String(token, StandardCharsets.UTF_8).strip();
+  }
+}

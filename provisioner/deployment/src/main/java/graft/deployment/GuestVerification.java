@@ -1,0 +1,106 @@
+package graft.deployment;
+
+import graft.common.GraftException;
+import graft.common.program.ClientFolder;
+import graft.deployment.observe.Connections;
+import graft.deployment.plan.ChannelBasis;
+import graft.deployment.plan.ChannelChoice;
+import graft.deployment.state.ChannelMeasurement;
+import graft.deployment.state.MeasuredChannels;
+import graft.deployment.state.StateFolder;
+import graft.guests.connection.CudaCheck;
+import graft.guests.connection.Reach;
+import graft.guests.image.ImageStore;
+import graft.guests.payload.Payload;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Runs the CUDA program that proves a guest's vGPU, over one channel or over each. */
+public final class GuestVerification {
+  private static final String LIBRARY = "libcuda.so.1";
+  private static final int SHOWN_DIGITS = 12;
+
+  private final Connections connections;
+  private final Duration limit;
+
+  /**
+   * @param limit the longest that the program may run in a guest
+   */
+  public GuestVerification(Connections connections, Duration limit) {
+    this.connections = connections;
+    this.limit = limit;
+  }
+
+  /**
+   * What the program and the guest's client say, by name; {@code result} is {@code ok} or why not.
+   */
+  public Map<String, Object> verify(AppliedGuest guest) {
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("guest", guest.name());
+    try {
+      Reach reach = guest.open(connections);
+      row.put("server", setting(reach, "server"));
+      client(reach, row);
+      // The guest says these, and says none of the others.
+      CudaCheck.run(reach, true, limit).values().forEach(row::putIfAbsent);
+    } catch (GraftException | HypervisorException e) {
+      row.put("result", "failed: " + e.getMessage());
+    }
+    return row;
+  }
+
+  /** A value of the client's configuration. */
+  private static String setting(Reach reach, String key) {
+    return GuestPrograms.run(reach, "cat", Payload.CLIENT_CONFIGURATION)
+        .lines()
+        .map(String::strip)
+        .filter(line -> line.startsWith(key + " ="))
+        .map(line -> line.substring(line.indexOf('=') + 1).strip())
+        .findFirst()
+        .orElse("unknown");
+  }
+
+  /** Which client the guest has, by the sum of its library. */
+  private static void client(Reach reach, Map<String, Object> row) {
+    String there =
+        GuestPrograms.run(reach, "sha256sum", Payload.CLIENT_FOLDER + "/" + LIBRARY)
+            .replaceFirst("\\s.*\\R?", "");
+    Path ours = ClientFolder.path(System.getenv()).resolve(LIBRARY);
+    row.put("client", there.substring(0, Math.min(SHOWN_DIGITS, there.length())));
+    row.put("clientIsCurrent", Files.isReadable(ours) && there.equals(ImageStore.sha256(ours)));
+  }
+
+  /**
+   * What was measured of each channel of a guest.
+   *
+   * @param rows one for each channel, as {@link ChannelProbe#rows} has them
+   * @param choice which channel the client takes, as a sentence
+   * @param order which order {@code auto} has for it; absent if its client is not Graft's
+   */
+  public record Channels(
+      List<Map<String, Object>> rows, String choice, Optional<ChannelChoice> order) {
+    public boolean allWork() {
+      return ChannelProbe.allWork(rows);
+    }
+  }
+
+  /** Measures each channel of a guest, and keeps the figures in the deployment's state. */
+  public Channels measure(AppliedGuest guest, StateFolder state, String descriptor) {
+    Reach reach = guest.open(connections);
+    List<Map<String, Object>> rows =
+        new ChannelProbe(words -> reach.run(words, new byte[0], limit).said()).rows();
+    ChannelMeasurement measured =
+        ChannelProbe.measurement(rows, ChannelBasis.of(guest.steps()), Instant.now());
+    new MeasuredChannels(state).keep(guest.name(), measured);
+    Optional<ChannelChoice> order =
+        ChannelChoice.of(state.setup().text(), guest.name(), guest.steps(), Optional.of(measured));
+    return new Channels(rows, ChannelProbe.choice(rows, order, descriptor), order);
+  }
+}

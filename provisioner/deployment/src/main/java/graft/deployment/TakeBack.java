@@ -1,0 +1,86 @@
+package graft.deployment;
+
+import graft.common.GraftException;
+import graft.deployment.apply.LiveContext;
+import graft.deployment.apply.Steps;
+import graft.deployment.apply.Undoer;
+import graft.deployment.journal.Journal;
+import graft.deployment.journal.JournalState;
+import graft.deployment.observe.Connections;
+import graft.deployment.state.PrivateFiles;
+import graft.deployment.state.SetupLock;
+import graft.deployment.state.StateFolder;
+import graft.deployment.step.Step;
+import java.time.Clock;
+import java.util.List;
+import java.util.function.Function;
+
+/** Undoes steps of a deployment, and deletes its folder when nothing is left. */
+public final class TakeBack {
+  private final StateFolder state;
+  private final String command;
+  private final DeploymentProgress progress;
+
+  /**
+   * @param command what the journal notes, and what goes on after an interruption
+   */
+  public TakeBack(StateFolder state, String command, DeploymentProgress progress) {
+    this.state = state;
+    this.command = command;
+    this.progress = progress;
+  }
+
+  /**
+   * What was done.
+   *
+   * @param steps how many steps were to be undone
+   * @param errors of those that could not be undone
+   */
+  public record Result(int steps, List<String> errors) {
+    public boolean isWhole() {
+      return errors.isEmpty();
+    }
+  }
+
+  /** Undoes the chosen steps. */
+  public Result run(Function<JournalState, List<Step>> choice) throws Exception {
+    if (!state.exists()) {
+      return new Result(0, List.of());
+    }
+    return SetupLock.holding(state, () -> locked(choice));
+  }
+
+  private Result locked(Function<JournalState, List<Step>> choice) throws Exception {
+    try (Connections connections = new Connections();
+        Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
+      journal.note(command);
+      List<Step> steps = choice.apply(journal.state());
+      LiveContext context = new LiveContext(connections, journal, progress);
+      List<String> errors =
+          progress.interruptible(
+              "interrupted: graft " + command + " " + state.setup() + " goes on",
+              () -> new Undoer(journal, context, progress).undo(steps));
+      if (journal.state().isEmpty()) {
+        PrivateFiles.deleteFolder(state.path());
+      }
+      return new Result(steps.size(), errors);
+    }
+  }
+
+  /**
+   * Undoes every step of a deployment.
+   *
+   * @throws GraftException if one could not be undone
+   */
+  public static void destroy(StateFolder state, DeploymentProgress progress) throws Exception {
+    Result result = new TakeBack(state, "destroy", progress).run(JournalState::newestFirst);
+    if (!result.isWhole()) {
+      throw new GraftException(
+          "the set-up '"
+              + state.setup()
+              + "' could not be taken away: "
+              + String.join("; ", result.errors()),
+          "graft destroy " + state.setup());
+    }
+  }
+}

@@ -1,0 +1,148 @@
+package graft.deployment;
+
+import graft.deployment.apply.Applier;
+import graft.deployment.apply.LiveContext;
+import graft.deployment.apply.Steps;
+import graft.deployment.descriptor.Descriptor;
+import graft.deployment.descriptor.DescriptorFile;
+import graft.deployment.descriptor.DescriptorReader;
+import graft.deployment.descriptor.InvalidDescriptorException;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.fabric.JournalKnowledge;
+import graft.deployment.journal.Journal;
+import graft.deployment.journal.JournalState;
+import graft.deployment.observe.Connections;
+import graft.deployment.observe.Observer;
+import graft.deployment.observe.Snapshot;
+import graft.deployment.plan.GuestPayload;
+import graft.deployment.plan.Plan;
+import graft.deployment.plan.PlanInput;
+import graft.deployment.plan.Planner;
+import graft.deployment.state.Layout;
+import graft.deployment.state.SetupLock;
+import graft.deployment.state.StateFolder;
+import graft.hypervisors.kvm.KvmHypervisor;
+import graft.hypervisors.libvirt.Hypervisor;
+import graft.hypervisors.xen.XenHypervisor;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+
+/** A descriptor on this host: what commands that plan have in common. */
+public final class Workspace implements AutoCloseable {
+  private final DescriptorFile file;
+  private final StateFolder state;
+  private final Connections connections;
+
+  public Workspace(Path descriptor) throws InvalidDescriptorException {
+    this(DescriptorReader.read(descriptor));
+  }
+
+  public Workspace(DescriptorFile file) {
+    this(file, new Connections());
+  }
+
+  private Workspace(DescriptorFile file, Connections connections) {
+    this.file = file;
+    this.state = StateFolder.of(file.descriptor().setupName());
+    this.connections = connections;
+  }
+
+  /** The same with another guest in the place of one; it shares the connections. */
+  public Workspace with(Guest before, Guest after) {
+    file.positions().same(after, before);
+    Descriptor changed = file.descriptor().with(before, after);
+    return new Workspace(new DescriptorFile(changed, file.path(), file.positions()), connections);
+  }
+
+  public DescriptorFile file() {
+    return file;
+  }
+
+  public StateFolder state() {
+    return state;
+  }
+
+  public Connections connections() {
+    return connections;
+  }
+
+  public JournalState journal() {
+    return Journal.read(state.journal(), Steps.CODEC);
+  }
+
+  public Snapshot observe(JournalState journal) {
+    return new Observer(connections).observe(file, state, JournalKnowledge.of(journal));
+  }
+
+  /**
+   * The plan.
+   *
+   * @throws graft.deployment.plan.UnfitHostException if this host does not fit
+   */
+  public Plan plan(JournalState journal, Snapshot snapshot) {
+    return Planner.plan(input(journal, snapshot));
+  }
+
+  /**
+   * What each guest is to have.
+   *
+   * @throws graft.deployment.plan.UnfitHostException if this host does not fit
+   */
+  public List<GuestPayload> payloads(JournalState journal, Snapshot snapshot) {
+    return Planner.payloads(input(journal, snapshot));
+  }
+
+  /**
+   * Makes the host as the descriptor says.
+   *
+   * @param keep whether what a failed step leaves stays as it is
+   * @return what was to be done
+   */
+  public Plan apply(boolean keep, DeploymentProgress progress) throws Exception {
+    return SetupLock.holding(state, () -> locked(keep, progress));
+  }
+
+  private Plan locked(boolean keep, DeploymentProgress progress) throws Exception {
+    try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
+      JournalState before = journal.state();
+      Plan plan = plan(before, observe(before));
+      plan.warnings().forEach(progress::warning);
+      if (plan.isEmpty()) {
+        return plan;
+      }
+      String name = plan.setup();
+      String path = file.path().toAbsolutePath().normalize().toString();
+      LiveContext context = new LiveContext(connections, journal, progress);
+      Applier applier = new Applier(journal, context, progress);
+      return progress.interruptible(
+          "interrupted: graft apply " + path + " goes on, graft undo " + name + " takes it back",
+          () -> {
+            applier.apply(plan, path, keep);
+            return plan;
+          });
+    }
+  }
+
+  private PlanInput input(JournalState journal, Snapshot snapshot) {
+    Layout layout = Layout.of(state, snapshot.host().root());
+    return new PlanInput(file, snapshot, journal, layout, hypervisor(snapshot));
+  }
+
+  /** The one that is asked for, or whose guests the daemon runs. */
+  private Hypervisor hypervisor(Snapshot snapshot) {
+    boolean xen =
+        switch (file.descriptor().hypervisor()) {
+          case XEN -> true;
+          case AUTO ->
+              snapshot.libvirt().capabilities().filter(new XenHypervisor()::accepts).isPresent();
+          case KVM, QEMU -> false;
+        };
+    return xen ? new XenHypervisor() : new KvmHypervisor();
+  }
+
+  @Override
+  public void close() {
+    connections.close();
+  }
+}

@@ -1,0 +1,150 @@
+package graft.deployment.apply;
+
+import graft.deployment.journal.Entry;
+import graft.deployment.journal.Journal;
+import graft.deployment.plan.Action;
+import graft.deployment.plan.Plan;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepContext;
+import graft.deployment.step.StoppedException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries out a plan. A step is in the journal before it is begun; if one fails, everything that
+ * this run did is taken back, last first.
+ */
+public final class Applier {
+  private static final Logger LOG = LoggerFactory.getLogger(Applier.class);
+
+  private final Journal journal;
+  private final StepContext context;
+  private final ApplyListener listener;
+  private final Undoer undoer;
+  private final List<String> errors = Collections.synchronizedList(new ArrayList<>());
+
+  public Applier(Journal journal, StepContext context, ApplyListener listener) {
+    this.journal = journal;
+    this.context = context;
+    this.listener = listener;
+    this.undoer = new Undoer(journal, context, listener);
+  }
+
+  /**
+   * Carries out a plan.
+   *
+   * @param descriptor the file, for the journal
+   * @param keepOnFailure whether a failed run is left as it is, to be looked at
+   * @throws ApplyFailedException if a step failed; it says whether all was taken back
+   */
+  public void apply(Plan plan, String descriptor, boolean keepOnFailure)
+      throws InterruptedException {
+    long run = journal.apply(descriptor, plan.uri());
+    List<Step> back =
+        plan.actions().stream()
+            .filter(action -> action.kind() == Action.Kind.UNDO)
+            .map(Action::step)
+            .toList();
+    List<String> undoErrors = undoer.undo(back);
+    if (!undoErrors.isEmpty()) {
+      journal.end(run, "partial");
+      throw new ApplyFailedException("the old state could not be taken back", undoErrors, true);
+    }
+    if (doAll(plan, run)) {
+      journal.end(run, "applied");
+      return;
+    }
+    if (keepOnFailure) {
+      journal.end(run, "partial");
+      throw new ApplyFailedException("left as it is, as asked", errors, true);
+    }
+    context.stop(false);
+    List<String> all = new ArrayList<>(errors);
+    List<String> notUndone = undoer.undo(stepsOf(run));
+    all.addAll(notUndone);
+    journal.end(run, notUndone.isEmpty() ? "undone" : "partial");
+    String outcome =
+        notUndone.isEmpty()
+            ? "everything that this run did has been taken back"
+            : "not everything could be taken back";
+    throw new ApplyFailedException(outcome, all, !notUndone.isEmpty());
+  }
+
+  private List<Step> stepsOf(long run) {
+    List<Step> steps = new ArrayList<>();
+    for (Entry entry : journal.state().entries().values()) {
+      if (entry.run() == run) {
+        steps.add(entry.step());
+      }
+    }
+    Collections.reverse(steps);
+    return steps;
+  }
+
+  private boolean doAll(Plan plan, long run) throws InterruptedException {
+    var lanes = plan.byLane(Action.Kind.DO);
+    for (Lane.Phase phase : Lane.Phase.values()) {
+      List<Callable<Boolean>> work = new ArrayList<>();
+      lanes.forEach(
+          (lane, actions) -> {
+            if (lane.phase() == phase) {
+              work.add(() -> lane(actions, run));
+            }
+          });
+      if (!Lanes.run(work)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean lane(List<Action> actions, long run) {
+    for (Action action : actions) {
+      if (context.isStopping() || !step(action.step(), run)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean step(Step step, long run) {
+    listener.beginning(step);
+    long start = System.nanoTime();
+    boolean begun = false;
+    try {
+      journal.begin(run, step, before(step));
+      begun = true;
+      var result = step.apply(context);
+      journal.done(step, result);
+      listener.done(step, Duration.ofNanos(System.nanoTime() - start));
+      return true;
+    } catch (StoppedException e) {
+      journal.failed(step, e.getMessage());
+      return false;
+    } catch (Exception | LinkageError e) {
+      context.stop(true);
+      String error = Errors.said(e);
+      LOG.info("{} failed", step.id(), e);
+      if (begun) {
+        journal.failed(step, error);
+      }
+      errors.add(step.lane() + ": " + error);
+      listener.failed(step, error);
+      return false;
+    }
+  }
+
+  /** What was there before the step was first begun: done anew, it must not take its own work. */
+  private Map<String, Object> before(Step step) throws Exception {
+    Optional<Entry> first = journal.entry(step.id());
+    return first.isPresent() ? first.get().before() : step.before(context);
+  }
+}

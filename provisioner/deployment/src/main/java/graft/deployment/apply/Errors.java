@@ -1,0 +1,18 @@
+package graft.deployment.apply;
+
+import graft.common.GraftException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.sriov.HostException;
+
+/** What to tell people of an exception. */
+final class Errors {
+  private Errors() {}
+
+  static String said(Throwable e) {
+    boolean ours =
+        e instanceof GraftException
+            || e instanceof HypervisorException
+            || e instanceof HostException;
+    return ours ? e.getMessage() : e.toString();
+  }
+}

@@ -1,0 +1,50 @@
+package graft.deployment.apply;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** Runs lanes side by side. */
+final class Lanes {
+  /** Most of a lane's time is waiting for a guest, so more lanes than CPUs are fine. */
+  private static final int MOST = 16;
+
+  private Lanes() {}
+
+  /**
+   * Runs all and waits for all. Nothing is interrupted: that would close the journal under its
+   * writer.
+   *
+   * @return whether all answered true
+   */
+  static boolean run(List<Callable<Boolean>> lanes) throws InterruptedException {
+    if (lanes.isEmpty()) {
+      return true;
+    }
+    ExecutorService pool =
+        Executors.newFixedThreadPool(
+            Math.min(MOST, lanes.size()),
+            task -> {
+              Thread thread = new Thread(task, "lane");
+              thread.setDaemon(true);
+              return thread;
+            });
+    try {
+      List<Future<Boolean>> running = new ArrayList<>();
+      lanes.forEach(lane -> running.add(pool.submit(lane)));
+      boolean well = true;
+      for (Future<Boolean> lane : running) {
+        well &= lane.get();
+      }
+      return well;
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a lane broke", e.getCause());
+    } finally {
+      pool.shutdown();
+    }
+  }
+}

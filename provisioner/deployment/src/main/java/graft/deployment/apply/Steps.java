@@ -1,0 +1,129 @@
+package graft.deployment.apply;
+
+import graft.deployment.step.StepCodec;
+import graft.deployment.step.StepKind;
+import graft.deployment.step.device.ApplyAtBoot;
+import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.KeepDriversAway;
+import graft.deployment.step.device.MakeFunctions;
+import graft.deployment.step.device.ReserveHugePages;
+import graft.deployment.step.device.SetModuleOptions;
+import graft.deployment.step.device.SetUpFunction;
+import graft.deployment.step.device.TakeDevice;
+import graft.deployment.step.device.TakeMediated;
+import graft.deployment.step.device.TakeVgpu;
+import graft.deployment.step.guest.AwaitGuest;
+import graft.deployment.step.guest.BuildInitramfs;
+import graft.deployment.step.guest.BuildSeed;
+import graft.deployment.step.guest.CheckBundle;
+import graft.deployment.step.guest.CopyFile;
+import graft.deployment.step.guest.CreateDisk;
+import graft.deployment.step.guest.DefineGuest;
+import graft.deployment.step.guest.GrantAccess;
+import graft.deployment.step.guest.InstallByAgent;
+import graft.deployment.step.guest.InstallBySsh;
+import graft.deployment.step.guest.InstallIntoImage;
+import graft.deployment.step.guest.MakeFolder;
+import graft.deployment.step.guest.MakeRegion;
+import graft.deployment.step.guest.MakeSshKeys;
+import graft.deployment.step.guest.MakeToken;
+import graft.deployment.step.guest.OrderChannels;
+import graft.deployment.step.guest.ShareTokens;
+import graft.deployment.step.guest.StartGuest;
+import graft.deployment.step.guest.VerifyCuda;
+import graft.deployment.step.host.DefineNetwork;
+import graft.deployment.step.host.RaiseGrantLimit;
+import graft.deployment.step.host.StartNetwork;
+import graft.deployment.step.host.StartServer;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Every kind of step that there is, with the id that names it in journals.
+ *
+ * <p>An id and the names of a record's components are the format of journals that lie on users'
+ * disks. Classes may be renamed and moved at will; an id never changes and is never used again for
+ * something else. A component that gets another name needs a reader of the former one.
+ */
+public final class Steps {
+  /** By id. */
+  public static final List<StepKind> KINDS =
+      List.of(
+          new StepKind("reserve-huge-pages", ReserveHugePages.class),
+          new StepKind("set-module-options", SetModuleOptions.class),
+          new StepKind("set-vf-autoprobe", KeepDriversAway.class),
+          new StepKind("set-vf-count", MakeFunctions.class),
+          new StepKind("configure-vf", SetUpFunction.class),
+          new StepKind("assign-pci-device", TakeDevice.class),
+          new StepKind("assign-mediated-device", TakeMediated.class),
+          new StepKind("assign-nvidia-vgpu", TakeVgpu.class),
+          new StepKind("attach-device", AttachDevice.class),
+          new StepKind("apply-at-boot", ApplyAtBoot.class),
+          new StepKind("raise-grant-limit", RaiseGrantLimit.class),
+          new StepKind("define-network", DefineNetwork.class),
+          new StepKind("start-network", StartNetwork.class),
+          new StepKind("start-server", StartServer.class),
+          new StepKind("make-token", MakeToken.class),
+          new StepKind("make-ssh-keys", MakeSshKeys.class),
+          new StepKind("grant-access", GrantAccess.class),
+          new StepKind("make-shared-memory", MakeRegion.class),
+          new StepKind("make-guest-folder", MakeFolder.class),
+          new StepKind("copy-file", CopyFile.class),
+          new StepKind("build-initramfs", BuildInitramfs.class),
+          new StepKind("build-seed", BuildSeed.class),
+          new StepKind("create-disk", CreateDisk.class),
+          new StepKind("define-guest", DefineGuest.class),
+          new StepKind("start-guest", StartGuest.class),
+          new StepKind("await-guest", AwaitGuest.class),
+          new StepKind("install-by-agent", InstallByAgent.class),
+          new StepKind("install-by-ssh", InstallBySsh.class),
+          new StepKind("install-into-image", InstallIntoImage.class),
+          new StepKind("share-tokens", ShareTokens.class),
+          new StepKind("check-bundle", CheckBundle.class),
+          new StepKind("order-channels", OrderChannels.class),
+          new StepKind("verify-cuda", VerifyCuda.class));
+
+  /**
+   * What journals called the kinds before they had ids: the simple names that the classes had then.
+   */
+  public static final Map<String, String> FORMER_NAMES =
+      Map.ofEntries(
+          Map.entry("ReserveHugePages", "reserve-huge-pages"),
+          Map.entry("SetModuleOptions", "set-module-options"),
+          Map.entry("KeepDriversAway", "set-vf-autoprobe"),
+          Map.entry("MakeFunctions", "set-vf-count"),
+          Map.entry("SetUpFunction", "configure-vf"),
+          Map.entry("TakeDevice", "assign-pci-device"),
+          Map.entry("TakeMediated", "assign-mediated-device"),
+          Map.entry("TakeVgpu", "assign-nvidia-vgpu"),
+          Map.entry("AttachDevice", "attach-device"),
+          Map.entry("ApplyAtBoot", "apply-at-boot"),
+          Map.entry("RaiseGrantLimit", "raise-grant-limit"),
+          Map.entry("DefineNetwork", "define-network"),
+          Map.entry("StartNetwork", "start-network"),
+          Map.entry("StartServer", "start-server"),
+          Map.entry("MakeToken", "make-token"),
+          Map.entry("MakeSshKeys", "make-ssh-keys"),
+          Map.entry("GrantAccess", "grant-access"),
+          Map.entry("MakeRegion", "make-shared-memory"),
+          Map.entry("MakeFolder", "make-guest-folder"),
+          Map.entry("CopyFile", "copy-file"),
+          Map.entry("BuildInitramfs", "build-initramfs"),
+          Map.entry("BuildSeed", "build-seed"),
+          Map.entry("CreateDisk", "create-disk"),
+          Map.entry("DefineGuest", "define-guest"),
+          Map.entry("StartGuest", "start-guest"),
+          Map.entry("AwaitGuest", "await-guest"),
+          Map.entry("InstallByAgent", "install-by-agent"),
+          Map.entry("InstallBySsh", "install-by-ssh"),
+          Map.entry("InstallIntoImage", "install-into-image"),
+          Map.entry("ShareTokens", "share-tokens"),
+          Map.entry("CheckBundle", "check-bundle"),
+          Map.entry("OrderChannels", "order-channels"),
+          Map.entry("VerifyCuda", "verify-cuda"));
+
+  /** Reads and writes them. */
+  public static final StepCodec CODEC = new StepCodec(KINDS, FORMER_NAMES);
+
+  private Steps() {}
+}

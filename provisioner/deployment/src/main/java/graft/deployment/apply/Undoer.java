@@ -1,0 +1,89 @@
+package graft.deployment.apply;
+
+import graft.deployment.journal.Journal;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepContext;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes steps back, and nothing from under a step that is still there: where one cannot be taken
+ * back, the phases before it stay, and so do the steps before it in its lane unless it can be left.
+ */
+public final class Undoer {
+  private static final Logger LOG = LoggerFactory.getLogger(Undoer.class);
+
+  private final Journal journal;
+  private final StepContext context;
+  private final ApplyListener listener;
+
+  public Undoer(Journal journal, StepContext context, ApplyListener listener) {
+    this.journal = journal;
+    this.context = context;
+    this.listener = listener;
+  }
+
+  /**
+   * Takes steps back: the phases backwards, lanes side by side.
+   *
+   * @param steps in the order in which they are to go, those of a lane last first
+   * @return what went wrong; what was left for it is in the journal still
+   */
+  public List<String> undo(List<Step> steps) throws InterruptedException {
+    List<String> errors = Collections.synchronizedList(new ArrayList<>());
+    Lane.Phase[] phases = Lane.Phase.values();
+    for (int i = phases.length - 1; i >= 0; i--) {
+      Map<Lane, List<Step>> lanes = new LinkedHashMap<>();
+      for (Step step : steps) {
+        if (step.lane().phase() == phases[i]) {
+          lanes.computeIfAbsent(step.lane(), lane -> new ArrayList<>()).add(step);
+        }
+      }
+      List<Callable<Boolean>> work = new ArrayList<>();
+      lanes.values().forEach(lane -> work.add(() -> undoLane(lane, errors)));
+      if (!Lanes.run(work)) {
+        break;
+      }
+    }
+    return List.copyOf(errors);
+  }
+
+  /** Whether nothing of the lane is left. */
+  private boolean undoLane(List<Step> lane, List<String> errors) {
+    boolean well = true;
+    for (Step step : lane) {
+      boolean undone = undoStep(step, errors);
+      well &= undone;
+      if (!undone && !step.canBeLeft()) {
+        break;
+      }
+    }
+    return well;
+  }
+
+  private boolean undoStep(Step step, List<String> errors) {
+    journal.undoing(step);
+    if (step.leavesSomething()) {
+      listener.undoing(step);
+    }
+    try {
+      step.undo(context, context.beforeOf(step.id()));
+      journal.undone(step);
+      listener.undone(step);
+      return true;
+    } catch (Exception e) {
+      String error = step.lane() + ": cannot undo '" + step.name() + "': " + Errors.said(e);
+      LOG.info("{} not undone", step.id(), e);
+      errors.add(error);
+      listener.undoFailed(step, error);
+      return false;
+    }
+  }
+}

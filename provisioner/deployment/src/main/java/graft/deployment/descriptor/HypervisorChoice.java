@@ -1,0 +1,13 @@
+package graft.deployment.descriptor;
+
+/** Which hypervisor runs the guests. */
+public enum HypervisorChoice {
+  /** The best that the host's libvirt offers. */
+  AUTO,
+  /** KVM, and nothing slower. */
+  KVM,
+  /** QEMU's own emulation (TCG). */
+  QEMU,
+  /** Xen through libvirt's libxl driver. */
+  XEN
+}

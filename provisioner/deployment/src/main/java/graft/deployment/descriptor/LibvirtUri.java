@@ -1,0 +1,35 @@
+package graft.deployment.descriptor;
+
+import graft.common.bind.Form;
+import java.util.regex.Pattern;
+
+/** A libvirt connection, or {@code auto}: the system's daemon if it answers, else the session's. */
+@Form(pattern = "^(auto|[a-z]+(\\+[a-z]+)?://.*)$", example = "qemu:///system")
+public record LibvirtUri(String text) {
+  private static final Pattern TEXT = Pattern.compile("auto|[a-z]+(\\+[a-z]+)?://\\S*");
+
+  /** Refuses what is not a URI. */
+  public LibvirtUri {
+    if (!TEXT.matcher(text).matches()) {
+      throw new IllegalArgumentException("'" + text + "' is not a libvirt URI");
+    }
+  }
+
+  public static LibvirtUri parse(String text) {
+    return new LibvirtUri(text);
+  }
+
+  public boolean isAuto() {
+    return text.equals("auto");
+  }
+
+  /** Whether its daemon is on this machine: a URI without a host. */
+  public boolean isLocal() {
+    return isAuto() || text.startsWith("/", text.indexOf("://") + "://".length());
+  }
+
+  @Override
+  public String toString() {
+    return text;
+  }
+}

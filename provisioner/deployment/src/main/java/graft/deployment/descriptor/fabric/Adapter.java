@@ -1,0 +1,40 @@
+package graft.deployment.descriptor.fabric;
+
+import graft.common.bind.Default;
+import graft.common.bind.Doc;
+import graft.common.bind.Key;
+import graft.common.bind.Range;
+import graft.common.values.Name;
+import graft.sriov.Guid;
+import java.util.List;
+import java.util.Optional;
+
+/** One physical function and its virtual functions. */
+@Doc("One physical function and its virtual functions.")
+public record Adapter(
+    @Doc("What guests call it in this descriptor.") Name name,
+    @Doc("The physical function: an RDMA device such as mlx5_0, or a PCI address.")
+        AdapterDevice device,
+    @Range(min = 0, max = 1024)
+        @Doc("How many virtual functions it has, 0 for none; those that are there stay if absent.")
+        Optional<Integer> vfs,
+    @Default("auto") @Doc("The link layer that its port must have.") LinkLayer link,
+    @Key("guid-base")
+        @Doc("GUIDs of virtual functions that have none of their own are made from this.")
+        Optional<Guid> guidBase,
+    @Default("auto") @Doc("Policy of virtual functions that have none of their own.")
+        VfPolicy policy,
+    @Doc("Virtual functions with settings of their own.") List<VirtualFunction> virtualFunctions) {
+
+  /** How many virtual functions the descriptor asks for, and guests can have. */
+  public int count() {
+    return vfs.orElse(0);
+  }
+
+  /** The link layers of an RDMA port. */
+  public enum LinkLayer {
+    AUTO,
+    INFINIBAND,
+    ETHERNET
+  }
+}

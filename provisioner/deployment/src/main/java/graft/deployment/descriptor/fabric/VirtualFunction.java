@@ -1,0 +1,20 @@
+package graft.deployment.descriptor.fabric;
+
+import graft.common.bind.Doc;
+import graft.common.bind.Range;
+import graft.sriov.Guid;
+import graft.sriov.MacAddress;
+import java.util.Optional;
+
+/** Settings of one virtual function. */
+@Doc("Settings of one virtual function.")
+public record VirtualFunction(
+    @Range(min = 0, max = 1023) @Doc("Its number, from 0.") int index,
+    @Doc("InfiniBand node GUID.") Optional<Guid> nodeGuid,
+    @Doc("InfiniBand port GUID.") Optional<Guid> portGuid,
+    @Doc("Whether its port is up.") Optional<VfPolicy> policy,
+    @Doc("Ethernet: its address.") Optional<MacAddress> mac,
+    @Doc("Ethernet: whether the guest may change its address and go promiscuous.")
+        Optional<Boolean> trust,
+    @Range(min = 1, max = 1_000_000) @Doc("Ethernet: most Mbit/s that it sends.")
+        Optional<Integer> maxRate) {}

@@ -1,0 +1,2 @@
+/** The descriptor's GPUs: which device, who owns it, and where its server listens. */
+package graft.deployment.descriptor.gpu;

@@ -1,0 +1,4 @@
+/**
+ * The descriptor's guests: what a guest boots, which devices it has, and what is brought into it.
+ */
+package graft.deployment.descriptor.guest;

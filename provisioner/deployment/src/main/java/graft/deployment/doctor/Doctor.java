@@ -1,0 +1,189 @@
+package graft.deployment.doctor;
+
+import graft.common.program.ClientFolder;
+import graft.common.program.CurrentUser;
+import graft.common.program.HostProgram;
+import graft.common.values.MemorySize;
+import graft.deployment.observe.Connections;
+import graft.deployment.observe.HostFacts;
+import graft.deployment.observe.HostObserver;
+import graft.hypervisors.kvm.KvmHypervisor;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.hypervisors.libvirt.capabilities.GuestArchitecture;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
+import graft.sriov.files.RootFolder;
+import graft.sriov.host.HostPci;
+import graft.sriov.host.PciDevice;
+import graft.sriov.host.RdmaDevice;
+import graft.sriov.preflight.Preflight;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Checks a host. Changes nothing. */
+public final class Doctor {
+  private static final MemorySize LITTLE_MEMORY = MemorySize.ofMiB(1024);
+  private static final MemorySize LITTLE_DISK = MemorySize.ofMiB(2048);
+
+  private final Map<String, String> environment;
+  private final Finding isolation;
+  private final List<Finding> findings = new ArrayList<>();
+
+  /**
+   * @param isolation how a server that runs here as this user would confine its workers
+   */
+  public Doctor(Map<String, String> environment, Finding isolation) {
+    this.environment = environment;
+    this.isolation = isolation;
+  }
+
+  /** Everything that was found, the good too. */
+  public List<Finding> examine() {
+    findings.add(Finding.ok("Java", Runtime.version().toString()));
+    libvirt();
+    program("qemu-img", "makes disks of guests that boot an image", "apt-get install qemu-utils");
+    program("setsid", "starts servers", "apt-get install util-linux");
+    client();
+    findings.add(isolation);
+    resources();
+    passthrough();
+    return findings;
+  }
+
+  private void libvirt() {
+    List<String> uris = HostObserver.daemons();
+    List<String> errors = new ArrayList<>();
+    for (String uri : uris) {
+      try (Connections connections = new Connections()) {
+        HostCapabilities host = connections.get(uri).capabilities();
+        findings.add(Finding.ok("libvirt", host.libvirtVersion() + " at " + uri));
+        hypervisor(host);
+        return;
+      } catch (HypervisorException e) {
+        errors.add(e.getMessage());
+      }
+    }
+    findings.add(
+        Finding.problem(
+            "libvirt",
+            String.join("; ", errors),
+            "apt-get install libvirt-daemon-system; then systemctl start libvirtd, or without"
+                + " systemd: virtlogd -d; libvirtd -d"));
+  }
+
+  private void hypervisor(HostCapabilities host) {
+    KvmHypervisor kvm = new KvmHypervisor();
+    if (!kvm.accepts(host)) {
+      findings.add(
+          Finding.problem(
+              "QEMU",
+              "libvirt runs no guests with machine q35 of " + host.arch(),
+              "apt-get install qemu-system-x86; then restart libvirtd"));
+      return;
+    }
+    String emulator =
+        host.nativeGuest("hvm").flatMap(GuestArchitecture::emulator).orElse("its emulator");
+    String version = host.hypervisorVersion().map(v -> v + " at ").orElse("");
+    findings.add(Finding.ok("QEMU", version + emulator));
+    List<String> warnings = kvm.warnings(host);
+    if (warnings.isEmpty()) {
+      findings.add(Finding.ok("KVM", "works"));
+    }
+    for (String warning : warnings) {
+      findings.add(
+          Finding.warning(
+              "KVM", warning, "turn on virtualization in the firmware, or nested virtualization"));
+    }
+  }
+
+  private void program(String name, String use, String fix) {
+    boolean there = HostProgram.isThere(name, environment);
+    findings.add(
+        there ? Finding.ok(name, "there") : Finding.problem(name, "missing: it " + use, fix));
+  }
+
+  private void client() {
+    Path folder = ClientFolder.path(environment);
+    List<String> missing =
+        Stream.of("libcuda.so.1", "libnvidia-ml.so.1", "graft-verify")
+            .filter(name -> !Files.isRegularFile(folder.resolve(name)))
+            .toList();
+    findings.add(
+        missing.isEmpty()
+            ? Finding.ok("client", folder.toString())
+            : Finding.problem(
+                "client",
+                String.join(", ", missing) + " not in " + folder,
+                "./graft build (needs gcc), or set GRAFT_CLIENT_DIR"));
+  }
+
+  private void resources() {
+    HostFacts host = HostObserver.observe();
+    MemorySize memory = new MemorySize(host.availableMemory());
+    String found = memory.rounded() + " free of " + new MemorySize(host.memory()).rounded();
+    findings.add(
+        memory.compareTo(LITTLE_MEMORY) >= 0
+            ? Finding.ok("memory", found)
+            : Finding.warning("memory", found, "end something, or give guests less"));
+    disk(CurrentUser.stateFolder(environment));
+    if (CurrentUser.isRoot()) {
+      disk(Path.of("/var/lib/libvirt/images"));
+    }
+  }
+
+  private void disk(Path folder) {
+    Path there = folder;
+    while (!Files.exists(there)) {
+      there = there.getParent();
+    }
+    if (!Files.isWritable(there)) {
+      findings.add(
+          Finding.problem(
+              "disk", folder + " cannot be written", "be root, or set GRAFT_STATE_DIR"));
+      return;
+    }
+    try {
+      MemorySize free = new MemorySize(Files.getFileStore(there).getUsableSpace());
+      String found = free.rounded() + " free for " + folder;
+      findings.add(
+          free.compareTo(LITTLE_DISK) >= 0
+              ? Finding.ok("disk", found)
+              : Finding.warning("disk", found, "free some space"));
+    } catch (IOException e) {
+      findings.add(Finding.warning("disk", there + ": " + e.getMessage(), ""));
+    }
+  }
+
+  private void passthrough() {
+    HostPci pci = HostPci.read(RootFolder.thisHost());
+    List<PciDevice> gpus = pci.devices().values().stream().filter(PciDevice::isNvidiaGpu).toList();
+    String driver = HostObserver.observe().nvidiaDriver();
+    if (gpus.isEmpty()) {
+      findings.add(Finding.ok("GPU", "none; the software device serves programs on the CPU"));
+    } else if (driver.isEmpty()) {
+      findings.add(
+          Finding.warning(
+              "GPU",
+              gpus.size() + " without the NVIDIA driver",
+              "install the driver to serve them from this host"));
+    } else {
+      findings.add(Finding.ok("GPU", gpus.size() + ", driver " + driver));
+    }
+    // None of it keeps a guest without devices of the host from running.
+    for (graft.sriov.preflight.Finding one : Preflight.check(RootFolder.thisHost(), pci)) {
+      boolean well = one.level() == graft.sriov.preflight.Finding.Level.OK;
+      String fix = String.join("; ", one.commands());
+      findings.add(
+          well
+              ? Finding.ok(one.subject(), one.text())
+              : Finding.warning(one.subject(), one.text(), fix));
+    }
+    String rdma = pci.rdma().stream().map(RdmaDevice::name).collect(Collectors.joining(", "));
+    findings.add(Finding.ok("InfiniBand", rdma.isEmpty() ? "no adapter" : rdma));
+  }
+}

@@ -1,0 +1,98 @@
+package graft.deployment.fabric;
+
+import graft.deployment.descriptor.fabric.Adapter;
+import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.step.Step;
+import graft.deployment.step.device.KeepDriversAway;
+import graft.deployment.step.device.MakeFunctions;
+import graft.deployment.step.device.SetUpFunction;
+import graft.sriov.PciAddress;
+import graft.sriov.VfSettings;
+import graft.sriov.host.PciDevice;
+import graft.sriov.host.PciFunction;
+import graft.sriov.host.RdmaPort.LinkLayer;
+import graft.sriov.host.SriovCapability;
+import graft.sriov.operation.DeviceChange;
+import graft.sriov.operation.SetAutoprobe;
+import graft.sriov.operation.SetUpVf;
+import graft.sriov.operation.SetVfCount;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+
+/**
+ * What an adapter of the descriptor is on this host.
+ *
+ * @param function its physical function
+ * @param settings of its virtual functions, by index
+ * @param changes what makes them, in order
+ */
+record AdapterPlan(
+    Adapter adapter,
+    PciFunction function,
+    SortedMap<Integer, VfSettings> settings,
+    List<DeviceChange> changes) {
+
+  PciDevice pf() {
+    return function.device();
+  }
+
+  /** None for an adapter whose virtual functions are left as they are, or that can have none. */
+  List<Step> steps() {
+    return changes.stream().map(this::step).toList();
+  }
+
+  private Step step(DeviceChange change) {
+    String name = adapter.name().text();
+    if (change instanceof SetAutoprobe autoprobe) {
+      return new KeepDriversAway(name, autoprobe.device());
+    }
+    if (change instanceof SetVfCount vfs) {
+      return new MakeFunctions(name, vfs.device(), vfs.count());
+    }
+    if (change instanceof SetUpVf vf) {
+      return new SetUpFunction(name, vf.device(), vf.index(), vf.settings());
+    }
+    throw new IllegalArgumentException("an adapter has no step for " + change);
+  }
+
+  /** Whether its virtual functions are there already and stay. */
+  boolean isMade() {
+    return capability().numVfs() == adapter.count();
+  }
+
+  /** Where a virtual function is or will be. */
+  PciAddress function(int index) {
+    SriovCapability capability = capability();
+    return isMade()
+        ? capability.vfAddress(pf().address(), index)
+        : pf().address().plus(capability.offset() + capability.stride() * index);
+  }
+
+  /**
+   * What programs know the port of a virtual function by: its GUID, or its MAC where ports speak
+   * Ethernet. Empty where neither is given nor made.
+   */
+  Optional<PortName> port(int index) {
+    VfSettings own = settings.getOrDefault(index, VfSettings.NONE);
+    boolean ethernet =
+        function.rdma().stream()
+            .flatMap(device -> device.ports().stream())
+            .anyMatch(port -> port.linkLayer() == LinkLayer.ETHERNET);
+    return ethernet ? own.mac().map(PortName::of) : own.portGuid().map(PortName::of);
+  }
+
+  /** The ports of the physical function, by name; none where its driver makes no RDMA device. */
+  List<PortName> ports() {
+    return function.rdma().stream()
+        .flatMap(
+            device ->
+                device.ports().stream()
+                    .map(port -> PortName.parse(device.name() + ":" + port.number())))
+        .toList();
+  }
+
+  private SriovCapability capability() {
+    return pf().sriov().orElseThrow();
+  }
+}

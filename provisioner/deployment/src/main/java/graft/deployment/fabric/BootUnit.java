@@ -1,0 +1,67 @@
+package graft.deployment.fabric;
+
+import graft.deployment.descriptor.DescriptorFile;
+import graft.deployment.state.StateFolder;
+import graft.deployment.step.device.ApplyAtBoot;
+import graft.sriov.StubDriver;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** The service that applies a set-up again when the host boots. */
+final class BootUnit {
+  static final String NO_PROGRAM =
+      "the set-up is not applied again after a reboot: this graft runs from no folder of its own"
+          + " that a service could name";
+
+  private BootUnit() {}
+
+  /** The step that puts it in place; empty if it could not name the program. */
+  static Optional<ApplyAtBoot> step(DescriptorFile file, StateFolder state, StubDriver stub) {
+    Path program = Path.of(System.getProperty("graft.home", ""), "bin", "graft");
+    if (!program.isAbsolute() || !Files.isExecutable(program)) {
+      return Optional.empty();
+    }
+    String descriptor = file.path().toAbsolutePath().normalize().toString();
+    return Optional.of(
+        new ApplyAtBoot(
+            "graft-" + state.setup() + ".service",
+            text(program.toString(), descriptor, state, stub)));
+  }
+
+  /** What is set in sysfs has to be there before the guests start: after libvirt, and once. */
+  static String text(String program, String descriptor, StateFolder state, StubDriver stub) {
+    return """
+        # Made by graft apply; graft destroy removes it.
+        [Unit]
+        Description=Graft set-up %s
+        Wants=network-online.target
+        After=network-online.target libvirtd.service virtqemud.service openibd.service
+        RequiresMountsFor=%s
+
+        [Service]
+        Type=oneshot
+        RemainAfterExit=yes
+        Environment=%s
+        ExecStartPre=-/sbin/modprobe %s
+        ExecStart=%s apply %s
+        KillMode=process
+        TimeoutStartSec=15min
+
+        [Install]
+        WantedBy=multi-user.target
+        """
+        .formatted(
+            state.setup(),
+            quoted(descriptor),
+            quoted("GRAFT_STATE_DIR=" + state.path().getParent()),
+            stub.module(),
+            quoted(program).replace("$", "$$"),
+            quoted(descriptor).replace("$", "$$"));
+  }
+
+  /** As systemd.syntax(7) wants it; % begins a specifier, and $ in commands a variable. */
+  private static String quoted(String text) {
+    return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("%", "%%") + "\"";
+  }
+}

@@ -1,0 +1,205 @@
+package graft.deployment.fabric;
+
+import graft.common.bind.Problems;
+import graft.common.values.MemorySize;
+import graft.common.values.Name;
+import graft.deployment.descriptor.Descriptor;
+import graft.deployment.descriptor.DescriptorFile;
+import graft.deployment.descriptor.fabric.Adapter;
+import graft.deployment.descriptor.fabric.Fabric;
+import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.journal.JournalState;
+import graft.deployment.observe.DeviceFacts;
+import graft.deployment.observe.GuestFacts;
+import graft.deployment.observe.Snapshot;
+import graft.deployment.state.DeviceClaims;
+import graft.deployment.state.StateFolder;
+import graft.deployment.step.Step;
+import graft.deployment.step.device.AssignsDevice;
+import graft.hypervisors.libvirt.capabilities.HostNuma;
+import graft.sriov.StubDriver;
+import graft.sriov.host.Bar;
+import graft.sriov.host.NumaNode;
+import graft.sriov.host.PciDevice;
+import graft.sriov.plan.Mlx4Options;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Plans everything about the host's devices. The same input gives the same plan. */
+public final class DevicePlanner {
+  /** What OVMF keeps by itself (edk2, OvmfPkg: PcdPciMmio64Size). */
+  private static final long WINDOW = 32L << 30;
+
+  private final DescriptorFile file;
+  private final Snapshot snapshot;
+  private final JournalState journal;
+  private final StateFolder state;
+  private final Optional<HostNuma> numa;
+  private final StubDriver stub;
+
+  /**
+   * A planner.
+   *
+   * @param numa what the hypervisor says of NUMA, where the kernel here does not see it
+   * @param stub the hypervisor's driver that keeps devices for guests
+   */
+  public DevicePlanner(
+      DescriptorFile file,
+      Snapshot snapshot,
+      JournalState journal,
+      StateFolder state,
+      Optional<HostNuma> numa,
+      StubDriver stub) {
+    this.numa = numa;
+    this.stub = stub;
+    this.file = file;
+    this.snapshot = snapshot;
+    this.journal = journal;
+    this.state = state;
+  }
+
+  /** The plan; what is in the way is added to {@code problems}. */
+  public DevicePlan plan(Problems problems) {
+    Descriptor descriptor = file.descriptor();
+    DeviceFacts facts = snapshot.devices();
+    if (!descriptor.usesDevices()) {
+      return DevicePlan.NONE;
+    }
+    root(problems);
+    AdapterPlanner fabric =
+        new AdapterPlanner(descriptor.setupName().text(), snapshot, file.positions(), problems);
+    List<AdapterPlan> adapters = descriptor.fabric().map(fabric::plan).orElse(List.of());
+    List<Step> steps = new ArrayList<>();
+    List<String> warnings = new ArrayList<>();
+    if (problems.isEmpty()) {
+      fabric.module(journal).ifPresent(steps::add);
+      if (fabric.awaitsModule()) {
+        warnings.add(
+            "nothing else can be planned before mlx4_core has been loaded again: "
+                + Mlx4Options.RELOAD
+                + "; then graft apply once more");
+        boot(steps, warnings);
+        return new DevicePlan(steps, Map.of(), Map.of(), List.of(), warnings, true);
+      }
+    }
+    GuestPlanner guests =
+        new GuestPlanner(
+            file,
+            facts,
+            journal,
+            DeviceClaims.folder(state.path().getParent()),
+            stub,
+            adapters,
+            problems);
+    guests.plan();
+    List<String> notes = new ArrayList<>();
+    Map<Name, GuestDevices> byName = guests(guests, notes, problems);
+    notes.addAll(guests.notes());
+    HugePagePlanner pages = new HugePagePlanner(facts.nodes(), file.positions(), problems);
+    descriptor.guests().forEach(guest -> pages.add(guest, byName.get(guest.name()).place()));
+    steps.addAll(pages.steps(journal));
+    adapters.forEach(adapter -> steps.addAll(adapter.steps()));
+    boot(steps, warnings);
+    Map<Name, List<PortName>> ports = new LinkedHashMap<>();
+    adapters.forEach(adapter -> ports.put(adapter.adapter().name(), adapter.ports()));
+    return new DevicePlan(steps, byName, ports, notes, warnings, false);
+  }
+
+  private static List<NumaNode> nodes(HostNuma numa) {
+    return numa.nodes().stream()
+        .map(
+            node ->
+                new NumaNode(
+                    node.number(),
+                    node.cpus(),
+                    new graft.sriov.MemorySize(node.memory().bytes()),
+                    new graft.sriov.MemorySize(node.free().bytes()),
+                    List.of()))
+        .toList();
+  }
+
+  /** The NUMA node of a device, as far as it is known. */
+  private Optional<Integer> node(PciDevice device) {
+    return numa.isPresent()
+        ? Optional.ofNullable(numa.get().devices().get(device.address().toString()))
+        : device.numaNode().stream().boxed().findFirst().filter(node -> node >= 0);
+  }
+
+  private void root(Problems problems) {
+    Descriptor descriptor = file.descriptor();
+    boolean changes =
+        descriptor.guests().stream().anyMatch(guest -> !guest.passthrough().isEmpty())
+            || descriptor.guests().stream().anyMatch(guest -> !guest.vfs().isEmpty())
+            || descriptor.fabric().stream()
+                .flatMap(fabric -> fabric.adapters().stream())
+                .map(Adapter::vfs)
+                .anyMatch(Optional::isPresent);
+    if (changes && !snapshot.host().root()) {
+      problems.add(
+          file.positions().of(descriptor), "only root can change the host's devices", "be root");
+    }
+  }
+
+  private Map<Name, GuestDevices> guests(
+      GuestPlanner planned, List<String> notes, Problems problems) {
+    List<NumaNode> nodes = numa.map(DevicePlanner::nodes).orElse(snapshot.devices().nodes());
+    PlacePlanner places = new PlacePlanner(nodes, this::node, file.positions(), problems);
+    Map<Name, GuestDevices> byName = new LinkedHashMap<>();
+    for (Guest guest : file.descriptor().guests()) {
+      boolean runs =
+          snapshot.libvirt().guest(guest.name().text()).map(GuestFacts::running).orElse(false);
+      List<PciDevice> devices = planned.devices(guest);
+      Place place = places.place(guest, devices, runs);
+      if (!place.why().isEmpty()) {
+        notes.add("guest " + guest.name() + ": " + place.why());
+      }
+      List<AssignsDevice> take = planned.take(guest);
+      List<String> names = take.stream().map(AssignsDevice::assigned).toList();
+      byName.put(
+          guest.name(),
+          new GuestDevices(
+              List.copyOf(take),
+              names,
+              planned.ports(guest),
+              planned.permissive(guest),
+              place,
+              window(guest, devices)));
+    }
+    return byName;
+  }
+
+  /** Room for the registers of all devices, twice, because each lies at a multiple of its size. */
+  private static Optional<MemorySize> window(Guest guest, List<PciDevice> devices) {
+    if (guest.firmware() != Guest.Firmware.UEFI) {
+      return Optional.empty();
+    }
+    long wide =
+        devices.stream()
+            .flatMap(device -> device.bars().stream())
+            .filter(Bar::wide)
+            .mapToLong(bar -> bar.size().bytes())
+            .sum();
+    return 2 * wide <= WINDOW
+        ? Optional.empty()
+        : Optional.of(new MemorySize(Long.highestOneBit(2 * wide - 1) << 1));
+  }
+
+  private void boot(List<Step> steps, List<String> warnings) {
+    boolean persistent = file.descriptor().fabric().filter(Fabric::persistent).isPresent();
+    if (!persistent || steps.isEmpty() || !snapshot.host().root()) {
+      return;
+    }
+    if (!snapshot.devices().boot().systemd()) {
+      warnings.add(
+          "virtual functions and drivers are as before after a reboot, until graft apply: this host"
+              + " has no systemd that could do it");
+      return;
+    }
+    BootUnit.step(file, state, stub)
+        .ifPresentOrElse(steps::add, () -> warnings.add(BootUnit.NO_PROGRAM));
+  }
+}

@@ -1,0 +1,201 @@
+package graft.deployment.fabric;
+
+import graft.common.GraftException;
+import graft.common.values.Name;
+import graft.deployment.descriptor.DescriptorFile;
+import graft.deployment.descriptor.fabric.Adapter;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.GuestVf;
+import graft.deployment.descriptor.guest.Passthrough;
+import graft.deployment.journal.Entry;
+import graft.deployment.journal.JournalState;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.device.AssignsDevice;
+import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.MakeFunctions;
+import graft.deployment.step.device.TakeDevice;
+import graft.sriov.PciAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A device as a command names it: a PCI address, the UUID of a mediated device, or an adapter of
+ * the descriptor with or without the number of one of its virtual functions.
+ *
+ * @param adapter the adapter's name; null for the other kinds
+ * @param index the function's number; empty for any
+ * @param pci the address; null for the other kinds
+ * @param mediated the UUID; null for the other kinds
+ */
+public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci, String mediated) {
+  private static final Pattern FUNCTION = Pattern.compile("([a-z][a-z0-9-]*)(?::([0-9]{1,4}))?");
+  private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+
+  /**
+   * Reads a text.
+   *
+   * @throws GraftException if it is none of the forms
+   */
+  public static GivenDevice parse(String text) {
+    Optional<PciAddress> address = PciAddress.tryParse(text);
+    if (address.isPresent()) {
+      return new GivenDevice(null, Optional.empty(), address.get(), null);
+    }
+    if (UUID.matcher(text).matches()) {
+      return new GivenDevice(null, Optional.empty(), null, text);
+    }
+    Matcher function = FUNCTION.matcher(text);
+    if (function.matches()) {
+      Optional<Integer> index = Optional.ofNullable(function.group(2)).map(Integer::valueOf);
+      return new GivenDevice(new Name(function.group(1)), index, null, null);
+    }
+    throw new GraftException(
+        "'" + text + "' is no device",
+        "name a PCI address (0000:65:00.0), a virtual function (ib0:2, or ib0 for any that is"
+            + " free), or the UUID of a mediated device");
+  }
+
+  /** Whether it stands for any function of its adapter that is free. */
+  public boolean isAny() {
+    return adapter != null && index.isEmpty();
+  }
+
+  /** Whether the guest's description names it already. */
+  public boolean isIn(Guest guest) {
+    return adapter != null
+        ? !isAny() && guest.vfs().contains(new GuestVf(adapter, index))
+        : guest.passthrough().stream()
+            .anyMatch(
+                device ->
+                    pci != null
+                        ? device.pci().equals(Optional.of(pci))
+                        : device.mdev().equals(Optional.of(mediated)));
+  }
+
+  /** The guest with the device beside those that it has; the same if it has it already. */
+  public Guest addTo(Guest guest) {
+    if (isIn(guest)) {
+      return guest;
+    }
+    List<Passthrough> passthrough = new ArrayList<>(guest.passthrough());
+    List<GuestVf> vfs = new ArrayList<>(guest.vfs());
+    if (adapter != null) {
+      vfs.add(new GuestVf(adapter, index));
+    } else {
+      Optional<PciAddress> address = Optional.ofNullable(pci);
+      Optional<String> uuid = Optional.ofNullable(mediated);
+      passthrough.add(
+          new Passthrough(
+              Optional.empty(),
+              address,
+              Optional.empty(),
+              uuid,
+              Optional.empty(),
+              Optional.empty(),
+              false));
+    }
+    return guest.withDevices(passthrough, vfs);
+  }
+
+  /**
+   * Refuses a function of an adapter that has none to give.
+   *
+   * @throws GraftException if the descriptor has no such adapter, or has not been applied with it
+   */
+  public void requireFunctions(DescriptorFile file, JournalState journal) {
+    if (adapter == null) {
+      return;
+    }
+    List<Adapter> all =
+        file.descriptor().fabric().map(fabric -> fabric.adapters()).orElse(List.of());
+    Optional<Adapter> named = all.stream().filter(one -> one.name().equals(adapter)).findFirst();
+    if (named.isEmpty()) {
+      List<String> names = all.stream().map(one -> one.name().text()).toList();
+      throw new GraftException(
+          file.path() + " has no adapter '" + adapter + "'",
+          names.isEmpty() ? "it has none; name a PCI address" : "it has " + names);
+    }
+    if (named.get().count() == 0) {
+      throw new GraftException(
+          "the adapter '" + adapter + "' has no virtual functions in " + file.path(),
+          "write there how many it shall have (vfs), then graft apply");
+    }
+    if (physicalFunction(journal).isEmpty()) {
+      throw new GraftException(
+          "the virtual functions of the adapter '" + adapter + "' have not been made yet",
+          "graft apply " + file.path() + " makes them");
+    }
+  }
+
+  /** What has to be written into the guest of the descriptor for it to stay. */
+  public String inDescriptor() {
+    if (adapter != null) {
+      return "vfs: [{adapter: " + adapter + index.map(i -> ", index: " + i).orElse("") + "}]";
+    }
+    return "passthrough: [{" + (pci != null ? "pci: \"" + pci + "\"" : "mdev: " + mediated) + "}]";
+  }
+
+  /** The steps that gave it to a guest, last first. */
+  public List<Step> stepsOf(String guest, JournalState journal) {
+    return stepsOf(guest, journal.newestFirst(), journal);
+  }
+
+  /**
+   * Those of the steps that give it to a guest, in their order: of a GPU those of all functions of
+   * its slot, of an adapter those of all its functions.
+   *
+   * @param journal which device the adapter is
+   */
+  public List<Step> stepsOf(String guest, List<Step> steps, JournalState journal) {
+    List<Step> ofGuest =
+        steps.stream().filter(step -> step.lane().equals(Lane.guest(guest))).toList();
+    Set<String> devices = new TreeSet<>();
+    for (Step step : ofGuest) {
+      if (step instanceof AssignsDevice assigns && isAssignedBy(assigns, journal)) {
+        devices.add(assigns.assigned());
+      }
+    }
+    return ofGuest.stream()
+        .filter(step -> deviceOf(step).filter(devices::contains).isPresent())
+        .toList();
+  }
+
+  /** The device that a step assigns to a guest or attaches to it. */
+  private static Optional<String> deviceOf(Step step) {
+    if (step instanceof AssignsDevice assigns) {
+      return Optional.of(assigns.assigned());
+    }
+    return step instanceof AttachDevice attach ? Optional.of(attach.device()) : Optional.empty();
+  }
+
+  private boolean isAssignedBy(AssignsDevice step, JournalState journal) {
+    if (mediated != null) {
+      return step.assigned().equals(mediated);
+    }
+    if (!(step instanceof TakeDevice take)) {
+      return pci != null && step.assigned().equals(pci.toString());
+    }
+    if (pci != null) {
+      boolean wholeSlot = take.function().isEmpty() && take.device().sameSlot(pci);
+      return take.device().equals(pci) || wholeSlot;
+    }
+    return take.function()
+        .filter(function -> index.map(i -> i == function.index()).orElse(true))
+        .filter(function -> function.pf().equals(physicalFunction(journal).orElse(null)))
+        .isPresent();
+  }
+
+  private Optional<PciAddress> physicalFunction(JournalState journal) {
+    return journal
+        .entry("adapter/" + adapter + "/vfs")
+        .map(Entry::step)
+        .filter(MakeFunctions.class::isInstance)
+        .map(step -> ((MakeFunctions) step).pf());
+  }
+}

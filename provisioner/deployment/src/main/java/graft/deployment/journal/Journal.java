@@ -1,0 +1,218 @@
+package graft.deployment.journal;
+
+import graft.common.GraftException;
+import graft.common.json.Json;
+import graft.deployment.state.StateDisk;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepCodec;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Appends records to a journal, one JSON object a line. What says that something is about to happen
+ * is synced to disk before the call returns; what says that it has happened goes with the next: a
+ * step whose end is lost is done or undone again, which it has to bear.
+ *
+ * <p>A record that a crash cut short is the last one and says nothing that happened: it is dropped.
+ * Thread-safe: the lanes of a plan share it.
+ */
+public final class Journal implements AutoCloseable {
+  /**
+   * The version of the records, which each run states at its beginning. Journals of version 1 state
+   * none and name steps by their classes; since version 2 they name them by their ids.
+   */
+  static final int VERSION = 2;
+
+  private final Path file;
+  private final StateDisk.Output output;
+  private final Clock clock;
+  private final StepCodec codec;
+  private final JournalReplay replay;
+  private final Object disk = new Object();
+  private long written;
+  private long synced;
+
+  private Journal(
+      Path file, StateDisk.Output output, StepCodec codec, Clock clock, JournalReplay replay) {
+    this.file = file;
+    this.output = output;
+    this.codec = codec;
+    this.clock = clock;
+    this.replay = replay;
+  }
+
+  /** Opens a journal to append to it; makes it if it does not exist. */
+  public static Journal open(Path file, StepCodec codec, Clock clock) {
+    try {
+      JournalReplay replay = JournalReplay.of(file, codec);
+      StateDisk disk = StateDisk.get();
+      StateDisk.Output output = disk.append(file, replay.wholeBytes());
+      // A new file is only sure to be found after a power cut once its folder is on disk too.
+      disk.syncFolder(file.toAbsolutePath().getParent());
+      return new Journal(file, output, codec, clock, replay);
+    } catch (IOException e) {
+      throw unwritable(file, e);
+    }
+  }
+
+  /** What a journal says, without opening it; {@link JournalState#EMPTY} if there is none. */
+  public static JournalState read(Path file, StepCodec codec) {
+    try {
+      return JournalReplay.of(file, codec).state();
+    } catch (IOException e) {
+      throw new GraftException("cannot read the journal " + file + ": " + e.getMessage(), "", e);
+    }
+  }
+
+  /** What the records so far say of one step. */
+  public synchronized Optional<Entry> entry(String stepId) {
+    return replay.entry(stepId);
+  }
+
+  /** What the records so far add up to. */
+  public synchronized JournalState state() {
+    return replay.state();
+  }
+
+  /** Begins to apply a descriptor; gives the run's number. */
+  public long apply(String descriptor, String uri) {
+    long number = state().lastRun() + 1;
+    Map<String, Object> record = run("apply");
+    record.put("run", number);
+    record.put("descriptor", descriptor);
+    record.put("uri", uri);
+    append(record);
+    return number;
+  }
+
+  /** Notes that another command begins, for people who read the journal. */
+  public void note(String command) {
+    append(run(command));
+  }
+
+  private Map<String, Object> run(String command) {
+    Map<String, Object> record = record("run");
+    record.put("version", VERSION);
+    record.put("command", command);
+    return record;
+  }
+
+  /**
+   * Notes that a step is about to be done.
+   *
+   * @param before how the host is before it
+   */
+  public void begin(long run, Step step, Map<String, Object> before) {
+    Map<String, Object> record = record("begin");
+    record.put("run", run);
+    record.put("id", step.id());
+    record.put("kind", codec.id(step));
+    record.put("step", StepCodec.write(step));
+    if (!before.isEmpty()) {
+      record.put("before", before);
+    }
+    append(record);
+  }
+
+  public void done(Step step, Map<String, Object> result) {
+    Map<String, Object> record = about("done", step);
+    record.put("result", result);
+    write(record);
+  }
+
+  public void failed(Step step, String error) {
+    Map<String, Object> record = about("failed", step);
+    record.put("error", error);
+    append(record);
+  }
+
+  public void undoing(Step step) {
+    append(about("undoing", step));
+  }
+
+  public void undone(Step step) {
+    write(about("undone", step));
+  }
+
+  /** Notes how a run ended, for people who read the journal. */
+  public void end(long run, String outcome) {
+    Map<String, Object> record = record("end");
+    record.put("run", run);
+    record.put("outcome", outcome);
+    append(record);
+  }
+
+  private Map<String, Object> about(String event, Step step) {
+    Map<String, Object> record = record(event);
+    record.put("id", step.id());
+    return record;
+  }
+
+  private Map<String, Object> record(String event) {
+    Map<String, Object> record = new LinkedHashMap<>();
+    record.put("event", event);
+    record.put("at", clock.instant().toString());
+    return record;
+  }
+
+  private void append(Map<String, Object> record) {
+    sync(write(record));
+  }
+
+  /** Writes a record; gives how many there are then. */
+  private long write(Map<String, Object> record) {
+    String line = Json.line(record) + "\n";
+    ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
+    synchronized (this) {
+      try {
+        output.write(bytes);
+        replay.accept(Json.readObject(line));
+      } catch (IOException e) {
+        throw unwritable(file, e);
+      }
+      return ++written;
+    }
+  }
+
+  private synchronized long written() {
+    return written;
+  }
+
+  /** Lanes that wait for the disk at the same time wait once: it takes all that is written. */
+  private void sync(long records) {
+    synchronized (disk) {
+      if (synced < records) {
+        long all = written();
+        try {
+          output.sync();
+        } catch (IOException e) {
+          throw unwritable(file, e);
+        }
+        synced = all;
+      }
+    }
+  }
+
+  private static GraftException unwritable(Path file, IOException e) {
+    return new GraftException(
+        "cannot write the journal " + file + ": " + e.getMessage(),
+        "nothing is done without it; free some space on its disk",
+        e);
+  }
+
+  @Override
+  public void close() {
+    try {
+      output.sync();
+      output.close();
+    } catch (IOException e) {
+      throw unwritable(file, e);
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package graft.deployment.journal;
+
+import graft.common.GraftException;
+import graft.common.json.Json;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepCodec;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** Adds up the records of a journal. */
+final class JournalReplay {
+  private final StepCodec codec;
+  private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private long lastRun;
+  private String descriptor = "";
+  private String uri = "";
+  private long wholeBytes;
+
+  private JournalReplay(StepCodec codec) {
+    this.codec = codec;
+  }
+
+  /** Replays a file; nothing if it does not exist. */
+  static JournalReplay of(Path file, StepCodec codec) throws IOException {
+    JournalReplay replay = new JournalReplay(codec);
+    if (!Files.exists(file)) {
+      return replay;
+    }
+    byte[] bytes = Files.readAllBytes(file);
+    int start = 0;
+    int number = 1;
+    for (int i = 0; i < bytes.length; i++) {
+      if (bytes[i] == '\n') {
+        String line = new String(bytes, start, i - start, StandardCharsets.UTF_8);
+        replay.line(file, number++, line);
+        start = i + 1;
+      }
+    }
+    replay.wholeBytes = start;
+    return replay;
+  }
+
+  private void line(Path file, int number, String line) {
+    try {
+      accept(Json.readObject(line));
+    } catch (IOException | RuntimeException e) {
+      throw new GraftException(
+          "the journal " + file + " cannot be understood at line " + number + ": " + e.getMessage(),
+          "nothing was changed: go on with the version of Graft that wrote it; if it is damaged, take"
+              + " back by hand what it names, then remove its folder",
+          e);
+    }
+  }
+
+  /** Adds one record. */
+  void accept(Map<String, Object> record) {
+    String id = String.valueOf(record.get("id"));
+    switch (String.valueOf(record.get("event"))) {
+      case "run" -> {
+        requireVersion(record.get("version"));
+        if (record.get("command").equals("apply")) {
+          lastRun = (Long) record.get("run");
+          descriptor = String.valueOf(record.get("descriptor"));
+          uri = String.valueOf(record.get("uri"));
+        }
+      }
+      case "begin" -> {
+        Object kind = record.getOrDefault("kind", record.get("type")); // version 1
+        Step step = codec.read(String.valueOf(kind), tree(record.get("step")));
+        // A step that is done anew keeps its place: what was built on it must still go first.
+        Map<String, Object> before = FormerRecords.before(tree(record.get("before")));
+        long run = (Long) record.get("run");
+        entries.put(id, new Entry(step, run, Entry.Status.BEGUN, before, Map.of()));
+      }
+      case "done" -> change(id, Entry.Status.DONE, tree(record.get("result")));
+      case "failed" -> change(id, Entry.Status.FAILED, Map.of());
+      case "undoing" -> change(id, Entry.Status.UNDOING, Map.of());
+      case "undone" -> entries.remove(id);
+      case "end" -> {}
+      default -> throw new IllegalArgumentException("unknown event " + record.get("event"));
+    }
+  }
+
+  private static void requireVersion(Object version) {
+    if (version instanceof Number number && number.longValue() > Journal.VERSION) {
+      throw new IllegalArgumentException(
+          "its records are of version "
+              + version
+              + ", and this version of Graft knows those up to "
+              + Journal.VERSION);
+    }
+  }
+
+  private void change(String id, Entry.Status status, Map<String, Object> result) {
+    Entry entry = entries.get(id);
+    if (entry == null) {
+      throw new IllegalArgumentException("'" + id + "' was never begun");
+    }
+    entries.put(id, new Entry(entry.step(), entry.run(), status, entry.before(), result));
+  }
+
+  @SuppressWarnings("unchecked")
+  private static Map<String, Object> tree(Object value) {
+    return value == null ? Map.of() : (Map<String, Object>) value;
+  }
+
+  Optional<Entry> entry(String id) {
+    return Optional.ofNullable(entries.get(id));
+  }
+
+  JournalState state() {
+    return new JournalState(entries, lastRun, descriptor, uri);
+  }
+
+  /** The length of the file up to the last whole record. */
+  long wholeBytes() {
+    return wholeBytes;
+  }
+}

@@ -1,0 +1,79 @@
+package graft.deployment.observe;
+
+import graft.deployment.state.DeviceClaims.Holder;
+import graft.sriov.PciAddress;
+import graft.sriov.StubDriver;
+import graft.sriov.host.BlockDevices;
+import graft.sriov.host.HostPci;
+import graft.sriov.host.HostProcesses;
+import graft.sriov.host.NumaNode;
+import graft.sriov.plan.HostState;
+import graft.sriov.plan.Ledger;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The host's devices and NUMA nodes, and who has been given what.
+ *
+ * @param looked whether anybody looked: a set-up without devices of the host does not need it
+ * @param host the PCI and RDMA devices, with what the journal knows of them and who holds them
+ * @param claims who was given which device by Graft, by PCI address or UUID
+ * @param stubs the loaded drivers that keep devices for guests
+ * @param mediated the UUIDs of the mediated devices that exist
+ * @param vgpus those virtual functions of GPUs that can be a vGPU
+ * @param nodes the NUMA nodes
+ * @param boot what is known about the boot of the host
+ */
+public record DeviceFacts(
+    boolean looked,
+    HostState host,
+    Map<String, Holder> claims,
+    Set<StubDriver> stubs,
+    Set<String> mediated,
+    Map<PciAddress, VgpuFacts> vgpus,
+    List<NumaNode> nodes,
+    BootFacts boot) {
+  /** Nobody looked. */
+  public static final DeviceFacts NONE =
+      new DeviceFacts(
+          false,
+          new HostState(
+              new HostPci(
+                  new TreeMap<>(),
+                  List.of(),
+                  List.of(),
+                  Set.of(),
+                  new HostProcesses(Map.of(), Set.of()),
+                  new BlockDevices(Map.of(), Set.of())),
+              new TreeMap<>(),
+              Map.of(),
+              Ledger.EMPTY,
+              new TreeMap<>(),
+              new TreeMap<>()),
+          Map.of(),
+          Set.of(),
+          Set.of(),
+          Map.of(),
+          List.of(),
+          new BootFacts("", false, Optional.empty()));
+
+  /**
+   * A virtual function of a GPU that can be a vGPU.
+   *
+   * @param type the number of the type that it is, 0 for none
+   * @param creatable those that it could be now, as the driver says: {@code 557: NVIDIA L40-1B}
+   */
+  public record VgpuFacts(int type, Map<Integer, String> creatable) {}
+
+  /**
+   * The boot of the host.
+   *
+   * @param id of this boot: what a driver keeps in memory is lost with it
+   * @param systemd whether systemd starts this host's services
+   * @param unit the unit that applies this set-up when the host boots
+   */
+  public record BootFacts(String id, boolean systemd, Optional<String> unit) {}
+}

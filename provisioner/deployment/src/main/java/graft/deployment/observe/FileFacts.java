@@ -1,0 +1,20 @@
+package graft.deployment.observe;
+
+import graft.guests.payload.FileStamp;
+import java.nio.file.Path;
+
+/**
+ * What is known about a regular file that exists.
+ *
+ * @param modified time of the last change, in ms since 1970
+ * @param readable whether this process may read it
+ * @param qcow2 whether it begins as a qcow2 disk image does
+ * @param reachable whether every user may enter the folders that lead to it
+ */
+public record FileFacts(
+    long size, long modified, boolean readable, boolean qcow2, boolean reachable) {
+
+  public FileStamp stamp(Path path) {
+    return new FileStamp(path, size, modified);
+  }
+}

@@ -1,0 +1,96 @@
+package graft.deployment.observe;
+
+import graft.common.GraftException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Looks at files. */
+final class FileObserver {
+  /** The first bytes of a qcow2 image (QEMU docs/interop/qcow2.txt). */
+  private static final byte[] QCOW2 = {'Q', 'F', 'I', (byte) 0xfb};
+
+  private final Map<Path, FileFacts> files = new LinkedHashMap<>();
+  private final Set<Path> folders = new LinkedHashSet<>();
+
+  /** Looks at one file. */
+  void look(Path file) {
+    try {
+      BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+      if (attributes.isRegularFile()) {
+        boolean readable = Files.isReadable(file);
+        files.put(
+            file,
+            new FileFacts(
+                attributes.size(),
+                attributes.lastModifiedTime().toMillis(),
+                readable,
+                readable && isQcow2(file),
+                isReachable(file)));
+      }
+    } catch (IOException e) {
+      // it is not there, or behind a folder that may not be entered, which is the same to us
+    }
+  }
+
+  /** Looks at all folders and files under a folder; nothing if there is none. */
+  void lookUnder(Path folder) {
+    if (!Files.isDirectory(folder)) {
+      return;
+    }
+    try (Stream<Path> walk = Files.walk(folder)) {
+      walk.forEach(
+          path -> {
+            if (Files.isDirectory(path)) {
+              folders.add(path);
+            } else {
+              look(path);
+            }
+          });
+    } catch (IOException e) {
+      throw new GraftException("cannot look at " + folder + ": " + e.getMessage(), "", e);
+    }
+  }
+
+  /** Looks at the files of a folder whose names begin so. */
+  void lookIn(Path folder, String prefix) {
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, prefix + "*")) {
+      found.forEach(this::look);
+    } catch (IOException e) {
+      // no such folder, no such files
+    }
+  }
+
+  private static boolean isQcow2(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      return Arrays.equals(in.readNBytes(QCOW2.length), QCOW2);
+    }
+  }
+
+  private static boolean isReachable(Path file) throws IOException {
+    for (Path parent = file.getParent(); parent != null; parent = parent.getParent()) {
+      if (!Files.getPosixFilePermissions(parent).contains(PosixFilePermission.OTHERS_EXECUTE)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Map<Path, FileFacts> files() {
+    return files;
+  }
+
+  Set<Path> folders() {
+    return folders;
+  }
+}

@@ -1,0 +1,42 @@
+package graft.deployment.observe;
+
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What libvirt says.
+ *
+ * @param uri the connection
+ * @param error why it does not answer; empty if it does
+ * @param capabilities absent if it does not answer
+ * @param guestMemory what new guests can get, in bytes; absent where that is what the host's own
+ *     processes can get
+ * @param guests all that it knows
+ * @param networks all that it knows
+ */
+public record LibvirtFacts(
+    String uri,
+    String error,
+    Optional<HostCapabilities> capabilities,
+    Optional<Long> guestMemory,
+    List<GuestFacts> guests,
+    List<NetworkFacts> networks) {
+
+  /** A daemon that does not answer. */
+  public static LibvirtFacts unreachable(String uri, String error) {
+    return new LibvirtFacts(uri, error, Optional.empty(), Optional.empty(), List.of(), List.of());
+  }
+
+  public boolean answers() {
+    return error.isEmpty();
+  }
+
+  public Optional<GuestFacts> guest(String name) {
+    return guests.stream().filter(g -> g.name().equals(name)).findFirst();
+  }
+
+  public Optional<NetworkFacts> network(String name) {
+    return networks.stream().filter(n -> n.name().equals(name)).findFirst();
+  }
+}

@@ -1,0 +1,132 @@
+package graft.deployment.observe;
+
+import graft.deployment.descriptor.HypervisorChoice;
+import graft.deployment.descriptor.LibvirtUri;
+import graft.hypervisors.libvirt.LibvirtHost;
+import graft.hypervisors.libvirt.Network;
+import graft.hypervisors.libvirt.ObservedGuest;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.hypervisors.libvirt.calls.NotFoundException;
+import graft.hypervisors.libvirt.domain.Xml;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.w3c.dom.Element;
+
+/** Looks at libvirt. */
+final class LibvirtObserver {
+  private final Connections connections;
+
+  LibvirtObserver(Connections connections) {
+    this.connections = connections;
+  }
+
+  /**
+   * Looks at the daemon that the descriptor means.
+   *
+   * @param known the connection of an earlier apply, empty if there was none: {@code auto} stays
+   *     with it
+   * @param networks the networks whose address is asked for
+   * @param devices whether the guests' devices are asked for
+   */
+  LibvirtFacts observe(
+      LibvirtUri wanted,
+      HypervisorChoice hypervisor,
+      String known,
+      Set<String> networks,
+      boolean devices) {
+    List<String> candidates = candidates(wanted, hypervisor, known);
+    LibvirtFacts facts = null;
+    for (String uri : candidates) {
+      facts = observe(uri, networks, devices);
+      if (facts.answers()) {
+        return facts;
+      }
+    }
+    return facts;
+  }
+
+  /** The system's daemon is root's; everybody has a session's. */
+  static List<String> candidates(LibvirtUri wanted, HypervisorChoice hypervisor, String known) {
+    if (!wanted.isAuto()) {
+      return List.of(wanted.text());
+    }
+    if (!known.isEmpty()) {
+      return List.of(known);
+    }
+    return switch (hypervisor) {
+      case XEN -> List.of(HostObserver.XEN);
+      case AUTO -> HostObserver.daemons();
+      case KVM, QEMU -> HostObserver.daemonsOfQemu();
+    };
+  }
+
+  private LibvirtFacts observe(String uri, Set<String> networks, boolean devices) {
+    try {
+      LibvirtHost host = connections.get(uri);
+      List<NetworkFacts> seen =
+          host.networks().list().stream().map(network -> network(host, network, networks)).toList();
+      return new LibvirtFacts(
+          uri,
+          "",
+          Optional.of(host.capabilities()),
+          guestMemory(host),
+          host.guests().stream().map(found -> guest(found, devices)).toList(),
+          seen);
+    } catch (HypervisorException e) {
+      return LibvirtFacts.unreachable(uri, e.getMessage());
+    }
+  }
+
+  /**
+   * Xen has what it has not given to any domain; the host that is seen from here is one of them.
+   */
+  private static Optional<Long> guestMemory(LibvirtHost host) {
+    return host.uri().driver().equals("xen")
+        ? Optional.of(host.freeMemory().bytes())
+        : Optional.empty();
+  }
+
+  private static GuestFacts guest(ObservedGuest seen, boolean lookAtDevices) {
+    Set<String> devices = new TreeSet<>();
+    Set<String> attached = new TreeSet<>();
+    if (lookAtDevices) {
+      try {
+        seen.guest().hostDevices().forEach(device -> devices.add(device.toString()));
+        attached.addAll(devices);
+        if (seen.state().isActive() && seen.persistent()) {
+          Set<String> defined = new TreeSet<>();
+          seen.guest().definedHostDevices().forEach(device -> defined.add(device.toString()));
+          attached.retainAll(defined);
+          devices.addAll(defined);
+        }
+      } catch (NotFoundException e) {
+        // it went away meanwhile, and has none any more
+      }
+    }
+    return new GuestFacts(
+        seen.name(),
+        seen.guest().uuid(),
+        seen.state().isActive(),
+        seen.persistent(),
+        seen.metadata().map(m -> m.deployment()).orElse(""),
+        seen.state().name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '),
+        devices,
+        attached);
+  }
+
+  private static NetworkFacts network(LibvirtHost host, Network seen, Set<String> wanted) {
+    String address = "";
+    if (wanted.contains(seen.name())) {
+      Element root = host.networks().xml(seen.name()).getDocumentElement();
+      for (Element ip : Xml.children(root, "ip")) {
+        String family = ip.getAttribute("family");
+        if (address.isEmpty() && !family.equals("ipv6")) {
+          address = ip.getAttribute("address");
+        }
+      }
+    }
+    return new NetworkFacts(seen.name(), seen.active(), address);
+  }
+}

@@ -1,0 +1,153 @@
+package graft.deployment.observe;
+
+import graft.common.GraftException;
+import graft.common.program.ClientFolder;
+import graft.common.program.CurrentUser;
+import graft.deployment.descriptor.Descriptor;
+import graft.deployment.descriptor.DescriptorFile;
+import graft.deployment.descriptor.Network;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.guest.Disk;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.Kernel;
+import graft.deployment.descriptor.guest.Nic;
+import graft.deployment.descriptor.guest.SetupFile;
+import graft.deployment.state.DeviceClaims;
+import graft.deployment.state.Layout;
+import graft.deployment.state.MeasuredChannels;
+import graft.deployment.state.ServerProcess;
+import graft.deployment.state.StateFolder;
+import graft.deployment.state.TokensFile;
+import graft.sriov.vf.HostAccess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/** Makes a {@link Snapshot}: the one place that looks. */
+public final class Observer {
+  private final Connections connections;
+  private final HostAccess host;
+
+  public Observer(Connections connections) {
+    this(connections, HostAccess.thisHost());
+  }
+
+  /** For a host whose devices are not those of this one. */
+  public Observer(Connections connections, HostAccess host) {
+    this.connections = connections;
+    this.host = host;
+  }
+
+  /**
+   * Looks at everything that the descriptor is concerned with.
+   *
+   * @param known what an earlier apply left
+   */
+  public Snapshot observe(DescriptorFile file, StateFolder state, Known known) {
+    Descriptor descriptor = file.descriptor();
+    boolean devices = known.devices() || descriptor.usesDevices();
+    // Beside the devices: with hundreds of guests it is mostly waiting for the daemon.
+    CompletableFuture<LibvirtFacts> asked =
+        CompletableFuture.supplyAsync(
+            () ->
+                new LibvirtObserver(connections)
+                    .observe(
+                        descriptor.libvirt(),
+                        descriptor.hypervisor(),
+                        known.uri(),
+                        networks(descriptor),
+                        devices));
+    DeviceFacts seen =
+        devices
+            ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
+                .observe(state.setup(), known, asked::join)
+            : DeviceFacts.NONE;
+    LibvirtFacts libvirt = asked.join();
+    FileObserver files = new FileObserver();
+    named(file).forEach(files::look);
+    files.lookUnder(state.path());
+    files.lookIn(Path.of("/dev/shm"), "graft." + state.setup() + ".");
+    files.lookUnder(Layout.of(state, CurrentUser.isRoot()).guests());
+    Set<Path> servers = new LinkedHashSet<>();
+    Map<Path, Map<String, String>> grants = new LinkedHashMap<>();
+    for (Gpu gpu : descriptor.gpus()) {
+      Path pidFile = state.serverPid(gpu.name());
+      if (ServerProcess.recorded(pidFile).isPresent()) {
+        servers.add(pidFile);
+      }
+      grants.put(state.tokens(gpu.name()), grants(state, descriptor, gpu));
+    }
+    return new Snapshot(
+        HostObserver.observe(),
+        libvirt,
+        files.files(),
+        files.folders(),
+        HostObserver.listening(),
+        servers,
+        grants,
+        new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home())
+            .observe(new ReachObserver(connections, libvirt).observe(descriptor)),
+        seen,
+        new MeasuredChannels(state).all());
+  }
+
+  private static Set<String> networks(Descriptor descriptor) {
+    Set<String> names = new LinkedHashSet<>();
+    for (Guest guest : descriptor.guests()) {
+      for (Nic nic : guest.networks()) {
+        names.add(nic.network().text());
+      }
+    }
+    for (Network network : descriptor.networks()) {
+      names.add(network.name().text());
+    }
+    return names;
+  }
+
+  private static Set<Path> named(DescriptorFile file) {
+    Set<Path> paths = new LinkedHashSet<>();
+    file.descriptor().nodes().forEach(node -> paths.add(file.resolve(node.tokenFile())));
+    for (Guest guest : file.descriptor().guests()) {
+      guest.image().ifPresent(image -> paths.add(file.resolve(image)));
+      if (guest.kernel().isPresent()) {
+        Kernel kernel = guest.kernel().get();
+        paths.add(file.resolve(kernel.image()));
+        kernel.initramfs().ifPresent(initramfs -> paths.add(file.resolve(initramfs)));
+      }
+      for (Disk disk : guest.disks()) {
+        disk.source().ifPresent(source -> paths.add(file.resolve(source)));
+      }
+      for (SetupFile given : guest.setup().files()) {
+        paths.add(file.resolve(given.source()));
+      }
+      guest.setup().userData().ifPresent(data -> paths.add(file.resolve(data)));
+    }
+    return paths;
+  }
+
+  /** The guests whose own token is the one that the server knows, with their settings. */
+  private static Map<String, String> grants(StateFolder state, Descriptor descriptor, Gpu gpu) {
+    Map<String, String> good = new LinkedHashMap<>();
+    try {
+      Map<String, String> lines = TokensFile.read(state.tokens(gpu.name()));
+      for (Guest guest : descriptor.guests()) {
+        String line = lines.get(guest.name().text());
+        Path token = state.token(guest.name());
+        if (line != null && Files.exists(token)) {
+          String own = Files.readString(token).strip();
+          if (line.equals(own) || line.startsWith(own + " ")) {
+            good.put(guest.name().text(), line.substring(own.length()).strip());
+          }
+        }
+      }
+      return good;
+    } catch (IOException e) {
+      throw new GraftException("cannot read the tokens of '" + gpu.name() + "': " + e, "", e);
+    }
+  }
+}

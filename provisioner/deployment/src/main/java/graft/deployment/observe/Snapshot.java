@@ -1,0 +1,40 @@
+package graft.deployment.observe;
+
+import graft.deployment.state.ChannelMeasurement;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The host at one moment, as far as a descriptor is concerned. Planning looks at nothing else.
+ *
+ * @param files the files that exist, of those that the descriptor or the set-up's folders name
+ * @param folders the guests' folders that exist
+ * @param listening TCP ports on which something listens
+ * @param servers the pid files whose servers run
+ * @param grants of each tokens file, the guests whose own token it holds, with their settings
+ * @param bundles what guests are given, beside files that the descriptor names
+ * @param devices the host's devices
+ * @param channels what was measured of guests' channels, by their names
+ */
+public record Snapshot(
+    HostFacts host,
+    LibvirtFacts libvirt,
+    Map<Path, FileFacts> files,
+    Set<Path> folders,
+    Set<Integer> listening,
+    Set<Path> servers,
+    Map<Path, Map<String, String>> grants,
+    SetupFacts bundles,
+    DeviceFacts devices,
+    Map<String, ChannelMeasurement> channels) {
+
+  public Optional<FileFacts> file(Path path) {
+    return Optional.ofNullable(files.get(path));
+  }
+
+  public boolean exists(Path path) {
+    return files.containsKey(path);
+  }
+}

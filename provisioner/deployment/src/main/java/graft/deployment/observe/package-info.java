@@ -1,0 +1,2 @@
+/** Looks at the host once, and keeps what it saw as values. */
+package graft.deployment.observe;

@@ -1,0 +1,65 @@
+package graft.deployment.plan;
+
+import graft.deployment.step.Step;
+import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.guest.BringsPayload;
+import graft.deployment.step.guest.MakeRegion;
+import graft.guests.payload.Payload;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** What a guest's channels stand on, by its steps: what was measured counts as long as it stays. */
+public final class ChannelBasis {
+  private static final String SERVER = "server =";
+  private static final String RDMA = "rdma";
+
+  private ChannelBasis() {}
+
+  /**
+   * The basis, a line for each thing, in a fixed order.
+   *
+   * @param lane the guest's steps, as they are planned or as they were done
+   */
+  public static List<String> of(List<Step> lane) {
+    List<String> basis = new ArrayList<>(addresses(lane));
+    configuration(lane).filter(line -> line.startsWith("rdma-ports")).forEach(basis::add);
+    boolean rdma = basis.stream().anyMatch(line -> line.startsWith(RDMA));
+    for (Step step : lane) {
+      if (step instanceof MakeRegion region) {
+        basis.add("a region of " + region.size());
+      } else if (rdma && step instanceof AttachDevice attach) {
+        basis.add("the device " + attach.device());
+      }
+    }
+    return basis.stream().sorted().toList();
+  }
+
+  /** The channels' addresses as Graft's client is told them; none if the guest has no client. */
+  static List<String> addresses(List<Step> lane) {
+    return configuration(lane)
+        .filter(line -> line.startsWith(SERVER))
+        .flatMap(line -> Stream.of(line.substring(SERVER.length()).strip().split("[, ]+")))
+        .toList();
+  }
+
+  /** The last that was brought: an agent may bring something else than the seed before it. */
+  private static Stream<String> configuration(List<Step> lane) {
+    return lane.stream()
+        .filter(BringsPayload.class::isInstance)
+        .flatMap(step -> ((BringsPayload) step).payload().files().stream())
+        .filter(file -> file.path().equals(Payload.CLIENT_CONFIGURATION))
+        .flatMap(file -> file.text().stream())
+        .reduce((earlier, later) -> later)
+        .stream()
+        .flatMap(String::lines);
+  }
+
+  /** What changed from one basis to another, for people. */
+  static String changes(List<String> then, List<String> now) {
+    List<String> changes = new ArrayList<>();
+    then.stream().filter(one -> !now.contains(one)).forEach(one -> changes.add("no more " + one));
+    now.stream().filter(one -> !then.contains(one)).forEach(one -> changes.add("new: " + one));
+    return String.join(", ", changes);
+  }
+}

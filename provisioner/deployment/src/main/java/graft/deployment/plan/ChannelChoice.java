@@ -1,0 +1,145 @@
+package graft.deployment.plan;
+
+import graft.deployment.state.ChannelMeasurement;
+import graft.deployment.step.Step;
+import graft.deployment.step.guest.AwaitGuest;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The order in which a guest's client tries its channels, and why.
+ *
+ * @param order the channels' addresses
+ * @param usual the same in the order of a guest of which nothing was measured
+ * @param by what decided
+ * @param reason the same for people
+ * @param measured what was measured last, out of date or not
+ */
+public record ChannelChoice(
+    String guest,
+    List<String> order,
+    List<String> usual,
+    By by,
+    String reason,
+    Optional<ChannelMeasurement> measured) {
+
+  /** What decides on the order; with all but the last it is the usual one. */
+  public enum By {
+    ONLY_CHANNEL,
+    NOT_AWAITED,
+    NOT_MEASURED,
+    OUT_OF_DATE,
+    MEASURED
+  }
+
+  /**
+   * The choice for a guest; empty if it gets no client of Graft's.
+   *
+   * @param lane the guest's steps, as they are planned or as they were done
+   */
+  public static Optional<ChannelChoice> of(
+      String setup, String guest, List<Step> lane, Optional<ChannelMeasurement> measured) {
+    List<String> usual = ChannelBasis.addresses(lane);
+    if (usual.isEmpty()) {
+      return Optional.empty();
+    }
+    List<String> basis = ChannelBasis.of(lane);
+    By by = by(usual, basis, lane, measured);
+    String when = measured.map(found -> found.when().toString()).orElse("");
+    String command = "graft verify --channels " + setup + " " + guest;
+    List<String> order =
+        by == By.MEASURED ? FastestFirst.order(usual, measured.orElseThrow().channels()) : usual;
+    String reason =
+        switch (by) {
+          case ONLY_CHANNEL -> "it has no other channel";
+          case NOT_AWAITED -> "the usual order: nobody waits for the guest (ready: {when: off})";
+          case NOT_MEASURED -> "the usual order; " + command + " measures them";
+          case OUT_OF_DATE ->
+              "the usual order: what was measured at "
+                  + when
+                  + " is out of date ("
+                  + ChannelBasis.changes(measured.orElseThrow().basis(), basis)
+                  + "); "
+                  + command
+                  + " measures again";
+          case MEASURED ->
+              (order.equals(usual) ? "the usual order, as none is faster" : "the fastest first")
+                  + " by the time of "
+                  + ChannelMeasurement.Speed.OF
+                  + ", measured at "
+                  + when;
+        };
+    return Optional.of(new ChannelChoice(guest, order, usual, by, reason, measured));
+  }
+
+  /** The choice for a guest of a plan, by its steps there. */
+  static Optional<ChannelChoice> of(PlanInput input, String guest, List<Step> lane) {
+    return of(
+        input.descriptor().setupName().text(),
+        guest,
+        lane,
+        Optional.ofNullable(input.snapshot().channels().get(guest)));
+  }
+
+  private static By by(
+      List<String> usual,
+      List<String> basis,
+      List<Step> lane,
+      Optional<ChannelMeasurement> measured) {
+    if (usual.stream().map(ChannelChoice::channel).distinct().count() == 1) {
+      return By.ONLY_CHANNEL;
+    } else if (lane.stream().noneMatch(AwaitGuest.class::isInstance)) {
+      return By.NOT_AWAITED;
+    } else if (measured.isEmpty()) {
+      return By.NOT_MEASURED;
+    }
+    return measured.get().basis().equals(basis) ? By.MEASURED : By.OUT_OF_DATE;
+  }
+
+  /** The channel of an address: {@code ivshmem} of {@code ivshmem+vsock://2:8692}. */
+  public static String channel(String address) {
+    return address.replaceFirst("(\\+vsock)?://.*", "");
+  }
+
+  /**
+   * Whether the client of a guest with this order has to be told. Other addresses are somebody
+   * else's doing and no matter of order.
+   */
+  public boolean differsFrom(List<String> there) {
+    return !order.equals(there) && Set.copyOf(order).equals(Set.copyOf(there));
+  }
+
+  /** For people, with the figures that count. */
+  @Override
+  public String toString() {
+    Map<String, ChannelMeasurement.Figures> figures = new LinkedHashMap<>();
+    measured
+        .filter(found -> by != By.OUT_OF_DATE)
+        .ifPresent(found -> found.channels().forEach(one -> figures.put(one.address(), one)));
+    return "channels of "
+        + guest
+        + ": "
+        + order.stream()
+            .map(address -> figures.containsKey(address) ? "" + figures.get(address) : address)
+            .collect(Collectors.joining(", "))
+        + "; "
+        + reason;
+  }
+
+  /** For programs. */
+  public Map<String, Object> toTree() {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("guest", guest);
+    tree.put("order", order);
+    tree.put("usual", usual);
+    tree.put("by", by.name().toLowerCase(Locale.ROOT).replace('_', ' '));
+    tree.put("reason", reason);
+    measured.ifPresent(found -> tree.put("measured", found.toTree()));
+    return tree;
+  }
+}

@@ -1,0 +1,203 @@
+package graft.deployment.plan;
+
+import graft.common.bind.Position;
+import graft.common.bind.Problems;
+import graft.common.values.Name;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.gpu.GpuDevice;
+import graft.deployment.descriptor.gpu.Owner;
+import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.descriptor.guest.BundleUse;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.SetupFile;
+import graft.deployment.observe.FileFacts;
+import graft.deployment.observe.SetupFacts;
+import graft.guests.bundle.Bundle;
+import graft.guests.bundle.Bundles;
+import graft.guests.bundle.FoundBundle;
+import graft.guests.bundle.PayloadBuilder;
+import graft.guests.bundle.Variables;
+import graft.guests.payload.GrantRights;
+import graft.guests.payload.Payload;
+import graft.guests.payload.PayloadFile;
+import graft.guests.payload.RegionRights;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/** What a guest gets: its bundles and the files that the descriptor names. */
+final class GuestBundles {
+  private final PlanInput input;
+  private final ServerSteps servers;
+  private final Guest guest;
+
+  GuestBundles(PlanInput input, ServerSteps servers, Guest guest) {
+    this.input = input;
+    this.servers = servers;
+    this.guest = guest;
+  }
+
+  /** A bundle with what its variables stand for. */
+  private record Use(Name name, Variables variables, Position at) {}
+
+  /** The GPUs that a guest owns and others use: one that it has for itself needs no server. */
+  static List<Gpu> owned(PlanInput input, Guest guest) {
+    ServerSteps servers = new ServerSteps(input);
+    return input.descriptor().gpus().stream()
+        .filter(gpu -> gpu.owner().kind() == Owner.Kind.GUEST)
+        .filter(gpu -> gpu.owner().name().equals(guest.name()))
+        .filter(servers::isUsed)
+        .toList();
+  }
+
+  /** Everything, for a guest that {@link #check} found nothing against. */
+  Payload payload() {
+    PayloadBuilder payload = new PayloadBuilder(input.snapshot().bundles()::tree);
+    for (Use use : uses()) {
+      payload.add(input.snapshot().bundles().found().get(use.name()), use.variables());
+    }
+    GuestChannels channels = new GuestChannels(input, guest);
+    if (channels.sharesMemory()) {
+      RegionRights.files().forEach(payload::add);
+    }
+    if (channels.usesVchan()) {
+      GrantRights.files().forEach(payload::add);
+    }
+    for (SetupFile given : guest.setup().files()) {
+      Path path = input.file().resolve(given.source());
+      FileFacts facts = input.snapshot().file(path).orElseThrow();
+      payload.add(PayloadFile.of(facts.stamp(path), given.path(), given.mode().bits()));
+    }
+    return payload.build(guest.name().text());
+  }
+
+  /** The commands that prove the bundles, by their names; the client's has a step of its own. */
+  Map<String, String> checks() {
+    Map<String, String> checks = new LinkedHashMap<>();
+    for (Use use : uses()) {
+      Bundle bundle = input.snapshot().bundles().found().get(use.name()).bundle();
+      if (!use.name().equals(Bundles.CLIENT)) {
+        Variables variables = PayloadBuilder.variables(bundle, use.variables());
+        bundle.check().ifPresent(check -> checks.put(use.name().text(), variables.expand(check)));
+      }
+    }
+    return checks;
+  }
+
+  /** Notes everything that is in the way of the guest's bundles. */
+  void check(Problems problems) {
+    SetupFacts facts = input.snapshot().bundles();
+    PayloadBuilder trial = new PayloadBuilder(facts::tree);
+    for (Use use : uses()) {
+      FoundBundle found = facts.found().get(use.name());
+      if (found == null) {
+        problems.add(
+            use.at(), facts.wrong().get(use.name()), "graft bundles lists those that there are");
+        continue;
+      }
+      try {
+        settings(use, found);
+        trial.add(found, use.variables());
+        Variables variables = PayloadBuilder.variables(found.bundle(), use.variables());
+        found.bundle().check().ifPresent(variables::expand);
+      } catch (IllegalArgumentException e) {
+        boolean ours = use.name().equals(Bundles.CLIENT) || use.name().equals(Bundles.SERVER);
+        problems.add(
+            use.at(),
+            "the bundle '" + use.name() + "' does not fit: " + e.getMessage(),
+            ours ? "run ./graft build" : "graft bundles " + use.name() + " shows what it asks for");
+      }
+    }
+  }
+
+  /** A setting that the bundle does not have is a mistake. */
+  private void settings(Use use, FoundBundle found) {
+    List<String> known = found.bundle().settings().stream().map(s -> s.name().text()).toList();
+    for (BundleUse given : guest.setup().bundles()) {
+      for (String setting : given.name().equals(use.name()) ? given.set() : List.<String>of()) {
+        String name = setting.substring(0, setting.indexOf('='));
+        if (!known.contains(name)) {
+          throw new IllegalArgumentException("it has no setting '" + name + "'; it has " + known);
+        }
+      }
+    }
+  }
+
+  /** Whether all that the guest gets are files: no packages and no services. */
+  boolean areFilesAlone() {
+    return uses().stream()
+        .map(use -> input.snapshot().bundles().found().get(use.name()))
+        .filter(Objects::nonNull)
+        .allMatch(f -> f.bundle().packages().isEmpty() && f.bundle().services().isEmpty());
+  }
+
+  /** Whether the guest is to get anything. */
+  boolean any() {
+    return !uses().isEmpty() || !guest.setup().files().isEmpty();
+  }
+
+  private List<Use> uses() {
+    List<Use> uses = new ArrayList<>();
+    Position at = input.file().positions().of(guest);
+    if (guest.vgpu().isPresent()) {
+      uses.add(new Use(Bundles.CLIENT, client(), input.file().positions().of(guest, "vgpu")));
+    }
+    for (Gpu gpu : owned(input, guest)) {
+      uses.add(new Use(Bundles.SERVER, server(gpu), input.file().positions().of(gpu, "owner")));
+    }
+    for (BundleUse use : guest.setup().bundles()) {
+      uses.add(new Use(use.name(), given(use), at));
+    }
+    return uses;
+  }
+
+  private Variables common() {
+    return Variables.none()
+        .with(Variables.CLIENT, input.snapshot().bundles().client().toString())
+        .with(Variables.HOME, input.snapshot().bundles().home().toString())
+        .with(Variables.GUEST, guest.name().text());
+  }
+
+  /** The ways to the server, the best first. */
+  private String addresses() {
+    Name gpu = guest.vgpu().orElseThrow().gpu();
+    return new GuestChannels(input, guest).addresses(servers.forGuest(guest, gpu));
+  }
+
+  private Variables client() {
+    Optional<Name> group = guest.setup().group();
+    return common()
+        .with(Variables.SERVER, addresses())
+        .with(Variables.RDMA_PORTS, new GuestChannels(input, guest).rdmaPorts())
+        .with(Variables.TOKEN, servers.token(guest).toString())
+        .with(Variables.GROUP, group.map(Name::text).orElse("root"))
+        .with(Variables.TOKEN_MODE, group.isPresent() ? "0640" : "0600");
+  }
+
+  private Variables server(Gpu gpu) {
+    String memory = gpu.memory().map(m -> "--memory " + m + " ").orElse("");
+    List<PortName> ports = servers.rdmaPorts(gpu);
+    String rdma = ports.isEmpty() ? "" : " --rdma-ports " + PortName.list(ports);
+    return common()
+        .with("port", String.valueOf(servers.port(gpu)))
+        .with("device", gpu.device().kind() == GpuDevice.Kind.SOFTWARE ? "software" : "gpu")
+        .with("options", memory + "--spare " + gpu.server().spare() + rdma);
+  }
+
+  private Variables given(BundleUse use) {
+    Variables variables = common();
+    if (use.files().isPresent()) {
+      variables =
+          variables.with(Variables.FILES, input.file().resolve(use.files().get()).toString());
+    }
+    for (String setting : use.set()) {
+      int equals = setting.indexOf('=');
+      variables = variables.with(setting.substring(0, equals), setting.substring(equals + 1));
+    }
+    return variables;
+  }
+}

@@ -1,0 +1,299 @@
+package graft.deployment.plan;
+
+import graft.common.bind.Problems;
+import graft.common.values.Endpoint;
+import graft.common.values.MemorySize;
+import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.descriptor.guest.Channel;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.VGpu;
+import graft.deployment.observe.HostFacts;
+import graft.deployment.step.Step;
+import graft.deployment.step.guest.MakeRegion;
+import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.ShmemSpec;
+import graft.hypervisors.libvirt.domain.VsockSpec;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The channels of a guest with a vGPU, and why it has no others. */
+final class GuestChannels {
+  /** Where Linux has shared memory, and QEMU the regions that libvirt names. */
+  static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+  /** The best first. */
+  private static final List<Channel> ALL =
+      List.of(Channel.IVSHMEM, Channel.RDMA, Channel.VCHAN, Channel.VSOCK, Channel.TCP);
+
+  private final PlanInput input;
+  private final Guest guest;
+  private final Map<Channel, String> obstacles = new EnumMap<>(Channel.class);
+
+  GuestChannels(PlanInput input, Guest guest) {
+    this.input = input;
+    this.guest = guest;
+    noVsock().ifPresent(why -> obstacles.put(Channel.VSOCK, why));
+    noSharedMemory().ifPresent(why -> obstacles.put(Channel.IVSHMEM, why));
+    noRdma().ifPresent(why -> obstacles.put(Channel.RDMA, why));
+    noVchan().ifPresent(why -> obstacles.put(Channel.VCHAN, why));
+  }
+
+  private Channel wanted() {
+    return guest.vgpu().map(VGpu::channel).orElse(Channel.AUTO);
+  }
+
+  /** Why nothing but a network leads to the server. */
+  private Optional<String> serverIsAway() {
+    ServerSteps servers = new ServerSteps(input);
+    if (guest.vgpu().isEmpty()) {
+      return Optional.empty();
+    } else if (servers.node(guest.vgpu().get().gpu()).isPresent()) {
+      return Optional.of("its server is on another machine");
+    } else if (servers.inGuest(guest.vgpu().get().gpu())) {
+      return Optional.of("its server is in another guest");
+    }
+    return Optional.empty();
+  }
+
+  private Optional<String> noVsock() {
+    if (!input.snapshot().libvirt().uri().startsWith("qemu:///")) {
+      return Optional.of("only guests of QEMU on this host have vsock to it");
+    } else if (serverIsAway().isPresent()) {
+      return serverIsAway();
+    }
+    return input.snapshot().host().vsock()
+        ? Optional.empty()
+        : Optional.of("/dev/vhost-vsock is not there or may not be used (modprobe vhost_vsock)");
+  }
+
+  private boolean isOfXen() {
+    return input.snapshot().libvirt().uri().startsWith("xen:///");
+  }
+
+  private Optional<String> noVchan() {
+    HostFacts.PageGrants grants = input.snapshot().host().pageGrants();
+    if (!isOfXen()) {
+      return Optional.of("only guests of Xen on this host share pages with its server");
+    } else if (serverIsAway().isPresent()) {
+      return serverIsAway();
+    } else if (!grants.gntalloc()) {
+      return Optional.of(
+          "/dev/xen/gntalloc is not there or may not be used (modprobe xen-gntalloc)");
+    }
+    return grants.evtchn()
+        ? Optional.empty()
+        : Optional.of("/dev/xen/evtchn is not there or may not be used (modprobe xen-evtchn)");
+  }
+
+  private Optional<String> noRdma() {
+    return serverIsAway().isPresent() || input.snapshot().host().ucx()
+        ? Optional.empty()
+        : Optional.of("this host has no UCX for the server (Debian: libucx0)");
+  }
+
+  /** What auto means: rdma without an adapter is UCX over TCP, which is no faster than tcp. */
+  private boolean isWanted(Channel channel) {
+    return wanted() == channel
+        || (wanted() == Channel.AUTO && (channel != Channel.RDMA || !guest.vfs().isEmpty()));
+  }
+
+  private Optional<String> noSharedMemory() {
+    if (!input.snapshot().libvirt().uri().startsWith("qemu:///")) {
+      return Optional.of("only guests of QEMU on this host share memory with its server");
+    } else if (serverIsAway().isPresent()) {
+      return serverIsAway();
+    }
+    MemorySize size = guest.vgpu().map(VGpu::region).orElse(new MemorySize(0));
+    long free = input.snapshot().host().sharedMemory();
+    for (Guest other : input.descriptor().guests()) {
+      if (other.name().equals(guest.name())) {
+        break;
+      }
+      free -= toBeMade(other);
+    }
+    return toBeMade(guest) > free
+        ? Optional.of(
+            SHARED_MEMORY
+                + " has "
+                + new MemorySize(Math.max(0, free)).rounded()
+                + " free, and the region takes "
+                + size)
+        : Optional.empty();
+  }
+
+  /** What a guest's region will take that it has not taken yet. */
+  private long toBeMade(Guest one) {
+    boolean never =
+        one.vgpu().isEmpty()
+            || (one.vgpu().get().channel() != Channel.AUTO
+                && one.vgpu().get().channel() != Channel.IVSHMEM);
+    boolean made = input.journal().entry(MakeRegion.id(one.name().text())).isPresent();
+    return never || made ? 0 : one.vgpu().get().region().bytes();
+  }
+
+  /** In the order in which the client tries them. */
+  List<Channel> usable() {
+    if (guest.vgpu().isEmpty()) {
+      return List.of();
+    }
+    return ALL.stream()
+        .filter(this::isWanted)
+        .filter(channel -> !obstacles.containsKey(channel))
+        .toList();
+  }
+
+  /** Notes a channel that the descriptor insists on and that cannot be. */
+  void check(Problems problems) {
+    if (guest.vgpu().isPresent() && obstacles.containsKey(wanted())) {
+      problems.add(
+          input.file().positions().of(guest.vgpu().get(), "channel"),
+          "the guest cannot use " + word(wanted()) + ": " + obstacles.get(wanted()),
+          "channel: auto takes the best that works");
+    }
+  }
+
+  /** Why {@code auto} takes nothing faster than the network; empty if it does. */
+  Optional<String> warning() {
+    return wanted() == Channel.AUTO && usable().equals(List.of(Channel.TCP))
+        ? Optional.of(
+            "the guest '"
+                + guest.name()
+                + "' reaches its GPU over the network: "
+                + ALL.stream()
+                    .filter(channel -> isWanted(channel) && obstacles.containsKey(channel))
+                    .filter(this::isOfItsHypervisor)
+                    .map(obstacles::get)
+                    .distinct()
+                    .collect(Collectors.joining("; ")))
+        : Optional.empty();
+  }
+
+  /** Nobody has to hear of a channel that another hypervisor's guests have. */
+  private boolean isOfItsHypervisor(Channel channel) {
+    return switch (channel) {
+      case VCHAN -> isOfXen();
+      case IVSHMEM, VSOCK -> !isOfXen();
+      default -> true;
+    };
+  }
+
+  /** For people: {@code ivshmem (128MiB), tcp}. */
+  String summary() {
+    return usable().stream()
+        .map(c -> word(c) + (c == Channel.IVSHMEM ? " (" + region() + ")" : ""))
+        .collect(Collectors.joining(", "));
+  }
+
+  static String word(Channel channel) {
+    return channel.name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * What the client is told: addresses, the best first.
+   *
+   * @param server the server's address in the guest's network
+   */
+  String addresses(Endpoint server) {
+    return usable().stream()
+        .flatMap(channel -> addresses(channel, server))
+        .collect(Collectors.joining(", "));
+  }
+
+  /**
+   * The line of the client's configuration that keeps rdma to the guest's virtual functions; empty
+   * where the port of one of them is not known, and UCX takes what it finds.
+   */
+  String rdmaPorts() {
+    List<PortName> ports = input.devices().of(guest.name()).ports();
+    return !usable().contains(Channel.RDMA) || ports.isEmpty()
+        ? ""
+        : "rdma-ports = " + PortName.list(ports) + "\n";
+  }
+
+  private Stream<String> addresses(Channel channel, Endpoint server) {
+    String network = word(channel) + "://" + server.host() + ":" + server.port();
+    String vsock = Endpoint.vsock(Endpoint.HOST, server.port()).toString();
+    if (channel == Channel.VSOCK) {
+      return Stream.of(vsock);
+    }
+    // The first contact and the doorbell need no network either.
+    return channel == Channel.IVSHMEM && usesVsock()
+        ? Stream.of(word(channel) + "+" + vsock, network)
+        : Stream.of(network);
+  }
+
+  private MemorySize region() {
+    return guest.vgpu().orElseThrow().region();
+  }
+
+  /** Whether the server grants pages to it. */
+  boolean usesVchan() {
+    return usable().contains(Channel.VCHAN);
+  }
+
+  boolean sharesMemory() {
+    return usable().contains(Channel.IVSHMEM);
+  }
+
+  /** For itself, or for the first contact of ivshmem. */
+  boolean usesVsock() {
+    return usable().contains(Channel.VSOCK)
+        || (sharesMemory() && !obstacles.containsKey(Channel.VSOCK));
+  }
+
+  private long cid() {
+    return Identities.cid(input.descriptor().setupName().text(), guest.name().text());
+  }
+
+  private String regionName() {
+    return "graft." + input.descriptor().setupName() + "." + guest.name();
+  }
+
+  private Path regionFile() {
+    return SHARED_MEMORY.resolve(regionName());
+  }
+
+  /** The steps that make what the channels need on the host. */
+  List<Step> steps() {
+    return sharesMemory()
+        ? List.of(
+            new MakeRegion(
+                input.snapshot().libvirt().uri(), guest.name().text(), regionFile(), region()))
+        : List.of();
+  }
+
+  /** Adds the devices that they need. */
+  void addTo(DomainSpec.Builder spec) {
+    if (usesVsock()) {
+      spec.vsock(VsockSpec.of(cid()));
+    }
+    if (sharesMemory()) {
+      spec.sharedMemory(
+          new ShmemSpec(
+              regionName(), graft.hypervisors.libvirt.domain.MemorySize.ofBytes(region().bytes())));
+    }
+  }
+
+  /** All settings of a vGPU, as the server's list of tokens has them. */
+  String grant() {
+    List<String> settings = new ArrayList<>();
+    guest.vgpu().flatMap(VGpu::memory).ifPresent(m -> settings.add("memory=" + m.bytes()));
+    if (usesVsock()) {
+      settings.add("cid=" + cid());
+    }
+    if (sharesMemory()) {
+      settings.add("region=" + regionFile());
+    }
+    if (usesVchan()) {
+      settings.add("domain=" + guest.name()); // as GuestDomain names it
+    }
+    return String.join(" ", settings);
+  }
+}

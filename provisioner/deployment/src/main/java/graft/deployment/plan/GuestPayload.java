@@ -1,0 +1,59 @@
+package graft.deployment.plan;
+
+import graft.common.values.UserName;
+import graft.deployment.descriptor.guest.Guest;
+import graft.guests.connection.CudaCheck;
+import graft.guests.connection.SshLogin;
+import graft.guests.payload.Payload;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** What a guest is to have, apart from how it gets it. */
+public final class GuestPayload {
+  private final PlanInput input;
+  private final Guest guest;
+  private final GuestBundles bundles;
+
+  GuestPayload(PlanInput input, Guest guest) {
+    this.input = input;
+    this.guest = guest;
+    this.bundles = new GuestBundles(input, new ServerSteps(input), guest);
+  }
+
+  public String name() {
+    return guest.name().text();
+  }
+
+  public Payload payload() {
+    return bundles.payload();
+  }
+
+  /** The commands that prove it. */
+  public List<String> checks() {
+    List<String> checks = new ArrayList<>(bundles.checks().values());
+    if (guest.vgpu().isPresent()) {
+      checks.add(CudaCheck.PROGRAM + " --no-measure");
+    }
+    return checks;
+  }
+
+  /** How to log in: as the descriptor says, else as this user with the caller's own keys. */
+  public SshLogin ssh(UserName user) {
+    Path disk = input.layout().guest(guest.name()).resolve(GuestSteps.ROOT_DISK);
+    Path knownHosts = SshLogin.knownHostsBeside(disk);
+    return guest
+        .setup()
+        .ssh()
+        .map(
+            ssh ->
+                new SshLogin(
+                    ssh.user(),
+                    ssh.address(),
+                    ssh.port(),
+                    ssh.key().map(input.file()::resolve),
+                    knownHosts))
+        .orElseGet(() -> new SshLogin(user, Optional.empty(), 22, Optional.empty(), knownHosts));
+  }
+}

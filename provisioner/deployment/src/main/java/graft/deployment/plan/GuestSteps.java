@@ -1,0 +1,375 @@
+package graft.deployment.plan;
+
+import graft.common.bind.Position;
+import graft.common.bind.Problems;
+import graft.common.values.MemorySize;
+import graft.common.values.TimeSpan;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.guest.Disk;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.Kernel;
+import graft.deployment.descriptor.guest.Ready;
+import graft.deployment.descriptor.guest.Setup;
+import graft.deployment.descriptor.guest.VGpu;
+import graft.deployment.fabric.GuestDevices;
+import graft.deployment.observe.FileFacts;
+import graft.deployment.state.ChannelMeasurement;
+import graft.deployment.state.Layout;
+import graft.deployment.step.Step;
+import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.guest.AwaitGuest;
+import graft.deployment.step.guest.BuildInitramfs;
+import graft.deployment.step.guest.CheckBundle;
+import graft.deployment.step.guest.CopyFile;
+import graft.deployment.step.guest.CreateDisk;
+import graft.deployment.step.guest.DefineGuest;
+import graft.deployment.step.guest.GrantAccess;
+import graft.deployment.step.guest.InstallByAgent;
+import graft.deployment.step.guest.InstallBySsh;
+import graft.deployment.step.guest.InstallIntoImage;
+import graft.deployment.step.guest.MakeFolder;
+import graft.deployment.step.guest.MakeToken;
+import graft.deployment.step.guest.OrderChannels;
+import graft.deployment.step.guest.ShareTokens;
+import graft.deployment.step.guest.StartGuest;
+import graft.deployment.step.guest.VerifyCuda;
+import graft.guests.payload.CloudInitSeed;
+import graft.guests.payload.FileStamp;
+import graft.guests.payload.Payload;
+import graft.hypervisors.libvirt.capabilities.HostCapabilities;
+import graft.hypervisors.libvirt.domain.Xml;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The steps that make one guest. */
+final class GuestSteps {
+  static final String KERNEL = "kernel";
+  static final String INITRAMFS = "initramfs";
+  static final String ROOT_DISK = "root.qcow2";
+
+  private final PlanInput input;
+  private final ServerSteps servers;
+  private final Guest guest;
+  private final GuestDevices devices;
+  private final GuestChannels channels;
+  private final Setup.Way way;
+  private final GuestSeed seed;
+  private final GuestLogin login;
+  private final Path folder;
+  private final String name;
+  private final String uri;
+  private final String uuid;
+
+  GuestSteps(PlanInput input, ServerSteps servers, Guest guest, GuestDevices devices) {
+    this.devices = devices;
+    this.input = input;
+    this.servers = servers;
+    this.guest = guest;
+    this.channels = new GuestChannels(input, guest);
+    this.way = WayChoice.of(input, guest).way();
+    this.seed = new GuestSeed(input, guest);
+    this.login = new GuestLogin(input, guest);
+    this.folder = input.layout().guest(guest.name());
+    this.name = guest.name().text();
+    this.uri = input.snapshot().libvirt().uri();
+    this.uuid = Identities.uuid(input.descriptor().setupName().text(), name).toString();
+  }
+
+  /** Whether a guest boots with a seed: for its set-up, or only for the user's own cloud-config. */
+  static boolean hasSeed(PlanInput input, Guest guest) {
+    return WayChoice.of(input, guest).way() == Setup.Way.SEED
+        || (guest.image().isPresent() && guest.setup().userData().isPresent());
+  }
+
+  static String diskFile(Disk disk) {
+    return "disk-" + disk.name() + ".qcow2";
+  }
+
+  List<Step> steps() {
+    Layout layout = input.layout();
+    List<Step> steps = new ArrayList<>();
+    if (guest.vgpu().isPresent() && servers.node(guest.vgpu().get().gpu()).isEmpty()) {
+      VGpu vgpu = guest.vgpu().get();
+      Path token = layout.state().token(guest.name());
+      Path tokens = layout.state().tokens(vgpu.gpu());
+      steps.add(new MakeToken(name, token));
+      steps.add(new GrantAccess(name, vgpu.gpu().text(), token, tokens, channels.grant()));
+      steps.addAll(channels.steps());
+    }
+    steps.add(new MakeFolder(name, folder, layout.ownParents() + 1));
+    if (guest.image().isPresent()) {
+      Path image = input.file().resolve(guest.image().get());
+      steps.add(disk("root", Optional.of(image), Optional.empty(), folder.resolve(ROOT_DISK)));
+    }
+    for (Disk disk : guest.disks()) {
+      Optional<Path> source = disk.source().map(input.file()::resolve);
+      steps.add(disk(disk.name().text(), source, disk.size(), folder.resolve(diskFile(disk))));
+    }
+    steps.addAll(login.steps());
+    Payload payload = login.with(new GuestBundles(input, servers, guest).payload());
+    kernel(steps);
+    WayIn wayIn = wayIn();
+    steps.addAll(wayIn.beforeStart(payload));
+    if (hasSeed(input, guest) && way != Setup.Way.SEED) {
+      steps.addAll(new SeedWay().beforeStart(Payload.empty(name)));
+    }
+    steps.addAll(devices.take());
+    domain(steps);
+    if (guest.ready().when() != Ready.When.OFF) {
+      ready(steps, payload);
+      steps.addAll(wayIn.whenReady(payload));
+      last(steps);
+    }
+    return steps;
+  }
+
+  /** The guest's way in. */
+  WayIn wayIn() {
+    return switch (way) {
+      case SEED -> new SeedWay();
+      case INITRAMFS -> new InitramfsWay();
+      case AGENT -> new AgentWay();
+      case SSH -> new SshWay();
+      case IMAGE -> new ImageWay();
+      default -> new WayIn() {};
+    };
+  }
+
+  /** A cloud-init NoCloud seed at the first boot. */
+  private final class SeedWay implements WayIn {
+    @Override
+    public List<Step> beforeStart(Payload payload) {
+      return List.of(seed.step(payload));
+    }
+
+    @Override
+    public List<Step> whenReady(Payload payload) {
+      return payload.isEmpty() || !byAgentToo()
+          ? List.of()
+          : List.of(seed.install(uri, uuid, payload));
+    }
+  }
+
+  /** An addition to the initramfs, which holds files and nothing else. */
+  private final class InitramfsWay implements WayIn {
+    @Override
+    public void check(Payload payload, Position at, Problems problems) {
+      if (!payload.packages().isEmpty() || !payload.services().isEmpty()) {
+        problems.add(
+            at,
+            "a guest that boots an initramfs gets files from its bundles, and neither packages nor"
+                + " services",
+            "boot an image, or leave the bundle out");
+      }
+    }
+
+    @Override
+    public List<Step> beforeStart(Payload payload) {
+      String initramfs = guest.kernel().flatMap(Kernel::initramfs).orElseThrow();
+      return List.of(
+          new BuildInitramfs(name, stamp(initramfs), payload, folder.resolve(INITRAMFS)));
+    }
+  }
+
+  /** The QEMU guest agent of the running guest. */
+  private final class AgentWay implements WayIn {
+    @Override
+    public void check(Payload payload, Position at, Problems problems) {
+      needsReady("agent", Ready.When.AGENT, at, problems);
+    }
+
+    @Override
+    public List<Step> whenReady(Payload payload) {
+      return payload.isEmpty()
+          ? List.of()
+          : List.of(
+              new InstallByAgent(
+                  uri, name, uuid, payload, Optional.empty(), guest.ready().timeout()));
+    }
+  }
+
+  /** Ansible over SSH. */
+  private final class SshWay implements WayIn {
+    @Override
+    public void check(Payload payload, Position at, Problems problems) {
+      needsReady("ssh", Ready.When.AGENT, at, problems);
+      for (String obstacle : WayChoice.sshObstacles(input.snapshot().bundles(), guest)) {
+        problems.add(
+            at,
+            "the way ssh does not lead to '" + name + "': " + obstacle,
+            obstacle.endsWith("on this host")
+                ? "apt-get install ansible openssh-client"
+                : "give it a libvirt network, or write the address into ssh");
+      }
+    }
+
+    @Override
+    public List<Step> whenReady(Payload payload) {
+      return payload.isEmpty()
+          ? List.of()
+          : List.of(
+              new InstallBySsh(
+                  uri,
+                  name,
+                  uuid,
+                  login.ssh().orElseThrow(),
+                  payload,
+                  input.snapshot().bundles().playbooks(),
+                  guest.ready().timeout()));
+    }
+  }
+
+  /** Into the disk, before it boots. */
+  private final class ImageWay implements WayIn {
+    @Override
+    public void check(Payload payload, Position at, Problems problems) {
+      if (guest.image().isEmpty()) {
+        problems.add(at, "the way image needs a guest that boots an image");
+      }
+      if (!input.snapshot().bundles().programs().contains("virt-customize")) {
+        problems.add(
+            at,
+            "the way image needs virt-customize on this host",
+            "apt-get install libguestfs-tools, or leave way: auto");
+      }
+    }
+
+    @Override
+    public List<Step> beforeStart(Payload payload) {
+      return payload.isEmpty()
+          ? List.of()
+          : List.of(
+              new InstallIntoImage(
+                  name, payload, folder.resolve(ROOT_DISK), GuestDomain.isEmulated(input, guest)));
+    }
+  }
+
+  private void needsReady(String way, Ready.When when, Position at, Problems problems) {
+    if (guest.ready().when() != when) {
+      problems.add(
+          at,
+          "the way " + way + " brings everything in once the guest answers",
+          "leave out ready: {when: ...}");
+    }
+  }
+
+  private void kernel(List<Step> steps) {
+    if (guest.kernel().isEmpty()) {
+      return;
+    }
+    Kernel kernel = guest.kernel().get();
+    steps.add(new CopyFile(name, KERNEL, stamp(kernel.image()), folder.resolve(KERNEL)));
+    if (kernel.initramfs().isPresent() && way != Setup.Way.INITRAMFS) {
+      steps.addAll(new InitramfsWay().beforeStart(Payload.empty(name)));
+    }
+  }
+
+  private Step disk(String disk, Optional<Path> source, Optional<MemorySize> size, Path target) {
+    Optional<FileFacts> facts = source.flatMap(input.snapshot()::file);
+    String format = facts.map(f -> f.qcow2() ? "qcow2" : "raw").orElse("");
+    return new CreateDisk(
+        name, disk, source.map(p -> facts.orElseThrow().stamp(p)), format, size, target);
+  }
+
+  private void domain(List<Step> steps) {
+    HostCapabilities host = input.snapshot().libvirt().capabilities().orElseThrow();
+    Path console = GuestDomain.console(input, guest);
+    String xml =
+        Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest, devices), host));
+    String cpus = guest.cpus() == 1 ? "1 CPU" : guest.cpus() + " CPUs";
+    String reach = guest.vgpu().isPresent() ? ", channels " + channels.summary() : "";
+    String summary = cpus + ", " + guest.memory() + reach;
+    steps.add(new DefineGuest(uri, name, uuid, summary, xml));
+    for (String device : devices.devices()) {
+      Optional<Boolean> permissive =
+          devices.permissive().contains(device) ? Optional.of(true) : Optional.empty();
+      steps.add(new AttachDevice(uri, name, uuid, device, permissive));
+    }
+    steps.add(new StartGuest(uri, name, uuid, console));
+  }
+
+  private void ready(List<Step> steps, Payload payload) {
+    Ready ready = guest.ready();
+    boolean agent = ready.when() == Ready.When.AGENT;
+    boolean seeded = way == Setup.Way.SEED && agent;
+    String marker = seeded ? CloudInitSeed.marker(seed.step(payload).instance()) : "";
+    Path console = GuestDomain.console(input, guest);
+    steps.add(
+        new AwaitGuest(
+            uri,
+            name,
+            uuid,
+            ready.text().orElse(""),
+            marker,
+            seeded && byAgentToo(),
+            agent ? login.ssh() : Optional.empty(),
+            ready.timeout(),
+            console));
+  }
+
+  /** What shows that the guest has what it should have, with what its programs find there. */
+  private void last(List<Step> steps) {
+    TimeSpan timeout = guest.ready().timeout();
+    for (Gpu gpu : GuestBundles.owned(input, guest)) {
+      Path tokens = input.layout().state().tokens(gpu.name());
+      List<String> users = servers.users(gpu);
+      steps.add(
+          new ShareTokens(uri, name, uuid, login.ssh(), gpu.name().text(), tokens, users, timeout));
+    }
+    boolean proven = guest.ready().verify() && way != Setup.Way.NONE;
+    if (proven) {
+      new GuestBundles(input, servers, guest)
+          .checks()
+          .forEach(
+              (bundle, command) ->
+                  steps.add(
+                      new CheckBundle(uri, name, uuid, login.ssh(), bundle, command, timeout)));
+    }
+    steps.addAll(order(steps));
+    if (proven && guest.vgpu().isPresent()) {
+      boolean patient = servers.inGuest(guest.vgpu().get().gpu());
+      steps.add(new VerifyCuda(uri, name, uuid, login.ssh(), patient, timeout));
+    }
+  }
+
+  /**
+   * The step that brings the client the order of its channels, where that is not the usual one or
+   * was another one. It is done again where a later measurement found the guest without it.
+   */
+  private List<Step> order(List<Step> before) {
+    Optional<ChannelChoice> choice = ChannelChoice.of(input, name, before);
+    if (choice.isEmpty()) {
+      return List.of();
+    }
+    Optional<ChannelMeasurement> measured =
+        choice.get().measured().filter(found -> choice.get().by() == ChannelChoice.By.MEASURED);
+    boolean lacksIt =
+        measured.map(found -> choice.get().differsFrom(found.addresses())).orElse(false);
+    Optional<OrderChannels> done =
+        input.journal().step(OrderChannels.id(name), OrderChannels.class);
+    if (done.isEmpty() && !lacksIt && choice.get().order().equals(choice.get().usual())) {
+      return List.of();
+    }
+    String when = measured.map(found -> found.when().toString()).orElse("");
+    String since = done.isPresent() && !lacksIt ? done.get().measured() : when;
+    return List.of(
+        new OrderChannels(
+            uri, name, uuid, login.ssh(), choice.get().order(), choice.get().usual(), since));
+  }
+
+  /**
+   * Whether its agent brings what a guest does not take from its seed: where the choice is ours.
+   */
+  private boolean byAgentToo() {
+    return guest.setup().way() == Setup.Way.AUTO
+        && guest.ready().when() == Ready.When.AGENT
+        && GuestDomain.hasAgent(input, guest);
+  }
+
+  private FileStamp stamp(String named) {
+    Path path = input.file().resolve(named);
+    return input.snapshot().file(path).orElseThrow().stamp(path);
+  }
+}

@@ -1,0 +1,108 @@
+package graft.deployment.plan;
+
+import graft.deployment.journal.Entry;
+import graft.deployment.journal.JournalState;
+import graft.deployment.observe.Snapshot;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Compares the steps that a lane should have with those that it has, and says what to take back and
+ * what to do.
+ *
+ * <p>Steps of a lane stand on each other. From the first that is missing, changed or gone, all
+ * later ones are taken back and done anew, except where a step can be done anew in place or is one
+ * that can be plugged in, and except those that are independent of the ones before.
+ */
+final class LanePlan {
+  private final Snapshot snapshot;
+  private final List<Step> wanted;
+  private final Map<String, Entry> there = new LinkedHashMap<>();
+  private final List<Action> undo = new ArrayList<>();
+  private final List<Action> todo = new ArrayList<>();
+
+  LanePlan(Lane lane, List<Step> wanted, JournalState journal, Snapshot snapshot) {
+    this.snapshot = snapshot;
+    this.wanted = wanted;
+    journal
+        .entries()
+        .forEach(
+            (id, entry) -> {
+              if (entry.step().lane().equals(lane)) {
+                there.put(id, entry);
+              }
+            });
+    compare();
+  }
+
+  private void compare() {
+    Set<String> kept = new HashSet<>();
+    boolean standing = true;
+    for (Step step : wanted) {
+      Entry entry = there.get(step.id());
+      boolean own = standing || step.isIndependent();
+      String why = own ? why(step, entry) : "";
+      if (why == null) {
+        kept.add(step.id());
+        continue;
+      }
+      todo.add(new Action(Action.Kind.DO, step, why));
+      boolean inPlace = step.isInPlace() && entry != null;
+      if (own && (inPlace || canBeDoneOver(step, entry))) {
+        kept.add(step.id());
+      }
+      standing &= inPlace || step.isPluggable();
+    }
+    List<Entry> newestFirst = new ArrayList<>(there.values());
+    Collections.reverse(newestFirst);
+    for (Entry entry : newestFirst) {
+      if (!kept.contains(entry.step().id())) {
+        undo.add(new Action(Action.Kind.UNDO, entry.step(), whyUndo(entry)));
+      }
+    }
+  }
+
+  /** The same step can be done over what is left of it. */
+  private static boolean canBeDoneOver(Step step, Entry entry) {
+    return entry != null && entry.step().equals(step) && entry.status() != Entry.Status.UNDOING;
+  }
+
+  /** Why a step has to be done; null if it has not. */
+  private String why(Step step, Entry entry) {
+    if (entry == null) {
+      return "";
+    }
+    if (!entry.step().equals(step)) {
+      return "changed";
+    }
+    return switch (entry.status()) {
+      case DONE -> step.isDone(snapshot) ? null : "gone from the host";
+      case BEGUN -> "was interrupted";
+      case FAILED -> "failed before";
+      case UNDOING -> "was being taken back";
+    };
+  }
+
+  private String whyUndo(Entry entry) {
+    String id = entry.step().id();
+    boolean stays = wanted.stream().anyMatch(step -> step.id().equals(id));
+    return stays ? "" : "no longer in the descriptor";
+  }
+
+  /** What to take back, in that order. Steps that leave nothing are left out. */
+  List<Action> undo() {
+    return undo.stream().filter(a -> a.step().leavesSomething()).toList();
+  }
+
+  /** What to do, in that order. */
+  List<Action> todo() {
+    return todo;
+  }
+}

@@ -1,0 +1,56 @@
+package graft.deployment.plan;
+
+import graft.common.bind.Position;
+import graft.common.bind.Positions;
+import graft.common.bind.Problems;
+import graft.deployment.descriptor.Descriptor;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.gpu.GpuDevice;
+import graft.deployment.descriptor.gpu.Owner;
+import graft.deployment.descriptor.guest.VGpu;
+
+/**
+ * What a descriptor can say and this version cannot do. It is refused by name: a set-up with a part
+ * left out would look as if it had worked.
+ */
+final class NotSupportedYet {
+  /** No NVIDIA device yet in the part that serves by PCI address. */
+  private final Descriptor descriptor;
+
+  private final Positions positions;
+  private final Problems problems;
+
+  NotSupportedYet(PlanInput input, Problems problems) {
+    this.descriptor = input.descriptor();
+    this.positions = input.file().positions();
+    this.problems = problems;
+  }
+
+  void check() {
+    descriptor.gpus().forEach(this::gpu);
+    descriptor.guests().forEach(guest -> guest.vgpu().ifPresent(this::vgpu));
+  }
+
+  private void gpu(Gpu gpu) {
+    if (gpu.device().kind() == GpuDevice.Kind.PCI && gpu.owner().kind() == Owner.Kind.HOST) {
+      refuse(positions.of(gpu, "device"), "serving a GPU by its PCI address", "write gpu or gpu:N");
+    }
+  }
+
+  private void vgpu(VGpu vgpu) {
+    if (vgpu.compute().isPresent()) {
+      refuse(positions.of(vgpu, "compute"), "a share of compute");
+    }
+    if (vgpu.exclusive()) {
+      refuse(positions.of(vgpu, "exclusive"), "exclusive use of a GPU");
+    }
+  }
+
+  private void refuse(Position at, String what) {
+    refuse(at, what, "");
+  }
+
+  private void refuse(Position at, String what, String hint) {
+    problems.add(at, "not supported yet on this host: " + what, hint);
+  }
+}

@@ -1,0 +1,103 @@
+package graft.deployment.plan;
+
+import graft.deployment.step.Lane;
+import graft.deployment.step.StepCodec;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What will be done, in order: first everything that is taken back, then everything that is done.
+ * Lanes of one phase go side by side.
+ *
+ * @param setup the set-up's name
+ * @param uri the libvirt connection
+ * @param warnings what the user should know, each a sentence
+ * @param notes what was chosen, and why
+ * @param channels the order of each guest's channels
+ */
+public record Plan(
+    String setup,
+    String uri,
+    List<Action> actions,
+    List<String> warnings,
+    List<String> notes,
+    List<ChannelChoice> channels) {
+  /** A part of a plan, which says nothing of channels. */
+  public Plan(
+      String setup, String uri, List<Action> actions, List<String> warnings, List<String> notes) {
+    this(setup, uri, actions, warnings, notes, List.of());
+  }
+
+  /** Keeps the lists from changing. */
+  public Plan {
+    actions = List.copyOf(actions);
+    warnings = List.copyOf(warnings);
+    notes = List.copyOf(notes);
+    channels = List.copyOf(channels);
+  }
+
+  public boolean isEmpty() {
+    return actions.isEmpty();
+  }
+
+  /** The actions by lane, in order. */
+  public Map<Lane, List<Action>> byLane(Action.Kind kind) {
+    Map<Lane, List<Action>> lanes = new LinkedHashMap<>();
+    for (Action action : actions) {
+      if (action.kind() == kind) {
+        lanes.computeIfAbsent(action.step().lane(), lane -> new ArrayList<>()).add(action);
+      }
+    }
+    return lanes;
+  }
+
+  /** For people. */
+  public String toText() {
+    StringBuilder text = new StringBuilder();
+    warnings.forEach(warning -> text.append("warning: ").append(warning).append('\n'));
+    notes.forEach(note -> text.append("note: ").append(note).append('\n'));
+    channels.stream()
+        .filter(choice -> choice.measured().isPresent())
+        .forEach(choice -> text.append("note: ").append(choice).append('\n'));
+    if (isEmpty()) {
+      return text.append(setup).append(": nothing to do\n").toString();
+    }
+    text.append(setup).append(" on ").append(uri).append('\n');
+    for (Action.Kind kind : List.of(Action.Kind.UNDO, Action.Kind.DO)) {
+      byLane(kind)
+          .forEach(
+              (lane, actions) -> {
+                text.append("  ").append(lane).append('\n');
+                actions.forEach(a -> text.append("    ").append(a).append('\n'));
+              });
+    }
+    long count = actions.size();
+    text.append(count == 1 ? "1 step\n" : count + " steps\n");
+    return text.toString();
+  }
+
+  /** For programs. */
+  public Map<String, Object> toTree() {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("setup", setup);
+    tree.put("uri", uri);
+    tree.put("warnings", warnings);
+    tree.put("notes", notes);
+    tree.put("channels", channels.stream().map(ChannelChoice::toTree).toList());
+    List<Object> list = new ArrayList<>();
+    for (Action action : actions) {
+      Map<String, Object> one = new LinkedHashMap<>();
+      one.put("action", action.kind() == Action.Kind.DO ? "do" : "undo");
+      one.put("id", action.step().id());
+      one.put("type", action.step().getClass().getSimpleName());
+      one.put("description", action.step().describe());
+      one.put("why", action.why());
+      one.put("step", StepCodec.write(action.step()));
+      list.add(one);
+    }
+    tree.put("actions", list);
+    return tree;
+  }
+}

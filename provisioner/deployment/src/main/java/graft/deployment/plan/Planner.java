@@ -1,0 +1,162 @@
+package graft.deployment.plan;
+
+import graft.common.bind.Problems;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.fabric.DevicePlan;
+import graft.deployment.fabric.DevicePlanner;
+import graft.deployment.observe.HostFacts;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.guest.BringsPayload;
+import graft.sriov.StubDriver;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Makes plans. The same input gives the same plan. */
+public final class Planner {
+  private Planner() {}
+
+  /**
+   * The plan that makes the host as the descriptor says.
+   *
+   * @throws UnfitHostException with everything that is in the way
+   */
+  public static Plan plan(PlanInput given) {
+    PlanInput input = withDevices(given);
+    DevicePlan devices = input.devices();
+    Map<Lane, List<Step>> wanted = new LinkedHashMap<>();
+    devices.steps().forEach(step -> add(wanted, step));
+    if (!devices.first()) {
+      rest(input, wanted);
+    }
+    List<Action> actions = actions(input, wanted);
+    return new Plan(
+        input.descriptor().setupName().text(),
+        input.snapshot().libvirt().uri(),
+        actions,
+        warnings(input, devices),
+        notes(input, devices, actions),
+        channels(input, wanted));
+  }
+
+  /** The input with what is to be done with the host's devices, once nothing is in the way. */
+  private static PlanInput withDevices(PlanInput input) {
+    Problems problems = new Problems();
+    new NotSupportedYet(input, problems).check();
+    new Preflight(input, problems).check();
+    DevicePlan devices =
+        new DevicePlanner(
+                input.file(),
+                input.snapshot(),
+                input.journal(),
+                input.layout().state(),
+                input.snapshot().libvirt().capabilities().flatMap(input.hypervisor()::numa),
+                StubDriver.of(input.hypervisor().deviceDriver()))
+            .plan(problems);
+    if (!problems.isEmpty()) {
+      throw new UnfitHostException(problems.sorted());
+    }
+    return input.with(devices);
+  }
+
+  /** All that is not on the host's devices, and what is there and may have to go. */
+  private static void rest(PlanInput input, Map<Lane, List<Step>> wanted) {
+    ServerSteps servers = new ServerSteps(input);
+    servers.grantLimit().ifPresent(step -> add(wanted, step));
+    NetworkSteps.of(input).forEach(step -> add(wanted, step));
+    servers.steps().forEach(step -> add(wanted, step));
+    for (Guest guest : input.descriptor().guests()) {
+      new GuestSteps(input, servers, guest, input.devices().of(guest.name()))
+          .steps()
+          .forEach(step -> add(wanted, step));
+    }
+    input
+        .journal()
+        .entries()
+        .values()
+        .forEach(entry -> wanted.computeIfAbsent(entry.step().lane(), lane -> List.of()));
+  }
+
+  /**
+   * What each guest of the descriptor is to have.
+   *
+   * @throws UnfitHostException with everything that is in the way
+   */
+  public static List<GuestPayload> payloads(PlanInput given) {
+    PlanInput input = withDevices(given);
+    return input.descriptor().guests().stream()
+        .map(guest -> new GuestPayload(input, guest))
+        .toList();
+  }
+
+  private static void add(Map<Lane, List<Step>> lanes, Step step) {
+    lanes.computeIfAbsent(step.lane(), lane -> new ArrayList<>()).add(step);
+  }
+
+  private static List<Action> actions(PlanInput input, Map<Lane, List<Step>> wanted) {
+    List<Action> undo = new ArrayList<>();
+    List<Action> todo = new ArrayList<>();
+    wanted.forEach(
+        (lane, steps) -> {
+          LanePlan plan = new LanePlan(lane, steps, input.journal(), input.snapshot());
+          undo.addAll(plan.undo());
+          todo.addAll(plan.todo());
+        });
+    Comparator<Action> byPhase = Comparator.comparing(action -> action.step().lane().phase());
+    undo.sort(byPhase.reversed());
+    todo.sort(byPhase);
+    undo.addAll(todo);
+    return undo;
+  }
+
+  /** What was chosen: the devices, and the ways into guests that something is brought into. */
+  private static List<String> notes(PlanInput input, DevicePlan devices, List<Action> actions) {
+    List<String> notes = new ArrayList<>(devices.notes());
+    for (Guest guest : input.descriptor().guests()) {
+      boolean brings =
+          actions.stream()
+              .filter(a -> a.kind() == Action.Kind.DO && a.step() instanceof BringsPayload)
+              .anyMatch(a -> a.step().lane().equals(Lane.guest(guest.name().text())));
+      if (brings) {
+        WayChoice.of(input, guest).note(guest).ifPresent(notes::add);
+      }
+    }
+    return notes;
+  }
+
+  private static List<ChannelChoice> channels(PlanInput input, Map<Lane, List<Step>> wanted) {
+    return input.descriptor().guests().stream()
+        .map(guest -> guest.name().text())
+        .map(
+            guest ->
+                ChannelChoice.of(input, guest, wanted.getOrDefault(Lane.guest(guest), List.of())))
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  private static List<String> warnings(PlanInput input, DevicePlan devices) {
+    List<String> warnings =
+        new ArrayList<>(
+            input.hypervisor().warnings(input.snapshot().libvirt().capabilities().orElseThrow()));
+    warnings.addAll(devices.warnings());
+    HostFacts host = input.snapshot().host();
+    for (Guest guest : input.descriptor().guests()) {
+      new GuestChannels(input, guest).warning().ifPresent(warnings::add);
+      if (guest.cpus() > host.cpus()) {
+        warnings.add(
+            "the guest '" + guest.name() + "' has more CPUs than the host (" + host.cpus() + ")");
+      }
+    }
+    String before = input.journal().descriptor();
+    String now = input.file().path().toAbsolutePath().normalize().toString();
+    if (!before.isEmpty() && !before.equals(now)) {
+      warnings.add(
+          "'" + input.descriptor().setupName() + "' was applied from " + before + " before");
+    }
+    return warnings;
+  }
+}

@@ -1,0 +1,196 @@
+package graft.deployment.plan;
+
+import graft.common.bind.Position;
+import graft.common.bind.Positions;
+import graft.common.bind.Problems;
+import graft.common.bind.Spelling;
+import graft.common.values.MemorySize;
+import graft.deployment.descriptor.Descriptor;
+import graft.deployment.descriptor.HypervisorChoice;
+import graft.deployment.descriptor.Network;
+import graft.deployment.descriptor.Node;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.gpu.GpuDevice;
+import graft.deployment.descriptor.gpu.Owner;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.observe.FileFacts;
+import graft.deployment.observe.LibvirtFacts;
+import graft.deployment.observe.NetworkFacts;
+import graft.deployment.observe.Snapshot;
+import graft.hypervisors.libvirt.GuestFeature;
+import graft.hypervisors.libvirt.domain.Virtualization;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Finds everything on the host that is in the way of a descriptor, before anything changes. */
+final class Preflight {
+  private final PlanInput input;
+  private final Descriptor descriptor;
+  private final Snapshot snapshot;
+  private final Positions positions;
+  private final Problems problems;
+
+  Preflight(PlanInput input, Problems problems) {
+    this.input = input;
+    this.descriptor = input.descriptor();
+    this.snapshot = input.snapshot();
+    this.positions = input.file().positions();
+    this.problems = problems;
+  }
+
+  void check() {
+    if (libvirt()) {
+      descriptor.networks().forEach(this::network);
+      memory();
+    }
+    descriptor.gpus().forEach(this::gpu);
+    descriptor.guests().forEach(this::away);
+    GuestPreflight guests = new GuestPreflight(input, problems);
+    descriptor.guests().forEach(guests::check);
+  }
+
+  private boolean libvirt() {
+    LibvirtFacts libvirt = snapshot.libvirt();
+    if (!libvirt.answers()) {
+      problems.add(
+          positions.of(descriptor, "libvirt"),
+          "libvirt does not answer: " + libvirt.error(),
+          "graft doctor says more");
+      return false;
+    }
+    if (libvirt.uri().endsWith("/system") && !snapshot.host().root()) {
+      problems.add(
+          positions.of(descriptor, "libvirt"),
+          "only root can put guests' files where " + libvirt.uri() + " runs them",
+          libvirt.uri().startsWith("xen")
+              ? "be root"
+              : "be root, or write libvirt: qemu:///session");
+      return false;
+    }
+    Position at = positions.of(descriptor, "hypervisor");
+    var capabilities = libvirt.capabilities().orElseThrow();
+    if (!input.hypervisor().accepts(capabilities)) {
+      problems.add(
+          at, "libvirt at " + libvirt.uri() + " runs no guests of " + input.hypervisor().name());
+      return false;
+    }
+    boolean fast =
+        input
+            .hypervisor()
+            .features(capabilities, Virtualization.HVM)
+            .contains(GuestFeature.HARDWARE_ACCELERATION);
+    if (descriptor.hypervisor() == HypervisorChoice.KVM && !fast) {
+      problems.add(
+          at,
+          "KVM does not work on this host: "
+              + String.join("; ", input.hypervisor().warnings(capabilities)),
+          "hypervisor: auto takes QEMU's emulation");
+    }
+    if (descriptor.hypervisor() == HypervisorChoice.QEMU && fast) {
+      problems.add(
+          at,
+          "not supported yet on this host: emulation where KVM works",
+          "hypervisor: auto takes KVM");
+    }
+    return true;
+  }
+
+  private void network(Network network) {
+    String id = "network/" + network.name() + "/define";
+    if (snapshot.libvirt().network(network.name().text()).isPresent()
+        && input.journal().entry(id).isEmpty()) {
+      problems.add(
+          positions.of(network, "name"),
+          "libvirt has a network '" + network.name() + "' that this descriptor did not make",
+          "remove the entry to use that one, or choose another name");
+    }
+  }
+
+  /** Guests that run already have their memory. */
+  private void memory() {
+    long all = snapshot.libvirt().guestMemory().orElse(snapshot.host().availableMemory());
+    long available = all;
+    for (Guest guest : descriptor.guests()) {
+      boolean runs =
+          snapshot.libvirt().guest(guest.name().text()).map(g -> g.running()).orElse(false);
+      if (runs || guest.placement().hugePages().isPresent()) {
+        continue; // huge pages are counted for themselves
+      }
+      long wanted = guest.memory().bytes();
+      if (wanted > available) {
+        boolean alone = wanted > all;
+        problems.add(
+            positions.of(guest, "memory"),
+            "the guest '"
+                + guest.name()
+                + "' needs "
+                + guest.memory()
+                + " of memory; "
+                + (alone ? "the host has " : "beside the guests before it the host has ")
+                + new MemorySize(alone ? all : Math.max(0, available)).rounded()
+                + " free",
+            "");
+      }
+      available -= wanted;
+    }
+  }
+
+  private void gpu(Gpu gpu) {
+    boolean cuda =
+        gpu.device().kind() == GpuDevice.Kind.CUDA || gpu.device().kind() == GpuDevice.Kind.MIG;
+    if (cuda && gpu.owner().kind() == Owner.Kind.HOST && snapshot.host().nvidiaDriver().isEmpty()) {
+      problems.add(
+          positions.of(gpu, "device"),
+          "this host has no NVIDIA driver for '" + gpu.device() + "'",
+          "install it, or write device: software");
+    }
+    if (gpu.server().port().isPresent()
+        && snapshot.listening().contains(gpu.server().port().get())
+        && !snapshot.servers().contains(input.layout().state().serverPid(gpu.name()))) {
+      problems.add(
+          positions.of(gpu.server(), "port"),
+          "something else listens at port " + gpu.server().port().get(),
+          "choose another, or leave 'port' out");
+    }
+  }
+
+  /** A server on another machine has a list of tokens of its own, which nobody here can change. */
+  private void away(Guest guest) {
+    Optional<Node> node = guest.vgpu().flatMap(vgpu -> new ServerSteps(input).node(vgpu.gpu()));
+    if (node.isEmpty()) {
+      return;
+    }
+    Path token = input.file().resolve(node.get().tokenFile());
+    if (snapshot.file(token).filter(FileFacts::readable).isEmpty()) {
+      problems.add(
+          positions.of(node.get(), "token-file"),
+          "there is no file " + token + " that could be read",
+          "write the token there that the list of the server has, mode 0600");
+    }
+    if (node.get().server().isUnix()) {
+      problems.add(
+          positions.of(node.get(), "server"),
+          "a guest cannot reach " + node.get().server(),
+          "write tcp://HOST:PORT");
+    }
+    if (guest.vgpu().get().memory().isPresent()) {
+      problems.add(
+          positions.of(guest.vgpu().get(), "memory"),
+          "the server of the node '" + node.get().name() + "' says how much memory a guest gets",
+          "write memory=BYTES into its list of tokens, and remove the key here");
+    }
+  }
+
+  /** Reports a network that neither libvirt nor the descriptor knows. */
+  static void networkExists(PlanInput input, String name, Position at, Problems problems) {
+    List<NetworkFacts> there = input.snapshot().libvirt().networks();
+    Set<String> known = new java.util.TreeSet<>(there.stream().map(NetworkFacts::name).toList());
+    input.descriptor().networks().forEach(n -> known.add(n.name().text()));
+    if (!known.contains(name)) {
+      known.add("user");
+      problems.add(at, "libvirt has no network named '" + name + "'", Spelling.hint(name, known));
+    }
+  }
+}

@@ -1,0 +1,216 @@
+package graft.deployment.plan;
+
+import graft.common.values.Endpoint;
+import graft.common.values.Name;
+import graft.deployment.descriptor.Network;
+import graft.deployment.descriptor.Node;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.gpu.Owner;
+import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.descriptor.guest.Channel;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.Nic;
+import graft.deployment.journal.Entry;
+import graft.deployment.observe.NetworkFacts;
+import graft.deployment.state.StateFolder;
+import graft.deployment.step.Step;
+import graft.deployment.step.host.RaiseGrantLimit;
+import graft.deployment.step.host.StartServer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** The steps that serve the GPUs that the host owns, and where guests reach them. */
+final class ServerSteps {
+  private static final int FIRST_PORT = 7799;
+  private static final int PORTS = 1000;
+
+  private static final String LOOPBACK = "127.0.0.1";
+
+  /** QEMU's user-mode network shows the host's loopback to its guest there. */
+  private static final String LOOPBACK_FROM_USER_NETWORK = "10.0.2.2";
+
+  private final PlanInput input;
+  private final Map<Name, Integer> ports = new HashMap<>();
+
+  ServerSteps(PlanInput input) {
+    this.input = input;
+    Set<Integer> taken = new TreeSet<>(input.snapshot().listening());
+    for (Gpu gpu : input.descriptor().gpus()) {
+      int port = gpu.server().port().or(() -> recorded(gpu)).orElseGet(() -> free(taken));
+      ports.put(gpu.name(), port);
+      taken.add(port);
+    }
+  }
+
+  /** Each set-up begins at a port of its own, so that two that are applied at a time agree. */
+  private int free(Set<Integer> taken) {
+    int hash = input.descriptor().setupName().text().hashCode();
+    int port = FIRST_PORT + Math.floorMod(hash, PORTS);
+    while (taken.contains(port)) {
+      port++;
+    }
+    return port;
+  }
+
+  /** The port of an earlier apply: guests know it. */
+  private Optional<Integer> recorded(Gpu gpu) {
+    return input
+        .journal()
+        .entry("server/" + gpu.name() + "/server")
+        .map(Entry::step)
+        .filter(StartServer.class::isInstance)
+        .map(step -> ((StartServer) step).listen().get(0).port());
+  }
+
+  List<Step> steps() {
+    StateFolder state = input.layout().state();
+    List<Step> steps = new ArrayList<>();
+    for (Gpu gpu : input.descriptor().gpus()) {
+      Set<Endpoint> listen = new LinkedHashSet<>();
+      for (Guest guest : input.descriptor().guests()) {
+        if (uses(guest, gpu)) {
+          listen.add(Endpoint.tcp(listenHost(guest), ports.get(gpu.name())));
+          if (new GuestChannels(input, guest).usesVsock()) {
+            listen.add(Endpoint.vsock(Endpoint.ANY, ports.get(gpu.name())));
+          }
+        }
+      }
+      if (gpu.owner().kind() == Owner.Kind.HOST && !listen.isEmpty()) {
+        steps.add(
+            new StartServer(
+                gpu.name().text(),
+                List.copyOf(listen),
+                gpu.device().toString(),
+                gpu.memory(),
+                gpu.server().spare(),
+                rdmaPorts(gpu),
+                state.tokens(gpu.name()),
+                state.serverPid(gpu.name()),
+                state.serverLog(gpu.name())));
+      }
+    }
+    return steps;
+  }
+
+  /** Room for the sessions of the guests whose pages the servers grant; empty if there are none. */
+  Optional<Step> grantLimit() {
+    return input.descriptor().guests().stream()
+            .anyMatch(guest -> new GuestChannels(input, guest).usesVchan())
+        ? Optional.of(
+            new RaiseGrantLimit(
+                input.descriptor().setupName().text(),
+                RaiseGrantLimit.folder(input.layout().state().path().getParent())))
+        : Optional.empty();
+  }
+
+  private static boolean uses(Guest guest, Gpu gpu) {
+    return guest.vgpu().map(v -> v.gpu().equals(gpu.name())).orElse(false);
+  }
+
+  /** The port of a GPU's server. */
+  int port(Gpu gpu) {
+    return ports.get(gpu.name());
+  }
+
+  /**
+   * The ports that rdma goes by at the server of a GPU. If the descriptor does not say: those of
+   * the fabric's adapter if it has one alone, and in a guest those of its functions. But a guest
+   * that is to use rdma without a function of the fabric is on none of them, so then none is named.
+   */
+  List<PortName> rdmaPorts(Gpu gpu) {
+    if (!gpu.server().rdmaPorts().isEmpty()) {
+      return gpu.server().rdmaPorts();
+    }
+    boolean elsewhere =
+        input.descriptor().guests().stream()
+            .filter(guest -> uses(guest, gpu) && guest.vfs().isEmpty())
+            .anyMatch(guest -> new GuestChannels(input, guest).usable().contains(Channel.RDMA));
+    Map<Name, List<PortName>> adapters = input.devices().ports();
+    if (elsewhere) {
+      return List.of();
+    }
+    return switch (gpu.owner().kind()) {
+      case HOST -> adapters.size() == 1 ? adapters.values().iterator().next() : List.of();
+      case GUEST -> input.devices().of(gpu.owner().name()).ports();
+      case NODE -> List.of();
+    };
+  }
+
+  /** Whether the server of a GPU runs in a guest. */
+  boolean inGuest(Name gpu) {
+    return input.descriptor().gpu(gpu).orElseThrow().owner().kind() == Owner.Kind.GUEST;
+  }
+
+  /** The other machine whose server serves a GPU. */
+  Optional<Node> node(Name gpu) {
+    Owner owner = input.descriptor().gpu(gpu).orElseThrow().owner();
+    return input.descriptor().nodes().stream()
+        .filter(node -> owner.kind() == Owner.Kind.NODE && node.name().equals(owner.name()))
+        .findFirst();
+  }
+
+  /** The file with the token that a guest shows the server of its GPU. */
+  Path token(Guest guest) {
+    return node(guest.vgpu().orElseThrow().gpu())
+        .map(node -> input.file().resolve(node.tokenFile()))
+        .orElseGet(() -> input.layout().state().token(guest.name()));
+  }
+
+  /** Whether any guest uses a GPU without owning it. */
+  boolean isUsed(Gpu gpu) {
+    return input.descriptor().guests().stream().anyMatch(guest -> uses(guest, gpu));
+  }
+
+  /** The guests that use a GPU without owning it, each with its settings. */
+  List<String> users(Gpu gpu) {
+    return input.descriptor().guests().stream()
+        .filter(guest -> uses(guest, gpu))
+        .map(guest -> (guest.name() + " " + new GuestChannels(input, guest).grant()).strip())
+        .toList();
+  }
+
+  /**
+   * Where a guest reaches the server of its GPU. A server in another guest is known by that guest's
+   * name, which libvirt's DNS has from its DHCP.
+   */
+  Endpoint forGuest(Guest guest, Name gpu) {
+    Optional<Node> node = node(gpu);
+    if (node.isPresent()) {
+      return node.get().server();
+    }
+    if (inGuest(gpu)) {
+      Owner owner = input.descriptor().gpu(gpu).orElseThrow().owner();
+      return Endpoint.tcp(owner.name().text(), ports.get(gpu));
+    }
+    Nic nic = GuestDomain.nics(guest).get(0);
+    String host = nic.isUser() ? LOOPBACK_FROM_USER_NETWORK : listenHost(guest);
+    return Endpoint.tcp(host, ports.get(gpu));
+  }
+
+  /** Only where its guests reach it: nobody else can knock. */
+  private String listenHost(Guest guest) {
+    Nic nic = GuestDomain.nics(guest).get(0);
+    if (nic.isUser()) {
+      return LOOPBACK;
+    }
+    Optional<Network> defined = input.descriptor().network(nic.network());
+    return defined
+        .map(network -> network.address().host())
+        .or(
+            () ->
+                input
+                    .snapshot()
+                    .libvirt()
+                    .network(nic.network().text())
+                    .map(NetworkFacts::address)
+                    .filter(address -> !address.isEmpty()))
+        .orElse(LOOPBACK);
+  }
+}

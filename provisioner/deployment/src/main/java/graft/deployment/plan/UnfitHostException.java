@@ -1,0 +1,23 @@
+package graft.deployment.plan;
+
+import graft.common.GraftException;
+import graft.common.bind.Problem;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** This host cannot be made as the descriptor says; nothing was changed. */
+public final class UnfitHostException extends GraftException {
+  private static final long serialVersionUID = 1;
+
+  private final transient List<Problem> problems;
+
+  public UnfitHostException(List<Problem> problems) {
+    super(problems.stream().map(Problem::toString).collect(Collectors.joining("\n")), "");
+    this.problems = List.copyOf(problems);
+  }
+
+  /** Everything that is in the way, in the order of the descriptor. */
+  public List<Problem> problems() {
+    return problems;
+  }
+}

@@ -1,0 +1,23 @@
+package graft.deployment.plan;
+
+import graft.common.bind.Position;
+import graft.common.bind.Problems;
+import graft.deployment.step.Step;
+import graft.guests.payload.Payload;
+import java.util.List;
+
+/** A way by which a payload gets into a guest: some steps before the guest starts, or after. */
+interface WayIn {
+  /** Notes what this way cannot bring, or cannot do on this host. */
+  default void check(Payload payload, Position at, Problems problems) {}
+
+  /** Steps after the guest's disks are there and before it is defined. */
+  default List<Step> beforeStart(Payload payload) {
+    return List.of();
+  }
+
+  /** Steps once the guest answers. */
+  default List<Step> whenReady(Payload payload) {
+    return List.of();
+  }
+}

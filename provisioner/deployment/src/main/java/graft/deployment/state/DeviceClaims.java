@@ -1,0 +1,146 @@
+package graft.deployment.state;
+
+import graft.common.GraftException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Which devices of the host belong to which guest, for all set-ups: a folder with a file for each
+ * device, named by its PCI address or UUID. A device that no driver has is not a free one: its
+ * guest may be off.
+ */
+public final class DeviceClaims {
+  private static final String FOLDER = ".devices";
+
+  private final Path folder;
+
+  public DeviceClaims(Path folder) {
+    this.folder = folder;
+  }
+
+  /** The folder beside those of the set-ups. */
+  public static Path folder(Path root) {
+    return root.resolve(FOLDER);
+  }
+
+  /** All claims, by device. One that says nothing is none: see {@link #claim}. */
+  public Map<String, Holder> all() {
+    if (!Files.isDirectory(folder)) {
+      return Map.of();
+    }
+    Map<String, Holder> all = new LinkedHashMap<>();
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file : files.sorted().toList()) {
+        String device = file.getFileName().toString();
+        if (!device.startsWith(".")) {
+          read(device).ifPresent(holder -> all.put(device, holder));
+        }
+      }
+      return all;
+    } catch (IOException e) {
+      throw new GraftException("cannot read the claims in " + folder + ": " + e, "", e);
+    }
+  }
+
+  /**
+   * Claims a device; nothing if it is that guest's already. The claim is on disk when this returns.
+   *
+   * <p>Earlier versions did not sync claims, and a power cut left the names of claims without their
+   * content. Nothing says whose these are, and no guest has run since: the device can be claimed.
+   *
+   * @throws GraftException if somebody else has it
+   */
+  public void claim(String device, Holder holder) throws IOException {
+    StateDisk disk = StateDisk.get();
+    disk.makeFolders(folder);
+    Path whole = draft(device, holder);
+    Path claim = folder.resolve(device);
+    // A draft of a process that was killed; it may be the claim itself by another name.
+    disk.delete(whole);
+    try {
+      try (StateDisk.Output out = disk.create(whole)) {
+        out.write(ByteBuffer.wrap((holder.text() + "\n").getBytes(StandardCharsets.UTF_8)));
+        out.sync();
+      }
+      // A link is there with its content or not at all, and never in place of another one.
+      disk.link(claim, whole);
+    } catch (FileAlreadyExistsException e) {
+      Optional<Holder> other = read(device);
+      if (other.isEmpty()) {
+        disk.move(whole, claim);
+      } else if (!other.get().equals(holder)) {
+        throw new GraftException(
+            device + " was given to " + other.get() + " meanwhile", "plan again", e);
+      }
+    } finally {
+      disk.delete(whole);
+    }
+    disk.syncFolder(folder);
+  }
+
+  /**
+   * Gives a device back; nothing if it is not that guest's. A claim without content goes too: only
+   * who has begun to claim a device gives it back.
+   */
+  public void release(String device, Holder holder) throws IOException {
+    StateDisk disk = StateDisk.get();
+    boolean gone = disk.delete(draft(device, holder));
+    Path claim = folder.resolve(device);
+    if (Files.exists(claim) && read(device).map(holder::equals).orElse(true)) {
+      gone |= disk.delete(claim);
+    }
+    if (gone) {
+      disk.syncFolder(folder);
+    }
+  }
+
+  /** Who has a device; empty if nobody, or if its claim says nothing. */
+  private Optional<Holder> read(String device) throws IOException {
+    try {
+      return Optional.of(Files.readString(folder.resolve(device)))
+          .filter(text -> !text.isBlank())
+          .map(Holder::parse);
+    } catch (NoSuchFileException e) {
+      return Optional.empty(); // it was given back meanwhile
+    }
+  }
+
+  /** What becomes a claim. Its name is its own: one process at a time works on a set-up. */
+  private Path draft(String device, Holder holder) {
+    return folder.resolve("." + device + "." + holder.setup());
+  }
+
+  /**
+   * Who has a device.
+   *
+   * @param setup the set-up that made the guest; empty for a guest that Graft did not make
+   */
+  public record Holder(String setup, String guest) {
+    static Holder parse(String text) {
+      List<String> parts = List.of(text.strip().split("/", 2));
+      return new Holder(parts.get(0), parts.size() > 1 ? parts.get(1) : "");
+    }
+
+    String text() {
+      return setup + "/" + guest;
+    }
+
+    @Override
+    public String toString() {
+      return "the guest '"
+          + guest
+          + "'"
+          + (setup.isEmpty() ? "" : " of the set-up '" + setup + "'");
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package graft.deployment.state;
+
+import graft.common.GraftException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.Callable;
+
+/** Keeps a second graft from working on the same set-up. The kernel frees it with its process. */
+public final class SetupLock {
+  private final FileChannel channel;
+
+  private SetupLock(FileChannel channel) {
+    this.channel = channel;
+  }
+
+  /**
+   * Takes the lock.
+   *
+   * @throws BusyException if another process has it
+   */
+  private static SetupLock take(StateFolder folder) {
+    folder.create();
+    try {
+      FileChannel channel =
+          FileChannel.open(
+              folder.lock(),
+              StandardOpenOption.CREATE,
+              StandardOpenOption.READ,
+              StandardOpenOption.WRITE);
+      FileLock lock = tryLock(channel);
+      if (lock == null) {
+        String holder = read(channel);
+        channel.close();
+        throw new BusyException(folder, holder);
+      }
+      channel.truncate(0);
+      byte[] pid = String.valueOf(ProcessHandle.current().pid()).getBytes(StandardCharsets.UTF_8);
+      channel.write(ByteBuffer.wrap(pid), 0);
+      return new SetupLock(channel);
+    } catch (IOException e) {
+      throw new GraftException("cannot lock " + folder.lock() + ": " + e.getMessage(), "", e);
+    }
+  }
+
+  /** Does the work while it holds the lock. */
+  public static <T> T holding(StateFolder folder, Callable<T> work) throws Exception {
+    SetupLock lock = take(folder);
+    try {
+      return work.call();
+    } finally {
+      lock.close();
+    }
+  }
+
+  private static FileLock tryLock(FileChannel channel) throws IOException {
+    try {
+      return channel.tryLock();
+    } catch (OverlappingFileLockException e) {
+      return null;
+    }
+  }
+
+  private static String read(FileChannel channel) throws IOException {
+    ByteBuffer text = ByteBuffer.allocate(32);
+    int count = channel.read(text, 0);
+    return count <= 0 ? "" : new String(text.array(), 0, count, StandardCharsets.UTF_8).strip();
+  }
+
+  private void close() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw new GraftException("cannot unlock the set-up: " + e.getMessage(), "", e);
+    }
+  }
+
+  /** Another process works on the set-up. */
+  public static final class BusyException extends GraftException {
+    private static final long serialVersionUID = 1;
+
+    BusyException(StateFolder folder, String holder) {
+      super(
+          "another graft works on '"
+              + folder.setup()
+              + "'"
+              + (holder.isEmpty() ? "" : ": process " + holder),
+          "wait for it, or stop it with Ctrl-C");
+    }
+  }
+}

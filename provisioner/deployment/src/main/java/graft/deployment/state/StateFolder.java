@@ -1,0 +1,87 @@
+package graft.deployment.state;
+
+import graft.common.GraftException;
+import graft.common.program.CurrentUser;
+import graft.common.values.Name;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Where everything about one set-up is kept: a folder of its own, which nobody else may enter,
+ * because tokens lie in it.
+ *
+ * @param path the folder, which need not exist yet
+ */
+public record StateFolder(Name setup, Path path) {
+  /** The folder of a set-up, under {@link CurrentUser#stateFolder}. */
+  public static StateFolder of(Name setup) {
+    return new StateFolder(setup, CurrentUser.stateFolder(System.getenv()).resolve(setup.text()));
+  }
+
+  /** All set-ups that have a folder. */
+  public static List<StateFolder> all() {
+    Path root = CurrentUser.stateFolder(System.getenv());
+    if (!Files.isDirectory(root)) {
+      return List.of();
+    }
+    try (Stream<Path> children = Files.list(root)) {
+      return children
+          .filter(child -> Files.exists(child.resolve("journal.jsonl")))
+          .map(child -> new StateFolder(new Name(child.getFileName().toString()), child))
+          .sorted((a, b) -> a.setup().compareTo(b.setup()))
+          .toList();
+    } catch (IOException e) {
+      throw new GraftException("cannot list " + root + ": " + e.getMessage(), "", e);
+    }
+  }
+
+  public boolean exists() {
+    return Files.isDirectory(path);
+  }
+
+  /** Makes the folder, for its owner alone. */
+  public void create() {
+    try {
+      StateDisk.get().makeFolders(path);
+    } catch (IOException e) {
+      throw new GraftException(
+          "cannot make the state folder " + path + ": " + e.getMessage(),
+          "set GRAFT_STATE_DIR to a folder that you may write to",
+          e);
+    }
+  }
+
+  public Path journal() {
+    return path.resolve("journal.jsonl");
+  }
+
+  public Path lock() {
+    return path.resolve("lock");
+  }
+
+  /** The tokens that the server of a GPU accepts. */
+  public Path tokens(Name gpu) {
+    return path.resolve("gpu-" + gpu + ".tokens");
+  }
+
+  public Path serverPid(Name gpu) {
+    return path.resolve("gpu-" + gpu + ".pid");
+  }
+
+  public Path serverLog(Name gpu) {
+    return path.resolve("gpu-" + gpu + ".log");
+  }
+
+  /** The keys by which SSH reaches a guest. */
+  public SshKeys sshKeys(Name guest) {
+    return new SshKeys(path.resolve("guest-" + guest + ".ssh"));
+  }
+
+  /** A guest's own token. */
+  public Path token(Name guest) {
+    return path.resolve("guest-" + guest + ".token");
+  }
+}

@@ -1,0 +1,38 @@
+package graft.deployment.step.device;
+
+import graft.deployment.step.Lane;
+import graft.sriov.PciAddress;
+import graft.sriov.operation.DeviceChange;
+import graft.sriov.operation.SetAutoprobe;
+
+/**
+ * Turns the kernel's search for drivers off for an adapter's virtual functions, while the set-up is
+ * there: a driver that took one before it has its GUIDs, or before its guest starts, would keep it.
+ */
+public record KeepDriversAway(String adapter, PciAddress pf) implements DeviceStep {
+  @Override
+  public Lane lane() {
+    return Lane.adapter(adapter);
+  }
+
+  @Override
+  public String name() {
+    return "autoprobe";
+  }
+
+  @Override
+  public String describe() {
+    return "keep the host's drivers from new virtual functions of " + pf;
+  }
+
+  /** The functions that are there do not mind. */
+  @Override
+  public boolean isPluggable() {
+    return true;
+  }
+
+  @Override
+  public DeviceChange change() {
+    return new SetAutoprobe(pf, false);
+  }
+}

@@ -1,0 +1,33 @@
+package graft.deployment.step.device;
+
+import graft.deployment.step.Lane;
+import graft.sriov.PciAddress;
+import graft.sriov.operation.DeviceChange;
+import graft.sriov.operation.SetVfCount;
+
+/** Gives an adapter its number of virtual functions; never while one of them is in use. */
+public record MakeFunctions(String adapter, PciAddress pf, int count) implements DeviceStep {
+  @Override
+  public Lane lane() {
+    return Lane.adapter(adapter);
+  }
+
+  @Override
+  public String name() {
+    return "vfs";
+  }
+
+  @Override
+  public String describe() {
+    return switch (count) {
+      case 0 -> "have no virtual functions of " + pf;
+      case 1 -> "make 1 virtual function of " + pf;
+      default -> "make " + count + " virtual functions of " + pf;
+    };
+  }
+
+  @Override
+  public DeviceChange change() {
+    return new SetVfCount(pf, count);
+  }
+}

@@ -1,0 +1,137 @@
+package graft.deployment.step.device;
+
+import graft.deployment.observe.DeviceFacts;
+import graft.deployment.observe.Snapshot;
+import graft.deployment.state.DeviceClaims;
+import graft.deployment.state.DeviceClaims.Holder;
+import graft.deployment.step.Lane;
+import graft.deployment.step.StepContext;
+import graft.deployment.step.StepFailure;
+import graft.sriov.PciAddress;
+import graft.sriov.StubDriver;
+import graft.sriov.files.PciPaths;
+import graft.sriov.host.PciDevice;
+import graft.sriov.operation.BindDriver;
+import graft.sriov.plan.GroupCheck;
+import graft.sriov.vf.HostAccess;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Takes a PCI function from the host for a guest: claims it, and binds it to the hypervisor's
+ * driver.
+ *
+ * @param setup the set-up that the guest belongs to
+ * @param function the virtual function that it is; absent for other devices
+ * @param what it is, for people
+ * @param claims the folder of all claims
+ * @param stub the hypervisor's driver; vfio-pci if absent
+ */
+public record TakeDevice(
+    String guest,
+    String setup,
+    PciAddress device,
+    Optional<Function> function,
+    String what,
+    Path claims,
+    Optional<StubDriver> stub)
+    implements AssignsDevice {
+
+  /**
+   * Which virtual function.
+   *
+   * @param pf its physical function
+   * @param index its number
+   */
+  public record Function(PciAddress pf, int index) {}
+
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String assigned() {
+    return device.toString();
+  }
+
+  @Override
+  public String describe() {
+    return "take " + what + " from the host (" + driver().driver() + ")";
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    DeviceFacts devices = snapshot.devices();
+    Optional<PciDevice> there = devices.host().pci().device(device);
+    BindDriver bind = BindDriver.toStub(device, driver());
+    return there.isPresent()
+        && there.get().driver().equals(bind.driver())
+        && there.get().driverOverride().equals(bind.override())
+        && holder().equals(devices.claims().get(device.toString()));
+  }
+
+  @Override
+  public boolean isPluggable() {
+    return true;
+  }
+
+  /** Neither the guest's folder nor its disks matter to it. */
+  @Override
+  public boolean isIndependent() {
+    return true;
+  }
+
+  @Override
+  public Map<String, Object> before(StepContext context) {
+    return BindDriver.toStub(device, driver()).before(context.host());
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException {
+    HostAccess host = context.host();
+    function.ifPresent(vf -> checkPlace(host, vf));
+    new DeviceClaims(claims).claim(device.toString(), holder());
+    BindDriver.toStub(device, driver()).apply(host);
+    if (function.isPresent() && driver().hasGroups()) {
+      GroupCheck.check(host.files(), device); // which nobody could know before it was made
+    }
+    return Map.of();
+  }
+
+  /** The kernel numbers the functions; the plan could only compute where they would be. */
+  private void checkPlace(HostAccess host, Function vf) {
+    Optional<String> place = host.files().linkName(PciPaths.device(vf.pf(), "virtfn" + vf.index()));
+    if (!place.equals(Optional.of(device.toString()))) {
+      throw new StepFailure(
+          "virtual function "
+              + vf.index()
+              + " of "
+              + vf.pf()
+              + place.map(there -> " is at " + there).orElse(" is not there")
+              + " and not at "
+              + device,
+          "apply again, which plans with what is there now");
+    }
+  }
+
+  /** Without the claim it was not changed either, or belongs to somebody else by now. */
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
+    DeviceClaims all = new DeviceClaims(claims);
+    if (holder().equals(all.all().get(device.toString())) && !before.isEmpty()) {
+      BindDriver.toStub(device, driver()).undo(context.host(), before);
+    }
+    all.release(device.toString(), holder());
+  }
+
+  private StubDriver driver() {
+    return stub.orElse(StubDriver.VFIO);
+  }
+
+  private Holder holder() {
+    return new Holder(setup, guest);
+  }
+}

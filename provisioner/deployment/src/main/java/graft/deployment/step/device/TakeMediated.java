@@ -1,0 +1,101 @@
+package graft.deployment.step.device;
+
+import graft.deployment.observe.DeviceFacts;
+import graft.deployment.observe.Snapshot;
+import graft.deployment.state.DeviceClaims;
+import graft.deployment.state.DeviceClaims.Holder;
+import graft.deployment.step.Lane;
+import graft.deployment.step.StepContext;
+import graft.sriov.PciAddress;
+import graft.sriov.operation.CreateMediatedDevice;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * Takes a mediated device, a share of a GPU, for a guest: claims it, and makes it where that is
+ * asked for.
+ *
+ * @param setup the set-up that the guest belongs to
+ * @param uuid the device's name
+ * @param share what it is made of; absent for one that somebody else made
+ * @param claims the folder of all claims
+ */
+public record TakeMediated(
+    String guest, String setup, String uuid, Optional<Share> share, Path claims)
+    implements AssignsDevice {
+
+  /**
+   * What a mediated device is made of.
+   *
+   * @param device the GPU, or its virtual function
+   * @param type such as {@code nvidia-474}
+   */
+  public record Share(PciAddress device, String type) {}
+
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String assigned() {
+    return uuid;
+  }
+
+  @Override
+  public String describe() {
+    return share
+        .map(s -> "make the mediated device " + uuid + " of " + s.device() + " (" + s.type() + ")")
+        .orElse("take the mediated device " + uuid);
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    DeviceFacts devices = snapshot.devices();
+    return devices.mediated().contains(uuid) && holder().equals(devices.claims().get(uuid));
+  }
+
+  @Override
+  public boolean isPluggable() {
+    return true;
+  }
+
+  /** Neither the guest's folder nor its disks matter to it. */
+  @Override
+  public boolean isIndependent() {
+    return true;
+  }
+
+  @Override
+  public Map<String, Object> before(StepContext context) {
+    return create().map(change -> change.before(context.host())).orElse(Map.of());
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException {
+    new DeviceClaims(claims).claim(uuid, holder());
+    create().ifPresent(change -> change.apply(context.host()));
+    return Map.of();
+  }
+
+  /** Without the claim it was not changed either, or belongs to somebody else by now. */
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
+    DeviceClaims all = new DeviceClaims(claims);
+    if (holder().equals(all.all().get(uuid)) && !before.isEmpty()) {
+      create().ifPresent(change -> change.undo(context.host(), before));
+    }
+    all.release(uuid, holder());
+  }
+
+  private Optional<CreateMediatedDevice> create() {
+    return share.map(s -> new CreateMediatedDevice(s.device(), s.type(), UUID.fromString(uuid)));
+  }
+
+  private Holder holder() {
+    return new Holder(setup, guest);
+  }
+}

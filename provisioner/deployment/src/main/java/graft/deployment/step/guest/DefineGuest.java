@@ -1,0 +1,60 @@
+package graft.deployment.step.guest;
+
+import graft.deployment.observe.Snapshot;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepContext;
+import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.LibvirtHost;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Defines a guest in libvirt.
+ *
+ * @param summary what people want to know of it
+ * @param xml the whole domain XML
+ */
+public record DefineGuest(String uri, String guest, String uuid, String summary, String xml)
+    implements Step {
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "define";
+  }
+
+  @Override
+  public String describe() {
+    return "define it in libvirt (" + summary + ")";
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return snapshot
+        .libvirt()
+        .guest(guest)
+        .filter(g -> g.uuid().toString().equals(uuid) && g.persistent())
+        .isPresent();
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) {
+    context.libvirt(uri).define(xml, true);
+    return Map.of();
+  }
+
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) {
+    LibvirtHost host = context.libvirt(uri);
+    Optional<Guest> found = Domains.find(host, guest, uuid);
+    if (found.isPresent()) {
+      found.get().destroy();
+      // One that was undefined while it ran is gone with its end.
+      Domains.find(host, guest, uuid).ifPresent(Guest::undefine);
+    }
+  }
+}

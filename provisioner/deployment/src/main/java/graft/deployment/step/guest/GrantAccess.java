@@ -1,0 +1,57 @@
+package graft.deployment.step.guest;
+
+import graft.deployment.observe.Snapshot;
+import graft.deployment.state.TokensFile;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepContext;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Tells the server of a GPU about a guest's token and vGPU.
+ *
+ * @param token the file that keeps the guest's token
+ * @param tokens the server's list
+ * @param settings of the vGPU, as the list has them: {@code memory=BYTES device=INDEX}
+ */
+public record GrantAccess(String guest, String gpu, Path token, Path tokens, String settings)
+    implements Step {
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "access-" + gpu;
+  }
+
+  @Override
+  public String describe() {
+    return "give it access to '" + gpu + "'" + (settings.isEmpty() ? "" : " (" + settings + ")");
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return settings.equals(snapshot.grants().getOrDefault(tokens, Map.of()).get(guest));
+  }
+
+  @Override
+  public boolean isInPlace() {
+    return true; // the guest need not know
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException {
+    TokensFile.grant(tokens, guest, Files.readString(token).strip(), settings);
+    return Map.of();
+  }
+
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
+    TokensFile.revoke(tokens, guest);
+  }
+}

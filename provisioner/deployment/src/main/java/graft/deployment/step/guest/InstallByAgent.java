@@ -1,0 +1,49 @@
+package graft.deployment.step.guest;
+
+import graft.common.values.TimeSpan;
+import graft.deployment.step.StepContext;
+import graft.guests.connection.AgentReach;
+import graft.guests.connection.GuestSetup;
+import graft.guests.payload.Payload;
+import graft.hypervisors.libvirt.Guest;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Brings a guest's payload in by its agent, while it runs.
+ *
+ * @param seeded the file by which the guest shows that it took all of this from its seed, so that
+ *     nothing is left to be done
+ */
+public record InstallByAgent(
+    String uri,
+    String guest,
+    String uuid,
+    Payload payload,
+    Optional<String> seeded,
+    TimeSpan timeout)
+    implements Install {
+  private static final Duration SHORT = Duration.ofSeconds(60);
+
+  @Override
+  public String way() {
+    return "in by its agent" + (seeded.isPresent() ? ", unless it took its seed" : "");
+  }
+
+  /** A guest that reboots meanwhile is waited for, and set up from the start again. */
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException, InterruptedException {
+    Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
+    AgentReach reach = new AgentReach(domain);
+    long start = System.nanoTime();
+    if (seeded.isPresent()
+        && reach.run(List.of("test", "-e", seeded.get()), new byte[0], SHORT).succeeded()) {
+      return Install.result(0, start);
+    }
+    Attempt attempt = () -> new GuestSetup(reach, guest).bring(payload, timeout.toDuration());
+    return Install.result(bring(context, domain, reach, timeout, attempt), start);
+  }
+}

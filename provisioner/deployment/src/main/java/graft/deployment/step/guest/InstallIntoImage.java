@@ -1,0 +1,85 @@
+package graft.deployment.step.guest;
+
+import graft.common.program.HostProgram;
+import graft.common.values.Seconds;
+import graft.deployment.state.PrivateFiles;
+import graft.deployment.step.StepContext;
+import graft.deployment.step.StepFailure;
+import graft.guests.payload.Payload;
+import graft.guests.payload.SetupArchive;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Brings a guest's payload into its disk before it boots, by libguestfs.
+ *
+ * @param disk the guest's own, no image that others share
+ * @param emulated whether libguestfs must do without KVM, which it takes wherever it sees a device
+ */
+public record InstallIntoImage(String guest, Payload payload, Path disk, boolean emulated)
+    implements Install {
+  private static final Duration LIMIT = Duration.ofMinutes(20);
+
+  @Override
+  public String way() {
+    return "into its disk";
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException {
+    long start = System.nanoTime();
+    Path folder = Files.createTempDirectory("graft-image"); // mode 0700
+    try {
+      Path archive = folder.resolve("setup.tar");
+      Path script = folder.resolve("setup.sh");
+      PrivateFiles.write(archive, new SetupArchive(payload)::writeTo);
+      PrivateFiles.write(script, SetupArchive.script());
+      customize(archive, script);
+      return Map.of("seconds", Seconds.since(start));
+    } finally {
+      PrivateFiles.deleteFolder(folder);
+    }
+  }
+
+  private void customize(Path archive, Path script) throws IOException {
+    String there = "/var/lib/graft-incoming";
+    List<String> arguments =
+        List.of(
+            "--no-logfile",
+            "-q",
+            "-a",
+            disk.toString(),
+            "--mkdir",
+            there,
+            "--chmod",
+            "0700:" + there,
+            "--copy-in",
+            archive + ":" + there,
+            "--copy-in",
+            script + ":" + there,
+            "--run-command",
+            "GRAFT_OFFLINE=1 sh " + there + "/setup.sh " + there + "/setup.tar >&2",
+            "--delete",
+            there,
+            "--hostname",
+            payload.hostName());
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.putIfAbsent("LIBGUESTFS_BACKEND", "direct");
+    if (emulated) {
+      environment.putIfAbsent("LIBGUESTFS_BACKEND_SETTINGS", "force_tcg");
+    }
+    try {
+      HostProgram.of("virt-customize", arguments).with(environment).output(LIMIT);
+    } catch (IOException e) {
+      throw new StepFailure(
+          "virt-customize could not set up " + disk + ": " + e.getMessage(),
+          "libguestfs-test-tool says more; setup: {way: seed} needs no libguestfs",
+          e);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package graft.deployment.step.guest;
+
+import graft.deployment.observe.Snapshot;
+import graft.deployment.state.PrivateFiles;
+import graft.deployment.state.TokensFile;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepContext;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Makes a guest's token: what it proves itself with to a server.
+ *
+ * @param token the file that keeps it
+ */
+public record MakeToken(String guest, Path token) implements Step {
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "token";
+  }
+
+  @Override
+  public String describe() {
+    return "make its token";
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return snapshot.exists(token);
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException {
+    if (!Files.exists(token)) {
+      PrivateFiles.write(token, (TokensFile.fresh() + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+    return Map.of();
+  }
+
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
+    PrivateFiles.delete(token);
+  }
+}

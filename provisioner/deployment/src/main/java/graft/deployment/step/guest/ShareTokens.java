@@ -1,0 +1,119 @@
+package graft.deployment.step.guest;
+
+import graft.common.values.TimeSpan;
+import graft.deployment.observe.Snapshot;
+import graft.deployment.state.TokensFile;
+import graft.deployment.step.Await;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepContext;
+import graft.deployment.step.StepFailure;
+import graft.guests.connection.Reach;
+import graft.guests.connection.Reaches;
+import graft.guests.connection.SshLogin;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Tells the server in a guest that owns a GPU who may use it: brings it the list that the host
+ * keeps.
+ *
+ * @param tokens the list on the host
+ * @param users the guests that must be on it, with their settings; their own steps put them there
+ */
+public record ShareTokens(
+    String uri,
+    String guest,
+    String uuid,
+    Optional<SshLogin> ssh,
+    String gpu,
+    Path tokens,
+    List<String> users,
+    TimeSpan timeout)
+    implements Step {
+  /** The list in the guest. */
+  private static final String LIST = "/etc/graft/server.tokens";
+
+  private static final Duration PAUSE = Duration.ofMillis(100);
+  private static final Duration SHORT = Duration.ofSeconds(60);
+
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "tokens-" + gpu;
+  }
+
+  @Override
+  public String describe() {
+    return "tell its server of '" + gpu + "' who may use it: " + String.join(", ", users);
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    // The list is on the guest's own disk; one that the host's lacks was taken off both.
+    return snapshot.grants().getOrDefault(tokens, Map.of()).keySet().containsAll(names());
+  }
+
+  private List<String> names() {
+    return users.stream().map(user -> user.replaceFirst(" .*", "")).toList();
+  }
+
+  @Override
+  public boolean isInPlace() {
+    return true;
+  }
+
+  @Override
+  public boolean leavesSomething() {
+    return false;
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws IOException, InterruptedException {
+    Await.Outcome outcome =
+        new Await(timeout.toDuration(), PAUSE)
+            .until(
+                () -> allThere() ? Await.Answer.YES : Await.Answer.NOT_YET,
+                seconds -> context.progress(this, "waiting for the other guests' tokens"),
+                context::isStopping);
+    if (outcome != Await.Outcome.READY) {
+      throw new StepFailure(
+          "not all of " + users + " are in " + tokens + " within " + timeout, "apply again");
+    }
+    bring(Reaches.of(Domains.get(context.libvirt(uri), guest, uuid), ssh));
+    return Map.of();
+  }
+
+  /** Brings the list as it is now, whole or not at all. */
+  public void bring(Reach reach) throws IOException {
+    byte[] list = Files.exists(tokens) ? Files.readAllBytes(tokens) : new byte[0];
+    String beside = LIST + ".graft-new";
+    reach.run(List.of("mkdir", "-p", "/etc/graft"), new byte[0], SHORT);
+    reach.put(new ByteArrayInputStream(list), beside, 0600);
+    if (!reach.run(List.of("mv", "-f", beside, LIST), new byte[0], SHORT).succeeded()) {
+      throw new StepFailure("cannot replace " + LIST + " in the guest '" + guest + "'", "");
+    }
+  }
+
+  private boolean allThere() {
+    try {
+      return TokensFile.read(tokens).keySet().containsAll(names());
+    } catch (IOException e) {
+      throw new UncheckedIOException("reading " + tokens, e);
+    }
+  }
+
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) {}
+}

@@ -1,0 +1,64 @@
+package graft.deployment.step.guest;
+
+import graft.deployment.observe.GuestFacts;
+import graft.deployment.observe.Snapshot;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepContext;
+import graft.hypervisors.libvirt.Guest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Starts a guest.
+ *
+ * @param console the log of its console, made empty so that it tells of this start alone
+ */
+public record StartGuest(String uri, String guest, String uuid, Path console) implements Step {
+  /** The key of the result that holds when the start began, in ms since 1970. */
+  static final String STARTED = "startedAt";
+
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "start";
+  }
+
+  @Override
+  public String describe() {
+    return "start it";
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return snapshot
+        .libvirt()
+        .guest(guest)
+        .filter(g -> g.uuid().toString().equals(uuid))
+        .map(GuestFacts::running)
+        .orElse(false);
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws Exception {
+    Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
+    long now = System.currentTimeMillis();
+    if (!domain.state().isActive()) {
+      Files.deleteIfExists(console);
+      domain.start();
+    }
+    return Map.of(STARTED, now);
+  }
+
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
+    Domains.find(context.libvirt(uri), guest, uuid).ifPresent(Guest::destroy);
+    Files.deleteIfExists(console); // which may be in a folder of the hypervisor's
+  }
+}

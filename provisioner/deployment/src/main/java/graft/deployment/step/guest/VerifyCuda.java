@@ -1,0 +1,94 @@
+package graft.deployment.step.guest;
+
+import graft.common.values.TimeSpan;
+import graft.deployment.observe.Snapshot;
+import graft.deployment.step.Await;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepContext;
+import graft.deployment.step.StepFailure;
+import graft.guests.connection.CudaCheck;
+import graft.guests.connection.Reach;
+import graft.guests.connection.Reaches;
+import graft.guests.connection.SshLogin;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Runs a small CUDA program in a guest and remembers what it says about its device.
+ *
+ * @param ssh how to reach the guest; by its agent if absent
+ * @param patient whether the server may still be starting, in a guest that is set up beside this
+ *     one
+ */
+public record VerifyCuda(
+    String uri,
+    String guest,
+    String uuid,
+    Optional<SshLogin> ssh,
+    boolean patient,
+    TimeSpan timeout)
+    implements Step {
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+
+  @Override
+  public Lane lane() {
+    return Lane.guest(guest);
+  }
+
+  @Override
+  public String name() {
+    return "verify";
+  }
+
+  @Override
+  public String describe() {
+    return "run a CUDA program in it" + (patient ? ", once its server answers" : "");
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return true;
+  }
+
+  @Override
+  public boolean leavesSomething() {
+    return false;
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws InterruptedException {
+    Reach reach = Reaches.of(Domains.get(context.libvirt(uri), guest, uuid), ssh);
+    List<CudaCheck> last = new ArrayList<>(); // of those that were made
+    Await.Outcome outcome =
+        new Await(timeout.toDuration(), PAUSE)
+            .until(
+                () -> {
+                  last.add(CudaCheck.run(reach, false, timeout.toDuration()));
+                  boolean well = last.get(last.size() - 1).isWell();
+                  Await.Answer bad = patient ? Await.Answer.NOT_YET : Await.Answer.NEVER;
+                  return well ? Await.Answer.YES : bad;
+                },
+                seconds -> context.progress(this, "waiting for its server, " + seconds + " s"),
+                context::isStopping);
+    CudaCheck check = last.get(last.size() - 1);
+    if (outcome != Await.Outcome.READY) {
+      throw new StepFailure(
+          "the CUDA program in the guest '"
+              + guest
+              + "' failed: "
+              + check.said().replace("\n", "\n    "),
+          "is the server there? graft status says");
+    }
+    Map<String, Object> result = new LinkedHashMap<>(check.values());
+    result.put("seconds", check.seconds());
+    return result;
+  }
+
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) {}
+}

@@ -1,0 +1,57 @@
+package graft.deployment.step.host;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The command line that starts this very Graft again. */
+public final class GraftCommand {
+  /** Kept here as text: the command line stands above the steps. */
+  private static final String MAIN = "graft.cli.Main";
+
+  private GraftCommand() {}
+
+  /**
+   * {@code graft serve} with these arguments, as one process that can be signalled: Java and not
+   * the launcher. A server handles connections and starts workers; it needs little memory, and a
+   * heap that begins small keeps 13 MB less of it than one that begins at its limit.
+   */
+  public static List<String> serve(List<String> arguments) {
+    List<String> command = java(List.of("-Xms8m", "-Xmx64m"));
+    command.add("serve");
+    command.addAll(arguments);
+    return command;
+  }
+
+  /** A command as a user gives it to the shell: through the launcher, if this is a built Graft. */
+  public static List<String> shell(List<String> arguments) {
+    Path launcher = Path.of(System.getProperty("graft.home", ""), "bin", "graft");
+    List<String> command =
+        Files.isExecutable(launcher)
+            ? new ArrayList<>(List.of(launcher.toString()))
+            : java(List.of());
+    command.addAll(arguments);
+    return command;
+  }
+
+  /** Java with our class path and the main class, ready for a command. */
+  static List<String> java(List<String> options) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
+    command.addAll(options);
+    String home = System.getProperty("graft.home", "");
+    if (!home.isEmpty()) {
+      command.add("-Dgraft.home=" + home);
+      Path archive = Path.of(home, "lib", "graft.jsa");
+      if (Files.exists(archive)) {
+        command.add("-XX:SharedArchiveFile=" + archive);
+        command.add("-Xlog:disable");
+        command.add("-Xlog:all=error:stderr");
+      }
+    }
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
+    return command;
+  }
+}

@@ -1,0 +1,183 @@
+package graft.deployment.step.host;
+
+import graft.common.values.Endpoint;
+import graft.common.values.MemorySize;
+import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.observe.Snapshot;
+import graft.deployment.state.PrivateFiles;
+import graft.deployment.state.ServerProcess;
+import graft.deployment.step.Await;
+import graft.deployment.step.Lane;
+import graft.deployment.step.Step;
+import graft.deployment.step.StepContext;
+import graft.deployment.step.StepFailure;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Starts the server of a GPU that the host owns, as a process of its own. */
+public record StartServer(
+    String gpu,
+    List<Endpoint> listen,
+    String device,
+    Optional<MemorySize> memory,
+    int spare,
+    List<PortName> rdmaPorts,
+    Path tokens,
+    Path pidFile,
+    Path log)
+    implements Step {
+  /**
+   * A server that cannot serve ends and says why, so this is for one that hangs. A minute was too
+   * short for a server that was well, on an emulated host with others' work on its cores.
+   */
+  private static final Await READY = new Await(Duration.ofMinutes(10), Duration.ofMillis(50));
+
+  private static final int LOG_LINES = 20;
+
+  @Override
+  public Lane lane() {
+    return Lane.server(gpu);
+  }
+
+  @Override
+  public String name() {
+    return "server";
+  }
+
+  @Override
+  public String describe() {
+    String where = listen.stream().map(Endpoint::toString).collect(Collectors.joining(", "));
+    return "start its server at " + where + " (device " + device + rdma() + ")";
+  }
+
+  private String rdma() {
+    return rdmaPorts.isEmpty() ? "" : ", rdma by " + PortName.list(rdmaPorts);
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return snapshot.servers().contains(pidFile);
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws Exception {
+    Optional<ProcessHandle> running = ServerProcess.find(pidFile);
+    if (running.isPresent()) {
+      ServerProcess.stop(pidFile); // from a run that was interrupted, perhaps before it listened
+    }
+    if (!Files.exists(tokens)) {
+      PrivateFiles.write(tokens, new byte[0]);
+    }
+    PrivateFiles.write(log, new byte[0]);
+    Process process =
+        program()
+            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+            .redirectErrorStream(true)
+            .start();
+    awaitListening(process, READY, context);
+    return Map.of("pid", process.pid());
+  }
+
+  /** Waits until the process that was started serves; fails as soon as it cannot any more. */
+  void awaitListening(Process process, Await ready, StepContext context) throws Exception {
+    Await.Outcome outcome =
+        ready.until(
+            () -> {
+              if (!process.isAlive()) {
+                return Await.Answer.NEVER;
+              }
+              return answers() ? Await.Answer.YES : Await.Answer.NOT_YET;
+            },
+            seconds -> context.progress(this, "waiting for it to listen, " + seconds + " s"),
+            context::isStopping);
+    if (outcome != Await.Outcome.READY) {
+      throw new StepFailure(
+          "the server of '"
+              + gpu
+              + "' "
+              + (outcome == Await.Outcome.FAILED
+                  ? "ended before it listened"
+                  : "runs, but does not listen after " + ready.timeout().toSeconds() + " s")
+              + "; the end of its log:\n"
+              + tail(),
+          "mend what it says, then apply again");
+    }
+  }
+
+  /** The server's program, and what it may see of CUDA. */
+  ProcessBuilder program() {
+    // A session of its own: Ctrl-C in this terminal is not for the server.
+    List<String> command = new ArrayList<>(List.of("setsid"));
+    command.addAll(GraftCommand.serve(arguments()));
+    ProcessBuilder program = new ProcessBuilder(command);
+    if (isMig()) {
+      program.environment().put("CUDA_VISIBLE_DEVICES", device);
+    }
+    return program;
+  }
+
+  private List<String> arguments() {
+    List<String> arguments = new ArrayList<>();
+    for (Endpoint endpoint : listen) {
+      arguments.addAll(List.of("--listen", endpoint.toString()));
+    }
+    arguments.addAll(List.of("--tokens", tokens.toString(), "--device", isMig() ? "gpu" : device));
+    memory.ifPresent(m -> arguments.addAll(List.of("--memory", m.toString())));
+    arguments.addAll(List.of("--spare", String.valueOf(spare)));
+    if (!rdmaPorts.isEmpty()) {
+      arguments.addAll(List.of("--rdma-ports", PortName.list(rdmaPorts)));
+    }
+    arguments.addAll(List.of(ServerProcess.PID_FILE, pidFile.toString()));
+    return arguments;
+  }
+
+  /** CUDA shows a MIG instance only to a process that names it, and then as its only device. */
+  private boolean isMig() {
+    return device.startsWith("MIG-");
+  }
+
+  /** It writes its pid once it serves; the connections show that nobody is in the way. */
+  private boolean answers() {
+    return ServerProcess.recorded(pidFile).isPresent()
+        && listen.stream().allMatch(StartServer::accepts);
+  }
+
+  private static boolean accepts(Endpoint endpoint) {
+    if (endpoint.isVsock()) {
+      return true; // nobody connects to a host but its guests
+    }
+    if (endpoint.isUnix()) {
+      return Files.exists(Path.of(endpoint.path()));
+    }
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), 1000);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private String tail() throws IOException {
+    List<String> lines = Files.readAllLines(log);
+    return lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()).stream()
+        .map(line -> "    " + line)
+        .collect(Collectors.joining("\n"));
+  }
+
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) throws Exception {
+    ServerProcess.stop(pidFile);
+    PrivateFiles.delete(tokens);
+    PrivateFiles.delete(log);
+  }
+}

@@ -1,0 +1,32 @@
+package graft.deployment.apply;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+final class LanesTest {
+  /** Whoever waits for a guest waits beside the others: ten guests take as long as one. */
+  @Test
+  void tenGuestsAreWaitedForAtOnce() throws Exception {
+    CyclicBarrier allWait = new CyclicBarrier(10);
+    List<Callable<Boolean>> lanes = new ArrayList<>();
+    for (int i = 0; i < allWait.getParties(); i++) {
+      lanes.add(() -> allWait.await(1, TimeUnit.MINUTES) >= 0);
+    }
+    assertThat(Lanes.run(lanes)).isTrue();
+  }
+
+  @Test
+  void oneLaneThatFailsLeavesTheOthersToTheirEnd() throws Exception {
+    List<String> ended = java.util.Collections.synchronizedList(new ArrayList<>());
+    Callable<Boolean> fails = () -> false;
+    Callable<Boolean> works = () -> ended.add("worked");
+    assertThat(Lanes.run(List.of(fails, works, works))).isFalse();
+    assertThat(ended).hasSize(2);
+  }
+}

@@ -1,0 +1,91 @@
+package graft.guests.connection;
+
+import graft.hypervisors.libvirt.AgentCommand;
+import graft.hypervisors.libvirt.AgentResult;
+import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.GuestAgent;
+import graft.hypervisors.libvirt.calls.AgentException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+/** Reaches a guest by its QEMU guest agent. No network is needed. */
+public final class AgentReach implements Reach {
+  private final GuestAgent agent;
+
+  public AgentReach(Guest guest) {
+    this(guest.agent());
+  }
+
+  AgentReach(GuestAgent agent) {
+    this.agent = agent;
+  }
+
+  @Override
+  public boolean answers(Duration timeout) {
+    try {
+      return agent.ping(timeout);
+    } catch (HypervisorException e) {
+      throw failure(e);
+    }
+  }
+
+  @Override
+  public Ended run(List<String> words, byte[] input, Duration timeout) {
+    String[] arguments = words.subList(1, words.size()).toArray(String[]::new);
+    AgentCommand command = AgentCommand.of(words.get(0), arguments).withTimeout(timeout);
+    try {
+      AgentResult ended = agent.exec(input.length == 0 ? command : command.withInput(input));
+      int code = ended.exitCode().orElseGet(() -> 128 + ended.signal().orElse(0));
+      return new Ended(code, bytes(ended.output()), bytes(ended.errorOutput()), ended.truncated());
+    } catch (HypervisorException e) {
+      throw failure(e);
+    }
+  }
+
+  @Override
+  public void put(InputStream content, String path, int mode) throws IOException {
+    // The agent makes a new file by its own umask: it is there with its mode before its content is.
+    String octal = String.format(Locale.ROOT, "%o", mode);
+    Ended made =
+        run(
+            List.of(
+                "/bin/sh", "-c", "umask 077; : >\"$1\" && chmod \"$2\" \"$1\"", "sh", path, octal),
+            new byte[0],
+            Duration.ofSeconds(60));
+    if (!made.succeeded()) {
+      throw new ReachException(
+          "cannot write " + path + " in the guest: " + made.said(), "", false, null);
+    }
+    try {
+      agent.writeFile(path, content);
+    } catch (HypervisorException e) {
+      throw failure(e);
+    }
+  }
+
+  @Override
+  public void get(String path, OutputStream to) throws IOException {
+    try {
+      agent.readFile(path, to);
+    } catch (HypervisorException e) {
+      throw failure(e);
+    }
+  }
+
+  private static ReachException failure(HypervisorException e) {
+    boolean away = e instanceof AgentException agent && agent.unresponsive();
+    return new ReachException(e.getMessage(), "", away, e);
+  }
+
+  private static ByteArrayOutputStream bytes(byte[] bytes) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    out.writeBytes(bytes);
+    return out;
+  }
+}

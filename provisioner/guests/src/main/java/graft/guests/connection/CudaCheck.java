@@ -1,0 +1,58 @@
+package graft.guests.connection;
+
+import graft.common.values.Seconds;
+import graft.guests.payload.Payload;
+import graft.hypervisors.libvirt.calls.GuestText;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What the client's check program said in a guest.
+ *
+ * @param values its lines {@code KEY=VALUE}
+ * @param said all that it wrote
+ * @param seconds how long it ran, with the way there and back
+ */
+public record CudaCheck(Map<String, String> values, String said, double seconds) {
+  /** The program, in the guest. */
+  public static final String PROGRAM = Payload.CLIENT_FOLDER + "/graft-verify";
+
+  /** What the guest says goes into the journal and onto a terminal: this much of it. */
+  private static final Pattern VALUE = Pattern.compile("(?m)^([a-z][a-z0-9_]{0,39})=(.*)$");
+
+  private static final int MOST_VALUES = 64;
+  private static final int MOST_CHARACTERS = 400;
+
+  /**
+   * Runs it.
+   *
+   * @param measure whether it measures copies and launches, too
+   */
+  public static CudaCheck run(Reach reach, boolean measure, Duration timeout) {
+    List<String> words = new ArrayList<>(List.of(PROGRAM));
+    if (!measure) {
+      words.add("--no-measure");
+    }
+    long start = System.nanoTime();
+    Ended ended = reach.run(words, new byte[0], timeout);
+    double seconds = Seconds.since(start);
+    Map<String, String> values = new LinkedHashMap<>();
+    Matcher value = VALUE.matcher(ended.outputText());
+    while (values.size() < MOST_VALUES && value.find()) {
+      values.put(value.group(1), GuestText.line(value.group(2), MOST_CHARACTERS));
+    }
+    if (!ended.succeeded()) {
+      values.put("result", "failed: " + ended.said());
+    }
+    return new CudaCheck(values, ended.said(), seconds);
+  }
+
+  public boolean isWell() {
+    return "ok".equals(values.get("result"));
+  }
+}

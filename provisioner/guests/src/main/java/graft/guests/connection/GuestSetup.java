@@ -1,0 +1,99 @@
+package graft.guests.connection;
+
+import graft.common.GraftException;
+import graft.guests.payload.Content;
+import graft.guests.payload.Payload;
+import graft.guests.payload.SetupArchive;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Brings a payload into a running guest: its archive, and the script that puts it into place. */
+public final class GuestSetup {
+  private static final String FOLDER = "/var/lib/graft/incoming";
+  private static final Duration SHORT = Duration.ofSeconds(60);
+  private static final Pattern CHANGED = Pattern.compile("(?m)^changed=(\\d{1,9})$");
+  private static final Pattern FAILED = Pattern.compile("(?ms)^failed: (.*)\\z");
+  private static final byte[] NOTHING = new byte[0];
+
+  private final Reach reach;
+  private final String guest;
+
+  public GuestSetup(Reach reach, String guest) {
+    this.reach = reach;
+    this.guest = guest;
+  }
+
+  /**
+   * Brings it in. Done again it changes nothing.
+   *
+   * @return how many things it changed
+   * @throws GraftException if the guest refuses, with the guest's own words
+   */
+  public int bring(Payload payload, Duration timeout) throws IOException {
+    Ended made = reach.run(List.of("mkdir", "-p", "-m", "700", FOLDER), NOTHING, SHORT);
+    if (!made.succeeded()) {
+      throw refused(made.said());
+    }
+    try {
+      put(SetupArchive.script(), "setup.sh");
+      put(new SetupArchive(payload), "setup.tar");
+      Ended ended =
+          reach.run(
+              List.of("/bin/sh", FOLDER + "/setup.sh", FOLDER + "/setup.tar"), NOTHING, timeout);
+      Matcher changed = CHANGED.matcher(ended.outputText());
+      if (ended.succeeded() && changed.find()) {
+        return Integer.parseInt(changed.group(1));
+      }
+      Matcher failed = FAILED.matcher(ended.said());
+      throw refused(failed.find() ? failed.group(1).strip() : ended.said());
+    } finally {
+      clear();
+    }
+  }
+
+  private GraftException refused(String why) {
+    return new GraftException(
+        "the guest '" + guest + "' could not be set up: " + why,
+        why.contains("No space left")
+            ? "make room on its disk, then apply again: nothing of its own was replaced"
+            : "mend what it says in the guest, then apply again");
+  }
+
+  private void put(byte[] content, String name) throws IOException {
+    reach.put(new ByteArrayInputStream(content), FOLDER + "/" + name, 0600);
+  }
+
+  /** By way of a file of ours: what is sent is asked for piece by piece. */
+  private void put(Content content, String name) throws IOException {
+    Path file = Files.createTempFile("graft-setup", null); // mode 0600
+    try {
+      try (OutputStream out = Files.newOutputStream(file)) {
+        content.writeTo(out);
+      }
+      try (InputStream in = Files.newInputStream(file)) {
+        reach.put(in, FOLDER + "/" + name, 0600);
+      }
+    } finally {
+      Files.deleteIfExists(file);
+    }
+  }
+
+  /** What lies there holds the token; if the guest has gone, its next set-up clears it. */
+  private void clear() {
+    try {
+      reach.run(List.of("rm", "-rf", FOLDER), NOTHING, SHORT);
+    } catch (ReachException e) {
+      if (!e.isAway()) {
+        throw e;
+      }
+    }
+  }
+}

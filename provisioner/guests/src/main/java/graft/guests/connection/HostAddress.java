@@ -1,0 +1,45 @@
+package graft.guests.connection;
+
+import graft.common.bind.Form;
+import graft.hypervisors.libvirt.IpAddress;
+import java.util.regex.Pattern;
+
+/**
+ * Where a machine is reached: an IP address in numbers, or a host name (RFC 1123). It stands on
+ * command lines and in inventories, so it holds neither blanks nor any character that a shell or
+ * Ansible reads as its own, and does not begin with a hyphen.
+ */
+@Form(pattern = "^(?!-)(?=.*[A-Za-z.:])[0-9A-Za-z.:-]+$", example = "192.168.150.10")
+public record HostAddress(String text) {
+  private static final String LABEL = "[0-9A-Za-z]([0-9A-Za-z-]{0,61}[0-9A-Za-z])?";
+
+  /** The last label is no number: what looks like an address in numbers is one. */
+  private static final Pattern NAME =
+      Pattern.compile("(?=.{1,253}$)(" + LABEL + "\\.)*(?![0-9]+$)" + LABEL);
+
+  /** Refuses what is neither. */
+  public HostAddress {
+    if (!NAME.matcher(text).matches() && IpAddress.find(text).isEmpty()) {
+      throw new IllegalArgumentException(
+          "'" + text + "' is neither an IP address in numbers nor a host name");
+    }
+  }
+
+  /**
+   * Reads a text.
+   *
+   * @throws IllegalArgumentException if it is neither
+   */
+  public static HostAddress parse(String text) {
+    return new HostAddress(text);
+  }
+
+  public static HostAddress of(IpAddress address) {
+    return new HostAddress(address.text());
+  }
+
+  @Override
+  public String toString() {
+    return text;
+  }
+}

@@ -1,0 +1,28 @@
+package graft.guests.connection;
+
+import java.io.ByteArrayOutputStream;
+
+/** Keeps the beginning of what a program in a guest writes, which may be without an end. */
+final class KeptOutput extends ByteArrayOutputStream {
+  /** As much as the QEMU guest agent keeps of a stream, in bytes. */
+  static final int MOST = 16 * 1024 * 1024;
+
+  private boolean truncated;
+
+  /** Whether more was written than is kept. */
+  synchronized boolean isTruncated() {
+    return truncated;
+  }
+
+  @Override
+  public synchronized void write(int one) {
+    write(new byte[] {(byte) one}, 0, 1);
+  }
+
+  @Override
+  public synchronized void write(byte[] bytes, int offset, int length) {
+    int kept = Math.min(length, MOST - count);
+    truncated |= kept < length;
+    super.write(bytes, offset, kept);
+  }
+}

@@ -1,0 +1,29 @@
+package graft.guests.connection;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A way to do something in a running guest, as root or whom SSH logs in. Every method throws {@link
+ * ReachException} if the guest does not answer.
+ */
+public interface Reach {
+  /** Whether the guest answers now. */
+  boolean answers(Duration timeout);
+
+  /**
+   * Runs a program and waits for its end.
+   *
+   * @param input what it reads; may be empty
+   */
+  Ended run(List<String> words, byte[] input, Duration timeout);
+
+  /** Writes a file with these permission bits, in place of one that is there. */
+  void put(InputStream content, String path, int mode) throws IOException;
+
+  /** Reads a file. */
+  void get(String path, OutputStream to) throws IOException;
+}

@@ -1,0 +1,68 @@
+package graft.guests.connection;
+
+import graft.common.GraftException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** The options that ssh gets from Graft, and from Ansible on Graft's behalf. */
+public final class SshOptions {
+  /** What ssh_config(5) and Ansible's shlex take for something of their own, in any quotes. */
+  private static final Pattern UNFIT = Pattern.compile("[\\p{Cntrl}\"'\\\\]|\\$\\{");
+
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@%+=:,./-]+");
+
+  private SshOptions() {}
+
+  /**
+   * The options, each as words of a command line. A guest gets nothing of the caller's beside the
+   * login: neither an agent nor a display nor a port, whatever the caller's configuration of ssh
+   * says.
+   *
+   * @throws GraftException if ssh cannot be told of one of the files
+   */
+  static List<String> words(SshLogin login) {
+    List<String> options = new ArrayList<>();
+    for (String option :
+        List.of(
+            "BatchMode=yes",
+            "ConnectTimeout=10",
+            "ServerAliveInterval=10",
+            "ForwardAgent=no",
+            "ForwardX11=no",
+            "ClearAllForwardings=yes",
+            "PermitLocalCommand=no",
+            "StrictHostKeyChecking=accept-new",
+            "UserKnownHostsFile=\"" + file(login.knownHosts()) + "\"")) {
+      options.add("-o");
+      options.add(option);
+    }
+    if (login.key().isPresent()) {
+      String key = "IdentityFile=\"" + file(login.key().get()) + "\"";
+      options.addAll(List.of("-o", "IdentitiesOnly=yes", "-o", key));
+    }
+    return options;
+  }
+
+  /** The same on one line, as a shell and Ansible split it. */
+  public static String line(SshLogin login) {
+    return words(login).stream().map(SshOptions::quoted).collect(Collectors.joining(" "));
+  }
+
+  /** A word as a shell takes it for itself. */
+  static String quoted(String word) {
+    return PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
+  }
+
+  private static String file(Path file) {
+    String text = file.toAbsolutePath().toString();
+    if (UNFIT.matcher(text).find()) {
+      throw new GraftException(
+          "ssh cannot be told of the file " + file + ", for the characters in its name",
+          "move it to a folder and a name without quotes, backslashes and ${");
+    }
+    return text.replace("%", "%%");
+  }
+}

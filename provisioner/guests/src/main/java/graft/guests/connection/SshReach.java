@@ -1,0 +1,192 @@
+package graft.guests.connection;
+
+import graft.common.program.HostProgram;
+import graft.hypervisors.libvirt.AddressSource;
+import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.InterfaceAddresses;
+import graft.hypervisors.libvirt.IpAddress;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * Reaches a guest by OpenSSH's own client. The guest's host key is taken at the first contact and
+ * must stay the same.
+ */
+public final class SshReach implements Reach {
+  /** What ssh ends with when it is ssh itself that failed (ssh(1)). */
+  private static final int SSH_FAILED = 255;
+
+  private static final Duration FILE = Duration.ofMinutes(10);
+
+  private final SshLogin login;
+  private final Optional<HostAddress> address;
+
+  SshReach(SshLogin login, Optional<HostAddress> address) {
+    this.login = login;
+    this.address = address;
+  }
+
+  /** Reaches a guest where the login says, or else where libvirt knows it to be. */
+  public static SshReach to(Guest guest, SshLogin login) {
+    return new SshReach(login, address(guest, login.address()));
+  }
+
+  /** Where a guest is: the address that is given for it, or else the one that libvirt knows. */
+  public static Optional<HostAddress> address(Guest guest, Optional<HostAddress> given) {
+    return given.or(() -> leased(guest::addresses).map(HostAddress::of));
+  }
+
+  /**
+   * The first IPv4 address that libvirt gave a guest by DHCP, or that its agent tells. One that
+   * leads back to this machine is not the guest's, whatever its agent says: Graft would set this
+   * machine up in the guest's place.
+   */
+  static Optional<IpAddress> leased(Function<AddressSource, List<InterfaceAddresses>> known) {
+    for (AddressSource source : List.of(AddressSource.LEASE, AddressSource.AGENT)) {
+      try {
+        for (InterfaceAddresses card : known.apply(source)) {
+          for (InterfaceAddresses.Address one : card.addresses()) {
+            if (one.ip().isIpv4() && one.ip().isElsewhere()) {
+              return Optional.of(one.ip());
+            }
+          }
+        }
+      } catch (HypervisorException e) {
+        // the next source may know it
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * Where the guest is.
+   *
+   * @throws ReachException if that is not known
+   */
+  public HostAddress address() {
+    return address.orElseThrow(
+        () ->
+            new ReachException(
+                "no address of the guest is known that this host reaches",
+                "put it on a libvirt network with DHCP, or write setup: {ssh: {address: ...}}",
+                true,
+                null));
+  }
+
+  private String who() {
+    return login.user() + "@" + address();
+  }
+
+  @Override
+  public boolean answers(Duration timeout) {
+    if (address.isEmpty()) {
+      return false;
+    }
+    Ended ended;
+    try {
+      ended = run(List.of("true"), new byte[0], timeout);
+    } catch (ReachException e) {
+      if (e.isAway()) {
+        return false;
+      }
+      throw e;
+    }
+    if (!ended.succeeded()) {
+      throw new ReachException(
+          who() + " can log in and not become root: " + ended.said(),
+          "let it use sudo without a password, or log in as root",
+          false,
+          null);
+    }
+    return true;
+  }
+
+  @Override
+  public Ended run(List<String> words, byte[] input, Duration timeout) {
+    KeptOutput output = new KeptOutput();
+    KeptOutput errors = new KeptOutput();
+    int code = ssh(words, new ByteArrayInputStream(input), output, errors, timeout);
+    return new Ended(code, output, errors, output.isTruncated() || errors.isTruncated());
+  }
+
+  @Override
+  public void put(InputStream content, String path, int mode) throws IOException {
+    String octal = String.format(Locale.ROOT, "%o", mode);
+    String script = "umask 077 && : >\"$1\" && chmod \"$2\" \"$1\" && cat >\"$1\"";
+    KeptOutput said = new KeptOutput();
+    int code = ssh(List.of("/bin/sh", "-c", script, "sh", path, octal), content, said, said, FILE);
+    if (code != 0) {
+      throw new ReachException(
+          "cannot write " + path + " in the guest: " + text(said), "", false, null);
+    }
+  }
+
+  @Override
+  public void get(String path, OutputStream to) throws IOException {
+    KeptOutput said = new KeptOutput();
+    if (ssh(List.of("cat", "--", path), InputStream.nullInputStream(), to, said, FILE) != 0) {
+      throw new ReachException(
+          "cannot read " + path + " in the guest: " + text(said), "", false, null);
+    }
+  }
+
+  private int ssh(
+      List<String> words,
+      InputStream input,
+      OutputStream output,
+      KeptOutput errors,
+      Duration timeout) {
+    HostProgram.End end;
+    try {
+      end = HostProgram.of("ssh", arguments(words)).run(timeout, input, output, errors);
+    } catch (IOException e) {
+      throw new ReachException(
+          "ssh to " + address() + " could not be run: " + e.getMessage(),
+          "is openssh-client installed?",
+          false,
+          e);
+    }
+    if (end.late()) {
+      throw new ReachException(
+          "'" + words.get(0) + "' did not end within " + timeout.toSeconds() + " s in " + address(),
+          "allow more time, or look why it hangs",
+          false,
+          null);
+    }
+    if (end.code() == SSH_FAILED) {
+      throw new ReachException(
+          "ssh " + who() + ": " + text(errors),
+          "does the guest run an SSH server, and does it know the key?",
+          !text(errors).contains("Permission denied")
+              && !text(errors).contains("HOST IDENTIFICATION"),
+          null);
+    }
+    return end.code();
+  }
+
+  /** The arguments of ssh. Its options end before the address, which comes from a guest. */
+  List<String> arguments(List<String> words) {
+    List<String> arguments = new ArrayList<>(SshOptions.words(login));
+    arguments.addAll(List.of("-p", String.valueOf(login.port()), "-l", login.user().text()));
+    arguments.addAll(List.of("--", address().text()));
+    // The far side's shell splits what it gets.
+    String line = words.stream().map(SshOptions::quoted).collect(Collectors.joining(" "));
+    arguments.add(login.user().isRoot() ? line : "sudo -n -- " + line);
+    return arguments;
+  }
+
+  private static String text(KeptOutput said) {
+    return new Ended(0, new ByteArrayOutputStream(), said, false).said();
+  }
+}

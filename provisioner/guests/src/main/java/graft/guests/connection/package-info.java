@@ -1,0 +1,2 @@
+/** Reaching into a running guest: its agent, or SSH. */
+package graft.guests.connection;

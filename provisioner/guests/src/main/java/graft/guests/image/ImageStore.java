@@ -1,0 +1,206 @@
+package graft.guests.image;
+
+import graft.common.GraftException;
+import graft.common.json.Json;
+import graft.common.program.CurrentUser;
+import graft.common.program.HostProgram;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A folder of images, each with a file {@code .sha256} beside it. Guests get copies that share what
+ * they do not write, so an image must not change: it is replaced under a new file, and guests that
+ * have the old one open keep it.
+ */
+public final class ImageStore {
+  private static final Path SYSTEM = Path.of("/var/lib/libvirt/images/graft-images");
+  private static final Duration LIMIT = Duration.ofMinutes(30);
+
+  private final Path folder;
+
+  public ImageStore(Path folder) {
+    this.folder = folder;
+  }
+
+  /**
+   * The store of this user: {@code GRAFT_IMAGE_DIR}, else for root where a libvirt of root's may
+   * read it.
+   */
+  public static ImageStore of(Map<String, String> environment) {
+    String given = environment.getOrDefault("GRAFT_IMAGE_DIR", "");
+    if (!given.isEmpty()) {
+      return new ImageStore(Path.of(given).toAbsolutePath());
+    }
+    return new ImageStore(
+        CurrentUser.isRoot()
+            ? SYSTEM
+            : CurrentUser.stateFolder(environment).resolveSibling("graft-images"));
+  }
+
+  /** Where an image is, or would be. */
+  public Path file(ImageName name) {
+    return folder.resolve(name.file());
+  }
+
+  /** The files of all images. */
+  public List<Path> files() {
+    if (!Files.isDirectory(folder)) {
+      return List.of();
+    }
+    try (Stream<Path> children = Files.list(folder)) {
+      return children.filter(file -> file.toString().endsWith(".qcow2")).sorted().toList();
+    } catch (IOException e) {
+      throw failure("list", folder, e);
+    }
+  }
+
+  /** The checksum that was noted when an image came; empty if there is none. */
+  public Optional<String> noted(Path image) {
+    Path note = note(image);
+    try {
+      return Files.exists(note)
+          ? Optional.of(Files.readString(note).replaceFirst("\\s(?s:.*)", ""))
+          : Optional.empty();
+    } catch (IOException e) {
+      throw failure("read", note, e);
+    }
+  }
+
+  private static Path note(Path image) {
+    return image.resolveSibling(image.getFileName() + ".sha256");
+  }
+
+  /** A place for a new file beside the images. */
+  public Path unfinished(ImageName name) {
+    try {
+      Files.createDirectories(folder);
+      Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+      Path file = folder.resolve(name.file() + ".unfinished");
+      Files.deleteIfExists(file);
+      return file;
+    } catch (IOException e) {
+      throw failure("make", folder, e);
+    }
+  }
+
+  /**
+   * Takes a file of {@link #unfinished} in, in place of an older one of that name.
+   *
+   * @return its checksum
+   */
+  public String keep(ImageName name, Path unfinished) {
+    try {
+      String sum = sha256(unfinished);
+      Files.setPosixFilePermissions(unfinished, PosixFilePermissions.fromString("rw-r--r--"));
+      Files.writeString(note(file(name)), sum + "  " + name.file() + "\n");
+      Files.move(
+          unfinished,
+          file(name),
+          StandardCopyOption.ATOMIC_MOVE,
+          StandardCopyOption.REPLACE_EXISTING);
+      return sum;
+    } catch (IOException e) {
+      throw failure("keep", unfinished, e);
+    }
+  }
+
+  /**
+   * Takes a copy of a disk image in, in whatever form QEMU reads.
+   *
+   * @param expected its checksum, if it is known
+   * @return the checksum of the copy
+   * @throws GraftException if it is another file, or one that reaches for others
+   */
+  public String take(ImageName name, Path image, Optional<String> expected) {
+    if (expected.isPresent()) {
+      String sum = sha256(image);
+      if (!sum.equalsIgnoreCase(expected.get())) {
+        throw new GraftException(
+            "the SHA-256 of " + image + " is " + sum + ", and not " + expected.get(),
+            "it is damaged or another file: fetch it again");
+      }
+    }
+    standsAlone(image);
+    Path unfinished = unfinished(name);
+    try {
+      qemuImg("convert", "-O", "qcow2", "--", name(image), unfinished.toString());
+      return keep(name, unfinished);
+    } finally {
+      delete(unfinished);
+    }
+  }
+
+  private static void delete(Path file) {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      throw failure("remove", file, e);
+    }
+  }
+
+  /** An image may name other files that QEMU would read, as root, in its place. */
+  private static void standsAlone(Path image) {
+    String said = qemuImg("info", "--output=json", "--", name(image));
+    try {
+      Map<String, Object> info = Json.readObject(said);
+      Object special = info.get("format-specific");
+      boolean data = special != null && special.toString().contains("data-file");
+      if (info.containsKey("backing-filename") || data) {
+        throw new GraftException(
+            image + " is no whole image: its content is in another file",
+            "qemu-img convert makes a whole one where both files are");
+      }
+    } catch (IOException e) {
+      throw failure("understand what qemu-img says of", image, e);
+    }
+  }
+
+  /**
+   * The file for QEMU: a relative name might begin with a protocol, {@code nbd:} or {@code json:}.
+   */
+  private static String name(Path image) {
+    return image.toAbsolutePath().toString();
+  }
+
+  private static String qemuImg(String... arguments) {
+    try {
+      return HostProgram.of("qemu-img", List.of(arguments)).output(LIMIT);
+    } catch (IOException e) {
+      throw new GraftException(
+          "qemu-img " + arguments[0] + " failed: " + e.getMessage(),
+          "is qemu-utils installed, and is it a disk image?",
+          e);
+    }
+  }
+
+  /** The checksum of a file, in hexadecimal. */
+  public static String sha256(Path file) {
+    try (InputStream in = Files.newInputStream(file)) {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      new DigestInputStream(in, digest).transferTo(OutputStream.nullOutputStream());
+      return HexFormat.of().formatHex(digest.digest());
+    } catch (IOException e) {
+      throw failure("read", file, e);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+
+  private static GraftException failure(String action, Path file, IOException e) {
+    return new GraftException("cannot " + action + " " + file + ": " + e, "", e);
+  }
+}

@@ -1,0 +1,2 @@
+/** Images that guests boot: built, imported, kept with their checksums. */
+package graft.guests.image;

@@ -1,0 +1,110 @@
+package graft.guests.payload;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The seed of a guest that boots a cloud image: what cloud-init's NoCloud source reads, and beside
+ * it the archive of all that the guest gets, which a script of the cloud-config puts into place. So
+ * large payloads need not go through cloud-init.
+ *
+ * @param instance changes whenever the guest is to be set up anew: cloud-init then takes the seed
+ *     again, and keeps what else is on the disk
+ * @param userData a cloud-config of the user's own, merged after ours
+ * @param key a public key that may log in as root
+ * @see <a href="https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html">
+ *     cloud-init: NoCloud</a>
+ */
+public record CloudInitSeed(
+    String instance, Payload payload, Optional<String> userData, Optional<String> key) {
+  private static final String BOUNDARY = "graft-part";
+  private static final String LABEL = "cidata";
+  private static final String ARCHIVE = "setup.tar";
+  private static final String SCRIPT = "setup.sh";
+  private static final String EACH_BOOT = "/var/lib/cloud/scripts/per-boot/graft";
+  private static final String MOUNTED = "/run/graft-seed";
+
+  /** A file in the guest that is there once all that the seed says has been done. */
+  public static String marker(String instance) {
+    return "/var/lib/graft/set-up-" + instance;
+  }
+
+  /** A file in the guest that says why it could not be done. */
+  public static String failed(String marker) {
+    return marker + ".failed";
+  }
+
+  /** Writes the seed's image. */
+  public void writeTo(OutputStream out) throws IOException {
+    Map<String, Content> seed = new LinkedHashMap<>();
+    seed.put("user-data", Content.of(userData.map(this::both).orElseGet(this::cloudConfig)));
+    seed.put("meta-data", Content.of(metaData()));
+    seed.put("network-config", Content.of(networkConfig()));
+    if (!payload.isEmpty()) {
+      seed.put(SCRIPT, Content.of(SetupArchive.script()));
+      seed.put(ARCHIVE, new SetupArchive(payload));
+    }
+    SeedImage.write(out, LABEL, seed);
+  }
+
+  /** Our cloud-config. */
+  String cloudConfig() {
+    StringBuilder text = new StringBuilder("#cloud-config\n");
+    text.append("hostname: ").append(payload.hostName()).append('\n');
+    key.ifPresent(
+        line ->
+            text.append("disable_root: false\n")
+                .append("ssh_authorized_keys:\n  - ")
+                .append(line)
+                .append('\n'));
+    text.append("write_files:\n  - path: ").append(EACH_BOOT).append('\n');
+    text.append("    permissions: '0755'\n    content: |\n");
+    text.append(eachBoot().indent(6));
+    return text.toString();
+  }
+
+  /**
+   * What cloud-init runs at the end of each boot: a guest that reboots in the middle goes on, where
+   * commands that run once would not come again.
+   */
+  private String eachBoot() {
+    String marker = marker(instance);
+    String bring =
+        payload.isEmpty()
+            ? "install -D /dev/null " + marker
+            : """
+            mkdir -p %1$s && mount -o ro LABEL=%2$s %1$s && sh %1$s/%3$s %1$s/%4$s %5$s
+            umount %1$s"""
+                .formatted(MOUNTED, LABEL, SCRIPT, ARCHIVE, marker);
+    return "#!/bin/sh\n[ ! -e " + marker + " ] || exit 0\n" + bring + "\n";
+  }
+
+  private String metaData() {
+    return "instance-id: " + instance + "\nlocal-hostname: " + payload.hostName() + "\n";
+  }
+
+  private static String networkConfig() {
+    return """
+    version: 2
+    ethernets:
+      all:
+        match: {name: "e*"}
+        dhcp4: true
+    """;
+  }
+
+  /** Both cloud-configs as parts of one message, which cloud-init merges, lists appended. */
+  private String both(String theirs) {
+    String head = "Content-Type: text/cloud-config; charset=\"utf-8\"\nMIME-Version: 1.0\n";
+    String merge = "Merge-Type: list(append)+dict(no_replace,recurse_list)+str()\n";
+    return "Content-Type: multipart/mixed; boundary=\""
+        + BOUNDARY
+        + "\"\nMIME-Version: 1.0\n\n"
+        + ("--" + BOUNDARY + "\n" + head + merge + "\n" + cloudConfig() + "\n")
+        + ("--" + BOUNDARY + "\n" + head + merge + "\n" + theirs + "\n")
+        + ("--" + BOUNDARY + "--\n");
+  }
+}

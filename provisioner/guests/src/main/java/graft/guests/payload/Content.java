@@ -1,0 +1,65 @@
+package graft.guests.payload;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The bytes of a file that goes into a guest; read when they are written out, for they may be many.
+ */
+public interface Content {
+  /** How many bytes there are. */
+  long size() throws IOException;
+
+  /** Writes exactly {@link #size} bytes. */
+  void writeTo(OutputStream out) throws IOException;
+
+  /** Bytes that are at hand. */
+  static Content of(byte[] bytes) {
+    return new Content() {
+      @Override
+      public long size() {
+        return bytes.length;
+      }
+
+      @Override
+      public void writeTo(OutputStream out) throws IOException {
+        out.write(bytes);
+      }
+    };
+  }
+
+  /** A text in UTF-8. */
+  static Content of(String text) {
+    return of(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** A file of the host. */
+  static Content of(Path file) {
+    return new Content() {
+      @Override
+      public long size() throws IOException {
+        return Files.size(file);
+      }
+
+      @Override
+      public void writeTo(OutputStream out) throws IOException {
+        long left = size();
+        byte[] piece = new byte[64 * 1024];
+        try (InputStream in = Files.newInputStream(file)) {
+          while (left > 0) {
+            int count = in.read(piece, 0, (int) Math.min(piece.length, left));
+            if (count < 0) {
+              throw new IOException(file + " became shorter while it was read");
+            }
+            out.write(piece, 0, count);
+            left -= count;
+          }
+        }
+      }
+    };
+  }
+}

@@ -1,0 +1,79 @@
+package graft.guests.payload;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * All that a guest is to have, whichever way it gets in.
+ *
+ * @param hostName the guest's name
+ * @param packages of the guest's distribution
+ * @param environment {@code NAME=VALUE}, for shells, logins and services
+ * @param services of systemd, enabled and started
+ */
+public record Payload(
+    String hostName,
+    List<PayloadFile> files,
+    List<String> packages,
+    List<String> environment,
+    List<String> services) {
+
+  /** The folder in the guest that holds the client's libraries. */
+  public static final String CLIENT_FOLDER = "/usr/lib/graft";
+
+  /** A guest's token, in the guest. */
+  public static final String TOKEN = "/etc/graft/token";
+
+  /** What the client is told, in the guest. */
+  public static final String CLIENT_CONFIGURATION = "/etc/graft/client.conf";
+
+  /** Nothing but a name. */
+  public static Payload empty(String hostName) {
+    return new Payload(hostName, List.of(), List.of(), List.of(), List.of());
+  }
+
+  public boolean isEmpty() {
+    return files.isEmpty() && packages.isEmpty() && environment.isEmpty() && services.isEmpty();
+  }
+
+  /** Whether it brings the client: the guest has a vGPU. */
+  public boolean hasClient() {
+    return files.stream().anyMatch(file -> file.path().startsWith(CLIENT_FOLDER + "/"));
+  }
+
+  /** The files alone, with the guest's name, for a root file system that nothing runs in yet. */
+  public List<GuestFile> read() {
+    List<GuestFile> read = new ArrayList<>();
+    for (PayloadFile file : files) {
+      read.add(new GuestFile(file.path(), file.mode(), file.content()));
+    }
+    read.add(new GuestFile("/etc/hostname", 0644, Content.of(hostName + "\n")));
+    return read;
+  }
+
+  /** What it brings, in a few words: {@code 8 files, its token, 2 packages}. */
+  public String summary() {
+    List<String> parts = new ArrayList<>();
+    long plain = files.stream().filter(file -> file.secret().isEmpty()).count();
+    if (plain > 0) {
+      parts.add(count(plain, "file"));
+    }
+    if (files.stream().anyMatch(file -> file.path().equals(TOKEN))) {
+      parts.add("its token");
+    }
+    if (files.stream().anyMatch(file -> file.secret().isPresent() && !file.path().equals(TOKEN))) {
+      parts.add("its SSH keys");
+    }
+    if (!packages.isEmpty()) {
+      parts.add(count(packages.size(), "package"));
+    }
+    if (!services.isEmpty()) {
+      parts.add(count(services.size(), "service"));
+    }
+    return String.join(", ", parts);
+  }
+
+  private static String count(long number, String what) {
+    return number + " " + what + (number == 1 ? "" : "s");
+  }
+}

@@ -1,0 +1,146 @@
+package graft.guests.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import graft.common.GraftException;
+import graft.common.program.HostProgram;
+import graft.common.values.UserName;
+import graft.hypervisors.libvirt.AddressSource;
+import graft.hypervisors.libvirt.InterfaceAddresses;
+import graft.hypervisors.libvirt.IpAddress;
+import graft.hypervisors.libvirt.calls.HypervisorException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Where a guest is reached by SSH, and what ssh is started with. */
+class SshReachTest {
+  private static final Path KNOWN = Path.of("/var/lib/graft/a/disk.qcow2.known-hosts");
+
+  private static SshLogin login(String user) {
+    return new SshLogin(new UserName(user), Optional.empty(), 2222, Optional.empty(), KNOWN);
+  }
+
+  private static InterfaceAddresses card(String... addresses) {
+    List<InterfaceAddresses.Address> all = new ArrayList<>();
+    for (String address : addresses) {
+      all.add(new InterfaceAddresses.Address(new IpAddress(address), 24));
+    }
+    return new InterfaceAddresses("eth0", Optional.empty(), all);
+  }
+
+  private static Optional<String> leased(
+      List<InterfaceAddresses> lease, List<InterfaceAddresses> agent) {
+    return SshReach.leased(source -> source == AddressSource.LEASE ? lease : agent)
+        .map(IpAddress::text);
+  }
+
+  @Test
+  void theAddressThatDhcpGaveComesBeforeTheAgentsWord() {
+    assertThat(leased(List.of(card("192.0.2.5")), List.of(card("192.0.2.6"))))
+        .contains("192.0.2.5");
+    assertThat(leased(List.of(), List.of(card("fe80::1", "192.0.2.6")))).contains("192.0.2.6");
+    assertThat(leased(List.of(), List.of())).isEmpty();
+  }
+
+  @Test
+  void aGuestThatNamesThisMachineAsItselfIsNotReachedThere() throws Exception {
+    assertThat(
+            leased(
+                List.of(),
+                List.of(card("127.0.0.1", "127.9.9.9", "0.0.0.0", "224.0.0.1", "255.255.255.255"))))
+        .isEmpty();
+    String own = ownAddress();
+    assertThat(leased(List.of(), List.of(card(own, "192.0.2.6")))).contains("192.0.2.6");
+  }
+
+  private static String ownAddress() throws SocketException {
+    return NetworkInterface.networkInterfaces()
+        .flatMap(NetworkInterface::inetAddresses)
+        .filter(Inet4Address.class::isInstance)
+        .map(InetAddress::getHostAddress)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void anAgentThatRefusesLeavesTheAddressUnknown() {
+    Optional<IpAddress> none =
+        SshReach.leased(
+            source -> {
+              throw new HypervisorException("read the addresses of", "a", "it says no", "");
+            });
+    assertThat(none).isEmpty();
+    assertThatThrownBy(() -> new SshReach(login("root"), Optional.empty()).address())
+        .isInstanceOf(ReachException.class)
+        .hasMessageContaining("no address of the guest is known");
+  }
+
+  @Test
+  void theAddressComesAfterTheOptionsAndTheLineIsOneWord() {
+    List<String> arguments =
+        new SshReach(login("admin"), Optional.of(new HostAddress("192.0.2.5")))
+            .arguments(List.of("/bin/sh", "-c", "echo \"$1\"", "sh", "it's; $(id)\n"));
+    assertThat(arguments)
+        .endsWith(
+            "-p",
+            "2222",
+            "-l",
+            "admin",
+            "--",
+            "192.0.2.5",
+            "sudo -n -- /bin/sh -c 'echo \"$1\"' sh 'it'\\''s; $(id)\n'");
+    assertThat(arguments.indexOf("--")).isEqualTo(arguments.size() - 3);
+  }
+
+  /**
+   * By ssh's own word: what it would do with these options and no configuration of the caller's.
+   */
+  @Test
+  void sshTakesTheOptionsAsTheyAreMeant() throws Exception {
+    assumeTrue(HostProgram.isThere("ssh", System.getenv()), "no OpenSSH here");
+    SshLogin login =
+        new SshLogin(
+            UserName.ROOT,
+            Optional.empty(),
+            22,
+            Optional.of(Path.of("/keys/100%d of a b/key")),
+            Path.of("/known hosts/100%h/a"));
+    List<String> arguments = new ArrayList<>(List.of("-G", "-F", "/dev/null"));
+    arguments.addAll(
+        new SshReach(login, Optional.of(new HostAddress("192.0.2.5"))).arguments(List.of("true")));
+    String said = HostProgram.of("ssh", arguments).output(Duration.ofSeconds(20));
+    assertThat(said.lines())
+        .contains(
+            "hostname 192.0.2.5",
+            "user root",
+            "forwardagent no",
+            "forwardx11 no",
+            "clearallforwardings yes",
+            "permitlocalcommand no",
+            "userknownhostsfile /known hosts/100%h/a")
+        .anyMatch(line -> line.matches("identityfile /keys/100%%?d of a b/key"))
+        .noneMatch(line -> line.startsWith("proxycommand"));
+  }
+
+  @Test
+  void aFileThatSshCannotBeToldOfIsRefused() {
+    for (String name : List.of("a\"b", "a'b", "a\nb", "a\\b", "${HOME}")) {
+      SshLogin login =
+          new SshLogin(
+              UserName.ROOT, Optional.empty(), 22, Optional.of(Path.of("/k/" + name)), KNOWN);
+      assertThatThrownBy(() -> SshOptions.line(login))
+          .isInstanceOf(GraftException.class)
+          .hasMessageContaining("ssh cannot be told of the file");
+    }
+  }
+}

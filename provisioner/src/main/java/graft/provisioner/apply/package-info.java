@@ -1,2 +1,0 @@
-/** Carries plans out, and takes steps back, with every step in the journal first. */
-package graft.provisioner.apply;

@@ -1,2 +1,0 @@
-/** Bundles: what a guest needs, declared once for every way in. */
-package graft.provisioner.bundle;

@@ -1,8 +1,0 @@
-package graft.provisioner.descriptor;
-
-/** Whether a virtual function's port is up: as the physical one is ({@code auto}), or fixed. */
-public enum VfPolicy {
-  AUTO,
-  UP,
-  DOWN
-}

@@ -1,2 +1,0 @@
-/** Looks over a host for what Graft needs, and says how to mend what is missing. */
-package graft.provisioner.doctor;

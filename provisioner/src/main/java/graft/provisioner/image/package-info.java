@@ -1,2 +1,0 @@
-/** Images that guests boot: built, imported, kept with their checksums. */
-package graft.provisioner.image;

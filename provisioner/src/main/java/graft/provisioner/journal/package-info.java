@@ -1,2 +1,0 @@
-/** The journal: what was begun, done and undone, on disk before the next thing happens. */
-package graft.provisioner.journal;

@@ -1,8 +1,0 @@
-package graft.provisioner.observe;
-
-/**
- * A network that libvirt knows.
- *
- * @param address the host's IPv4 address on it; empty if it has none or was not asked for
- */
-public record NetworkFacts(String name, boolean active, String address) {}

@@ -1,9 +1,0 @@
-package graft.provisioner.observe;
-
-/**
- * What answers in a guest that runs.
- *
- * @param agent its QEMU guest agent
- * @param ssh something at its SSH port; nobody asks where the descriptor gives no login
- */
-public record ReachFacts(boolean agent, boolean ssh) {}

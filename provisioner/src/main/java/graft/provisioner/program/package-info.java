@@ -1,2 +1,0 @@
-/** Programs of this host that Graft runs. */
-package graft.provisioner.program;

@@ -1,2 +1,0 @@
-/** Reaching into a running guest: its agent, or SSH. */
-package graft.provisioner.reach;

@@ -1,2 +1,0 @@
-/** Steps on the host's devices: virtual functions, drivers, huge pages, what a guest is given. */
-package graft.provisioner.step.device;

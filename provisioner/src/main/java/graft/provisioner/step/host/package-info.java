@@ -1,2 +1,0 @@
-/** Steps on the host that guests share: networks and servers. */
-package graft.provisioner.step.host;

@@ -1,2 +1,0 @@
-/** Values with rules that a descriptor can say: sizes, times, names, addresses. */
-package graft.provisioner.values;
