@@ -13,6 +13,7 @@ import graft.remoting.software.object.Allocations;
 import graft.remoting.software.object.Context;
 import graft.remoting.software.object.Contexts;
 import graft.remoting.software.object.CudaException;
+import graft.remoting.software.object.OpenedMemory;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 

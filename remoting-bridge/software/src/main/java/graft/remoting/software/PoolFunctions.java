@@ -12,6 +12,7 @@ import graft.remoting.software.object.Contexts;
 import graft.remoting.software.object.Gpus;
 import graft.remoting.software.object.GraphNode;
 import graft.remoting.software.object.Handles;
+import graft.remoting.software.object.OpenedMemory;
 import graft.remoting.software.object.Pool;
 import graft.remoting.software.object.Stream;
 import graft.remoting.software.object.Streams;

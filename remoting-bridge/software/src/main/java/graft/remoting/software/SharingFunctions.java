@@ -15,6 +15,7 @@ import graft.remoting.software.object.CudaException;
 import graft.remoting.software.object.Event;
 import graft.remoting.software.object.Gpu;
 import graft.remoting.software.object.Handles;
+import graft.remoting.software.object.OpenedMemory;
 import graft.remoting.software.object.Pool;
 import graft.remoting.software.object.SharedEvent;
 

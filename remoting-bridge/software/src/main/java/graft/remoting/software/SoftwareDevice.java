@@ -26,6 +26,7 @@ import graft.remoting.software.object.Contexts;
 import graft.remoting.software.object.Gpu;
 import graft.remoting.software.object.Gpus;
 import graft.remoting.software.object.Handles;
+import graft.remoting.software.object.OpenedMemory;
 import graft.remoting.software.object.Streams;
 import java.util.stream.IntStream;
 

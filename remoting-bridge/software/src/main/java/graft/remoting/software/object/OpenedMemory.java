@@ -1,4 +1,4 @@
-package graft.remoting.software;
+package graft.remoting.software.object;
 
 import static graft.remoting.software.memory.Native.UNSAFE;
 import static graft.remoting.software.object.CallerMemory.require;
@@ -6,8 +6,6 @@ import static graft.remoting.software.object.CallerMemory.require;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.HandleFiles;
 import graft.remoting.software.memory.SharedFile;
-import graft.remoting.software.object.Contexts;
-import graft.remoting.software.object.CudaException;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -15,11 +13,11 @@ import java.util.Map;
  * Memory of other processes that is mapped here. A handle says which file of which process holds
  * the memory: process, its number there, offset and length, 8 bytes each.
  */
-final class OpenedMemory implements HandleFiles {
+public final class OpenedMemory implements HandleFiles {
   private static final int HANDLE = 64;
 
   /** What a handle says. */
-  record Place(long process, int file, long offset, long bytes) {}
+  public record Place(long process, int file, long offset, long bytes) {}
 
   private record Opened(Place place, int times) {}
 
@@ -30,11 +28,11 @@ final class OpenedMemory implements HandleFiles {
   private final Map<Long, Opened> opened = new HashMap<>();
   private final Map<Origin, SharedFile> adopted = new HashMap<>();
 
-  OpenedMemory(Contexts contexts) {
+  public OpenedMemory(Contexts contexts) {
     this.contexts = contexts;
   }
 
-  static void write(long handle, Place place) {
+  public static void write(long handle, Place place) {
     require(handle != 0, "null pointer for a result");
     UNSAFE.setMemory(handle, HANDLE, (byte) 0);
     UNSAFE.putLong(handle, place.process());
@@ -43,7 +41,7 @@ final class OpenedMemory implements HandleFiles {
     UNSAFE.putLong(handle + 24, place.bytes());
   }
 
-  static Place read(long handle) {
+  public static Place read(long handle) {
     require(handle != 0, "no handle");
     return new Place(
         UNSAFE.getLong(handle),
@@ -69,7 +67,7 @@ final class OpenedMemory implements HandleFiles {
     }
   }
 
-  SharedFile file(Place place) {
+  public SharedFile file(Place place) {
     SharedFile file;
     synchronized (adopted) {
       file = adopted.remove(new Origin(place.process(), place.file()));
@@ -82,7 +80,7 @@ final class OpenedMemory implements HandleFiles {
   }
 
   /** Maps the memory of a handle, or finds it mapped. */
-  synchronized long open(long handle) {
+  public synchronized long open(long handle) {
     Place place = read(handle);
     require(place.process() != ProcessHandle.current().pid(), "this process has it already");
     for (Map.Entry<Long, Opened> known : opened.entrySet()) {
@@ -102,12 +100,12 @@ final class OpenedMemory implements HandleFiles {
     }
   }
 
-  synchronized boolean isOpened(long address) {
+  public synchronized boolean isOpened(long address) {
     return opened.containsKey(address);
   }
 
   /** Undoes one {@link #open}; the last one of a place unmaps it. */
-  synchronized void close(long address) {
+  public synchronized void close(long address) {
     Opened found = opened.get(address);
     require(found != null, "not opened");
     if (found.times() > 1) {
