@@ -49,7 +49,7 @@ public final class PrivateFiles {
     boolean there = disk.delete(file);
     there |= disk.delete(file.resolveSibling(file.getFileName() + UNFINISHED));
     if (there) {
-      disk.syncFolder(file.toAbsolutePath().getParent());
+      disk.syncRemoval(file.toAbsolutePath().getParent());
     }
   }
 
@@ -71,7 +71,7 @@ public final class PrivateFiles {
     for (Path path : all) {
       StateDisk.get().delete(path);
     }
-    StateDisk.get().syncFolder(folder.toAbsolutePath().getParent());
+    StateDisk.get().syncRemoval(folder.toAbsolutePath().getParent());
   }
 
   private static final class Stream extends OutputStream {

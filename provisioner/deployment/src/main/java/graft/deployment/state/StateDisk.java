@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -110,6 +111,18 @@ public class StateDisk {
   public void syncFolder(Path folder) throws IOException {
     try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
       channel.force(true);
+    }
+  }
+
+  /**
+   * The same after a removal. Another chain may have removed the folder itself meanwhile, as the
+   * last guest's does with the folder of all guests: the names went with it.
+   */
+  public final void syncRemoval(Path folder) throws IOException {
+    try {
+      syncFolder(folder);
+    } catch (NoSuchFileException e) {
+      // nothing is left that could come back
     }
   }
 
