@@ -71,13 +71,27 @@ static size_t wanted(int function) {
     case FN_graftModuleGetFunction: return 8 + 4 * 192;
     case FN_cuMemGetInfo_v2: return 16;
     case FN_graftFunctionGetAttribute: return 8;
+    case FN_graftLinkComplete: return 8;
+    case FN_graftLinkImage: return 256 << 10;
     default: return 0;
   }
 }
 
-static void serve(int fd, bool honest_start) {
-  static uint8_t body[1 << 17];
-  int answered = 0;
+/* Bytes of bulk data behind a request: a number among its parameters. */
+static size_t bulk_bytes(int function, const uint8_t *parameters, size_t bytes) {
+  uint64_t bulk = 0;
+  switch (function) {
+    case FN_graftModuleLoad: memcpy(&bulk, parameters + 8, 8); break;
+    case FN_graftLinkAdd: memcpy(&bulk, parameters + bytes - 8, 8); break;
+    default: fprintf(stderr, "hostile: function %d has bulk data that this server cannot tell the size of\n", function); abort();
+  }
+  return bulk;
+}
+
+/* Serves a client: `honest` right answers, then anything. */
+static void serve(int fd, uint64_t honest) {
+  static uint8_t body[256 << 10];
+  uint64_t answered = 0;
   for (;;) {
     struct {
       uint32_t size;
@@ -92,9 +106,9 @@ static void serve(int fd, bool honest_start) {
     for (size_t left = bytes - keep; left; left--) {
       if (!get(fd, body, 1)) return;
     }
-    if (request.flags & 2) { /* what follows cannot be told apart from here on: answer and leave */
-      draw(2);
-      return;
+    if (request.flags & 2) {
+      size_t bulk = bulk_bytes(request.function, parameters, bytes);
+      if (bulk > sizeof body || !get(fd, body, bulk)) return;
     }
     if (!(request.flags & 1)) continue;
     memset(body, 0, 8192);
@@ -112,10 +126,18 @@ static void serve(int fd, bool honest_start) {
       uint32_t layout[] = {(uint32_t)draw(4), 0, 0, 8, 8, 4};
       memcpy(body, layout, 4);
       memcpy(body + 8, layout + 2, 16);
+    } else if (request.function == FN_graftLinkComplete) { /* the size of the image: any, or one that wraps when it is rounded up */
+      uint64_t size = draw(2) ? draw(1u << 20) : 0 - draw(1u << 19);
+      memcpy(body, &size, 8);
     }
     head.size = (uint32_t)(16 + results);
-    bool honest = honest_start && answered++ < 2;
-    switch (honest ? 0 : draw(12)) {
+    if (request.function == FN_graftRead && draw(4)) { /* the data comes before its reply */
+      uint64_t data[3] = {request.slot, 0, 0};
+      struct head h = {40, 1, 0, request.slot, 0};
+      memcpy(&data[2], parameters + 8, 8);
+      if (data[2] > sizeof body || !put(fd, &h, sizeof h) || !put(fd, data, sizeof data) || !put(fd, body, data[2])) return;
+    }
+    switch (answered++ < honest ? 0 : draw(12)) {
       case 1:
         head.size += 8;
         results += 8;
@@ -157,11 +179,12 @@ static int client(int port) {
   setenv("GRAFT_CONFIG", "/dev/null", 1);
   setenv("GRAFT_SERVER", server, 1);
   setenv("GRAFT_NAME", "hostile", 1);
-  alarm(20); /* a hang is a failure */
+  setenv("CUDA_CACHE_DISABLE", "1", 1); /* links are the server's */
+  alarm(20);                            /* a hang is a failure */
   int device, value;
-  void *context = NULL, *module = NULL, *function = NULL, *stream = NULL;
+  void *context = NULL, *module = NULL, *function = NULL, *stream = NULL, *link = NULL, *image = NULL;
   uint64_t pointer = 0;
-  size_t free_bytes, total;
+  size_t free_bytes, total, image_bytes;
   char data[300];
   cuInit(0);
   cuDeviceGet(&device, 0);
@@ -180,6 +203,9 @@ static int client(int port) {
     cuFuncGetAttribute(&value, 0, function);
     cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL);
   }
+  cuLinkCreate_v2(0, NULL, NULL, &link);
+  if (link && !cuLinkAddData_v2(link, 1, (void *)".version 8.0\n", 14, "k", 0, NULL, NULL))
+    cuLinkComplete(link, &image, &image_bytes);
   if (stream) cuStreamSynchronize(stream);
   cuCtxSynchronize();
   cuMemFree_v2(pointer);
@@ -207,7 +233,7 @@ int main(int argc, char **argv) {
       return client(ntohs(address.sin_port));
     }
     int fd = accept(listener, NULL, NULL);
-    if (handshake(fd)) serve(fd, draw(8) != 0);
+    if (handshake(fd)) serve(fd, draw(8) ? 2 + draw(20) : 0);
     close(fd);
     int status;
     waitpid(child, &status, 0);

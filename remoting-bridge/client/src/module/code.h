@@ -7,11 +7,19 @@
 #include <stdint.h>
 
 #define GRAFT_WRAPPER_MAGIC 0x466243B1u
+#define GRAFT_FATBIN_MAGIC 0xBA55ED50u
+
+/* Little-endian numbers of an image, which need not be aligned. */
+static inline uint16_t graft_get16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
+static inline uint32_t graft_get32(const uint8_t *p) { return graft_get16(p) | (uint32_t)graft_get16(p + 2) << 16; }
+static inline uint64_t graft_get64(const uint8_t *p) { return graft_get32(p) | (uint64_t)graft_get32(p + 4) << 32; }
 
 /* Whether the server has this code, so that its hash will do. */
 bool graft_code_is_known(const void *data, size_t bytes, uint8_t hash[32]);
 /* Length of an image: fatbin, ELF or PTX text. 0 if it is none of them. */
 size_t graft_image_size(const void *image);
+/* Whether an image is PTX text. */
+bool graft_image_is_ptx(const void *image);
 /* Takes the wrapper off. */
 const void *graft_image_unwrap(const void *image);
 

@@ -101,8 +101,9 @@ int graft_function_layout(struct graft_object *function, const struct graft_layo
   return r;
 }
 
-/* A function that the server names ends with its module or library. The driver gives addresses out again, and with them the server its
- * names: one that is known of another module, which a context's end has taken without a word, is that module's no more. */
+/* Gives a function to its module or library, which frees it when it is unloaded. The driver uses the addresses of unloaded functions
+ * again, and the server then sends the number of the old function for the new one. So a function that belongs to another module is
+ * such an old one, whose module ended with its context: nothing that is known of it holds for the new function. */
 static void own(struct graft_object *owner, struct graft_object *function, bool is_kernel) {
   struct graft_object *before = function->u.function.library;
   if (before == owner) return;

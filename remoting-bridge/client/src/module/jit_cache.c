@@ -7,9 +7,9 @@
 #include "api/devices.h"
 #include "api/rpc.h"
 #include "base/crypto.h"
+#include "module/code.h"
 #include "module/compute_cache.h"
 
-#define FATBIN_MAGIC 0xBA55ED50u
 #define ELF_ENTRY 2
 
 /* CUjitInputType */
@@ -17,10 +17,6 @@ enum { INPUT_PTX = 1, INPUT_FATBINARY = 2 };
 
 /* Kinds of cache entries, apart from those that compilers in this process use (small numbers). */
 enum { LOADED = 0x10001, INPUTS = 0x10002, LINKED = 0x10003 };
-
-static uint16_t get16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
-static uint32_t get32(const uint8_t *p) { return get16(p) | (uint32_t)get16(p + 2) << 16; }
-static uint64_t get64(const uint8_t *p) { return get32(p) | (uint64_t)get32(p + 4) << 32; }
 
 bool graft_jit_cacheable(const uint64_t *words, unsigned used) {
   /* CUjit_option: registers, optimization level, target, fallback, debug information, line information, cache mode, FTZ, division,
@@ -36,13 +32,13 @@ bool graft_jit_cacheable(const uint64_t *words, unsigned used) {
 
 /* Whether a fat binary has machine code for the device: of its major architecture, and no newer. The driver takes that before PTX. */
 static bool has_machine_code(const uint8_t *fatbin, size_t bytes, const struct graft_jit_target *target) {
-  size_t at = get16(fatbin + 6);
+  size_t at = graft_get16(fatbin + 6);
   while (at + 64 <= bytes) {
     const uint8_t *entry = fatbin + at;
-    uint64_t head = get32(entry + 4), payload = get64(entry + 8);
-    uint32_t architecture = get32(entry + 28);
+    uint64_t head = graft_get32(entry + 4), payload = graft_get64(entry + 8);
+    uint32_t architecture = graft_get32(entry + 28);
     if (head < 64 || head > bytes - at || payload > bytes - at - head) return true; /* not understood: left to the driver */
-    if (get16(entry) == ELF_ENTRY && architecture / 10 == target->major && architecture % 10 <= target->minor) return true;
+    if (graft_get16(entry) == ELF_ENTRY && architecture / 10 == target->major && architecture % 10 <= target->minor) return true;
     at += head + payload;
   }
   return false;
@@ -51,8 +47,8 @@ static bool has_machine_code(const uint8_t *fatbin, size_t bytes, const struct g
 int graft_jit_type(const void *image, size_t bytes, const struct graft_jit_target *target) {
   const uint8_t *p = image;
   if (bytes < 16) return -1;
-  if (get32(p) == FATBIN_MAGIC) return has_machine_code(p, bytes, target) ? -1 : INPUT_FATBINARY;
-  return p[0] == '/' || p[0] == '.' || p[0] == '\n' || p[0] == '\r' || p[0] == ' ' || p[0] == '\t' ? INPUT_PTX : -1;
+  if (graft_get32(p) == GRAFT_FATBIN_MAGIC) return has_machine_code(p, bytes, target) ? -1 : INPUT_FATBINARY;
+  return graft_image_is_ptx(image) ? INPUT_PTX : -1;
 }
 
 static void *open_entry(int kind, const void *input, size_t bytes, const char *options, const struct graft_jit_target *target) {

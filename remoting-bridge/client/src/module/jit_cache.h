@@ -23,11 +23,11 @@ bool graft_jit_cacheable(const uint64_t *words, unsigned used);
 /* The CUjitInputType of an image that the driver has to compile, -1 if it holds code for that device or is of another kind. */
 int graft_jit_type(const void *image, size_t bytes, const struct graft_jit_target *target);
 
-/* Compiles: 0, and code to be freed, or an error of the driver's. */
+/* Compiles an image. Answers 0 and gives code that the caller frees, or answers the driver's error. */
 typedef int graft_jit_compile(int type, const void *image, size_t bytes, const uint64_t *words, unsigned used, void **code,
                               size_t *size);
 
-/* The image compiled, from the cache or by `compile`, to be freed. NULL if the image is to be loaded as it is: it needs no compiling, the
+/* Gives the compiled image, from the cache or by `compile`; the caller frees it. NULL if the image is to be loaded as it is: it needs no compiling, the
  * program has switched the cache off, or it does not compile this way, in which case loading it answers why. */
 void *graft_jit_code(const void *image, size_t bytes, const uint64_t *words, unsigned used, const struct graft_jit_target *target,
                      graft_jit_compile *compile, size_t *size);

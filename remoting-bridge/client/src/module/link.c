@@ -14,6 +14,7 @@
 #include "module/jit_cache.h"
 
 #define CHUNK (256u << 10)
+#define MOST_IMAGE (2ull << 30) /* as much as a server takes */
 #define LOG 16384
 
 /* What the driver has been told of and what waits. */
@@ -166,7 +167,8 @@ GRAFT_EXPORT int cuLinkAddFile_v2(void *state, int type, const char *path, unsig
 /* The image of a link that the driver has completed. */
 static int fetch_image(struct graft_object *link, void **image, uint64_t bytes) {
   int r = 0;
-  if (!(*image = malloc(bytes + CHUNK))) return GRAFT_OUT_OF_MEMORY;
+  /* The server says the size: a number near 2^64 must not become a small allocation. */
+  if (bytes > MOST_IMAGE || !(*image = malloc(bytes + CHUNK))) return GRAFT_OUT_OF_MEMORY;
   for (uint64_t at = 0; at < bytes && !r; at += CHUNK) {
     unsigned take = bytes - at < CHUNK ? (unsigned)(bytes - at) : CHUNK;
     r = rpc_graftLinkImage(link, at, (unsigned char *)*image + at, take);
