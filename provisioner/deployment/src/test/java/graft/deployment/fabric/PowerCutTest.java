@@ -75,9 +75,15 @@ class PowerCutTest {
       prepare(command);
       try (ForgetfulDisk disk = new ForgetfulDisk(state(), moment)) {
         Throwable end = catchThrowable(() -> carryOut(command));
-        assertThat(end instanceof PowerCut ? end : end.getCause())
-            .as(where)
-            .isInstanceOf(PowerCut.class);
+        if (end == null) {
+          // Chains that run side by side can share a folder's sync, so that there were fewer
+          // moments than in the run that was counted. Power is cut after the last one then.
+          assertThat(disk.moments()).as(where).isLessThan(moment);
+        } else {
+          assertThat(end instanceof PowerCut ? end : end.getCause())
+              .as(where)
+              .isInstanceOf(PowerCut.class);
+        }
         disk.comeBack(random);
       }
       boot();
