@@ -49,9 +49,9 @@ class ArchitectureTest {
           device
           software     device
           server       api device software
-          libvirt
-          kvm          libvirt
-          xen          libvirt
+          libvirt      common
+          kvm          common libvirt
+          xen          common libvirt
           sriov        common
           guests       common libvirt
           deployment   common guests sriov libvirt kvm xen

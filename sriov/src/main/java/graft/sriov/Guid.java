@@ -1,5 +1,6 @@
 package graft.sriov;
 
+import graft.common.bind.Form;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 
@@ -12,6 +13,11 @@ import java.util.regex.Pattern;
  *
  * @param value the 64 bits, most significant octet first as it is written
  */
+@Form(
+    pattern =
+        "^((0x)?[0-9a-fA-F]{16}|([0-9a-fA-F]{2}:){7}[0-9a-fA-F]{2}"
+            + "|([0-9a-fA-F]{4}:){3}[0-9a-fA-F]{4})$",
+    example = "0c:42:a1:03:00:16:9f:8e")
 public record Guid(long value) implements Comparable<Guid> {
 
   /** The bit of the first octet that marks a group address (IEEE EUI-64 guidelines). */

@@ -1,5 +1,6 @@
 package graft.sriov;
 
+import graft.common.values.PciAddress;
 import java.util.Optional;
 import java.util.OptionalInt;
 

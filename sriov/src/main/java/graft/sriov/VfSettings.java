@@ -1,5 +1,6 @@
 package graft.sriov;
 
+import graft.common.values.MacAddress;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;

@@ -11,20 +11,7 @@ import java.util.Map;
  * <p>The result is a tree of maps, lists and plain values, in the order of the records.
  */
 public final class JsonSchema {
-  private final Map<Class<?>, Text> foreignForms;
   private final Map<String, Object> definitions = new LinkedHashMap<>();
-
-  /** How a value type of another module is written: a regular expression and an example. */
-  public record Text(String pattern, String example) {}
-
-  /**
-   * A generator.
-   *
-   * @param foreignForms how value types of other modules are written, which carry no {@link Form}
-   */
-  public JsonSchema(Map<Class<?>, Text> foreignForms) {
-    this.foreignForms = foreignForms;
-  }
 
   /** The schema of files that bind to the type. */
   public Map<String, Object> of(Class<? extends Record> type, String id, String title) {
@@ -102,9 +89,8 @@ public final class JsonSchema {
       return Map.of("enum", words);
     }
     Form form = type.getAnnotation(Form.class);
-    Text text = form == null ? foreignForms.get(type) : new Text(form.pattern(), form.example());
-    if (text != null) {
-      return text(text);
+    if (form != null) {
+      return text(form);
     }
     if (!type.isRecord()) {
       throw new IllegalStateException(type + " has no form in a file");
@@ -112,7 +98,7 @@ public final class JsonSchema {
     return reference(type);
   }
 
-  private static Map<String, Object> text(Text form) {
+  private static Map<String, Object> text(Form form) {
     Map<String, Object> schema = new LinkedHashMap<>();
     // A size may be a bare number in YAML.
     boolean number = "4096".matches(form.pattern());

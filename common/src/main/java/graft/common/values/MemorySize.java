@@ -38,13 +38,26 @@ public record MemorySize(long bytes) implements Comparable<MemorySize> {
     return new MemorySize(count * unit);
   }
 
-  public static MemorySize ofMiB(long count) {
-    return new MemorySize(count << 20);
+  public static MemorySize ofKib(long kib) {
+    return new MemorySize(Math.multiplyExact(kib, 1L << 10));
   }
 
-  /** In KiB, rounded up: libvirt's unit for a guest's memory. */
-  public long toKiB() {
-    return (bytes + 1023) >> 10;
+  public static MemorySize ofMib(long mib) {
+    return new MemorySize(Math.multiplyExact(mib, 1L << 20));
+  }
+
+  public static MemorySize ofGib(long gib) {
+    return new MemorySize(Math.multiplyExact(gib, 1L << 30));
+  }
+
+  /** Whole KiB, rounded up: libvirt counts memory in KiB and rounds the same way. */
+  public long kib() {
+    return bytes / 1024 + (bytes % 1024 == 0 ? 0 : 1);
+  }
+
+  /** Whole MiB, rounded up. */
+  public long mib() {
+    return (bytes >> 20) + (bytes % (1 << 20) == 0 ? 0 : 1);
   }
 
   @Override

@@ -5,29 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ValuesTest {
-  @ParameterizedTest
-  @CsvSource({"512MiB,536870912", "1 GiB,1073741824", "4096,4096", "0,0", "3TiB,3298534883328"})
-  void sizesHaveBinaryUnits(String text, long bytes) {
-    assertThat(MemorySize.parse(text).bytes()).isEqualTo(bytes);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"", "1GB", "1.5GiB", "-1", "9999999999TiB", "GiB"})
-  void otherSizesAreRefused(String text) {
-    assertThatIllegalArgumentException().isThrownBy(() -> MemorySize.parse(text));
-  }
-
-  @Test
-  void aSizeIsWrittenInItsLargestWholeUnit() {
-    assertThat(MemorySize.parse("2048MiB")).hasToString("2GiB");
-    assertThat(MemorySize.parse("1500MiB")).hasToString("1500MiB");
-    assertThat(MemorySize.parse("1500MiB").rounded()).isEqualTo("1.5GiB");
-  }
-
   @ParameterizedTest
   @ValueSource(strings = {"", "0s", "5", "5d", "-5s"})
   void otherTimesAreRefused(String text) {

@@ -1,7 +1,7 @@
 package graft.sriov.check;
 
+import graft.common.values.PciAddress;
 import graft.sriov.HostException;
-import graft.sriov.PciAddress;
 import graft.sriov.host.HostPci;
 import graft.sriov.host.NvidiaGpu;
 import graft.sriov.host.PciDevice;

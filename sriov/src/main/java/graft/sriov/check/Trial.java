@@ -1,9 +1,9 @@
 package graft.sriov.check;
 
+import graft.common.values.MacAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.Guid;
 import graft.sriov.HostException;
-import graft.sriov.MacAddress;
-import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
 import graft.sriov.VfPolicy;

@@ -1,6 +1,6 @@
 package graft.sriov.files;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 
 /** Where the PCI core keeps things (Linux, Documentation/ABI/testing/sysfs-bus-pci). */
 public final class PciPaths {

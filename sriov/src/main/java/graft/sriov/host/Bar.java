@@ -1,6 +1,6 @@
 package graft.sriov.host;
 
-import graft.sriov.MemorySize;
+import graft.common.values.MemorySize;
 
 /**
  * One base address register of a device, from its {@code resource} file.

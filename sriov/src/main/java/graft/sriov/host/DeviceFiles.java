@@ -1,6 +1,6 @@
 package graft.sriov.host;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
 import java.util.ArrayList;

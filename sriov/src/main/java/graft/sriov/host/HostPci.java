@@ -1,7 +1,7 @@
 package graft.sriov.host;
 
+import graft.common.values.PciAddress;
 import graft.sriov.IommuGroup;
-import graft.sriov.PciAddress;
 import graft.sriov.files.Sysfs;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,6 +1,6 @@
 package graft.sriov.host;
 
-import graft.sriov.MemorySize;
+import graft.common.values.MemorySize;
 
 /**
  * The huge pages of one size (Linux, Documentation/admin-guide/mm/hugetlbpage.rst).

@@ -1,6 +1,6 @@
 package graft.sriov.host;
 
-import graft.sriov.MemorySize;
+import graft.common.values.MemorySize;
 import graft.sriov.files.Sysfs;
 import java.util.ArrayList;
 import java.util.List;

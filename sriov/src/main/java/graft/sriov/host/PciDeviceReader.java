@@ -1,8 +1,8 @@
 package graft.sriov.host;
 
+import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.sriov.IommuGroup;
-import graft.sriov.MemorySize;
-import graft.sriov.PciAddress;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package graft.sriov.host;
 
+import graft.common.values.PciAddress;
 import graft.sriov.Guid;
-import graft.sriov.PciAddress;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package graft.sriov.host;
 
+import graft.common.values.PciAddress;
 import graft.sriov.Guid;
-import graft.sriov.PciAddress;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
 import graft.sriov.host.RdmaPort.LinkLayer;

@@ -1,6 +1,6 @@
 package graft.sriov.host;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import java.util.List;
 
 /**

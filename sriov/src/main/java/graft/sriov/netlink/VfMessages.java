@@ -1,7 +1,7 @@
 package graft.sriov.netlink;
 
+import graft.common.values.MacAddress;
 import graft.sriov.Guid;
-import graft.sriov.MacAddress;
 import graft.sriov.VfPolicy;
 import graft.sriov.VfRate;
 import graft.sriov.VfSettings;

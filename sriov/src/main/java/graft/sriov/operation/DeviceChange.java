@@ -1,7 +1,7 @@
 package graft.sriov.operation;
 
 import graft.common.change.Change;
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.vf.HostAccess;
 import java.util.Map;
 

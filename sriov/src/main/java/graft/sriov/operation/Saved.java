@@ -1,6 +1,6 @@
 package graft.sriov.operation;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;

@@ -1,6 +1,6 @@
 package graft.sriov.operation;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.files.PciPaths;
 import graft.sriov.vf.HostAccess;
 import java.util.Map;

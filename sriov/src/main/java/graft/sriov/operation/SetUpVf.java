@@ -1,7 +1,7 @@
 package graft.sriov.operation;
 
+import graft.common.values.PciAddress;
 import graft.sriov.HostException;
-import graft.sriov.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.vf.HostAccess;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package graft.sriov.operation;
 
+import graft.common.values.PciAddress;
 import graft.sriov.HostException;
-import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
 import graft.sriov.VfSettings;

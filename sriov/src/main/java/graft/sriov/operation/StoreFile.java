@@ -1,6 +1,6 @@
 package graft.sriov.operation;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.vf.HostAccess;
 import java.util.Map;
 import java.util.TreeMap;

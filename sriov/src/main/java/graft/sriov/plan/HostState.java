@@ -1,6 +1,6 @@
 package graft.sriov.plan;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.files.Sysfs;
 import graft.sriov.host.HostPci;

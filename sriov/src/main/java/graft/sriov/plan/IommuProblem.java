@@ -1,6 +1,6 @@
 package graft.sriov.plan;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.Problem;
 
 /** What to say when the host keeps no devices apart. */

@@ -1,6 +1,6 @@
 package graft.sriov.plan;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.host.PciDevice;
 import graft.sriov.operation.DeviceChange;
 import java.util.List;

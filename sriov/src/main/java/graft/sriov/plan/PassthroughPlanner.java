@@ -1,7 +1,7 @@
 package graft.sriov.plan;
 
+import graft.common.values.PciAddress;
 import graft.sriov.IommuGroup;
-import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
 import graft.sriov.StubDriver;

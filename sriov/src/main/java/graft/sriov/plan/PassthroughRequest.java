@@ -1,6 +1,6 @@
 package graft.sriov.plan;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 
 /**
  * A device that a guest shall have for itself.

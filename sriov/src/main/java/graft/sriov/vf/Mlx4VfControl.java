@@ -1,8 +1,8 @@
 package graft.sriov.vf;
 
+import graft.common.values.PciAddress;
 import graft.sriov.Guid;
 import graft.sriov.HostException;
-import graft.sriov.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;

@@ -1,7 +1,7 @@
 package graft.sriov.vf;
 
+import graft.common.values.PciAddress;
 import graft.sriov.Guid;
-import graft.sriov.PciAddress;
 import graft.sriov.VfPolicy;
 import graft.sriov.VfSettings;
 import graft.sriov.files.PciPaths;

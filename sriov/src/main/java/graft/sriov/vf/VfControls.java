@@ -1,6 +1,6 @@
 package graft.sriov.vf;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.host.HostPci;
 import graft.sriov.host.PciDevice;

@@ -1,8 +1,8 @@
 package graft.sriov.fake;
 
+import graft.common.values.MacAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.Guid;
-import graft.sriov.MacAddress;
-import graft.sriov.PciAddress;
 import graft.sriov.VfPolicy;
 import graft.sriov.VfRate;
 import graft.sriov.VfSettings;

@@ -1,6 +1,6 @@
 package graft.sriov.fake;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.VfSettings;
 import java.util.HashMap;
 import java.util.Map;

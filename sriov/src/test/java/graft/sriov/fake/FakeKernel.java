@@ -1,6 +1,6 @@
 package graft.sriov.fake;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.files.Errno;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.WriteFailedException;

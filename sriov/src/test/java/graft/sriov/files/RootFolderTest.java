@@ -3,7 +3,7 @@ package graft.sriov.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.host.HostPci;
 import java.io.IOException;
 import java.nio.file.Files;

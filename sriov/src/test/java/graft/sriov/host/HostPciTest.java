@@ -2,9 +2,9 @@ package graft.sriov.host;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.sriov.IommuGroup;
-import graft.sriov.MemorySize;
-import graft.sriov.PciAddress;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;
 import graft.sriov.host.RdmaPort.LinkLayer;
@@ -51,8 +51,8 @@ class HostPciTest {
     assertThat(gpu.enabled()).isTrue();
     assertThat(gpu.bars())
         .containsExactly(
-            new Bar(0, 0xb0000000L, MemorySize.parse("16M"), false, false, false),
-            new Bar(1, 0x202000000000L, MemorySize.parse("64G"), false, true, true));
+            new Bar(0, 0xb0000000L, MemorySize.ofMib(16), false, false, false),
+            new Bar(1, 0x202000000000L, MemorySize.ofGib(64), false, true, true));
   }
 
   @Test

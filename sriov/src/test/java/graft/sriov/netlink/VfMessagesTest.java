@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import graft.common.values.MacAddress;
 import graft.sriov.Guid;
-import graft.sriov.MacAddress;
 import graft.sriov.VfPolicy;
 import graft.sriov.VfRate;
 import graft.sriov.VfSettings;

@@ -3,9 +3,9 @@ package graft.sriov.operation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.common.values.PciAddress;
 import graft.sriov.Guid;
 import graft.sriov.HostException;
-import graft.sriov.PciAddress;
 import graft.sriov.RefusedException;
 import graft.sriov.StubDriver;
 import graft.sriov.VfPolicy;

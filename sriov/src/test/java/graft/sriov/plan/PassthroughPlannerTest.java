@@ -3,7 +3,7 @@ package graft.sriov.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
 import graft.sriov.StubDriver;

@@ -3,9 +3,9 @@ package graft.sriov.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.common.values.MacAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.Guid;
-import graft.sriov.MacAddress;
-import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
 import graft.sriov.VfPolicy;

@@ -2,9 +2,9 @@ package graft.sriov.trees;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.common.values.PciAddress;
 import graft.sriov.Guid;
 import graft.sriov.IommuGroup;
-import graft.sriov.PciAddress;
 import graft.sriov.VfPolicy;
 import graft.sriov.VfSettings;
 import graft.sriov.files.RootFolder;

@@ -1,6 +1,6 @@
 package graft.hypervisors.kvm;
 
-import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.common.values.MemorySize;
 import org.w3c.dom.Element;
 
 /**

@@ -1,5 +1,8 @@
 package graft.hypervisors.kvm;
 
+import graft.common.values.MacAddress;
+import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.CpuSet;
@@ -10,11 +13,8 @@ import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.HostdevSpec;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
 import graft.hypervisors.libvirt.domain.LifecycleAction;
-import graft.hypervisors.libvirt.domain.MacAddress;
 import graft.hypervisors.libvirt.domain.MemoryBacking;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.NumaTune;
-import graft.hypervisors.libvirt.domain.PciAddress;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.hypervisors.libvirt.domain.ShmemSpec;
 import graft.hypervisors.libvirt.domain.VsockSpec;
@@ -56,7 +56,7 @@ final class Guests {
         .disk(DiskSpec.file("/data/b.raw", DiskSpec.Format.RAW))
         .disk(DiskSpec.cdromVolume("graft", name + "-seed.iso"))
         .networkInterface(
-            InterfaceSpec.network("default").withMac(new MacAddress("52:54:00:11:22:33")))
+            InterfaceSpec.network("default").withMac(MacAddress.parse("52:54:00:11:22:33")))
         .networkInterface(InterfaceSpec.bridge("br0"))
         .serial(new SerialSpec("/var/log/graft/" + name + ".log"))
         .channel(ChannelSpec.GUEST_AGENT)

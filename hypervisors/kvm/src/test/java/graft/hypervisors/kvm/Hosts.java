@@ -1,10 +1,10 @@
 package graft.hypervisors.kvm;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.calls.LibvirtUri;
 import graft.hypervisors.libvirt.capabilities.GuestArchitecture;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.capabilities.Version;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -3,6 +3,7 @@ package graft.hypervisors.kvm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.AddressSource;
 import graft.hypervisors.libvirt.AgentCommand;
 import graft.hypervisors.libvirt.AgentResult;
@@ -26,7 +27,6 @@ import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
 import graft.hypervisors.libvirt.domain.LifecycleAction;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.NumaTune;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.hypervisors.libvirt.domain.ShmemSpec;

@@ -3,6 +3,8 @@ package graft.hypervisors.kvm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.hypervisors.libvirt.AddressSource;
 import graft.hypervisors.libvirt.AgentCommand;
 import graft.hypervisors.libvirt.Guest;
@@ -19,8 +21,6 @@ import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.DomainSpec;
-import graft.hypervisors.libvirt.domain.MemorySize;
-import graft.hypervisors.libvirt.domain.PciAddress;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.hypervisors.libvirt.domain.Xml;
 import graft.hypervisors.libvirt.storage.StoragePool;
@@ -243,7 +243,7 @@ class KvmHostIntegrationTest {
     pool.create(VolumeSpec.raw("a", MemorySize.ofMib(1)));
     assertThatExceptionOfType(EOFException.class)
         .isThrownBy(
-            () -> pool.upload("a", new ByteArrayInputStream(new byte[10]), MemorySize.ofBytes(11)))
+            () -> pool.upload("a", new ByteArrayInputStream(new byte[10]), new MemorySize(11)))
         .withMessageContaining("1 bytes early");
     assertThat(pool.volumes()).containsExactly("a");
   }

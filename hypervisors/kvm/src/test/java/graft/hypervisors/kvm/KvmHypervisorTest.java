@@ -3,13 +3,13 @@ package graft.hypervisors.kvm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import graft.common.values.PciAddress;
 import graft.hypervisors.libvirt.GuestFeature;
 import graft.hypervisors.libvirt.UnsupportedFeatureException;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.HostdevSpec;
-import graft.hypervisors.libvirt.domain.PciAddress;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.hypervisors.libvirt.domain.VsockSpec;
 import graft.hypervisors.libvirt.domain.Xml;

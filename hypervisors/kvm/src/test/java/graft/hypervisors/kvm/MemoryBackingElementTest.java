@@ -2,8 +2,8 @@ package graft.hypervisors.kvm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.domain.MemoryBacking;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

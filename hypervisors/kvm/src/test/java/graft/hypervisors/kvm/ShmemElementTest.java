@@ -2,7 +2,7 @@ package graft.hypervisors.kvm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.domain.ShmemSpec;
 import org.junit.jupiter.api.Test;
 

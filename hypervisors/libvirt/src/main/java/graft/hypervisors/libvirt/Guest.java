@@ -2,6 +2,7 @@ package graft.hypervisors.libvirt;
 
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.calls.Attempt;
 import graft.hypervisors.libvirt.calls.Connection;
 import graft.hypervisors.libvirt.calls.HypervisorException;
@@ -11,7 +12,6 @@ import graft.hypervisors.libvirt.calls.NotFoundException;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.HostdevElement;
 import graft.hypervisors.libvirt.domain.HostdevSpec;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package graft.hypervisors.libvirt;
 
-import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.common.values.MemorySize;
 import java.time.Duration;
 
 /**

@@ -2,10 +2,10 @@ package graft.hypervisors.libvirt;
 
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.PointerByReference;
+import graft.common.values.MacAddress;
 import graft.hypervisors.libvirt.calls.GuestText;
 import graft.hypervisors.libvirt.calls.LibvirtLibrary;
 import graft.hypervisors.libvirt.calls.NativeList;
-import graft.hypervisors.libvirt.domain.MacAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -85,7 +85,7 @@ public record InterfaceAddresses(String name, Optional<MacAddress> mac, List<Add
   /** InfiniBand interfaces have 20-byte addresses, which are none of ours. */
   private static Optional<MacAddress> ethernet(String text) {
     try {
-      return Optional.of(new MacAddress(text));
+      return Optional.of(MacAddress.parse(text));
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }

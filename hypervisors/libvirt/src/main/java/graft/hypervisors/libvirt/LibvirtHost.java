@@ -2,6 +2,7 @@ package graft.hypervisors.libvirt;
 
 import com.sun.jna.ptr.LongByReference;
 import com.sun.jna.ptr.PointerByReference;
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.calls.Attempt;
 import graft.hypervisors.libvirt.calls.Connection;
 import graft.hypervisors.libvirt.calls.HostUnreachableException;
@@ -14,7 +15,6 @@ import graft.hypervisors.libvirt.capabilities.CapabilitiesXml;
 import graft.hypervisors.libvirt.capabilities.FileOwner;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.capabilities.Version;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
 import graft.hypervisors.libvirt.storage.StoragePools;
 import java.util.Comparator;
@@ -119,7 +119,7 @@ public final class LibvirtHost implements AutoCloseable {
           if (bytes == 0) {
             throw new Attempt("read the free memory of", uri().toString()).failure();
           }
-          return MemorySize.ofBytes(bytes);
+          return new MemorySize(bytes);
         });
   }
 

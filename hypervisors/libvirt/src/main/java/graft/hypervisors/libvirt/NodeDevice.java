@@ -1,6 +1,6 @@
 package graft.hypervisors.libvirt;
 
-import graft.hypervisors.libvirt.domain.PciAddress;
+import graft.common.values.PciAddress;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;

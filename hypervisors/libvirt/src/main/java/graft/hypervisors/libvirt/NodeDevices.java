@@ -1,12 +1,12 @@
 package graft.hypervisors.libvirt;
 
 import com.sun.jna.ptr.PointerByReference;
+import graft.common.values.PciAddress;
 import graft.hypervisors.libvirt.calls.Attempt;
 import graft.hypervisors.libvirt.calls.Connection;
 import graft.hypervisors.libvirt.calls.LibvirtLibrary;
 import graft.hypervisors.libvirt.calls.NativeList;
 import graft.hypervisors.libvirt.calls.NotFoundException;
-import graft.hypervisors.libvirt.domain.PciAddress;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -15,10 +15,7 @@ import java.util.function.ToIntFunction;
 import org.libvirt.jna.DevicePointer;
 import org.libvirt.jna.Libvirt;
 
-/**
- * The host's PCI functions through libvirt, which works for remote hosts too. Names are libvirt's;
- * {@link PciAddress#nodeDeviceName} makes them.
- */
+/** The host's PCI functions through libvirt, which works for remote hosts too. */
 public final class NodeDevices {
 
   /** virConnectListAllNodeDeviceFlags. */
@@ -99,14 +96,18 @@ public final class NodeDevices {
     return connection.with(
         c -> {
           DevicePointer device =
-              attempt("find", address)
-                  .check(calls().virNodeDeviceLookupByName(c, address.nodeDeviceName()));
+              attempt("find", address).check(calls().virNodeDeviceLookupByName(c, name(address)));
           try {
             return call.apply(device);
           } finally {
             calls().virNodeDeviceFree(device);
           }
         });
+  }
+
+  /** libvirt's name for a function's node device, {@code pci_0000_04_10_0}. */
+  static String name(PciAddress address) {
+    return "pci_" + address.toString().replace(':', '_').replace('.', '_');
   }
 
   private Attempt attempt(String action, PciAddress address) {

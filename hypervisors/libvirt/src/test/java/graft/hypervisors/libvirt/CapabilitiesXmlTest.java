@@ -2,6 +2,7 @@ package graft.hypervisors.libvirt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.calls.LibvirtUri;
 import graft.hypervisors.libvirt.capabilities.CapabilitiesXml;
 import graft.hypervisors.libvirt.capabilities.GuestArchitecture;
@@ -9,7 +10,6 @@ import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.capabilities.NumaCell;
 import graft.hypervisors.libvirt.capabilities.Version;
 import graft.hypervisors.libvirt.domain.CpuSet;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,8 @@ package graft.hypervisors.libvirt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.CpuSet;
@@ -11,9 +13,7 @@ import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.HostdevSpec;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
 import graft.hypervisors.libvirt.domain.MemoryBacking;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.NumaTune;
-import graft.hypervisors.libvirt.domain.PciAddress;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.hypervisors.libvirt.domain.ShmemSpec;
 import graft.hypervisors.libvirt.domain.Virtualization;

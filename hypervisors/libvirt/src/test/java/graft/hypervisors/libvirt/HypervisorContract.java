@@ -3,6 +3,9 @@ package graft.hypervisors.libvirt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import graft.common.values.MacAddress;
+import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
@@ -13,11 +16,8 @@ import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.HostdevSpec;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
-import graft.hypervisors.libvirt.domain.MacAddress;
 import graft.hypervisors.libvirt.domain.MemoryBacking;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.NumaTune;
-import graft.hypervisors.libvirt.domain.PciAddress;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.hypervisors.libvirt.domain.ShmemSpec;
 import graft.hypervisors.libvirt.domain.Virtualization;
@@ -191,7 +191,7 @@ public abstract class HypervisorContract {
         plain(kind)
             .disk(DiskSpec.file("/images/data.raw", DiskSpec.Format.RAW))
             .networkInterface(
-                InterfaceSpec.network("default").withMac(new MacAddress("52:54:00:11:22:33")))
+                InterfaceSpec.network("default").withMac(MacAddress.parse("52:54:00:11:22:33")))
             .networkInterface(InterfaceSpec.bridge("br0"))
             .build();
     Element domain = hypervisor().domainXml(spec, host()).getDocumentElement();

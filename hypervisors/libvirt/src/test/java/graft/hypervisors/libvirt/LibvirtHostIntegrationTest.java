@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.hypervisors.libvirt.calls.Connection;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.LibvirtError;
@@ -13,8 +15,6 @@ import graft.hypervisors.libvirt.calls.NotFoundException;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.capabilities.Version;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
-import graft.hypervisors.libvirt.domain.MemorySize;
-import graft.hypervisors.libvirt.domain.PciAddress;
 import graft.hypervisors.libvirt.domain.Xml;
 import graft.hypervisors.libvirt.storage.StoragePool;
 import graft.hypervisors.libvirt.storage.StoragePools;

@@ -3,7 +3,7 @@ package graft.hypervisors.libvirt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import graft.hypervisors.libvirt.domain.PciAddress;
+import graft.common.values.PciAddress;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -48,6 +48,12 @@ class NodeDeviceXmlTest {
                 OptionalInt.empty(),
                 Optional.of(PF),
                 List.of()));
+  }
+
+  @Test
+  void namesTheNodeDeviceOfAnAddress() {
+    assertThat(NodeDevices.name(PciAddress.parse("0000:04:10.2"))).isEqualTo("pci_0000_04_10_2");
+    assertThat(NodeDevices.name(PciAddress.parse("10000:e1:00.0"))).isEqualTo("pci_10000_e1_00_0");
   }
 
   @Test

@@ -3,8 +3,8 @@ package graft.hypervisors.libvirt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.domain.DiskSpec;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
 import graft.hypervisors.libvirt.storage.VolumeSpec;
 import java.util.Optional;

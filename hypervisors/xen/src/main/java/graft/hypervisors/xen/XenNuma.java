@@ -1,7 +1,7 @@
 package graft.hypervisors.xen;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.capabilities.HostNuma;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

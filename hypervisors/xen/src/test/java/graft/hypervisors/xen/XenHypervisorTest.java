@@ -3,6 +3,9 @@ package graft.hypervisors.xen;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import graft.common.values.MacAddress;
+import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.hypervisors.libvirt.GuestFeature;
 import graft.hypervisors.libvirt.UnsupportedFeatureException;
 import graft.hypervisors.libvirt.calls.LibvirtUri;
@@ -18,9 +21,6 @@ import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.HostdevSpec;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
-import graft.hypervisors.libvirt.domain.MacAddress;
-import graft.hypervisors.libvirt.domain.MemorySize;
-import graft.hypervisors.libvirt.domain.PciAddress;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.hypervisors.libvirt.domain.VsockSpec;
@@ -92,7 +92,7 @@ class XenHypervisorTest {
             .disk(DiskSpec.file("/images/owner.qcow2", DiskSpec.Format.QCOW2))
             .disk(SEED)
             .networkInterface(
-                InterfaceSpec.network("default").withMac(new MacAddress("00:16:3e:11:22:33")))
+                InterfaceSpec.network("default").withMac(MacAddress.parse("00:16:3e:11:22:33")))
             .serial(new SerialSpec("/var/log/graft/owner.log"))
             .spareSlots(8)
             .hostdev(vf())

@@ -29,7 +29,7 @@ import java.util.stream.Stream;
 /** Rules of guests. */
 final class GuestRules {
   /** Less than this boots no Linux kernel with an initramfs. */
-  private static final MemorySize LEAST_MEMORY = MemorySize.ofMiB(64);
+  private static final MemorySize LEAST_MEMORY = MemorySize.ofMib(64);
 
   private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
@@ -37,7 +37,7 @@ final class GuestRules {
   private static final String MDEV_TYPE = "[A-Za-z0-9][A-Za-z0-9_.-]{0,62}";
 
   /** Rings for one process and a little for it to pin. */
-  private static final MemorySize LEAST_REGION = MemorySize.ofMiB(16);
+  private static final MemorySize LEAST_REGION = MemorySize.ofMib(16);
 
   private final Descriptor descriptor;
   private final Positions positions;

@@ -27,8 +27,8 @@ import java.util.stream.Stream;
 
 /** Checks a host. Changes nothing. */
 public final class Doctor {
-  private static final MemorySize LITTLE_MEMORY = MemorySize.ofMiB(1024);
-  private static final MemorySize LITTLE_DISK = MemorySize.ofMiB(2048);
+  private static final MemorySize LITTLE_MEMORY = MemorySize.ofMib(1024);
+  private static final MemorySize LITTLE_DISK = MemorySize.ofMib(2048);
 
   private final Map<String, String> environment;
   private final Finding isolation;

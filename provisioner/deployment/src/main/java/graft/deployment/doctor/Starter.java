@@ -1,8 +1,8 @@
 package graft.deployment.doctor;
 
 import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.deployment.observe.HostFacts;
-import graft.sriov.PciAddress;
 import graft.sriov.host.HostPci;
 import graft.sriov.host.PciDevice;
 import graft.sriov.host.RdmaDevice;

@@ -1,12 +1,12 @@
 package graft.deployment.fabric;
 
+import graft.common.values.PciAddress;
 import graft.deployment.descriptor.fabric.Adapter;
 import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.KeepDriversAway;
 import graft.deployment.step.device.MakeFunctions;
 import graft.deployment.step.device.SetUpFunction;
-import graft.sriov.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.host.PciDevice;
 import graft.sriov.host.PciFunction;

@@ -112,13 +112,7 @@ public final class DevicePlanner {
   private static List<NumaNode> nodes(HostNuma numa) {
     return numa.nodes().stream()
         .map(
-            node ->
-                new NumaNode(
-                    node.number(),
-                    node.cpus(),
-                    new graft.sriov.MemorySize(node.memory().bytes()),
-                    new graft.sriov.MemorySize(node.free().bytes()),
-                    List.of()))
+            node -> new NumaNode(node.number(), node.cpus(), node.memory(), node.free(), List.of()))
         .toList();
   }
 

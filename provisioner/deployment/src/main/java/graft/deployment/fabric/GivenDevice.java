@@ -2,6 +2,7 @@ package graft.deployment.fabric;
 
 import graft.common.GraftException;
 import graft.common.values.Name;
+import graft.common.values.PciAddress;
 import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.fabric.Adapter;
 import graft.deployment.descriptor.guest.Guest;
@@ -15,7 +16,6 @@ import graft.deployment.step.device.AssignsDevice;
 import graft.deployment.step.device.AttachDevice;
 import graft.deployment.step.device.MakeFunctions;
 import graft.deployment.step.device.TakeDevice;
-import graft.sriov.PciAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -2,12 +2,12 @@ package graft.deployment.fabric;
 
 import graft.common.bind.Positions;
 import graft.common.bind.Problems;
+import graft.common.values.MemorySize;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.ReserveHugePages;
-import graft.sriov.MemorySize;
 import graft.sriov.host.HugePages;
 import graft.sriov.host.NumaNode;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ final class HugePagePlanner {
     if (guest.placement().hugePages().isEmpty()) {
       return;
     }
-    MemorySize size = new MemorySize(guest.placement().hugePages().get().bytes());
+    MemorySize size = guest.placement().hugePages().get();
     var at = positions.of(guest.placement(), "huge-pages");
     Optional<NumaNode> node =
         nodes.stream()
@@ -81,7 +81,7 @@ final class HugePagePlanner {
           "NUMA node "
               + key.node().number()
               + " has "
-              + new graft.common.values.MemorySize(key.node().free().bytes()).rounded()
+              + key.node().free().rounded()
               + " free for "
               + missing
               + " more huge pages of "

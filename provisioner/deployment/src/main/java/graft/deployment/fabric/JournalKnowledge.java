@@ -45,7 +45,8 @@ public final class JournalKnowledge {
   }
 
   /** Which virtual functions of an adapter a guest was given, in that order. */
-  static List<Integer> functionsOf(JournalState journal, String guest, graft.sriov.PciAddress pf) {
+  static List<Integer> functionsOf(
+      JournalState journal, String guest, graft.common.values.PciAddress pf) {
     return journal.entries().values().stream()
         .map(Entry::step)
         .filter(TakeDevice.class::isInstance)

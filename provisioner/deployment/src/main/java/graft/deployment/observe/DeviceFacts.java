@@ -1,7 +1,7 @@
 package graft.deployment.observe;
 
+import graft.common.values.PciAddress;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.sriov.PciAddress;
 import graft.sriov.StubDriver;
 import graft.sriov.host.BlockDevices;
 import graft.sriov.host.HostPci;

@@ -1,11 +1,11 @@
 package graft.deployment.observe;
 
 import graft.common.values.Name;
+import graft.common.values.PciAddress;
 import graft.deployment.observe.DeviceFacts.BootFacts;
 import graft.deployment.observe.DeviceFacts.VgpuFacts;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.sriov.PciAddress;
 import graft.sriov.StubDriver;
 import graft.sriov.VfSettings;
 import graft.sriov.files.PciPaths;

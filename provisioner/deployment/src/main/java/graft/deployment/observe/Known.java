@@ -1,6 +1,6 @@
 package graft.deployment.observe;
 
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import graft.sriov.VfSettings;
 import java.util.List;
 

@@ -275,9 +275,7 @@ final class GuestChannels {
       spec.vsock(VsockSpec.of(cid()));
     }
     if (sharesMemory()) {
-      spec.sharedMemory(
-          new ShmemSpec(
-              regionName(), graft.hypervisors.libvirt.domain.MemorySize.ofBytes(region().bytes())));
+      spec.sharedMemory(new ShmemSpec(regionName(), region()));
     }
   }
 

@@ -1,5 +1,6 @@
 package graft.deployment.plan;
 
+import graft.common.values.MacAddress;
 import graft.deployment.descriptor.guest.Disk;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
@@ -16,9 +17,7 @@ import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
-import graft.hypervisors.libvirt.domain.MacAddress;
 import graft.hypervisors.libvirt.domain.MemoryBacking;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.NumaTune;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.hypervisors.libvirt.domain.Virtualization;
@@ -46,7 +45,7 @@ final class GuestDomain {
         DomainSpec.named(name)
             .uuid(Identities.uuid(setup, name))
             .cpus(guest.cpus())
-            .memory(MemorySize.ofBytes(guest.memory().bytes()))
+            .memory(guest.memory())
             .virtualization(kind(input, guest))
             .hideHypervisor(guest.hideHypervisor())
             .metadata(GuestMetadata.of(setup));
@@ -59,7 +58,7 @@ final class GuestDomain {
     }
     boot(input, guest, spec);
     place(guest, devices.place(), features, spec);
-    spec.pciWindow(devices.pciWindow().map(w -> MemorySize.ofBytes(w.bytes())));
+    spec.pciWindow(devices.pciWindow());
     if (features.contains(GuestFeature.PCI_PASSTHROUGH)) {
       spec.spareSlots(SPARE_SLOTS);
     }
@@ -110,8 +109,7 @@ final class GuestDomain {
       Guest guest, Place place, Set<GuestFeature> features, DomainSpec.Builder spec) {
     Placement asked = guest.placement();
     if (asked.hugePages().isPresent() || asked.locked()) {
-      Optional<MemorySize> pages = asked.hugePages().map(size -> MemorySize.ofBytes(size.bytes()));
-      spec.memoryBacking(new MemoryBacking(pages, asked.locked(), false));
+      spec.memoryBacking(new MemoryBacking(asked.hugePages(), asked.locked(), false));
     }
     NumaTune.Mode mode = place.strict() ? NumaTune.Mode.STRICT : NumaTune.Mode.PREFERRED;
     // Where memory cannot be placed it still follows the pinned CPUs, unless it must.
@@ -206,6 +204,6 @@ final class GuestDomain {
   private static InterfaceSpec card(Nic nic, MacAddress made) {
     InterfaceSpec card =
         nic.isUser() ? InterfaceSpec.userMode() : InterfaceSpec.network(nic.network().text());
-    return card.withMac(nic.mac().map(m -> new MacAddress(m.toString())).orElse(made));
+    return card.withMac(nic.mac().orElse(made));
   }
 }

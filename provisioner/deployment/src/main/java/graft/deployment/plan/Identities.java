@@ -1,6 +1,6 @@
 package graft.deployment.plan;
 
-import graft.hypervisors.libvirt.domain.MacAddress;
+import graft.common.values.MacAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -28,7 +28,7 @@ public final class Identities {
   /** The address of a guest's n-th card, in the range that QEMU and KVM use (52:54:00). */
   static MacAddress mac(String setup, String guest, int card) {
     byte[] hash = sha256(setup + ":" + guest + ":" + card);
-    return new MacAddress("52:54:00:" + HexFormat.ofDelimiter(":").formatHex(hash, 0, 3));
+    return MacAddress.parse("52:54:00:" + HexFormat.ofDelimiter(":").formatHex(hash, 0, 3));
   }
 
   /** A guest's context id for vsock: far from the small numbers that people and libvirt give. */

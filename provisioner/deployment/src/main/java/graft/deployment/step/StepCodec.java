@@ -1,10 +1,10 @@
 package graft.deployment.step;
 
+import graft.common.values.MacAddress;
+import graft.common.values.PciAddress;
 import graft.common.values.UserName;
 import graft.guests.connection.HostAddress;
 import graft.sriov.Guid;
-import graft.sriov.MacAddress;
-import graft.sriov.PciAddress;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.ParameterizedType;

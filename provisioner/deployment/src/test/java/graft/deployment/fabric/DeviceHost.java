@@ -1,5 +1,6 @@
 package graft.deployment.fabric;
 
+import graft.common.values.MemorySize;
 import graft.common.values.Name;
 import graft.deployment.apply.Applier;
 import graft.deployment.apply.ApplyListener;
@@ -35,7 +36,6 @@ import graft.hypervisors.libvirt.calls.LibvirtUri;
 import graft.hypervisors.libvirt.capabilities.GuestArchitecture;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.capabilities.Version;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.xen.XenHypervisor;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;

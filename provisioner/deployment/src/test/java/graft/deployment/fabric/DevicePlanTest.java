@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import graft.common.values.PciAddress;
 import graft.deployment.plan.Plan;
 import graft.deployment.plan.UnfitHostException;
 import graft.hypervisors.libvirt.UnsupportedFeatureException;
-import graft.sriov.PciAddress;
 import graft.sriov.RamTempDirFactory;
 import graft.sriov.fake.FakeDevice;
 import java.nio.file.Path;

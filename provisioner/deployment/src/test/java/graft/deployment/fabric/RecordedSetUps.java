@@ -2,6 +2,7 @@ package graft.deployment.fabric;
 
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.common.values.TimeSpan;
 import graft.common.values.UserName;
 import graft.deployment.descriptor.gpu.PortName;
@@ -36,7 +37,6 @@ import graft.guests.payload.FileStamp;
 import graft.guests.payload.Payload;
 import graft.guests.payload.PayloadFile;
 import graft.sriov.Guid;
-import graft.sriov.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.files.PciPaths;

@@ -35,7 +35,7 @@ class JournalTest {
           "gpu0",
           List.of(Endpoint.tcp("127.0.0.1", 7799), Endpoint.unix("/run/x")),
           "software",
-          Optional.of(MemorySize.ofMiB(512)),
+          Optional.of(MemorySize.ofMib(512)),
           1,
           List.of(PortName.parse("mlx5_0:1"), PortName.parse("02:00:00:00:00:01")),
           Path.of("/s/tokens"),

@@ -1,5 +1,6 @@
 package graft.deployment.plan;
 
+import graft.common.values.MemorySize;
 import graft.common.values.Name;
 import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.DescriptorReader;
@@ -326,7 +327,7 @@ final class FakeHost {
         new Version(9, 0, 0),
         "x86_64",
         2,
-        graft.hypervisors.libvirt.domain.MemorySize.ofBytes(memory),
+        new MemorySize(memory),
         List.of(),
         false,
         Stream.of(xen ? new String[] {"xen", "hvm", "xenpvh"} : new String[] {"hvm"})

@@ -1,7 +1,7 @@
 package graft.hypervisors.libvirt.capabilities;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.domain.CpuSet;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -95,7 +95,7 @@ public final class CapabilitiesXml {
     MemorySize memory =
         Xml.find(cell, "memory")
             .map(m -> size(m.getAttribute("unit"), m.getTextContent().strip()))
-            .orElse(MemorySize.ofBytes(0));
+            .orElse(new MemorySize(0));
     return new NumaCell(
         Integer.parseInt(cell.getAttribute("id")), memory, CpuSet.of(cpus), pages, distances);
   }
@@ -104,7 +104,7 @@ public final class CapabilitiesXml {
     long value = Long.parseLong(number);
     return switch (unit) {
       case "", "KiB" -> MemorySize.ofKib(value);
-      case "b", "bytes" -> MemorySize.ofBytes(value);
+      case "b", "bytes" -> new MemorySize(value);
       case "MiB" -> MemorySize.ofMib(value);
       case "GiB" -> MemorySize.ofGib(value);
       default -> throw new IllegalArgumentException("unknown unit in capabilities: " + unit);

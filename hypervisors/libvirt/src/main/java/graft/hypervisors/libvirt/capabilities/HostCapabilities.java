@@ -1,7 +1,7 @@
 package graft.hypervisors.libvirt.capabilities;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.calls.LibvirtUri;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import java.util.List;
 import java.util.Optional;
 

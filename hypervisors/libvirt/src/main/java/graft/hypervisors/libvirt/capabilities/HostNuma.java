@@ -1,6 +1,6 @@
 package graft.hypervisors.libvirt.capabilities;
 
-import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.common.values.MemorySize;
 import java.util.List;
 import java.util.Map;
 

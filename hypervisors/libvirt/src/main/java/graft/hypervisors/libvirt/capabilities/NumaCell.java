@@ -1,7 +1,7 @@
 package graft.hypervisors.libvirt.capabilities;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.domain.CpuSet;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import java.util.Map;
 
 /**

@@ -1,5 +1,6 @@
 package graft.hypervisors.libvirt.domain;
 
+import graft.common.values.PciAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -101,7 +102,7 @@ public final class HostdevElement {
     if (spec instanceof HostdevSpec.Pci pci) {
       address.setAttribute("domain", String.format("0x%04x", pci.address().domain()));
       address.setAttribute("bus", String.format("0x%02x", pci.address().bus()));
-      address.setAttribute("slot", String.format("0x%02x", pci.address().slot()));
+      address.setAttribute("slot", String.format("0x%02x", pci.address().device()));
       address.setAttribute("function", String.format("0x%x", pci.address().function()));
     } else if (spec instanceof HostdevSpec.Mediated mediated) {
       address.setAttribute("uuid", mediated.uuid().toString());

@@ -1,5 +1,6 @@
 package graft.hypervisors.libvirt.domain;
 
+import graft.common.values.PciAddress;
 import java.util.UUID;
 
 /**
@@ -38,8 +39,11 @@ public sealed interface HostdevSpec {
    * @throws IllegalArgumentException when it is neither
    */
   static HostdevSpec parse(String text) {
-    return text.contains(":")
-        ? new Pci(PciAddress.parse(text))
-        : new Mediated(UUID.fromString(text));
+    HostdevSpec spec =
+        text.contains(":") ? new Pci(PciAddress.parse(text)) : new Mediated(UUID.fromString(text));
+    if (!spec.toString().equals(text)) {
+      throw new IllegalArgumentException("not a device of the host in full: '" + text + "'");
+    }
+    return spec;
   }
 }

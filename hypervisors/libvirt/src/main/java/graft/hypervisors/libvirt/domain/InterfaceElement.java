@@ -27,7 +27,7 @@ public final class InterfaceElement {
       element.setAttribute("type", "bridge");
       Xml.add(element, "source").setAttribute("bridge", bridge.device());
     }
-    spec.mac().ifPresent(mac -> Xml.add(element, "mac").setAttribute("address", mac.text()));
+    spec.mac().ifPresent(mac -> Xml.add(element, "mac").setAttribute("address", mac.toString()));
     Xml.add(element, "model").setAttribute("type", model);
     return element;
   }

@@ -1,5 +1,6 @@
 package graft.hypervisors.libvirt.domain;
 
+import graft.common.values.MacAddress;
 import java.util.Optional;
 
 /**

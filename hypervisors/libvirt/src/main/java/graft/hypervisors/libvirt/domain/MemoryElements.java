@@ -1,5 +1,6 @@
 package graft.hypervisors.libvirt.domain;
 
+import graft.common.values.MemorySize;
 import org.w3c.dom.Element;
 
 /**

@@ -1,5 +1,7 @@
 package graft.hypervisors.libvirt.domain;
 
+import graft.common.values.MemorySize;
+
 /**
  * Memory shared with the host and with every other guest that names it. On QEMU it is {@code
  * /dev/shm/NAME} on the host and BAR 2 of an ivshmem device in the guest; the file outlives the

@@ -1,13 +1,13 @@
 package graft.hypervisors.libvirt.storage;
 
 import com.sun.jna.ptr.PointerByReference;
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.calls.Attempt;
 import graft.hypervisors.libvirt.calls.Connection;
 import graft.hypervisors.libvirt.calls.LibvirtError;
 import graft.hypervisors.libvirt.calls.LibvirtLibrary;
 import graft.hypervisors.libvirt.calls.NativeList;
 import graft.hypervisors.libvirt.calls.NotFoundException;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.io.IOException;
 import java.io.InputStream;
@@ -122,7 +122,7 @@ public final class StoragePool {
    */
   public void upload(String volume, Path file) throws IOException {
     try (InputStream content = Files.newInputStream(file)) {
-      upload(volume, content, MemorySize.ofBytes(Files.size(file)));
+      upload(volume, content, new MemorySize(Files.size(file)));
     }
   }
 
@@ -153,8 +153,8 @@ public final class StoragePool {
         name,
         volume,
         attempt.text(calls().virStorageVolGetPath(pointer)),
-        MemorySize.ofBytes(info.capacity),
-        MemorySize.ofBytes(info.allocation));
+        new MemorySize(info.capacity),
+        new MemorySize(info.allocation));
   }
 
   private void run(String action, ToIntFunction<StoragePoolPointer> call) {

@@ -1,6 +1,6 @@
 package graft.hypervisors.libvirt.storage;
 
-import graft.hypervisors.libvirt.domain.MemorySize;
+import graft.common.values.MemorySize;
 
 /**
  * A volume of a storage pool as it was when the host was asked.

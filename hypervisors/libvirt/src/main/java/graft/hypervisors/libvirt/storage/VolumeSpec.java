@@ -1,7 +1,7 @@
 package graft.hypervisors.libvirt.storage;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.domain.DiskSpec;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.util.Optional;
 import org.w3c.dom.Document;

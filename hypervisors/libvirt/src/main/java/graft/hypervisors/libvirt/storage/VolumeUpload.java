@@ -1,8 +1,8 @@
 package graft.hypervisors.libvirt.storage;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.calls.Attempt;
 import graft.hypervisors.libvirt.calls.LibvirtLibrary;
-import graft.hypervisors.libvirt.domain.MemorySize;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;

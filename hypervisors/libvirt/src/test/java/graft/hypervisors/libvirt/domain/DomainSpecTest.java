@@ -3,6 +3,8 @@ package graft.hypervisors.libvirt.domain;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -1,8 +1,12 @@
 package graft.hypervisors.libvirt.domain;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import graft.common.values.PciAddress;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class HostdevElementTest {
 
@@ -29,6 +33,12 @@ class HostdevElementTest {
         .contains("model='vfio-pci'")
         .contains("type='mdev'")
         .contains("<address uuid='6f4f4f4f-0000-0000-0000-000000000001'/>");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"04:10.0", "0000:04:10", "0000:04:20.0", "0000:04:10.8", "x", ""})
+  void aDeviceIsReadOnlyAsItIsPrinted(String text) {
+    assertThatIllegalArgumentException().isThrownBy(() -> HostdevSpec.parse(text));
   }
 
   @Test

@@ -2,6 +2,7 @@ package graft.hypervisors.libvirt.domain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.common.values.MacAddress;
 import org.junit.jupiter.api.Test;
 
 class InterfaceElementTest {
@@ -22,7 +23,7 @@ class InterfaceElementTest {
   @Test
   void networkWithAddress() {
     InterfaceSpec spec =
-        InterfaceSpec.network("default").withMac(new MacAddress("52:54:00:11:22:33"));
+        InterfaceSpec.network("default").withMac(MacAddress.parse("52:54:00:11:22:33"));
     assertThat(Built.by(devices -> InterfaceElement.append(devices, spec, "virtio")))
         .isEqualTo(
             """

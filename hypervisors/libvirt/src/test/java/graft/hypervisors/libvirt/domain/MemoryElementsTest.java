@@ -2,6 +2,7 @@ package graft.hypervisors.libvirt.domain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.common.values.MemorySize;
 import org.junit.jupiter.api.Test;
 
 class MemoryElementsTest {

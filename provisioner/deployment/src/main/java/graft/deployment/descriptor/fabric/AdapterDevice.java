@@ -1,7 +1,7 @@
 package graft.deployment.descriptor.fabric;
 
 import graft.common.bind.Form;
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import java.util.regex.Pattern;
 
 /**

@@ -2,8 +2,8 @@ package graft.deployment.descriptor.fabric;
 
 import graft.common.bind.Doc;
 import graft.common.bind.Range;
+import graft.common.values.MacAddress;
 import graft.sriov.Guid;
-import graft.sriov.MacAddress;
 import java.util.Optional;
 
 /** Settings of one virtual function. */

@@ -1,7 +1,7 @@
 package graft.deployment.descriptor.gpu;
 
 import graft.common.bind.Form;
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import java.util.OptionalInt;
 import java.util.regex.Pattern;
 

@@ -1,8 +1,8 @@
 package graft.deployment.descriptor.gpu;
 
 import graft.common.bind.Form;
+import graft.common.values.MacAddress;
 import graft.sriov.Guid;
-import graft.sriov.MacAddress;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;

@@ -2,8 +2,8 @@ package graft.deployment.descriptor.guest;
 
 import graft.common.bind.Doc;
 import graft.common.bind.Shorthand;
+import graft.common.values.MacAddress;
 import graft.common.values.Name;
-import graft.sriov.MacAddress;
 import java.util.Optional;
 
 /** A guest's network card: on a libvirt network, or {@code user} for QEMU's user-mode network. */

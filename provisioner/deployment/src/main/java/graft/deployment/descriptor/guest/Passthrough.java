@@ -3,7 +3,7 @@ package graft.deployment.descriptor.guest;
 import graft.common.bind.Default;
 import graft.common.bind.Doc;
 import graft.common.values.Name;
-import graft.sriov.PciAddress;
+import graft.common.values.PciAddress;
 import java.util.Optional;
 
 /** A device of the host that a guest gets for itself: exactly one of gpu, pci, mig, mdev. */

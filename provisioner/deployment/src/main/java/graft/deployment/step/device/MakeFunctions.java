@@ -1,7 +1,7 @@
 package graft.deployment.step.device;
 
+import graft.common.values.PciAddress;
 import graft.deployment.step.Lane;
-import graft.sriov.PciAddress;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetVfCount;
 

@@ -1,11 +1,11 @@
 package graft.deployment.step.device;
 
+import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Lane;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
-import graft.sriov.MemorySize;
 import graft.sriov.files.Sysfs;
 import graft.sriov.host.HugePages;
 import graft.sriov.host.NumaNode;

@@ -1,8 +1,8 @@
 package graft.deployment.step.device;
 
+import graft.common.values.PciAddress;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Lane;
-import graft.sriov.PciAddress;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.plan.Mlx4Options;
 

@@ -1,8 +1,8 @@
 package graft.deployment.step.device;
 
+import graft.common.values.PciAddress;
 import graft.deployment.step.Lane;
 import graft.deployment.step.StepContext;
-import graft.sriov.PciAddress;
 import graft.sriov.VfSettings;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetUpVf;

@@ -1,5 +1,6 @@
 package graft.deployment.step.device;
 
+import graft.common.values.PciAddress;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
@@ -7,7 +8,6 @@ import graft.deployment.state.DeviceClaims.Holder;
 import graft.deployment.step.Lane;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
-import graft.sriov.PciAddress;
 import graft.sriov.StubDriver;
 import graft.sriov.files.PciPaths;
 import graft.sriov.host.PciDevice;

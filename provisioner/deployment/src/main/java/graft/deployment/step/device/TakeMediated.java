@@ -1,12 +1,12 @@
 package graft.deployment.step.device;
 
+import graft.common.values.PciAddress;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
 import graft.deployment.step.Lane;
 import graft.deployment.step.StepContext;
-import graft.sriov.PciAddress;
 import graft.sriov.operation.CreateMediatedDevice;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
-package graft.sriov;
+package graft.common.values;
 
+import graft.common.bind.Form;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -16,6 +17,9 @@ import java.util.regex.Pattern;
  * @param device 0 to 0x1f
  * @param function 0 to 7
  */
+@Form(
+    pattern = "^([0-9a-fA-F]{1,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\\.[0-7]$",
+    example = "0000:3b:00.1")
 public record PciAddress(long domain, int bus, int device, int function)
     implements Comparable<PciAddress> {
 
@@ -49,12 +53,12 @@ public record PciAddress(long domain, int bus, int device, int function)
                 new IllegalArgumentException(
                     "not a PCI address: '"
                         + text
-                        + "' (expected domain:bus:device.function, such as 0000:3b:00.1)"));
+                        + "'; write it as lspci -D does, such as 0000:3b:00.1"));
   }
 
   /** As {@link #parse}, empty when the text is not an address. */
   public static Optional<PciAddress> tryParse(String text) {
-    Matcher matcher = TEXT.matcher(text.strip());
+    Matcher matcher = TEXT.matcher(text);
     if (!matcher.matches()) {
       return Optional.empty();
     }

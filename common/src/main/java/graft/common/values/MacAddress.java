@@ -1,5 +1,6 @@
-package graft.sriov;
+package graft.common.values;
 
+import graft.common.bind.Form;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 
@@ -8,6 +9,7 @@ import java.util.regex.Pattern;
  *
  * @param value the address in the low 48 bits, first octet highest
  */
+@Form(pattern = "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$", example = "52:54:00:12:34:56")
 public record MacAddress(long value) {
   private static final Pattern TEXT = Pattern.compile("(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}");
 
@@ -20,12 +22,17 @@ public record MacAddress(long value) {
     }
   }
 
-  /** Reads {@code 02:00:00:00:00:01}. */
+  /**
+   * Reads {@code 02:00:00:00:00:01}.
+   *
+   * @throws IllegalArgumentException when the text is anything else, zero or a multicast address
+   */
   public static MacAddress parse(String text) {
-    if (!TEXT.matcher(text.strip()).matches()) {
-      throw new IllegalArgumentException("not a MAC address: '" + text + "'");
+    if (!TEXT.matcher(text).matches()) {
+      throw new IllegalArgumentException(
+          "not a MAC address: '" + text + "'; write it as 52:54:00:11:22:33");
     }
-    return new MacAddress(Long.parseLong(text.strip().replace(":", ""), 16));
+    return new MacAddress(Long.parseLong(text.replace(":", ""), 16));
   }
 
   /** The six octets in the order in which they are written. */
