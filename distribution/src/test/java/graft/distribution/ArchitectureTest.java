@@ -48,7 +48,7 @@ class ArchitectureTest {
           api
           device
           software     device
-          server       api device software
+          server       common api device software
           libvirt      common
           kvm          common libvirt
           xen          common libvirt

@@ -1,10 +1,10 @@
 package graft.comparison.local;
 
 import graft.common.GraftException;
+import graft.common.disk.PrivateFiles;
+import graft.common.grants.TokensFile;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
-import graft.deployment.state.PrivateFiles;
-import graft.deployment.state.TokensFile;
 import graft.remoting.server.GraftServer;
 import graft.remoting.server.ServerConfig;
 import graft.remoting.server.system.ListenAddress;

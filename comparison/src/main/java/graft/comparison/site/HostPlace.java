@@ -1,12 +1,12 @@
 package graft.comparison.site;
 
 import graft.common.GraftException;
+import graft.common.disk.PrivateFiles;
 import graft.comparison.run.Case;
 import graft.comparison.run.Ended;
 import graft.comparison.run.Place;
 import graft.comparison.run.Program;
 import graft.comparison.run.Stop;
-import graft.deployment.state.PrivateFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

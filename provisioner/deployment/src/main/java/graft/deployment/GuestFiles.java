@@ -1,7 +1,7 @@
 package graft.deployment;
 
 import graft.common.GraftException;
-import graft.deployment.state.PrivateFiles;
+import graft.common.disk.PrivateFiles;
 import graft.guests.connection.Reach;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,15 +1,15 @@
 package graft.deployment;
 
 import graft.common.GraftException;
+import graft.common.disk.PrivateFiles;
+import graft.common.grants.TokensFile;
 import graft.deployment.apply.Steps;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
-import graft.deployment.state.PrivateFiles;
 import graft.deployment.state.SetupLock;
 import graft.deployment.state.StateFolder;
-import graft.deployment.state.TokensFile;
 import graft.deployment.step.guest.GrantAccess;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.PayloadStep;
@@ -80,8 +80,8 @@ public final class GuestTokens {
     byte[] token = (TokensFile.fresh() + "\n").getBytes(StandardCharsets.UTF_8);
     PrivateFiles.write(file, token);
     // A guest whose access was revoked gets a token and no access.
-    if (TokensFile.read(access.tokens()).containsKey(guest)) {
-      TokensFile.grant(access.tokens(), guest, text(token), access.settings());
+    if (access.list().readIfThere().containsKey(guest)) {
+      access.list().grant(guest, text(token), access.settings());
       tellOwner(access.tokens());
     }
     Guest domain = reached.domain(connections);
@@ -114,7 +114,7 @@ public final class GuestTokens {
   /** Takes a guest's access away. */
   public void revoke(String guest) throws IOException {
     GrantAccess access = access(guest);
-    TokensFile.revoke(access.tokens(), guest);
+    access.list().revoke(guest);
     tellOwner(access.tokens());
   }
 

@@ -1,13 +1,13 @@
 package graft.deployment;
 
 import graft.common.GraftException;
+import graft.common.disk.PrivateFiles;
 import graft.deployment.apply.LiveContext;
 import graft.deployment.apply.Steps;
 import graft.deployment.apply.Undoer;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
-import graft.deployment.state.PrivateFiles;
 import graft.deployment.state.SetupLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;

@@ -1,8 +1,8 @@
 package graft.deployment.journal;
 
 import graft.common.GraftException;
+import graft.common.disk.StateDisk;
 import graft.common.json.Json;
-import graft.deployment.state.StateDisk;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepCodec;
 import java.io.IOException;

@@ -1,6 +1,8 @@
 package graft.deployment.observe;
 
 import graft.common.GraftException;
+import graft.common.grants.Grant;
+import graft.common.grants.TokensFile;
 import graft.common.program.ClientFolder;
 import graft.common.program.CurrentUser;
 import graft.deployment.descriptor.Descriptor;
@@ -17,7 +19,6 @@ import graft.deployment.state.Layout;
 import graft.deployment.state.MeasuredChannels;
 import graft.deployment.state.ServerProcess;
 import graft.deployment.state.StateFolder;
-import graft.deployment.state.TokensFile;
 import graft.sriov.vf.HostAccess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -134,15 +135,14 @@ public final class Observer {
   private static Map<String, String> grants(StateFolder state, Descriptor descriptor, Gpu gpu) {
     Map<String, String> good = new LinkedHashMap<>();
     try {
-      Map<String, String> lines = TokensFile.read(state.tokens(gpu.name()));
+      Map<String, Grant> grants = new TokensFile(state.tokens(gpu.name())).readIfThere();
       for (Guest guest : descriptor.guests()) {
-        String line = lines.get(guest.name().text());
+        Grant grant = grants.get(guest.name().text());
         Path token = state.token(guest.name());
-        if (line != null && Files.exists(token)) {
-          String own = Files.readString(token).strip();
-          if (line.equals(own) || line.startsWith(own + " ")) {
-            good.put(guest.name().text(), line.substring(own.length()).strip());
-          }
+        if (grant != null
+            && Files.exists(token)
+            && grant.token().equals(Files.readString(token).strip())) {
+          good.put(grant.name(), grant.settings());
         }
       }
       return good;

@@ -1,6 +1,7 @@
 package graft.deployment.state;
 
 import graft.common.GraftException;
+import graft.common.disk.StateDisk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

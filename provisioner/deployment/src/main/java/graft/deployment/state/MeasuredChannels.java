@@ -1,6 +1,7 @@
 package graft.deployment.state;
 
 import graft.common.GraftException;
+import graft.common.disk.PrivateFiles;
 import graft.common.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,7 @@
 package graft.deployment.state;
 
 import graft.common.GraftException;
+import graft.common.disk.StateDisk;
 import graft.common.program.CurrentUser;
 import graft.common.values.Name;
 import java.io.IOException;

@@ -3,12 +3,12 @@ package graft.deployment.fabric;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import graft.common.disk.PrivateFiles;
+import graft.common.grants.TokensFile;
 import graft.common.values.Name;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.ForgetfulDisk;
 import graft.deployment.state.ForgetfulDisk.PowerCut;
-import graft.deployment.state.PrivateFiles;
-import graft.deployment.state.TokensFile;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.AssignsDevice;
 import graft.deployment.step.guest.GrantAccess;
@@ -90,7 +90,7 @@ class PowerCutTest {
       if (random.nextBoolean()) {
         apply(ALL);
         assertThat(DeviceHost.lines(host.plan(ALL))).as(where).isEmpty();
-        assertThat(TokensFile.read(tokens())).as(where).containsOnlyKeys("alice");
+        assertThat(new TokensFile(tokens()).read()).as(where).containsOnlyKeys("alice");
       }
       assertThat(destroy()).as(where).isEmpty();
       assertThat(host.fake.state()).as(where).isEqualTo(first);

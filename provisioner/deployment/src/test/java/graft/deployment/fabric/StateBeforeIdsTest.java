@@ -3,12 +3,12 @@ package graft.deployment.fabric;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import graft.common.disk.PrivateFiles;
 import graft.common.values.Name;
 import graft.deployment.apply.ApplyFailedException;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.HostFacts.PageGrants;
-import graft.deployment.state.PrivateFiles;
 import graft.deployment.step.Step;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.LibvirtHost;

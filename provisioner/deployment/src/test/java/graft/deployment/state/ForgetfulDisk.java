@@ -1,5 +1,7 @@
 package graft.deployment.state;
 
+import graft.common.disk.PrivateFiles;
+import graft.common.disk.StateDisk;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,6 +2,8 @@ package graft.deployment.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.common.disk.PrivateFiles;
+import graft.common.disk.StateDisk;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

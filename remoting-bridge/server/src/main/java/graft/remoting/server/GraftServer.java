@@ -1,11 +1,11 @@
 package graft.remoting.server;
 
+import graft.common.grants.TokensFile;
 import graft.remoting.server.accept.Acceptor;
 import graft.remoting.server.accept.Grants;
 import graft.remoting.server.accept.Handshake;
 import graft.remoting.server.accept.RevocationWatch;
 import graft.remoting.server.accept.SessionGate;
-import graft.remoting.server.accept.TokensFile;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.IsolationException;
@@ -117,9 +117,7 @@ public final class GraftServer implements AutoCloseable {
             config.maxHandshakes());
     parts.add(acceptor);
     acceptor.start();
-    config
-        .tokens()
-        .ifPresent(path -> parts.add(RevocationWatch.start(path, new TokensFile(path), pool)));
+    config.tokens().ifPresent(path -> parts.add(RevocationWatch.start(new TokensFile(path), pool)));
     LOG.info("serves {} at {}", config.device(), addresses);
   }
 
@@ -130,9 +128,9 @@ public final class GraftServer implements AutoCloseable {
           config.listen());
       return Grants.anyone();
     }
-    TokensFile tokens = new TokensFile(config.tokens().get());
-    tokens.read();
-    return tokens;
+    Grants grants = Grants.in(new TokensFile(config.tokens().get()));
+    grants.of(""); // a file that is wrong is said now
+    return grants;
   }
 
   private WorkerJail jail(JailConfig config) throws ServerException {

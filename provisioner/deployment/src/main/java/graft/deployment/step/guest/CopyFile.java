@@ -1,7 +1,7 @@
 package graft.deployment.step.guest;
 
+import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.state.PrivateFiles;
 import graft.deployment.step.Lane;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;

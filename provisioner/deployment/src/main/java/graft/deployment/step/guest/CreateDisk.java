@@ -1,9 +1,9 @@
 package graft.deployment.step.guest;
 
+import graft.common.disk.PrivateFiles;
 import graft.common.program.HostProgram;
 import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.state.PrivateFiles;
 import graft.deployment.step.Lane;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;

@@ -1,7 +1,7 @@
 package graft.deployment.step.guest;
 
+import graft.common.grants.TokensFile;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.state.TokensFile;
 import graft.deployment.step.Lane;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
@@ -46,12 +46,17 @@ public record GrantAccess(String guest, String gpu, Path token, Path tokens, Str
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
-    TokensFile.grant(tokens, guest, Files.readString(token).strip(), settings);
+    list().grant(guest, Files.readString(token).strip(), settings);
     return Map.of();
   }
 
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
-    TokensFile.revoke(tokens, guest);
+    list().revoke(guest);
+  }
+
+  /** The server's list. */
+  public TokensFile list() {
+    return new TokensFile(tokens);
   }
 }

@@ -2,9 +2,9 @@ package graft.deployment.step.guest;
 
 import static java.io.OutputStream.nullOutputStream;
 
+import graft.common.disk.PrivateFiles;
 import graft.common.program.HostProgram;
 import graft.common.values.TimeSpan;
-import graft.deployment.state.PrivateFiles;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.HostAddress;

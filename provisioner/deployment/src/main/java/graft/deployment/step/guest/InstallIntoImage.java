@@ -1,8 +1,8 @@
 package graft.deployment.step.guest;
 
+import graft.common.disk.PrivateFiles;
 import graft.common.program.HostProgram;
 import graft.common.values.Seconds;
-import graft.deployment.state.PrivateFiles;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.payload.Payload;

@@ -1,8 +1,8 @@
 package graft.deployment.step.guest;
 
+import graft.common.disk.PrivateFiles;
+import graft.common.grants.TokensFile;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.state.PrivateFiles;
-import graft.deployment.state.TokensFile;
 import graft.deployment.step.Lane;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;

@@ -1,8 +1,8 @@
 package graft.deployment.step.guest;
 
+import graft.common.grants.TokensFile;
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.state.TokensFile;
 import graft.deployment.step.Await;
 import graft.deployment.step.Lane;
 import graft.deployment.step.Step;
@@ -108,7 +108,7 @@ public record ShareTokens(
 
   private boolean allThere() {
     try {
-      return TokensFile.read(tokens).keySet().containsAll(names());
+      return new TokensFile(tokens).readIfThere().keySet().containsAll(names());
     } catch (IOException e) {
       throw new UncheckedIOException("reading " + tokens, e);
     }

@@ -1,9 +1,9 @@
 package graft.deployment.step.host;
 
+import graft.common.disk.PrivateFiles;
+import graft.common.disk.StateDisk;
 import graft.deployment.observe.HostFacts.PageGrants;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.state.PrivateFiles;
-import graft.deployment.state.StateDisk;
 import graft.deployment.step.Lane;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;

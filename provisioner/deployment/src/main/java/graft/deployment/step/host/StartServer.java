@@ -1,10 +1,10 @@
 package graft.deployment.step.host;
 
+import graft.common.disk.PrivateFiles;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.state.PrivateFiles;
 import graft.deployment.state.ServerProcess;
 import graft.deployment.step.Await;
 import graft.deployment.step.Lane;

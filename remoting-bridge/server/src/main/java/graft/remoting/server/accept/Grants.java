@@ -1,8 +1,9 @@
 package graft.remoting.server.accept;
 
-import graft.remoting.server.protocol.HandshakeMessages;
-import graft.remoting.server.system.Bytes;
+import graft.common.grants.Grant;
+import graft.common.grants.TokensFile;
 import graft.remoting.server.system.ServerException;
+import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
@@ -19,9 +20,27 @@ public interface Grants {
    * Anyone who connects, under any name: the token is the one of a client that has none, all zero.
    */
   static Grants anyone() {
-    Bytes none = Bytes.of(new byte[HandshakeMessages.PROOF]);
+    String none = "0".repeat(64);
     return name ->
         new Grant(
-            name, none, OptionalLong.empty(), OptionalInt.empty(), OptionalLong.empty(), "", "");
+            name,
+            none,
+            "",
+            OptionalLong.empty(),
+            OptionalInt.empty(),
+            OptionalLong.empty(),
+            "",
+            "");
+  }
+
+  /** Those whom a file names at the time of asking. */
+  static Grants in(TokensFile tokens) {
+    return name -> {
+      try {
+        return tokens.read().get(name);
+      } catch (IOException e) {
+        throw new ServerException(e.getMessage(), e);
+      }
+    };
   }
 }

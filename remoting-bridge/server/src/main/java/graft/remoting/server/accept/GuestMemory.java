@@ -1,6 +1,7 @@
 package graft.remoting.server.accept;
 
 import com.sun.jna.Native;
+import graft.common.grants.Grant;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Libc;

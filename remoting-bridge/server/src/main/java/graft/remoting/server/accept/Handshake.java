@@ -1,5 +1,6 @@
 package graft.remoting.server.accept;
 
+import graft.common.grants.Grant;
 import graft.remoting.device.Memory;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.protocol.HandshakeMessages.Hello;
@@ -12,6 +13,7 @@ import java.io.IOException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.HexFormat;
 
 /**
  * The server's side of opening a connection: HELLO, CHALLENGE, PROOF; WELCOME is sent by whoever
@@ -86,7 +88,7 @@ public final class Handshake {
           HandshakeStatus.NO_SESSION, "the session that this connection is for has ended");
     }
     // A name that nobody has costs the same work and gets the same answer as a wrong token.
-    byte[] token = grant == null ? nobody : grant.token().array();
+    byte[] token = grant == null ? nobody : HexFormat.of().parseHex(grant.token());
     byte[] key = further ? secret.array() : token;
     boolean right = MessageDigest.isEqual(proof, Proofs.client(key, hello, serverNonce));
     byte[] serverProof = Proofs.server(key, hello, serverNonce);

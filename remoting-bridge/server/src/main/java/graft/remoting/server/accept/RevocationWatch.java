@@ -1,10 +1,10 @@
 package graft.remoting.server.accept;
 
+import graft.common.grants.Grant;
+import graft.common.grants.TokensFile;
 import graft.remoting.server.pool.WorkerPool;
-import graft.remoting.server.system.ServerException;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.Map;
@@ -22,19 +22,17 @@ public final class RevocationWatch implements AutoCloseable {
   /** A client may have proved itself by the old file and get its session only after the change. */
   private static final int TURNS_AFTER_CHANGE = 100;
 
-  private final Path path;
   private final TokensFile tokens;
   private final WorkerPool pool;
   private final Thread thread = new Thread(null, this::run, "graft-revocation", 128 * 1024);
 
-  private RevocationWatch(Path path, TokensFile tokens, WorkerPool pool) {
-    this.path = path;
+  private RevocationWatch(TokensFile tokens, WorkerPool pool) {
     this.tokens = tokens;
     this.pool = pool;
   }
 
-  public static RevocationWatch start(Path path, TokensFile tokens, WorkerPool pool) {
-    RevocationWatch watch = new RevocationWatch(path, tokens, pool);
+  public static RevocationWatch start(TokensFile tokens, WorkerPool pool) {
+    RevocationWatch watch = new RevocationWatch(tokens, pool);
     watch.thread.setDaemon(true);
     watch.thread.start();
     return watch;
@@ -54,14 +52,14 @@ public final class RevocationWatch implements AutoCloseable {
         seen = now;
       }
     } catch (InterruptedException e) {
-      LOG.debug("no longer watches {}", path);
+      LOG.debug("no longer watches {}", tokens.path());
     }
   }
 
   /** What tells one state of the file from the next; it is replaced as a whole. */
   private List<Object> stamp() {
     try {
-      BasicFileAttributes file = Files.readAttributes(path, BasicFileAttributes.class);
+      BasicFileAttributes file = Files.readAttributes(tokens.path(), BasicFileAttributes.class);
       return List.of(file.lastModifiedTime(), file.size(), String.valueOf(file.fileKey()));
     } catch (IOException e) {
       return List.of();
@@ -72,7 +70,7 @@ public final class RevocationWatch implements AutoCloseable {
     try {
       Map<String, Grant> grants = tokens.read();
       pool.end(session -> !grants.containsKey(session.name()), "its token was revoked");
-    } catch (ServerException e) {
+    } catch (IOException e) {
       LOG.warn("{}", e.getMessage());
     }
   }

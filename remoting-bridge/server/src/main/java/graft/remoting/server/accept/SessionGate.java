@@ -1,5 +1,6 @@
 package graft.remoting.server.accept;
 
+import graft.common.grants.Grant;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.WorkerKind;

@@ -1,9 +1,8 @@
-package graft.remoting.server.accept;
+package graft.common.grants;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import graft.remoting.server.system.ServerException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,8 +43,11 @@ class TokensFileTest {
     assertThat(alice.cid()).hasValue(70000);
     assertThat(alice.region()).isEqualTo("/dev/shm/a");
     assertThat(alice.domain()).isEqualTo("graft-alice");
-    assertThat(alice.token().array()).hasSize(32).startsWith(0x01, 0x23);
+    assertThat(alice.token()).isEqualTo(TOKEN);
+    assertThat(alice.settings())
+        .isEqualTo("memory=1024 device=1 cid=70000 region=/dev/shm/a domain=graft-alice");
     assertThat(grants.get("bob").memory()).isEmpty();
+    assertThat(grants.get("bob").settings()).isEmpty();
   }
 
   @ParameterizedTest
@@ -53,15 +55,15 @@ class TokensFileTest {
   void aFileThatIsNotPrivateIsRefused(String mode) throws Exception {
     TokensFile file = file("alice " + TOKEN, mode);
     assertThatThrownBy(file::read)
-        .isInstanceOf(ServerException.class)
+        .isInstanceOf(IOException.class)
         .hasMessageContaining(mode)
         .hasMessageContaining("chmod 600");
   }
 
   @Test
   void aMissingFileIsSaidToBeMissing() {
-    assertThatThrownBy(new TokensFile(folder.resolve("none"))::read)
-        .isInstanceOf(ServerException.class)
+    assertThatThrownBy(() -> new TokensFile(folder.resolve("none")).read())
+        .isInstanceOf(IOException.class)
         .hasMessageContaining("is not there");
   }
 
@@ -81,7 +83,7 @@ class TokensFileTest {
   void aWrongLineIsNamedButItsTokenIsNot(String line) throws Exception {
     TokensFile file = file("\n" + line + "\n", "rw-------");
     assertThatThrownBy(file::read)
-        .isInstanceOf(ServerException.class)
+        .isInstanceOf(IOException.class)
         .hasMessageContaining("tokens:2:")
         .message()
         .doesNotContain("456789");
@@ -96,5 +98,42 @@ class TokensFileTest {
   @Test
   void theSecretIsInNoText() throws Exception {
     assertThat(file("alice " + TOKEN, "rw-------").read().toString()).doesNotContain("0123");
+  }
+
+  @Test
+  void whatIsWrittenHasALineForEachName() throws Exception {
+    TokensFile file = new TokensFile(folder.resolve("tokens"));
+    assertThat(file.readIfThere()).isEmpty();
+    file.grant("alice", TOKEN, "memory=1024 cid=70000");
+    file.grant("bob", TOKEN, "");
+    file.grant("alice", TokensFile.fresh(), "");
+    file.grant("alice", TOKEN, "memory=2048 cid=70000");
+    assertThat(file.path())
+        .hasContent("alice " + TOKEN + " memory=2048 cid=70000\nbob " + TOKEN + "\n");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file.path())))
+        .isEqualTo("rw-------");
+    assertThat(file.read()).containsOnlyKeys("alice", "bob");
+    file.revoke("carol");
+    file.revoke("alice");
+    assertThat(file.path()).hasContent("bob " + TOKEN + "\n");
+  }
+
+  @Test
+  void aLineThatNoServerCouldReadIsNotWritten() {
+    TokensFile file = new TokensFile(folder.resolve("tokens"));
+    assertThatThrownBy(() -> file.grant("alice", "0123", ""))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> file.grant("alice", TOKEN, "color=red"))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(file.path()).doesNotExist();
+  }
+
+  @Test
+  void accessIsTakenAwayAlsoInAFileWithWrongLines() throws Exception {
+    TokensFile file = file("alice 0123\nbob " + TOKEN + "\n", "rw-------");
+    file.revoke("bob");
+    assertThat(file.path()).hasContent("alice 0123\n");
+    file.revoke("alice");
+    assertThat(file.read()).isEmpty();
   }
 }

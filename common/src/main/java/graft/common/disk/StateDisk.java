@@ -1,4 +1,4 @@
-package graft.deployment.state;
+package graft.common.disk;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -33,7 +33,7 @@ public class StateDisk {
   }
 
   /** Takes another disk for this process, for a test; gives the one before. */
-  static StateDisk replace(StateDisk other) {
+  public static StateDisk replace(StateDisk other) {
     StateDisk before = present;
     present = other;
     return before;

@@ -1,4 +1,4 @@
-package graft.deployment.state;
+package graft.common.disk;
 
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,0 +1,86 @@
+package graft.common.grants;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.regex.Pattern;
+
+/**
+ * What a token allows: one line of the tokens file.
+ *
+ * @param name the guest's name
+ * @param token 32 secret bytes in hexadecimal
+ * @param settings what follows the token, from which all that comes after this is read
+ * @param memory the most device memory of one session, in bytes
+ * @param device the device's index at the server
+ * @param cid the guest's context id, from which alone it may connect by vsock
+ * @param region the file on this host that is the guest's shared memory, empty without
+ * @param domain the name of the guest's domain under Xen, empty without
+ */
+public record Grant(
+    String name,
+    String token,
+    String settings,
+    OptionalLong memory,
+    OptionalInt device,
+    OptionalLong cid,
+    String region,
+    String domain) {
+  /** The longest name, in bytes of UTF-8. */
+  private static final int MAX_NAME = 63;
+
+  private static final Pattern NAME = Pattern.compile("[^\\s\\p{Cntrl}#=]+");
+  private static final Pattern TOKEN = Pattern.compile("[0-9a-fA-F]{64}");
+  private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
+
+  /**
+   * Reads a line.
+   *
+   * @throws IllegalArgumentException if it is wrong; the message never shows a token
+   */
+  static Grant parse(String line) {
+    List<String> fields = List.of(line.split("\\s+"));
+    String name = fields.get(0);
+    if (!NAME.matcher(name).matches() || name.getBytes(StandardCharsets.UTF_8).length > MAX_NAME) {
+      throw new IllegalArgumentException(
+          "a name has at most " + MAX_NAME + " bytes and none of # =");
+    }
+    if (fields.size() < 2 || !TOKEN.matcher(fields.get(1)).matches()) {
+      throw new IllegalArgumentException("after the name comes a token of 64 hexadecimal digits");
+    }
+    List<String> settings = fields.subList(2, fields.size());
+    OptionalLong memory = OptionalLong.empty();
+    OptionalInt device = OptionalInt.empty();
+    OptionalLong cid = OptionalLong.empty();
+    String region = "";
+    String domain = "";
+    for (String field : settings) {
+      String value = field.substring(field.indexOf('=') + 1);
+      boolean number = NUMBER.matcher(value).matches();
+      if (field.startsWith("memory=") && number) {
+        memory = OptionalLong.of(Long.parseLong(value));
+      } else if (field.startsWith("device=") && number && value.length() < 5) {
+        device = OptionalInt.of(Integer.parseInt(value));
+      } else if (field.startsWith("cid=") && number) {
+        cid = OptionalLong.of(Long.parseLong(value));
+      } else if (field.startsWith("region=/")) {
+        region = value;
+      } else if (field.startsWith("domain=") && !value.isEmpty()) {
+        domain = value;
+      } else {
+        throw new IllegalArgumentException(
+            "after the token may come memory=BYTES, device=INDEX, cid=NUMBER, region=/FILE and"
+                + " domain=NAME only");
+      }
+    }
+    return new Grant(
+        name, fields.get(1), String.join(" ", settings), memory, device, cid, region, domain);
+  }
+
+  /** Leaves the secret out, so that no log can show it. */
+  @Override
+  public String toString() {
+    return "Grant[" + name + "]";
+  }
+}

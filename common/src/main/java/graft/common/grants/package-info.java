@@ -1,0 +1,2 @@
+/** Who may have a session at a server: the file that deployments write and servers read. */
+package graft.common.grants;
