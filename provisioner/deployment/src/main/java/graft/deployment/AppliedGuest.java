@@ -5,15 +5,15 @@ import graft.common.bind.Spelling;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.BringsPayload;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.StartGuest;
-import graft.guests.connection.Reach;
-import graft.guests.connection.Reaches;
+import graft.guests.connection.GuestConnection;
+import graft.guests.connection.GuestConnections;
 import graft.guests.connection.SshLogin;
 import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.Guest;
@@ -48,7 +48,7 @@ public final class AppliedGuest {
   public static List<String> names(JournalState journal) {
     return journal.entries().values().stream()
         .filter(entry -> entry.step() instanceof DefineGuest)
-        .map(entry -> entry.step().lane().name())
+        .map(entry -> entry.step().chain().name())
         .toList();
   }
 
@@ -77,7 +77,7 @@ public final class AppliedGuest {
   public List<Step> steps() {
     return journal.entries().values().stream()
         .map(Entry::step)
-        .filter(step -> step.lane().equals(Lane.guest(name())))
+        .filter(step -> step.chain().equals(Chain.guest(name())))
         .toList();
   }
 
@@ -112,8 +112,8 @@ public final class AppliedGuest {
   }
 
   /** The way to it: SSH where that is its way in, else its agent. */
-  public Reach open(Connections connections) {
+  public GuestConnection open(Connections connections) {
     Optional<SshLogin> ssh = step(AwaitGuest.class, "ready").flatMap(AwaitGuest::ssh);
-    return Reaches.of(domain(connections), ssh);
+    return GuestConnections.of(domain(connections), ssh);
   }
 }

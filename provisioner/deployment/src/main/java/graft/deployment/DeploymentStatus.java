@@ -42,7 +42,7 @@ public final class DeploymentStatus {
         .flatMap(
             guest ->
                 ChannelChoice.of(
-                    state.setup().text(),
+                    state.deployment().text(),
                     guest,
                     AppliedGuest.of(journal, guest).steps(),
                     Optional.ofNullable(measured.get(guest)))

@@ -25,7 +25,7 @@ public final class Deployments {
   public static StateFolder find(String given) throws InvalidDescriptorException {
     Path file = Path.of(given);
     if (Files.exists(file)) {
-      return StateFolder.of(DescriptorReader.read(file).descriptor().setupName());
+      return StateFolder.of(DescriptorReader.read(file).descriptor().deploymentName());
     }
     return named(given)
         .orElseThrow(
@@ -64,7 +64,7 @@ public final class Deployments {
   }
 
   private static String names(List<StateFolder> states) {
-    String names = String.join(", ", states.stream().map(s -> s.setup().text()).toList());
+    String names = String.join(", ", states.stream().map(s -> s.deployment().text()).toList());
     return names.isEmpty() ? "none" : names;
   }
 

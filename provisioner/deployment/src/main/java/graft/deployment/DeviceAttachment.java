@@ -6,15 +6,15 @@ import graft.deployment.apply.Applier;
 import graft.deployment.apply.LiveContext;
 import graft.deployment.apply.Steps;
 import graft.deployment.descriptor.guest.Guest;
-import graft.deployment.fabric.GivenDevice;
+import graft.deployment.fabric.DeviceArgument;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.plan.Action;
 import graft.deployment.plan.Plan;
-import graft.deployment.state.SetupLock;
+import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.AssignsDevice;
 import java.nio.file.Path;
@@ -29,7 +29,7 @@ public final class DeviceAttachment {
   private final StateFolder state;
   private final String guest;
   private final String named;
-  private final GivenDevice device;
+  private final DeviceArgument device;
 
   /**
    * @param named the device as a user writes it
@@ -39,7 +39,7 @@ public final class DeviceAttachment {
     this.state = state;
     this.guest = guest;
     this.named = named;
-    this.device = GivenDevice.parse(named);
+    this.device = DeviceArgument.parse(named);
   }
 
   /** Hears the plan before it is carried out. */
@@ -64,7 +64,7 @@ public final class DeviceAttachment {
    */
   public Attached attach(boolean onlyPlan, PlanListener listener, DeploymentProgress progress)
       throws Exception {
-    return SetupLock.holding(state, () -> locked(onlyPlan, listener, progress));
+    return DeploymentLock.holding(state, () -> locked(onlyPlan, listener, progress));
   }
 
   private Attached locked(boolean onlyPlan, PlanListener listener, DeploymentProgress progress)
@@ -117,7 +117,7 @@ public final class DeviceAttachment {
             .filter(action -> action.kind() == Action.Kind.DO && giving.contains(action.step()))
             .filter(action -> !device.isAny() || !there.contains(action.step().id()))
             .toList();
-    return new Plan(changed.setup(), changed.uri(), actions, List.of(), List.of());
+    return new Plan(changed.deployment(), changed.uri(), actions, List.of(), List.of());
   }
 
   private static void carryOut(
@@ -127,7 +127,7 @@ public final class DeviceAttachment {
     Applier applier = new Applier(journal, context, progress);
     String descriptor = journal.state().descriptor();
     progress.interruptible(
-        "interrupted: graft undo " + plan.setup() + " takes it back",
+        "interrupted: graft undo " + plan.deployment() + " takes it back",
         () -> {
           applier.apply(plan, descriptor, false);
           return plan;
@@ -139,12 +139,12 @@ public final class DeviceAttachment {
     JournalState journal = Deployments.journal(state);
     List<Action> actions =
         stepsToUndo(journal).stream().map(step -> new Action(Action.Kind.UNDO, step, "")).toList();
-    return new Plan(state.setup().text(), journal.uri(), actions, List.of(), List.of());
+    return new Plan(state.deployment().text(), journal.uri(), actions, List.of(), List.of());
   }
 
   /** Takes the device from the guest. */
-  public TakeBack.Result detach(DeploymentProgress progress) throws Exception {
-    return new TakeBack(state, "detach", progress).run(this::stepsToUndo);
+  public UndoRun.Result detach(DeploymentProgress progress) throws Exception {
+    return new UndoRun(state, "detach", progress).run(this::stepsToUndo);
   }
 
   private List<Step> stepsToUndo(JournalState journal) {
@@ -154,7 +154,7 @@ public final class DeviceAttachment {
       List<String> has =
           journal.entries().values().stream()
               .map(entry -> entry.step())
-              .filter(step -> step.lane().equals(Lane.guest(guest)))
+              .filter(step -> step.chain().equals(Chain.guest(guest)))
               .filter(AssignsDevice.class::isInstance)
               .map(step -> ((AssignsDevice) step).assigned())
               .toList();

@@ -6,15 +6,15 @@ import graft.deployment.journal.Entry;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
+import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.PrivateFiles;
-import graft.deployment.state.SetupLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.state.TokensFile;
 import graft.deployment.step.guest.GrantAccess;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.PayloadStep;
 import graft.deployment.step.guest.ShareTokens;
-import graft.guests.connection.Reach;
+import graft.guests.connection.GuestConnection;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.Guest;
 import java.io.ByteArrayInputStream;
@@ -50,7 +50,7 @@ public final class GuestTokens {
   public static List<String> change(
       StateFolder state, String command, Optional<List<String>> guests, Change change)
       throws Exception {
-    return SetupLock.holding(
+    return DeploymentLock.holding(
         state,
         () -> {
           try (Connections connections = new Connections();
@@ -87,7 +87,7 @@ public final class GuestTokens {
     Guest domain = reached.domain(connections);
     for (Entry entry : journal.entries().values()) {
       // What the guest would boot from holds the old one.
-      if (entry.step() instanceof PayloadStep step && step.lane().name().equals(guest)) {
+      if (entry.step() instanceof PayloadStep step && step.chain().name().equals(guest)) {
         step.renew();
       }
     }
@@ -97,11 +97,11 @@ public final class GuestTokens {
   }
 
   /** Replaces the token in the guest; its mode and group stay as they are. */
-  private static void bring(Reach reach, byte[] token) throws IOException {
+  private static void bring(GuestConnection connection, byte[] token) throws IOException {
     String beside = Payload.TOKEN + ".graft-new";
-    reach.put(new ByteArrayInputStream(token), beside, 0600);
+    connection.put(new ByteArrayInputStream(token), beside, 0600);
     GuestPrograms.run(
-        reach,
+        connection,
         "/bin/sh",
         "-c",
         "chmod \"$(stat -c %a \"$1\")\" \"$2\" && chgrp \"$(stat -c %g \"$1\")\" \"$2\""
@@ -122,7 +122,7 @@ public final class GuestTokens {
     AppliedGuest.of(journal, guest); // or says which guests there are
     return journal.entries().values().stream()
         .map(Entry::step)
-        .filter(step -> step instanceof GrantAccess && step.lane().name().equals(guest))
+        .filter(step -> step instanceof GrantAccess && step.chain().name().equals(guest))
         .map(GrantAccess.class::cast)
         .findFirst()
         .orElseThrow(() -> none(guest));

@@ -9,7 +9,7 @@ import graft.deployment.state.ChannelMeasurement;
 import graft.deployment.state.MeasuredChannels;
 import graft.deployment.state.StateFolder;
 import graft.guests.connection.CudaCheck;
-import graft.guests.connection.Reach;
+import graft.guests.connection.GuestConnection;
 import graft.guests.image.ImageStore;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.calls.HypervisorException;
@@ -45,11 +45,11 @@ public final class GuestVerification {
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("guest", guest.name());
     try {
-      Reach reach = guest.open(connections);
-      row.put("server", setting(reach, "server"));
-      client(reach, row);
+      GuestConnection connection = guest.open(connections);
+      row.put("server", setting(connection, "server"));
+      client(connection, row);
       // The guest says these, and says none of the others.
-      CudaCheck.run(reach, true, limit).values().forEach(row::putIfAbsent);
+      CudaCheck.run(connection, true, limit).values().forEach(row::putIfAbsent);
     } catch (GraftException | HypervisorException e) {
       row.put("result", "failed: " + e.getMessage());
     }
@@ -57,8 +57,8 @@ public final class GuestVerification {
   }
 
   /** A value of the client's configuration. */
-  private static String setting(Reach reach, String key) {
-    return GuestPrograms.run(reach, "cat", Payload.CLIENT_CONFIGURATION)
+  private static String setting(GuestConnection connection, String key) {
+    return GuestPrograms.run(connection, "cat", Payload.CLIENT_CONFIGURATION)
         .lines()
         .map(String::strip)
         .filter(line -> line.startsWith(key + " ="))
@@ -68,9 +68,9 @@ public final class GuestVerification {
   }
 
   /** Which client the guest has, by the sum of its library. */
-  private static void client(Reach reach, Map<String, Object> row) {
+  private static void client(GuestConnection connection, Map<String, Object> row) {
     String there =
-        GuestPrograms.run(reach, "sha256sum", Payload.CLIENT_FOLDER + "/" + LIBRARY)
+        GuestPrograms.run(connection, "sha256sum", Payload.CLIENT_FOLDER + "/" + LIBRARY)
             .replaceFirst("\\s.*\\R?", "");
     Path ours = ClientFolder.path(System.getenv()).resolve(LIBRARY);
     row.put("client", there.substring(0, Math.min(SHOWN_DIGITS, there.length())));
@@ -93,14 +93,15 @@ public final class GuestVerification {
 
   /** Measures each channel of a guest, and keeps the figures in the deployment's state. */
   public Channels measure(AppliedGuest guest, StateFolder state, String descriptor) {
-    Reach reach = guest.open(connections);
+    GuestConnection connection = guest.open(connections);
     List<Map<String, Object>> rows =
-        new ChannelProbe(words -> reach.run(words, new byte[0], limit).said()).rows();
+        new ChannelProbe(words -> connection.run(words, new byte[0], limit).said()).rows();
     ChannelMeasurement measured =
         ChannelProbe.measurement(rows, ChannelBasis.of(guest.steps()), Instant.now());
     new MeasuredChannels(state).keep(guest.name(), measured);
     Optional<ChannelChoice> order =
-        ChannelChoice.of(state.setup().text(), guest.name(), guest.steps(), Optional.of(measured));
+        ChannelChoice.of(
+            state.deployment().text(), guest.name(), guest.steps(), Optional.of(measured));
     return new Channels(rows, ChannelProbe.choice(rows, order, descriptor), order);
   }
 }

@@ -18,8 +18,8 @@ import graft.deployment.plan.GuestPayload;
 import graft.deployment.plan.Plan;
 import graft.deployment.plan.PlanInput;
 import graft.deployment.plan.Planner;
+import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.Layout;
-import graft.deployment.state.SetupLock;
 import graft.deployment.state.StateFolder;
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.Hypervisor;
@@ -44,7 +44,7 @@ public final class Workspace implements AutoCloseable {
 
   private Workspace(DescriptorFile file, Connections connections) {
     this.file = file;
-    this.state = StateFolder.of(file.descriptor().setupName());
+    this.state = StateFolder.of(file.descriptor().deploymentName());
     this.connections = connections;
   }
 
@@ -100,7 +100,7 @@ public final class Workspace implements AutoCloseable {
    * @return what was to be done
    */
   public Plan apply(boolean keep, DeploymentProgress progress) throws Exception {
-    return SetupLock.holding(state, () -> locked(keep, progress));
+    return DeploymentLock.holding(state, () -> locked(keep, progress));
   }
 
   private Plan locked(boolean keep, DeploymentProgress progress) throws Exception {
@@ -111,7 +111,7 @@ public final class Workspace implements AutoCloseable {
       if (plan.isEmpty()) {
         return plan;
       }
-      String name = plan.setup();
+      String name = plan.deployment();
       String path = file.path().toAbsolutePath().normalize().toString();
       LiveContext context = new LiveContext(connections, journal, progress);
       Applier applier = new Applier(journal, context, progress);

@@ -52,10 +52,10 @@ public final class ApplyCommand implements Callable<Integer> {
       double seconds = Seconds.since(start);
       output.say(
           plan.isEmpty()
-              ? plan.setup() + ": nothing to do"
-              : plan.setup() + String.format(Locale.ROOT, ": applied in %.1f s", seconds));
+              ? plan.deployment() + ": nothing to do"
+              : plan.deployment() + String.format(Locale.ROOT, ": applied in %.1f s", seconds));
       Map<String, Object> tree = new LinkedHashMap<>();
-      tree.put("setup", plan.setup());
+      tree.put("setup", plan.deployment());
       tree.put("steps", plan.actions().size());
       tree.put("seconds", seconds);
       tree.put("warnings", plan.warnings());

@@ -29,7 +29,7 @@ import picocli.CommandLine.Mixin;
     })
 public final class AttachCommand implements Callable<Integer> {
   @Mixin Output output;
-  @Mixin GivenToGuest given;
+  @Mixin GuestDeviceArguments given;
 
   @Override
   public Integer call() throws Exception {

@@ -7,7 +7,7 @@ import graft.common.GraftException;
 import graft.common.values.Seconds;
 import graft.deployment.DemoRun;
 import graft.deployment.DeploymentStatus;
-import graft.deployment.TakeBack;
+import graft.deployment.UndoRun;
 import graft.deployment.Workspace;
 import graft.deployment.plan.Plan;
 import graft.deployment.step.host.GraftCommand;
@@ -146,7 +146,7 @@ public final class DemoCommand implements Callable<Integer> {
 
   private void takeAway(Workspace workspace) throws Exception {
     heading("destroy");
-    TakeBack.destroy(workspace.state(), new TextProgress(output.err()));
+    UndoRun.destroy(workspace.state(), new TextProgress(output.err()));
     output.say("everything is as it was");
   }
 

@@ -2,7 +2,7 @@ package graft.cli.deployment;
 
 import graft.cli.terminal.Output;
 import graft.cli.terminal.TextProgress;
-import graft.deployment.TakeBack;
+import graft.deployment.UndoRun;
 import graft.deployment.journal.JournalState;
 import graft.deployment.state.StateFolder;
 import java.util.concurrent.Callable;
@@ -29,7 +29,7 @@ public final class DestroyCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     StateFolder state = target.state();
-    TakeBack takeBack = new TakeBack(state, "destroy", new TextProgress(output.err()));
-    return TakenBack.report(output, state, takeBack.run(JournalState::newestFirst));
+    UndoRun undo = new UndoRun(state, "destroy", new TextProgress(output.err()));
+    return UndoReport.report(output, state, undo.run(JournalState::newestFirst));
   }
 }

@@ -28,13 +28,13 @@ import picocli.CommandLine.Mixin;
     })
 public final class DetachCommand implements Callable<Integer> {
   @Mixin Output output;
-  @Mixin GivenToGuest given;
+  @Mixin GuestDeviceArguments given;
 
   @Override
   public Integer call() throws Exception {
     DeviceAttachment attachment = given.attachment();
     if (!given.only) {
-      return TakenBack.report(
+      return UndoReport.report(
           output, given.target.state(), attachment.detach(new TextProgress(output.err())));
     }
     Plan plan = attachment.detachPlan();

@@ -53,14 +53,18 @@ public final class StatusCommand implements Callable<Integer> {
     StateFolder state = Deployments.find(given);
     JournalState journal = Deployments.journal(state);
     Map<String, Object> tree = new LinkedHashMap<>();
-    tree.put("setup", state.setup().text());
+    tree.put("setup", state.deployment().text());
     tree.put("descriptor", journal.descriptor());
     tree.put("uri", journal.uri());
     tree.put("partial", journal.isPartial());
     output.say(
         journal.isEmpty()
-            ? state.setup() + ": not applied"
-            : state.setup() + ": applied from " + journal.descriptor() + " on " + journal.uri());
+            ? state.deployment() + ": not applied"
+            : state.deployment()
+                + ": applied from "
+                + journal.descriptor()
+                + " on "
+                + journal.uri());
     try (Connections connections = new Connections()) {
       DeploymentStatus status = new DeploymentStatus(journal, connections);
       tree.put("servers", status.servers());
@@ -81,9 +85,9 @@ public final class StatusCommand implements Callable<Integer> {
     for (StateFolder state : StateFolder.all()) {
       JournalState journal = Deployments.journal(state);
       String word = journal.isPartial() ? "half done" : journal.isEmpty() ? "empty" : "applied";
-      output.say(state.setup() + ": " + word + ", from " + journal.descriptor());
+      output.say(state.deployment() + ": " + word + ", from " + journal.descriptor());
       Map<String, Object> one = new LinkedHashMap<>();
-      one.put("setup", state.setup().text());
+      one.put("setup", state.deployment().text());
       one.put("state", word);
       one.put("descriptor", journal.descriptor());
       all.add(one);
@@ -109,7 +113,7 @@ public final class StatusCommand implements Callable<Integer> {
       try (Workspace workspace = new Workspace(file)) {
         Plan plan = workspace.plan(journal, workspace.observe(journal));
         channels = plan.channels();
-        plan.actions().forEach(action -> differences.add(action.step().lane() + ": " + action));
+        plan.actions().forEach(action -> differences.add(action.step().chain() + ": " + action));
       } catch (UnfitHostException e) {
         e.problems().stream().map(Problem::toString).forEach(differences::add);
       }

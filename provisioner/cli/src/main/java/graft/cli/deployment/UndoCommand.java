@@ -2,7 +2,7 @@ package graft.cli.deployment;
 
 import graft.cli.terminal.Output;
 import graft.cli.terminal.TextProgress;
-import graft.deployment.TakeBack;
+import graft.deployment.UndoRun;
 import graft.deployment.journal.JournalState;
 import graft.deployment.state.StateFolder;
 import java.util.concurrent.Callable;
@@ -30,7 +30,7 @@ public final class UndoCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     StateFolder state = target.state();
-    TakeBack takeBack = new TakeBack(state, "undo", new TextProgress(output.err()));
-    return TakenBack.report(output, state, takeBack.run(JournalState::lastRunNewestFirst));
+    UndoRun undo = new UndoRun(state, "undo", new TextProgress(output.err()));
+    return UndoReport.report(output, state, undo.run(JournalState::lastRunNewestFirst));
   }
 }

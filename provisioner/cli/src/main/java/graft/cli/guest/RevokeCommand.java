@@ -46,7 +46,7 @@ public final class RevokeCommand implements Callable<Integer> {
               tokens.revoke(guest);
               output.say("guest " + guest + ": has no access any more");
             });
-    output.result(Map.of("setup", state.setup().text(), "revoked", revoked));
+    output.result(Map.of("setup", state.deployment().text(), "revoked", revoked));
     return ExitCode.OK;
   }
 }

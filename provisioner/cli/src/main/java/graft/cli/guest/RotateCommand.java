@@ -49,7 +49,7 @@ public final class RotateCommand implements Callable<Integer> {
               tokens.rotate(guest);
               output.say("guest " + guest + ": has a new token");
             });
-    output.result(Map.of("setup", state.setup().text(), "rotated", rotated));
+    output.result(Map.of("setup", state.deployment().text(), "rotated", rotated));
     return ExitCode.OK;
   }
 }

@@ -62,7 +62,7 @@ public final class TextProgress implements DeploymentProgress {
   }
 
   private synchronized void say(Step step, String text) {
-    err.println(step.lane() + ": " + text);
+    err.println(step.chain() + ": " + text);
     err.flush();
   }
 }

@@ -4,7 +4,7 @@ import graft.deployment.journal.Entry;
 import graft.deployment.journal.Journal;
 import graft.deployment.plan.Action;
 import graft.deployment.plan.Plan;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StoppedException;
@@ -90,23 +90,23 @@ public final class Applier {
   }
 
   private boolean doAll(Plan plan, long run) throws InterruptedException {
-    var lanes = plan.byLane(Action.Kind.DO);
-    for (Lane.Phase phase : Lane.Phase.values()) {
+    var chains = plan.byChain(Action.Kind.DO);
+    for (Chain.Phase phase : Chain.Phase.values()) {
       List<Callable<Boolean>> work = new ArrayList<>();
-      lanes.forEach(
-          (lane, actions) -> {
-            if (lane.phase() == phase) {
-              work.add(() -> lane(actions, run));
+      chains.forEach(
+          (chain, actions) -> {
+            if (chain.phase() == phase) {
+              work.add(() -> chain(actions, run));
             }
           });
-      if (!Lanes.run(work)) {
+      if (!Chains.run(work)) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean lane(List<Action> actions, long run) {
+  private boolean chain(List<Action> actions, long run) {
     for (Action action : actions) {
       if (context.isStopping() || !step(action.step(), run)) {
         return false;
@@ -136,7 +136,7 @@ public final class Applier {
       if (begun) {
         journal.failed(step, error);
       }
-      errors.add(step.lane() + ": " + error);
+      errors.add(step.chain() + ": " + error);
       listener.failed(step, error);
       return false;
     }

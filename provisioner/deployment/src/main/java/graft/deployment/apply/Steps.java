@@ -3,15 +3,15 @@ package graft.deployment.apply;
 import graft.deployment.step.StepCodec;
 import graft.deployment.step.StepKind;
 import graft.deployment.step.device.ApplyAtBoot;
+import graft.deployment.step.device.AssignMediatedDevice;
 import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.BindPciDevice;
 import graft.deployment.step.device.KeepDriversAway;
 import graft.deployment.step.device.MakeFunctions;
+import graft.deployment.step.device.MakeNvidiaVgpu;
 import graft.deployment.step.device.ReserveHugePages;
 import graft.deployment.step.device.SetModuleOptions;
 import graft.deployment.step.device.SetUpFunction;
-import graft.deployment.step.device.TakeDevice;
-import graft.deployment.step.device.TakeMediated;
-import graft.deployment.step.device.TakeVgpu;
 import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.BuildInitramfs;
 import graft.deployment.step.guest.BuildSeed;
@@ -54,9 +54,9 @@ public final class Steps {
           new StepKind("set-vf-autoprobe", KeepDriversAway.class),
           new StepKind("set-vf-count", MakeFunctions.class),
           new StepKind("configure-vf", SetUpFunction.class),
-          new StepKind("assign-pci-device", TakeDevice.class),
-          new StepKind("assign-mediated-device", TakeMediated.class),
-          new StepKind("assign-nvidia-vgpu", TakeVgpu.class),
+          new StepKind("assign-pci-device", BindPciDevice.class),
+          new StepKind("assign-mediated-device", AssignMediatedDevice.class),
+          new StepKind("assign-nvidia-vgpu", MakeNvidiaVgpu.class),
           new StepKind("attach-device", AttachDevice.class),
           new StepKind("apply-at-boot", ApplyAtBoot.class),
           new StepKind("raise-grant-limit", RaiseGrantLimit.class),

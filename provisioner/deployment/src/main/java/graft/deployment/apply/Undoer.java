@@ -1,7 +1,7 @@
 package graft.deployment.apply;
 
 import graft.deployment.journal.Journal;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import java.util.ArrayList;
@@ -38,17 +38,17 @@ public final class Undoer {
    */
   public List<String> undo(List<Step> steps) throws InterruptedException {
     List<String> errors = Collections.synchronizedList(new ArrayList<>());
-    Lane.Phase[] phases = Lane.Phase.values();
+    Chain.Phase[] phases = Chain.Phase.values();
     for (int i = phases.length - 1; i >= 0; i--) {
-      Map<Lane, List<Step>> lanes = new LinkedHashMap<>();
+      Map<Chain, List<Step>> chains = new LinkedHashMap<>();
       for (Step step : steps) {
-        if (step.lane().phase() == phases[i]) {
-          lanes.computeIfAbsent(step.lane(), lane -> new ArrayList<>()).add(step);
+        if (step.chain().phase() == phases[i]) {
+          chains.computeIfAbsent(step.chain(), chain -> new ArrayList<>()).add(step);
         }
       }
       List<Callable<Boolean>> work = new ArrayList<>();
-      lanes.values().forEach(lane -> work.add(() -> undoLane(lane, errors)));
-      if (!Lanes.run(work)) {
+      chains.values().forEach(chain -> work.add(() -> undoChain(chain, errors)));
+      if (!Chains.run(work)) {
         break;
       }
     }
@@ -56,9 +56,9 @@ public final class Undoer {
   }
 
   /** Whether nothing of the lane is left. */
-  private boolean undoLane(List<Step> lane, List<String> errors) {
+  private boolean undoChain(List<Step> chain, List<String> errors) {
     boolean well = true;
-    for (Step step : lane) {
+    for (Step step : chain) {
       boolean undone = undoStep(step, errors);
       well &= undone;
       if (!undone && !step.canBeLeft()) {
@@ -79,7 +79,7 @@ public final class Undoer {
       listener.undone(step);
       return true;
     } catch (Exception e) {
-      String error = step.lane() + ": cannot undo '" + step.name() + "': " + Errors.said(e);
+      String error = step.chain() + ": cannot undo '" + step.name() + "': " + Errors.said(e);
       LOG.info("{} not undone", step.id(), e);
       errors.add(error);
       listener.undoFailed(step, error);

@@ -48,7 +48,7 @@ public record Descriptor(
     @Doc("The guests.") List<Guest> guests) {
 
   /** The name of the set-up; a reader always gives one. */
-  public Name setupName() {
+  public Name deploymentName() {
     return name.orElseThrow();
   }
 

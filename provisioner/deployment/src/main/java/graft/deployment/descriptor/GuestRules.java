@@ -244,18 +244,18 @@ final class GuestRules {
 
   private void setup(Setup setup, Guest guest) {
     boolean kernel = guest.kernel().isPresent();
-    if (setup.way() == Setup.Way.INITRAMFS
+    if (setup.way() == Setup.Method.INITRAMFS
         && (!kernel || guest.kernel().get().initramfs().isEmpty())) {
       problems.add(
           positions.of(setup, "way"), "the guest boots no initramfs that could be added to");
     }
-    if (setup.way() == Setup.Way.SEED && kernel) {
+    if (setup.way() == Setup.Method.SEED && kernel) {
       problems.add(
           positions.of(setup, "way"),
           "a guest that boots a kernel directly has no cloud-init to read a seed",
           "use way: initramfs");
     }
-    if (setup.way() == Setup.Way.SSH && setup.ssh().isEmpty()) {
+    if (setup.way() == Setup.Method.SSH && setup.ssh().isEmpty()) {
       problems.add(positions.of(setup, "way"), "the way ssh needs the key 'ssh'");
     }
     for (BundleUse use : setup.bundles()) {

@@ -40,15 +40,15 @@ import java.util.TreeSet;
 
 /** Plans the virtual functions of a descriptor's adapters. */
 final class AdapterPlanner {
-  private final String setup;
+  private final String deployment;
   private final Snapshot snapshot;
   private final DeviceFacts facts;
   private final Positions positions;
   private final Problems problems;
   private final List<VfRequest> requests = new ArrayList<>();
 
-  AdapterPlanner(String setup, Snapshot snapshot, Positions positions, Problems problems) {
-    this.setup = setup;
+  AdapterPlanner(String deployment, Snapshot snapshot, Positions positions, Problems problems) {
+    this.deployment = deployment;
     this.snapshot = snapshot;
     this.facts = snapshot.devices();
     this.positions = positions;
@@ -117,7 +117,7 @@ final class AdapterPlanner {
           PciAddress.tryParse(claim.getKey()).flatMap(facts.host().pci()::device);
       boolean runs =
           snapshot.libvirt().guest(claim.getValue().guest()).map(GuestFacts::running).orElse(false);
-      if (claim.getValue().setup().equals(setup)
+      if (claim.getValue().deployment().equals(deployment)
           && !runs
           && device.isPresent()
           && !device.get().boundForPassthrough()) {

@@ -25,7 +25,7 @@ final class BootUnit {
     String descriptor = file.path().toAbsolutePath().normalize().toString();
     return Optional.of(
         new ApplyAtBoot(
-            "graft-" + state.setup() + ".service",
+            "graft-" + state.deployment() + ".service",
             text(program.toString(), descriptor, state, stub)));
   }
 
@@ -52,7 +52,7 @@ final class BootUnit {
         WantedBy=multi-user.target
         """
         .formatted(
-            state.setup(),
+            state.deployment(),
             quoted(descriptor),
             quoted("GRAFT_STATE_DIR=" + state.path().getParent()),
             stub.module(),

@@ -71,7 +71,8 @@ public final class DevicePlanner {
     }
     root(problems);
     AdapterPlanner fabric =
-        new AdapterPlanner(descriptor.setupName().text(), snapshot, file.positions(), problems);
+        new AdapterPlanner(
+            descriptor.deploymentName().text(), snapshot, file.positions(), problems);
     List<AdapterPlan> adapters = descriptor.fabric().map(fabric::plan).orElse(List.of());
     List<Step> steps = new ArrayList<>();
     List<String> warnings = new ArrayList<>();

@@ -14,12 +14,12 @@ import graft.deployment.descriptor.guest.GuestVf;
 import graft.deployment.descriptor.guest.Passthrough;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.DeviceFacts;
-import graft.deployment.observe.DeviceFacts.VgpuFacts;
+import graft.deployment.observe.DeviceFacts.NvidiaVgpuFacts;
 import graft.deployment.state.DeviceClaims.Holder;
+import graft.deployment.step.device.AssignMediatedDevice;
 import graft.deployment.step.device.AssignsDevice;
-import graft.deployment.step.device.TakeDevice;
-import graft.deployment.step.device.TakeMediated;
-import graft.deployment.step.device.TakeVgpu;
+import graft.deployment.step.device.BindPciDevice;
+import graft.deployment.step.device.MakeNvidiaVgpu;
 import graft.sriov.PciAddress;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
@@ -160,7 +160,7 @@ final class GuestPlanner {
     int type = Integer.parseInt(device.type().get());
     Optional<String> holder =
         facts.host().ledger().holder(address).filter(one -> !one.equals(own(guest)));
-    VgpuFacts there = facts.vgpus().get(address);
+    NvidiaVgpuFacts there = facts.nvidiaVgpus().get(address);
     if (there == null) {
       problems.add(
           positions.of(device, "pci"),
@@ -179,13 +179,14 @@ final class GuestPlanner {
               ? "the GPU has no room for any"
               : "it can be one of " + there.creatable());
     }
-    take.get(guest).add(new TakeVgpu(guest.name().text(), setup(), address, type, claims));
+    take.get(guest)
+        .add(new MakeNvidiaVgpu(guest.name().text(), deployment(), address, type, claims));
     facts.host().pci().device(address).ifPresent(devices.get(guest)::add);
   }
 
   private void mediated(Guest guest, Passthrough device, String uuid) {
-    Optional<TakeMediated.Share> share =
-        device.of().map(of -> new TakeMediated.Share(of, device.type().orElseThrow()));
+    Optional<AssignMediatedDevice.Share> share =
+        device.of().map(of -> new AssignMediatedDevice.Share(of, device.type().orElseThrow()));
     Position at = positions.of(device, "mdev");
     Holder own = holder(guest);
     Holder holder = facts.claims().get(uuid);
@@ -210,7 +211,8 @@ final class GuestPlanner {
       }
       of.ifPresent(devices.get(guest)::add);
     }
-    take.get(guest).add(new TakeMediated(guest.name().text(), setup(), uuid, share, claims));
+    take.get(guest)
+        .add(new AssignMediatedDevice(guest.name().text(), deployment(), uuid, share, claims));
   }
 
   private void anyFunctions(Guest guest) {
@@ -290,11 +292,11 @@ final class GuestPlanner {
         .add(facts.host().pci().device(at).filter(d -> plan.isMade()).orElse(plan.pf()));
     take.get(guest)
         .add(
-            new TakeDevice(
+            new BindPciDevice(
                 guest.name().text(),
-                setup(),
+                deployment(),
                 at,
-                Optional.of(new TakeDevice.Function(plan.pf().address(), index)),
+                Optional.of(new BindPciDevice.Function(plan.pf().address(), index)),
                 "virtual function " + index + " of '" + vf.adapter() + "', " + at + ",",
                 claims,
                 recorded()));
@@ -318,9 +320,9 @@ final class GuestPlanner {
         devices.get(guest).add(function);
         take.get(guest)
             .add(
-                new TakeDevice(
+                new BindPciDevice(
                     guest.name().text(),
-                    setup(),
+                    deployment(),
                     function.address(),
                     Optional.empty(),
                     (function.address().equals(address) ? what : "") + function.address(),
@@ -334,8 +336,8 @@ final class GuestPlanner {
     Optional<Position> first =
         take.values().stream()
             .flatMap(List::stream)
-            .filter(TakeDevice.class::isInstance)
-            .map(step -> asked.get(((TakeDevice) step).device()))
+            .filter(BindPciDevice.class::isInstance)
+            .map(step -> asked.get(((BindPciDevice) step).device()))
             .findFirst();
     if (first.isPresent() && !facts.stubs().contains(stub)) {
       problems.add(
@@ -384,14 +386,14 @@ final class GuestPlanner {
   }
 
   private Holder holder(Guest guest) {
-    return new Holder(setup(), guest.name().text());
+    return new Holder(deployment(), guest.name().text());
   }
 
   private String own(Guest guest) {
     return holder(guest).toString();
   }
 
-  private String setup() {
-    return descriptor.setupName().text();
+  private String deployment() {
+    return descriptor.deploymentName().text();
   }
 }

@@ -33,7 +33,7 @@ public record DeviceFacts(
     Map<String, Holder> claims,
     Set<StubDriver> stubs,
     Set<String> mediated,
-    Map<PciAddress, VgpuFacts> vgpus,
+    Map<PciAddress, NvidiaVgpuFacts> nvidiaVgpus,
     List<NumaNode> nodes,
     BootFacts boot) {
   /** Nobody looked. */
@@ -66,7 +66,7 @@ public record DeviceFacts(
    * @param type the number of the type that it is, 0 for none
    * @param creatable those that it could be now, as the driver says: {@code 557: NVIDIA L40-1B}
    */
-  public record VgpuFacts(int type, Map<Integer, String> creatable) {}
+  public record NvidiaVgpuFacts(int type, Map<Integer, String> creatable) {}
 
   /**
    * The boot of the host.

@@ -26,7 +26,7 @@ public record Snapshot(
     Set<Integer> listening,
     Set<Path> servers,
     Map<Path, Map<String, String>> grants,
-    SetupFacts bundles,
+    InstallFacts bundles,
     DeviceFacts devices,
     Map<String, ChannelMeasurement> channels) {
 

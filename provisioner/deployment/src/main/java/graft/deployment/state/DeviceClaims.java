@@ -117,22 +117,22 @@ public final class DeviceClaims {
 
   /** What becomes a claim. Its name is its own: one process at a time works on a set-up. */
   private Path draft(String device, Holder holder) {
-    return folder.resolve("." + device + "." + holder.setup());
+    return folder.resolve("." + device + "." + holder.deployment());
   }
 
   /**
    * Who has a device.
    *
-   * @param setup the set-up that made the guest; empty for a guest that Graft did not make
+   * @param deployment the set-up that made the guest; empty for a guest that Graft did not make
    */
-  public record Holder(String setup, String guest) {
+  public record Holder(String deployment, String guest) {
     static Holder parse(String text) {
       List<String> parts = List.of(text.strip().split("/", 2));
       return new Holder(parts.get(0), parts.size() > 1 ? parts.get(1) : "");
     }
 
     String text() {
-      return setup + "/" + guest;
+      return deployment + "/" + guest;
     }
 
     @Override
@@ -140,7 +140,7 @@ public final class DeviceClaims {
       return "the guest '"
           + guest
           + "'"
-          + (setup.isEmpty() ? "" : " of the set-up '" + setup + "'");
+          + (deployment.isEmpty() ? "" : " of the set-up '" + deployment + "'");
     }
   }
 }

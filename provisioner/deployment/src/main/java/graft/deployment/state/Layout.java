@@ -20,7 +20,7 @@ public record Layout(StateFolder state, Path guests, int ownParents) {
    */
   public static Layout of(StateFolder state, boolean root) {
     return root
-        ? new Layout(state, SYSTEM_IMAGES.resolve(state.setup().text()), 1)
+        ? new Layout(state, SYSTEM_IMAGES.resolve(state.deployment().text()), 1)
         : new Layout(state, state.path().resolve("guests"), 0);
   }
 

@@ -62,7 +62,7 @@ public final class MeasuredChannels {
     } catch (IOException e) {
       throw new GraftException(
           "cannot read what was measured from " + file + ": " + e.getMessage(),
-          "graft verify --channels " + state.setup() + " " + guest + " measures again",
+          "graft verify --channels " + state.deployment() + " " + guest + " measures again",
           e);
     }
   }

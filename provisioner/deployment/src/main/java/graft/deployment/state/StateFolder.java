@@ -15,10 +15,11 @@ import java.util.stream.Stream;
  *
  * @param path the folder, which need not exist yet
  */
-public record StateFolder(Name setup, Path path) {
+public record StateFolder(Name deployment, Path path) {
   /** The folder of a set-up, under {@link CurrentUser#stateFolder}. */
-  public static StateFolder of(Name setup) {
-    return new StateFolder(setup, CurrentUser.stateFolder(System.getenv()).resolve(setup.text()));
+  public static StateFolder of(Name deployment) {
+    return new StateFolder(
+        deployment, CurrentUser.stateFolder(System.getenv()).resolve(deployment.text()));
   }
 
   /** All set-ups that have a folder. */
@@ -31,7 +32,7 @@ public record StateFolder(Name setup, Path path) {
       return children
           .filter(child -> Files.exists(child.resolve("journal.jsonl")))
           .map(child -> new StateFolder(new Name(child.getFileName().toString()), child))
-          .sorted((a, b) -> a.setup().compareTo(b.setup()))
+          .sorted((a, b) -> a.deployment().compareTo(b.deployment()))
           .toList();
     } catch (IOException e) {
       throw new GraftException("cannot list " + root + ": " + e.getMessage(), "", e);

@@ -10,7 +10,7 @@ import java.util.Map;
  */
 public interface Step extends Change<Snapshot, StepContext> {
   /** What it belongs to. */
-  Lane lane();
+  Chain chain();
 
   /** What it is, within its lane: {@code define}. */
   String name();
@@ -58,6 +58,6 @@ public interface Step extends Change<Snapshot, StepContext> {
 
   /** Unique in a set-up: {@code guest/alice/define}. */
   default String id() {
-    return lane().phase().id() + "/" + lane().name() + "/" + name();
+    return chain().phase().id() + "/" + chain().name() + "/" + name();
   }
 }

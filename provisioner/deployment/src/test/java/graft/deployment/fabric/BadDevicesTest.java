@@ -268,7 +268,7 @@ class BadDevicesTest {
   }
 
   @Test
-  void aFunctionThatIsNoVgpu() {
+  void aFunctionThatIsNoNvidiaVgpu() {
     assertThat(wrong(guest("passthrough: [{pci: \"0000:65:00.0\", type: \"557\"}]")))
         .containsExactly(
             "lab.yaml:8:25: 0000:65:00.0 takes no vGPU type (load NVIDIA's vGPU host driver and make"
@@ -276,7 +276,7 @@ class BadDevicesTest {
   }
 
   @Test
-  void aVgpuOfATypeThatTheGpuCannotMake() {
+  void anNvidiaVgpuOfATypeThatTheGpuCannotMake() {
     host.gpuFunction("66", "0");
     assertThat(wrong(guest("passthrough: [{pci: \"0000:66:00.1\", type: \"700\"}]")))
         .containsExactly(
@@ -285,7 +285,7 @@ class BadDevicesTest {
   }
 
   @Test
-  void aVgpuOfAGuestThatGraftDidNotMake() {
+  void anNvidiaVgpuOfAGuestThatGraftDidNotMake() {
     host.gpuFunction("66", "557");
     host.foreignGuest("windows", "0000:66:00.1");
     assertThat(wrong(guest("passthrough: [{pci: \"0000:66:00.1\", type: \"557\"}]")))

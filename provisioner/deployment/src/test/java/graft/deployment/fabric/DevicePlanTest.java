@@ -261,7 +261,7 @@ class DevicePlanTest {
   }
 
   @Test
-  void aFunctionOfAGpuBecomesAVgpuAndIsNoneAgain() throws Exception {
+  void aFunctionOfAGpuBecomesAnNvidiaVgpuAndIsNoneAgain() throws Exception {
     String vf = host.gpuFunction("66", "0");
     SortedMap<String, String> first = host.fake.state();
     String descriptor =
@@ -344,7 +344,7 @@ class DevicePlanTest {
   }
 
   @Test
-  void aSetUpIsAppliedAtBootWhereThereIsASystemd() throws Exception {
+  void aDeploymentIsAppliedAtBootWhereThereIsASystemd() throws Exception {
     host.fake.file("/run/systemd/system/x", "");
     String home = System.getProperty("graft.home", "");
     Path program = folder.resolve("opt/bin/graft");

@@ -39,7 +39,7 @@ class PowerCutTest {
 
   private static final long SEED = Long.getLong("graft.seed", new Random().nextLong());
   private static final Name SETUP = new Name("lab");
-  private static final String ALL = RecordedSetUps.DEVICES.replace("true", "false");
+  private static final String ALL = RecordedDeployments.DEVICES.replace("true", "false");
 
   /** Without the devices that {@link Command#ATTACH} gives and {@link Command#DETACH} takes. */
   private static final String SOME =
@@ -101,7 +101,7 @@ class PowerCutTest {
 
   /** A claim of a version that did not sync them: its name came back without its content. */
   @Test
-  void claimsWithoutContentGoWithTheirSetUp() throws Exception {
+  void claimsWithoutContentGoWithTheirDeployment() throws Exception {
     boot();
     apply(ALL);
     loseClaims();
@@ -137,7 +137,7 @@ class PowerCutTest {
   private void boot() throws IOException {
     PrivateFiles.deleteFolder(folder.resolve("host"));
     PrivateFiles.deleteFolder(folder.resolve("machine"));
-    host = RecordedSetUps.devices(folder);
+    host = RecordedDeployments.devices(folder);
     host.fake.file("/proc/sys/kernel/random/boot_id", "boot " + boots++);
     first = host.fake.state();
     Files.createDirectories(state());

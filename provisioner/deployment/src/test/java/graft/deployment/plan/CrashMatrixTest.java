@@ -130,7 +130,7 @@ class CrashMatrixTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"free", "plugged"})
-  void aStepThatCanBeLeftKeepsNothingElseOfItsLane(String name) throws Exception {
+  void aStepThatCanBeLeftKeepsNothingElseOfItsChain(String name) throws Exception {
     apply(List.of(step("net", "bridge", "1")));
     apply(List.of(step("g", "one", "1"), step("g", name, "1"), step("g", "three", "1")));
     FakeStep.failAt(world, "undo " + name);
@@ -165,9 +165,9 @@ class CrashMatrixTest {
   }
 
   private Plan plan(List<Step> wanted) {
-    LanePlan lane = new LanePlan(wanted.get(0).lane(), wanted, read(), null);
-    List<Action> actions = new ArrayList<>(lane.undo());
-    actions.addAll(lane.todo());
+    ChainPlan chain = new ChainPlan(wanted.get(0).chain(), wanted, read(), null);
+    List<Action> actions = new ArrayList<>(chain.undo());
+    actions.addAll(chain.todo());
     return new Plan("lab", "test:///default", actions, List.of(), List.of());
   }
 

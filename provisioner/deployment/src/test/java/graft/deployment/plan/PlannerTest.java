@@ -659,7 +659,7 @@ class PlannerTest {
   /** Warnings are in the hypervisor's words, which are its own to test. */
   private static String withoutWarnings(Plan plan) {
     assertThat(plan.warnings()).as("emulation is slow").hasSize(1);
-    return new Plan(plan.setup(), plan.uri(), plan.actions(), List.of(), List.of()).toText();
+    return new Plan(plan.deployment(), plan.uri(), plan.actions(), List.of(), List.of()).toText();
   }
 
   private static String golden(String name) throws Exception {

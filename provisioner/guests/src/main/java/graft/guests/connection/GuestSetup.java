@@ -23,11 +23,11 @@ public final class GuestSetup {
   private static final Pattern FAILED = Pattern.compile("(?ms)^failed: (.*)\\z");
   private static final byte[] NOTHING = new byte[0];
 
-  private final Reach reach;
+  private final GuestConnection connection;
   private final String guest;
 
-  public GuestSetup(Reach reach, String guest) {
-    this.reach = reach;
+  public GuestSetup(GuestConnection connection, String guest) {
+    this.connection = connection;
     this.guest = guest;
   }
 
@@ -38,7 +38,7 @@ public final class GuestSetup {
    * @throws GraftException if the guest refuses, with the guest's own words
    */
   public int bring(Payload payload, Duration timeout) throws IOException {
-    Ended made = reach.run(List.of("mkdir", "-p", "-m", "700", FOLDER), NOTHING, SHORT);
+    Ended made = connection.run(List.of("mkdir", "-p", "-m", "700", FOLDER), NOTHING, SHORT);
     if (!made.succeeded()) {
       throw refused(made.said());
     }
@@ -46,7 +46,7 @@ public final class GuestSetup {
       put(SetupArchive.script(), "setup.sh");
       put(new SetupArchive(payload), "setup.tar");
       Ended ended =
-          reach.run(
+          connection.run(
               List.of("/bin/sh", FOLDER + "/setup.sh", FOLDER + "/setup.tar"), NOTHING, timeout);
       Matcher changed = CHANGED.matcher(ended.outputText());
       if (ended.succeeded() && changed.find()) {
@@ -68,7 +68,7 @@ public final class GuestSetup {
   }
 
   private void put(byte[] content, String name) throws IOException {
-    reach.put(new ByteArrayInputStream(content), FOLDER + "/" + name, 0600);
+    connection.put(new ByteArrayInputStream(content), FOLDER + "/" + name, 0600);
   }
 
   /** By way of a file of ours: what is sent is asked for piece by piece. */
@@ -79,7 +79,7 @@ public final class GuestSetup {
         content.writeTo(out);
       }
       try (InputStream in = Files.newInputStream(file)) {
-        reach.put(in, FOLDER + "/" + name, 0600);
+        connection.put(in, FOLDER + "/" + name, 0600);
       }
     } finally {
       Files.deleteIfExists(file);
@@ -89,9 +89,9 @@ public final class GuestSetup {
   /** What lies there holds the token; if the guest has gone, its next set-up clears it. */
   private void clear() {
     try {
-      reach.run(List.of("rm", "-rf", FOLDER), NOTHING, SHORT);
-    } catch (ReachException e) {
-      if (!e.isAway()) {
+      connection.run(List.of("rm", "-rf", FOLDER), NOTHING, SHORT);
+    } catch (GuestConnectionException e) {
+      if (!e.unresponsive()) {
         throw e;
       }
     }

@@ -11,7 +11,7 @@ import java.util.Optional;
 @Shorthand("way")
 @Doc("How a guest gets the client and whatever else it needs.")
 public record Setup(
-    @Default("auto") @Doc("The way in. auto takes the best that works.") Way way,
+    @Default("auto") @Doc("The way in. auto takes the best that works.") Method way,
     @Doc("Bundles of files, packages and services, beside the client.") List<BundleUse> bundles,
     @Doc("The group in the guest whose members may use its vGPU; root alone if absent.")
         Optional<Name> group,
@@ -20,7 +20,7 @@ public record Setup(
     @Doc("How to log in, where the way is ssh.") Optional<Ssh> ssh) {
 
   /** The ways into a guest. */
-  public enum Way {
+  public enum Method {
     AUTO,
     /** A cloud-init NoCloud seed at the first boot. */
     SEED,

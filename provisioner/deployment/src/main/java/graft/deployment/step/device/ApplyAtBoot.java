@@ -1,7 +1,7 @@
 package graft.deployment.step.device;
 
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.sriov.files.Sysfs;
@@ -24,8 +24,8 @@ public record ApplyAtBoot(String unit, String text) implements Step {
   private static final String CONTENT = "content";
 
   @Override
-  public Lane lane() {
-    return Lane.boot();
+  public Chain chain() {
+    return Chain.boot();
   }
 
   @Override

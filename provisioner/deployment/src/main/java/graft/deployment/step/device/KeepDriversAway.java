@@ -1,6 +1,6 @@
 package graft.deployment.step.device;
 
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.sriov.PciAddress;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetAutoprobe;
@@ -11,8 +11,8 @@ import graft.sriov.operation.SetAutoprobe;
  */
 public record KeepDriversAway(String adapter, PciAddress pf) implements DeviceStep {
   @Override
-  public Lane lane() {
-    return Lane.adapter(adapter);
+  public Chain chain() {
+    return Chain.adapter(adapter);
   }
 
   @Override

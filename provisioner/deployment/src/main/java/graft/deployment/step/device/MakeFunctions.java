@@ -1,6 +1,6 @@
 package graft.deployment.step.device;
 
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.sriov.PciAddress;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetVfCount;
@@ -8,8 +8,8 @@ import graft.sriov.operation.SetVfCount;
 /** Gives an adapter its number of virtual functions; never while one of them is in use. */
 public record MakeFunctions(String adapter, PciAddress pf, int count) implements DeviceStep {
   @Override
-  public Lane lane() {
-    return Lane.adapter(adapter);
+  public Chain chain() {
+    return Chain.adapter(adapter);
   }
 
   @Override

@@ -1,7 +1,7 @@
 package graft.deployment.step.device;
 
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
@@ -24,8 +24,8 @@ public record ReserveHugePages(int node, long size, int pages) implements Step {
   private static final String FREE = "free";
 
   @Override
-  public Lane lane() {
-    return Lane.memory("node" + node + "-" + pageSize().toString().replace(" ", ""));
+  public Chain chain() {
+    return Chain.memory("node" + node + "-" + pageSize().toString().replace(" ", ""));
   }
 
   @Override

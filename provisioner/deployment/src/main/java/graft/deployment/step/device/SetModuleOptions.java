@@ -1,7 +1,7 @@
 package graft.deployment.step.device;
 
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.sriov.PciAddress;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.plan.Mlx4Options;
@@ -16,8 +16,8 @@ public record SetModuleOptions(PciAddress pf, Mlx4Options options) implements De
   public static final String ID = "module/" + Mlx4Options.MODULE + "/options";
 
   @Override
-  public Lane lane() {
-    return Lane.module(Mlx4Options.MODULE);
+  public Chain chain() {
+    return Chain.module(Mlx4Options.MODULE);
   }
 
   @Override

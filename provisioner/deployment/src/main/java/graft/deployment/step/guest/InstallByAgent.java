@@ -2,7 +2,7 @@ package graft.deployment.step.guest;
 
 import graft.common.values.TimeSpan;
 import graft.deployment.step.StepContext;
-import graft.guests.connection.AgentReach;
+import graft.guests.connection.AgentConnection;
 import graft.guests.connection.GuestSetup;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.Guest;
@@ -29,7 +29,7 @@ public record InstallByAgent(
   private static final Duration SHORT = Duration.ofSeconds(60);
 
   @Override
-  public String way() {
+  public String method() {
     return "in by its agent" + (seeded.isPresent() ? ", unless it took its seed" : "");
   }
 
@@ -37,13 +37,13 @@ public record InstallByAgent(
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException, InterruptedException {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
-    AgentReach reach = new AgentReach(domain);
+    AgentConnection connection = new AgentConnection(domain);
     long start = System.nanoTime();
     if (seeded.isPresent()
-        && reach.run(List.of("test", "-e", seeded.get()), new byte[0], SHORT).succeeded()) {
+        && connection.run(List.of("test", "-e", seeded.get()), new byte[0], SHORT).succeeded()) {
       return Install.result(0, start);
     }
-    Attempt attempt = () -> new GuestSetup(reach, guest).bring(payload, timeout.toDuration());
-    return Install.result(bring(context, domain, reach, timeout, attempt), start);
+    Attempt attempt = () -> new GuestSetup(connection, guest).bring(payload, timeout.toDuration());
+    return Install.result(bring(context, domain, connection, timeout, attempt), start);
   }
 }

@@ -26,7 +26,7 @@ public record InstallIntoImage(String guest, Payload payload, Path disk, boolean
   private static final Duration LIMIT = Duration.ofMinutes(20);
 
   @Override
-  public String way() {
+  public String method() {
     return "into its disk";
   }
 

@@ -3,7 +3,7 @@ package graft.deployment.step.guest;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.PrivateFiles;
 import graft.deployment.state.TokensFile;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
@@ -19,8 +19,8 @@ import java.util.Map;
  */
 public record MakeToken(String guest, Path token) implements Step {
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

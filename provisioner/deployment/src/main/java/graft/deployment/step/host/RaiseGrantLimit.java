@@ -4,7 +4,7 @@ import graft.deployment.observe.HostFacts.PageGrants;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.PrivateFiles;
 import graft.deployment.state.StateDisk;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
@@ -43,8 +43,8 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
   }
 
   @Override
-  public Lane lane() {
-    return Lane.module("xen_gntalloc");
+  public Chain chain() {
+    return Chain.module("xen_gntalloc");
   }
 
   @Override

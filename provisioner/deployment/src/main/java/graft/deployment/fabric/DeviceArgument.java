@@ -9,12 +9,12 @@ import graft.deployment.descriptor.guest.GuestVf;
 import graft.deployment.descriptor.guest.Passthrough;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.AssignsDevice;
 import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.BindPciDevice;
 import graft.deployment.step.device.MakeFunctions;
-import graft.deployment.step.device.TakeDevice;
 import graft.sriov.PciAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +33,8 @@ import java.util.regex.Pattern;
  * @param pci the address; null for the other kinds
  * @param mediated the UUID; null for the other kinds
  */
-public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci, String mediated) {
+public record DeviceArgument(
+    Name adapter, Optional<Integer> index, PciAddress pci, String mediated) {
   private static final Pattern FUNCTION = Pattern.compile("([a-z][a-z0-9-]*)(?::([0-9]{1,4}))?");
   private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
@@ -42,18 +43,18 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
    *
    * @throws GraftException if it is none of the forms
    */
-  public static GivenDevice parse(String text) {
+  public static DeviceArgument parse(String text) {
     Optional<PciAddress> address = PciAddress.tryParse(text);
     if (address.isPresent()) {
-      return new GivenDevice(null, Optional.empty(), address.get(), null);
+      return new DeviceArgument(null, Optional.empty(), address.get(), null);
     }
     if (UUID.matcher(text).matches()) {
-      return new GivenDevice(null, Optional.empty(), null, text);
+      return new DeviceArgument(null, Optional.empty(), null, text);
     }
     Matcher function = FUNCTION.matcher(text);
     if (function.matches()) {
       Optional<Integer> index = Optional.ofNullable(function.group(2)).map(Integer::valueOf);
-      return new GivenDevice(new Name(function.group(1)), index, null, null);
+      return new DeviceArgument(new Name(function.group(1)), index, null, null);
     }
     throw new GraftException(
         "'" + text + "' is no device",
@@ -154,7 +155,7 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
    */
   public List<Step> stepsOf(String guest, List<Step> steps, JournalState journal) {
     List<Step> ofGuest =
-        steps.stream().filter(step -> step.lane().equals(Lane.guest(guest))).toList();
+        steps.stream().filter(step -> step.chain().equals(Chain.guest(guest))).toList();
     Set<String> devices = new TreeSet<>();
     for (Step step : ofGuest) {
       if (step instanceof AssignsDevice assigns && isAssignedBy(assigns, journal)) {
@@ -178,7 +179,7 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
     if (mediated != null) {
       return step.assigned().equals(mediated);
     }
-    if (!(step instanceof TakeDevice take)) {
+    if (!(step instanceof BindPciDevice take)) {
       return pci != null && step.assigned().equals(pci.toString());
     }
     if (pci != null) {

@@ -7,8 +7,8 @@ import graft.deployment.apply.Undoer;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
+import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.PrivateFiles;
-import graft.deployment.state.SetupLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import java.time.Clock;
@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.function.Function;
 
 /** Undoes steps of a deployment, and deletes its folder when nothing is left. */
-public final class TakeBack {
+public final class UndoRun {
   private final StateFolder state;
   private final String command;
   private final DeploymentProgress progress;
@@ -24,7 +24,7 @@ public final class TakeBack {
   /**
    * @param command what the journal notes, and what goes on after an interruption
    */
-  public TakeBack(StateFolder state, String command, DeploymentProgress progress) {
+  public UndoRun(StateFolder state, String command, DeploymentProgress progress) {
     this.state = state;
     this.command = command;
     this.progress = progress;
@@ -47,7 +47,7 @@ public final class TakeBack {
     if (!state.exists()) {
       return new Result(0, List.of());
     }
-    return SetupLock.holding(state, () -> locked(choice));
+    return DeploymentLock.holding(state, () -> locked(choice));
   }
 
   private Result locked(Function<JournalState, List<Step>> choice) throws Exception {
@@ -58,7 +58,7 @@ public final class TakeBack {
       LiveContext context = new LiveContext(connections, journal, progress);
       List<String> errors =
           progress.interruptible(
-              "interrupted: graft " + command + " " + state.setup() + " goes on",
+              "interrupted: graft " + command + " " + state.deployment() + " goes on",
               () -> new Undoer(journal, context, progress).undo(steps));
       if (journal.state().isEmpty()) {
         PrivateFiles.deleteFolder(state.path());
@@ -73,14 +73,14 @@ public final class TakeBack {
    * @throws GraftException if one could not be undone
    */
   public static void destroy(StateFolder state, DeploymentProgress progress) throws Exception {
-    Result result = new TakeBack(state, "destroy", progress).run(JournalState::newestFirst);
+    Result result = new UndoRun(state, "destroy", progress).run(JournalState::newestFirst);
     if (!result.isWhole()) {
       throw new GraftException(
           "the set-up '"
-              + state.setup()
+              + state.deployment()
               + "' could not be taken away: "
               + String.join("; ", result.errors()),
-          "graft destroy " + state.setup());
+          "graft destroy " + state.deployment());
     }
   }
 }

@@ -1,13 +1,13 @@
 package graft.deployment.step.device;
 
-import graft.deployment.observe.DeviceFacts.VgpuFacts;
+import graft.deployment.observe.DeviceFacts.NvidiaVgpuFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.sriov.PciAddress;
-import graft.sriov.operation.SetVgpuType;
+import graft.sriov.operation.SetNvidiaVgpuType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -21,11 +21,11 @@ import java.util.Map;
  * @param type the number of the type
  * @param claims the folder of all claims
  */
-public record TakeVgpu(String guest, String setup, PciAddress device, int type, Path claims)
+public record MakeNvidiaVgpu(String guest, String setup, PciAddress device, int type, Path claims)
     implements AssignsDevice {
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override
@@ -40,7 +40,7 @@ public record TakeVgpu(String guest, String setup, PciAddress device, int type, 
 
   @Override
   public boolean isDone(Snapshot snapshot) {
-    VgpuFacts vgpu = snapshot.devices().vgpus().get(device);
+    NvidiaVgpuFacts vgpu = snapshot.devices().nvidiaVgpus().get(device);
     return vgpu != null
         && vgpu.type() == type
         && holder().equals(snapshot.devices().claims().get(device.toString()));
@@ -79,8 +79,8 @@ public record TakeVgpu(String guest, String setup, PciAddress device, int type, 
     all.release(device.toString(), holder());
   }
 
-  private SetVgpuType change() {
-    return new SetVgpuType(device, type);
+  private SetNvidiaVgpuType change() {
+    return new SetNvidiaVgpuType(device, type);
   }
 
   private Holder holder() {

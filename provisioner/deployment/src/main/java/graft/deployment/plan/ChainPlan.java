@@ -3,7 +3,7 @@ package graft.deployment.plan;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -21,21 +21,21 @@ import java.util.Set;
  * later ones are taken back and done anew, except where a step can be done anew in place or is one
  * that can be plugged in, and except those that are independent of the ones before.
  */
-final class LanePlan {
+final class ChainPlan {
   private final Snapshot snapshot;
   private final List<Step> wanted;
   private final Map<String, Entry> there = new LinkedHashMap<>();
   private final List<Action> undo = new ArrayList<>();
   private final List<Action> todo = new ArrayList<>();
 
-  LanePlan(Lane lane, List<Step> wanted, JournalState journal, Snapshot snapshot) {
+  ChainPlan(Chain chain, List<Step> wanted, JournalState journal, Snapshot snapshot) {
     this.snapshot = snapshot;
     this.wanted = wanted;
     journal
         .entries()
         .forEach(
             (id, entry) -> {
-              if (entry.step().lane().equals(lane)) {
+              if (entry.step().chain().equals(chain)) {
                 there.put(id, entry);
               }
             });

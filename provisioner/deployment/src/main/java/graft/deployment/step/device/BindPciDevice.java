@@ -4,7 +4,7 @@ import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.sriov.PciAddress;
@@ -29,7 +29,7 @@ import java.util.Optional;
  * @param claims the folder of all claims
  * @param stub the hypervisor's driver; vfio-pci if absent
  */
-public record TakeDevice(
+public record BindPciDevice(
     String guest,
     String setup,
     PciAddress device,
@@ -48,8 +48,8 @@ public record TakeDevice(
   public record Function(PciAddress pf, int index) {}
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

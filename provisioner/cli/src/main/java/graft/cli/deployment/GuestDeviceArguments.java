@@ -7,7 +7,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** A guest of a set-up and a device of the host, for the commands that bring them together. */
-final class GivenToGuest {
+final class GuestDeviceArguments {
   @Mixin Target target;
 
   @Parameters(index = "1", paramLabel = "GUEST", description = "The guest's name.")

@@ -4,7 +4,7 @@ import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.sriov.PciAddress;
 import graft.sriov.operation.CreateMediatedDevice;
@@ -23,7 +23,7 @@ import java.util.UUID;
  * @param share what it is made of; absent for one that somebody else made
  * @param claims the folder of all claims
  */
-public record TakeMediated(
+public record AssignMediatedDevice(
     String guest, String setup, String uuid, Optional<Share> share, Path claims)
     implements AssignsDevice {
 
@@ -36,8 +36,8 @@ public record TakeMediated(
   public record Share(PciAddress device, String type) {}
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

@@ -9,11 +9,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** Runs lanes side by side. */
-final class Lanes {
+final class Chains {
   /** Most of a lane's time is waiting for a guest, so more lanes than CPUs are fine. */
   private static final int MOST = 16;
 
-  private Lanes() {}
+  private Chains() {}
 
   /**
    * Runs all and waits for all. Nothing is interrupted: that would close the journal under its
@@ -21,13 +21,13 @@ final class Lanes {
    *
    * @return whether all answered true
    */
-  static boolean run(List<Callable<Boolean>> lanes) throws InterruptedException {
-    if (lanes.isEmpty()) {
+  static boolean run(List<Callable<Boolean>> chains) throws InterruptedException {
+    if (chains.isEmpty()) {
       return true;
     }
     ExecutorService pool =
         Executors.newFixedThreadPool(
-            Math.min(MOST, lanes.size()),
+            Math.min(MOST, chains.size()),
             task -> {
               Thread thread = new Thread(task, "lane");
               thread.setDaemon(true);
@@ -35,10 +35,10 @@ final class Lanes {
             });
     try {
       List<Future<Boolean>> running = new ArrayList<>();
-      lanes.forEach(lane -> running.add(pool.submit(lane)));
+      chains.forEach(chain -> running.add(pool.submit(chain)));
       boolean well = true;
-      for (Future<Boolean> lane : running) {
-        well &= lane.get();
+      for (Future<Boolean> chain : running) {
+        well &= chain.get();
       }
       return well;
     } catch (ExecutionException e) {
