@@ -40,7 +40,7 @@ final class RealHost {
     return file;
   }
 
-  /** Nothing of a set-up is left: no guest, no file, no server. */
+  /** Nothing of a deployment is left: no guest, no file, no server. */
   static void assertNothingLeft(GraftProcess graft, String deployment, String... guests) {
     try (LibvirtHost host = LibvirtHost.open(uri())) {
       assertThat(host.guests().stream().map(g -> g.name())).doesNotContain(guests);

@@ -31,8 +31,8 @@ public final class Deployments {
         .orElseThrow(
             () ->
                 new GraftException(
-                    "there is neither a file nor a set-up '" + given + "'",
-                    "set-ups: " + names(StateFolder.all())));
+                    "there is neither a file nor a deployment '" + given + "'",
+                    "deployments: " + names(StateFolder.all())));
   }
 
   private static Optional<StateFolder> named(String given) {
@@ -57,8 +57,8 @@ public final class Deployments {
             .toList();
     if (having.size() > 1) {
       throw new GraftException(
-          "several set-ups have a guest '" + given + "': " + names(having),
-          "name the set-up before the guest");
+          "several deployments have a guest '" + given + "': " + names(having),
+          "name the deployment before the guest");
     }
     return having.stream().findFirst();
   }

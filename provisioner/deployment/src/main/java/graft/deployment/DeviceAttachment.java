@@ -24,7 +24,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** A device of the host that a guest is given, or gives back, while it runs. */
+/** A device of the host that is attached to a running guest, or detached from it. */
 public final class DeviceAttachment {
   private final StateFolder state;
   private final String guest;
@@ -33,7 +33,7 @@ public final class DeviceAttachment {
 
   /**
    * @param named the device as a user writes it
-   * @throws GraftException if that is no form of a device
+   * @throws GraftException if the text names no device
    */
   public DeviceAttachment(StateFolder state, String guest, String named) {
     this.state = state;
@@ -42,7 +42,7 @@ public final class DeviceAttachment {
     this.device = DeviceArgument.parse(named);
   }
 
-  /** Hears the plan before it is carried out. */
+  /** Receives the plan before it is carried out. */
   public interface PlanListener {
     void planned(Plan plan);
   }
@@ -52,15 +52,15 @@ public final class DeviceAttachment {
    *
    * @param plan what was to be done
    * @param descriptor the file that the deployment was applied from
-   * @param described whether the descriptor gives the guest the device too
-   * @param inDescriptor how the descriptor would
+   * @param described whether the descriptor assigns the device to the guest too
+   * @param inDescriptor the entry of the descriptor that would assign it
    */
   public record Attached(Plan plan, String descriptor, boolean described, String inDescriptor) {}
 
   /**
    * Attaches the device.
    *
-   * @param onlyPlan whether nothing is to be changed
+   * @param onlyPlan whether to plan only, without changing anything
    */
   public Attached attach(boolean onlyPlan, PlanListener listener, DeploymentProgress progress)
       throws Exception {
@@ -71,7 +71,7 @@ public final class DeviceAttachment {
       throws Exception {
     try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       JournalState before = journal.state();
-      AppliedGuest.of(before, guest); // or says which guests there are
+      AppliedGuest.of(before, guest); // throws, naming the guests, if there is no such guest
       try (Workspace workspace = new Workspace(Path.of(before.descriptor()))) {
         device.requireFunctions(workspace.file(), before);
         Guest described = described(workspace);
@@ -102,13 +102,13 @@ public final class DeviceAttachment {
   }
 
   /**
-   * What the changed plan does to give the guest the device; of any function of an adapter, the one
-   * that the present plan does not give it.
+   * The actions of the changed plan that assign the device to the guest. For an adapter without an
+   * index, those of the function that the present plan does not assign.
    */
   private Plan giving(Plan present, Plan changed, JournalState journal) {
     Set<String> there = new HashSet<>();
     present.actions().forEach(action -> there.add(action.step().id()));
-    // A device that was taken already may have to be attached alone.
+    // A device that is bound already may only have to be attached.
     List<Step> steps = new ArrayList<>(journal.newestFirst());
     changed.actions().forEach(action -> steps.add(action.step()));
     Set<Step> giving = new HashSet<>(device.stepsOf(guest, steps, journal));
@@ -127,7 +127,7 @@ public final class DeviceAttachment {
     Applier applier = new Applier(journal, context, progress);
     String descriptor = journal.state().descriptor();
     progress.interruptible(
-        "interrupted: graft undo " + plan.deployment() + " takes it back",
+        "interrupted: graft undo " + plan.deployment() + " undoes it",
         () -> {
           applier.apply(plan, descriptor, false);
           return plan;
@@ -148,7 +148,7 @@ public final class DeviceAttachment {
   }
 
   private List<Step> stepsToUndo(JournalState journal) {
-    AppliedGuest.of(journal, guest); // or says which guests there are
+    AppliedGuest.of(journal, guest); // throws, naming the guests, if there is no such guest
     List<Step> steps = device.stepsOf(guest, journal);
     if (steps.isEmpty()) {
       List<String> has =

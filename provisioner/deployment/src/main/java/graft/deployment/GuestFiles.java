@@ -8,7 +8,10 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Copies of files between this machine and a guest. A copy appears only once it is whole. */
+/**
+ * Copies of files between this machine and a guest. A copy appears under its name only when it is
+ * complete.
+ */
 public final class GuestFiles {
   private static final String NEW = ".graft-new";
 
@@ -37,7 +40,7 @@ public final class GuestFiles {
   }
 
   /**
-   * Copies a file into the guest; a program stays a program.
+   * Copies a file into the guest, with its executable bit.
    *
    * @param path a file, or a folder if it ends in a slash
    * @return its size

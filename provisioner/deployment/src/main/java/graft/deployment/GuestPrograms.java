@@ -13,7 +13,7 @@ public final class GuestPrograms {
   private GuestPrograms() {}
 
   /**
-   * Runs one; gives what it printed.
+   * Runs a program and returns its output.
    *
    * @throws GraftException if it failed, with what it said
    */

@@ -25,7 +25,10 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 
-/** The tokens of a set-up's guests: in their guests, in files of the host, and at their servers. */
+/**
+ * The tokens of a deployment's guests, in three places: in the guest, in a file of the host, and in
+ * the list of the server.
+ */
 public final class GuestTokens {
   private final JournalState journal;
   private final Connections connections;
@@ -35,16 +38,16 @@ public final class GuestTokens {
     this.connections = connections;
   }
 
-  /** Something that is done about a guest's token. */
+  /** An operation on a guest's token. */
   public interface Change {
     void of(String guest, GuestTokens tokens) throws IOException;
   }
 
   /**
-   * Changes the tokens of a set-up's guests, which its journal notes.
+   * Changes the tokens of a deployment's guests, which its journal notes.
    *
    * @param command for the journal
-   * @param guests all that have one if absent
+   * @param guests the guests; if empty, all that have a token
    * @return the guests
    */
   public static List<String> change(
@@ -67,10 +70,11 @@ public final class GuestTokens {
   }
 
   /**
-   * Gives a guest a new token. The server knows it before the guest has it, and its old one no
-   * longer: a program that starts between the two is refused.
+   * Gives a guest a new token. The server's list changes before the guest does, so that a program
+   * that starts between the two is refused.
    *
-   * @throws GraftException if a guest that runs cannot be told; its old token is worth nothing then
+   * @throws GraftException if the token cannot be written into a running guest; the guest's old
+   *     token is invalid then
    */
   public void rotate(String guest) throws IOException {
     AppliedGuest reached = AppliedGuest.of(journal, guest);
@@ -79,14 +83,14 @@ public final class GuestTokens {
     GrantAccess access = access(guest);
     byte[] token = (TokensFile.fresh() + "\n").getBytes(StandardCharsets.UTF_8);
     PrivateFiles.write(file, token);
-    // A guest whose access was revoked gets a token and no access.
+    // A guest whose access was revoked stays without access.
     if (TokensFile.read(access.tokens()).containsKey(guest)) {
       TokensFile.grant(access.tokens(), guest, text(token), access.settings());
       tellOwner(access.tokens());
     }
     Guest domain = reached.domain(connections);
     for (Entry entry : journal.entries().values()) {
-      // What the guest would boot from holds the old one.
+      // The seed or initramfs that the guest would boot from holds the old token.
       if (entry.step() instanceof PayloadStep step && step.chain().name().equals(guest)) {
         step.renew();
       }
@@ -96,7 +100,7 @@ public final class GuestTokens {
     }
   }
 
-  /** Replaces the token in the guest; its mode and group stay as they are. */
+  /** Replaces the token in the guest; the file keeps its mode and group. */
   private static void bring(GuestConnection connection, byte[] token) throws IOException {
     String beside = Payload.TOKEN + ".graft-new";
     connection.put(new ByteArrayInputStream(token), beside, 0600);
@@ -111,7 +115,7 @@ public final class GuestTokens {
         beside);
   }
 
-  /** Takes a guest's access away. */
+  /** Revokes a guest's access. */
   public void revoke(String guest) throws IOException {
     GrantAccess access = access(guest);
     TokensFile.revoke(access.tokens(), guest);
@@ -134,7 +138,7 @@ public final class GuestTokens {
         "only a guest with a vGPU has one; where a node serves it, that node's list has the token");
   }
 
-  /** Where the server runs in a guest, its list is brought there. */
+  /** Where the server runs in a guest, its list is copied there. */
   private void tellOwner(Path tokens) throws IOException {
     Optional<ShareTokens> share =
         journal.entries().values().stream()

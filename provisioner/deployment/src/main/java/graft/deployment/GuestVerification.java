@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Runs the CUDA program that proves a guest's vGPU, over one channel or over each. */
+/** Runs the CUDA program that tests a guest's vGPU, over one channel or over each. */
 public final class GuestVerification {
   private static final String LIBRARY = "libcuda.so.1";
   private static final int SHOWN_DIGITS = 12;
@@ -31,16 +31,14 @@ public final class GuestVerification {
   private final Duration limit;
 
   /**
-   * @param limit the longest that the program may run in a guest
+   * @param limit the time limit of the program in a guest
    */
   public GuestVerification(Connections connections, Duration limit) {
     this.connections = connections;
     this.limit = limit;
   }
 
-  /**
-   * What the program and the guest's client say, by name; {@code result} is {@code ok} or why not.
-   */
+  /** The program's and the client's figures, by name; {@code result} is {@code ok} or the error. */
   public Map<String, Object> verify(AppliedGuest guest) {
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("guest", guest.name());
@@ -48,7 +46,7 @@ public final class GuestVerification {
       GuestConnection connection = guest.open(connections);
       row.put("server", setting(connection, "server"));
       client(connection, row);
-      // The guest says these, and says none of the others.
+      // The output comes from the guest: it may add names, but not replace those of the host.
       CudaCheck.run(connection, true, limit).values().forEach(row::putIfAbsent);
     } catch (GraftException | HypervisorException e) {
       row.put("result", "failed: " + e.getMessage());
@@ -67,7 +65,7 @@ public final class GuestVerification {
         .orElse("unknown");
   }
 
-  /** Which client the guest has, by the sum of its library. */
+  /** The version of the guest's client, found by the checksum of its library. */
   private static void client(GuestConnection connection, Map<String, Object> row) {
     String there =
         GuestPrograms.run(connection, "sha256sum", Payload.CLIENT_FOLDER + "/" + LIBRARY)
@@ -81,8 +79,8 @@ public final class GuestVerification {
    * What was measured of each channel of a guest.
    *
    * @param rows one for each channel, as {@link ChannelProbe#rows} has them
-   * @param choice which channel the client takes, as a sentence
-   * @param order which order {@code auto} has for it; absent if its client is not Graft's
+   * @param choice a sentence: which channel the client uses
+   * @param order the order that {@code auto} chooses; absent if the client is not Graft's
    */
   public record Channels(
       List<Map<String, Object>> rows, String choice, Optional<ChannelChoice> order) {

@@ -22,7 +22,7 @@ public final class UndoRun {
   private final DeploymentProgress progress;
 
   /**
-   * @param command what the journal notes, and what goes on after an interruption
+   * @param command for the journal, and for the message after an interruption
    */
   public UndoRun(StateFolder state, String command, DeploymentProgress progress) {
     this.state = state;
@@ -58,7 +58,7 @@ public final class UndoRun {
       LiveContext context = new LiveContext(connections, journal, progress);
       List<String> errors =
           progress.interruptible(
-              "interrupted: graft " + command + " " + state.deployment() + " goes on",
+              "interrupted: graft " + command + " " + state.deployment() + " continues",
               () -> new Undoer(journal, context, progress).undo(steps));
       if (journal.state().isEmpty()) {
         PrivateFiles.deleteFolder(state.path());
@@ -76,7 +76,7 @@ public final class UndoRun {
     Result result = new UndoRun(state, "destroy", progress).run(JournalState::newestFirst);
     if (!result.isWhole()) {
       throw new GraftException(
-          "the set-up '"
+          "the deployment '"
               + state.deployment()
               + "' could not be taken away: "
               + String.join("; ", result.errors()),

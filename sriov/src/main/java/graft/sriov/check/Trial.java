@@ -32,7 +32,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** One plan, applied, looked at and taken back, with a line for each thing that was seen. */
+/** One plan, applied, looked at and undone, with a line for each thing that was seen. */
 final class Trial {
   /** Locally administered. */
   private static final long FIRST_MAC = 0x0267_7266_0000L;

@@ -9,15 +9,15 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code graft destroy}: takes a whole set-up away. */
+/** {@code graft destroy}: removes a whole deployment. */
 @Command(
     name = "destroy",
     mixinStandardHelpOptions = true,
-    header = "Takes a whole set-up away.",
+    header = "Removes a whole deployment.",
     description = {
       "",
-      "Takes back every step of every apply, last first: guests are ended and removed with their"
-          + " disks, servers stopped, networks removed, tokens deleted. What was there before stays.",
+      "Undoes every step of every apply, last first: guests are stopped and removed with their"
+          + " disks, servers stopped, networks removed, tokens deleted. What existed before stays.",
       ""
     },
     footerHeading = "%nExamples:%n",

@@ -23,15 +23,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft status}: says how a set-up is, and what differs from its descriptor. */
+/**
+ * {@code graft status}: shows the state of a deployment, and how it differs from its descriptor.
+ */
 @Command(
     name = "status",
     mixinStandardHelpOptions = true,
-    header = "Says how a set-up is, and what differs from its descriptor.",
+    header = "Shows the state of a deployment, and how it differs from its descriptor.",
     description = {
       "",
-      "Shows the servers and guests of a set-up, and what graft apply would do now. Without an"
-          + " argument, lists all set-ups. Ends with 0 if nothing differs, 7 if something does.",
+      "Shows the servers and guests of a deployment, and what graft apply would do now. Without an"
+          + " argument, lists all deployments. Ends with 0 if nothing differs, 7 if something does.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -42,7 +44,7 @@ public final class StatusCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "DESCRIPTOR|NAME",
-      description = "The descriptor, or the name of a set-up that was applied.")
+      description = "The descriptor, or the name of a deployment that was applied.")
   String given;
 
   @Override
@@ -93,7 +95,7 @@ public final class StatusCommand implements Callable<Integer> {
       all.add(one);
     }
     if (all.isEmpty()) {
-      output.say("no set-up has been applied");
+      output.say("no deployment has been applied");
     }
     output.result(Map.of("setups", all));
     return ExitCode.OK;
@@ -107,7 +109,7 @@ public final class StatusCommand implements Callable<Integer> {
     List<ChannelChoice> channels = DeploymentStatus.channels(state, journal);
     String heading = "differs from " + file + "; graft apply would:";
     if (!Files.exists(file)) {
-      heading = "nothing can be compared:";
+      heading = "the comparison is not possible:";
       differences.add("the descriptor " + file + " is gone");
     } else {
       try (Workspace workspace = new Workspace(file)) {

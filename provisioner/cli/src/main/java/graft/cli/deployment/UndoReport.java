@@ -7,7 +7,7 @@ import graft.deployment.state.StateFolder;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Says what was taken back. */
+/** Says what was undone. */
 final class UndoReport {
   private UndoReport() {}
 
@@ -19,8 +19,7 @@ final class UndoReport {
   static int report(Output output, StateFolder state, UndoRun.Result result) {
     result.errors().forEach(output.err()::println);
     output.err().flush();
-    String done =
-        result.steps() == 0 ? "nothing to take back" : result.steps() + " steps taken back";
+    String done = result.steps() == 0 ? "nothing to undo" : result.steps() + " steps undone";
     output.say(
         state.deployment()
             + ": "

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out a plan. A step is in the journal before it is begun; if one fails, everything that
- * this run did is taken back, last first.
+ * Carries out a plan. The journal records a step before it begins; if one fails, everything that
+ * this run did is undone, last first.
  */
 public final class Applier {
   private static final Logger LOG = LoggerFactory.getLogger(Applier.class);
@@ -42,8 +42,8 @@ public final class Applier {
    * Carries out a plan.
    *
    * @param descriptor the file, for the journal
-   * @param keepOnFailure whether a failed run is left as it is, to be looked at
-   * @throws ApplyFailedException if a step failed; it says whether all was taken back
+   * @param keepOnFailure whether to undo nothing after a failure
+   * @throws ApplyFailedException if a step failed; it says whether all was undone
    */
   public void apply(Plan plan, String descriptor, boolean keepOnFailure)
       throws InterruptedException {
@@ -56,7 +56,7 @@ public final class Applier {
     List<String> undoErrors = undoer.undo(back);
     if (!undoErrors.isEmpty()) {
       journal.end(run, "partial");
-      throw new ApplyFailedException("the old state could not be taken back", undoErrors, true);
+      throw new ApplyFailedException("the old state could not be undone", undoErrors, true);
     }
     if (doAll(plan, run)) {
       journal.end(run, "applied");
@@ -73,8 +73,8 @@ public final class Applier {
     journal.end(run, notUndone.isEmpty() ? "undone" : "partial");
     String outcome =
         notUndone.isEmpty()
-            ? "everything that this run did has been taken back"
-            : "not everything could be taken back";
+            ? "everything that this run did has been undone"
+            : "not everything could be undone";
     throw new ApplyFailedException(outcome, all, !notUndone.isEmpty());
   }
 
@@ -142,7 +142,10 @@ public final class Applier {
     }
   }
 
-  /** What was there before the step was first begun: done anew, it must not take its own work. */
+  /**
+   * The values from before the step first began. A step that is repeated would otherwise save the
+   * result of its own earlier, interrupted run.
+   */
   private Map<String, Object> before(Step step) throws Exception {
     Optional<Entry> first = journal.entry(step.id());
     return first.isPresent() ? first.get().before() : step.before(context);

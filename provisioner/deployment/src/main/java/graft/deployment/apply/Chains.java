@@ -8,16 +8,16 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Runs lanes side by side. */
+/** Runs chains in parallel. */
 final class Chains {
-  /** Most of a lane's time is waiting for a guest, so more lanes than CPUs are fine. */
+  /** Most of a chain's time is waiting for a guest, so more chains than CPUs are fine. */
   private static final int MOST = 16;
 
   private Chains() {}
 
   /**
-   * Runs all and waits for all. Nothing is interrupted: that would close the journal under its
-   * writer.
+   * Runs all chains and waits for them. No thread is interrupted, because an interrupt closes the
+   * file channel of the journal.
    *
    * @return whether all answered true
    */
@@ -29,7 +29,7 @@ final class Chains {
         Executors.newFixedThreadPool(
             Math.min(MOST, chains.size()),
             task -> {
-              Thread thread = new Thread(task, "lane");
+              Thread thread = new Thread(task, "chain");
               thread.setDaemon(true);
               return thread;
             });
@@ -42,7 +42,7 @@ final class Chains {
       }
       return well;
     } catch (ExecutionException e) {
-      throw new IllegalStateException("a lane broke", e.getCause());
+      throw new IllegalStateException("a chain failed unexpectedly", e.getCause());
     } finally {
       pool.shutdown();
     }

@@ -46,7 +46,7 @@ import java.util.Map;
  * something else. A component that gets another name needs a reader of the former one.
  */
 public final class Steps {
-  /** By id. */
+  /** All kinds. */
   public static final List<StepKind> KINDS =
       List.of(
           new StepKind("reserve-huge-pages", ReserveHugePages.class),
@@ -83,9 +83,7 @@ public final class Steps {
           new StepKind("order-channels", OrderChannels.class),
           new StepKind("verify-cuda", VerifyCuda.class));
 
-  /**
-   * What journals called the kinds before they had ids: the simple names that the classes had then.
-   */
+  /** The names of kinds in journals from before the ids: the simple class names of that time. */
   public static final Map<String, String> FORMER_NAMES =
       Map.ofEntries(
           Map.entry("ReserveHugePages", "reserve-huge-pages"),

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes steps back, and nothing from under a step that is still there: where one cannot be taken
- * back, the phases before it stay, and so do the steps before it in its lane unless it can be left.
+ * Undoes steps, but never a step on which another one that stays depends. Where a step cannot be
+ * undone, the phases before it stay, and so do the steps before it in its chain, unless the step
+ * can be left.
  */
 public final class Undoer {
   private static final Logger LOG = LoggerFactory.getLogger(Undoer.class);
@@ -31,10 +32,10 @@ public final class Undoer {
   }
 
   /**
-   * Takes steps back: the phases backwards, lanes side by side.
+   * Undoes steps: the phases in reverse order, the chains of a phase in parallel.
    *
-   * @param steps in the order in which they are to go, those of a lane last first
-   * @return what went wrong; what was left for it is in the journal still
+   * @param steps in the order in which they are to go, those of a chain last first
+   * @return the errors; steps that were not undone stay in the journal
    */
   public List<String> undo(List<Step> steps) throws InterruptedException {
     List<String> errors = Collections.synchronizedList(new ArrayList<>());
@@ -55,7 +56,7 @@ public final class Undoer {
     return List.copyOf(errors);
   }
 
-  /** Whether nothing of the lane is left. */
+  /** Whether nothing of the chain is left. */
   private boolean undoChain(List<Step> chain, List<String> errors) {
     boolean well = true;
     for (Step step : chain) {

@@ -57,17 +57,17 @@ public record DeviceArgument(
       return new DeviceArgument(new Name(function.group(1)), index, null, null);
     }
     throw new GraftException(
-        "'" + text + "' is no device",
+        "'" + text + "' is not a device",
         "name a PCI address (0000:65:00.0), a virtual function (ib0:2, or ib0 for any that is"
             + " free), or the UUID of a mediated device");
   }
 
-  /** Whether it stands for any function of its adapter that is free. */
+  /** Whether it stands for any free function of its adapter. */
   public boolean isAny() {
     return adapter != null && index.isEmpty();
   }
 
-  /** Whether the guest's description names it already. */
+  /** Whether the guest's entry in the descriptor names it already. */
   public boolean isIn(Guest guest) {
     return adapter != null
         ? !isAny() && guest.vfs().contains(new GuestVf(adapter, index))
@@ -79,7 +79,7 @@ public record DeviceArgument(
                         : device.mdev().equals(Optional.of(mediated)));
   }
 
-  /** The guest with the device beside those that it has; the same if it has it already. */
+  /** The guest with this device added; unchanged if it has the device already. */
   public Guest addTo(Guest guest) {
     if (isIn(guest)) {
       return guest;
@@ -105,7 +105,7 @@ public record DeviceArgument(
   }
 
   /**
-   * Refuses a function of an adapter that has none to give.
+   * Refuses a function of an adapter without functions.
    *
    * @throws GraftException if the descriptor has no such adapter, or has not been applied with it
    */
@@ -125,7 +125,7 @@ public record DeviceArgument(
     if (named.get().count() == 0) {
       throw new GraftException(
           "the adapter '" + adapter + "' has no virtual functions in " + file.path(),
-          "write there how many it shall have (vfs), then graft apply");
+          "write their number there (vfs), then run graft apply");
     }
     if (physicalFunction(journal).isEmpty()) {
       throw new GraftException(
@@ -134,7 +134,7 @@ public record DeviceArgument(
     }
   }
 
-  /** What has to be written into the guest of the descriptor for it to stay. */
+  /** The entry that keeps the device in the guest when it is added to the descriptor. */
   public String inDescriptor() {
     if (adapter != null) {
       return "vfs: [{adapter: " + adapter + index.map(i -> ", index: " + i).orElse("") + "}]";
@@ -142,16 +142,16 @@ public record DeviceArgument(
     return "passthrough: [{" + (pci != null ? "pci: \"" + pci + "\"" : "mdev: " + mediated) + "}]";
   }
 
-  /** The steps that gave it to a guest, last first. */
+  /** The steps that assigned it to a guest, last first. */
   public List<Step> stepsOf(String guest, JournalState journal) {
     return stepsOf(guest, journal.newestFirst(), journal);
   }
 
   /**
-   * Those of the steps that give it to a guest, in their order: of a GPU those of all functions of
-   * its slot, of an adapter those of all its functions.
+   * Those of the steps that assign it to a guest, in their order. For a GPU they are the steps of
+   * all functions of its slot, for an adapter those of all its functions.
    *
-   * @param journal which device the adapter is
+   * @param journal tells which device the adapter is
    */
   public List<Step> stepsOf(String guest, List<Step> steps, JournalState journal) {
     List<Step> ofGuest =

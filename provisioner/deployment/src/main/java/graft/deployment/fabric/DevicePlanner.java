@@ -158,12 +158,12 @@ public final class DevicePlanner {
       if (!place.why().isEmpty()) {
         notes.add("guest " + guest.name() + ": " + place.why());
       }
-      List<AssignsDevice> take = planned.take(guest);
-      List<String> names = take.stream().map(AssignsDevice::assigned).toList();
+      List<AssignsDevice> assign = planned.assign(guest);
+      List<String> names = assign.stream().map(AssignsDevice::assigned).toList();
       byName.put(
           guest.name(),
           new GuestDevices(
-              List.copyOf(take),
+              List.copyOf(assign),
               names,
               planned.ports(guest),
               planned.permissive(guest),

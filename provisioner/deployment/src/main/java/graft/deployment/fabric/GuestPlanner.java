@@ -49,7 +49,7 @@ final class GuestPlanner {
   private final List<AdapterPlan> adapters;
   private final Problems problems;
   private final PassthroughPlanner passthrough;
-  private final Map<Guest, List<AssignsDevice>> take = new LinkedHashMap<>();
+  private final Map<Guest, List<AssignsDevice>> assignments = new LinkedHashMap<>();
   private final Map<Guest, List<PciDevice>> devices = new LinkedHashMap<>();
   private final Map<Guest, List<Optional<PortName>>> ports = new HashMap<>();
   private final Map<PciAddress, Position> asked = new HashMap<>();
@@ -85,7 +85,7 @@ final class GuestPlanner {
 
   void plan() {
     for (Guest guest : descriptor.guests()) {
-      take.put(guest, new ArrayList<>());
+      assignments.put(guest, new ArrayList<>());
       devices.put(guest, new ArrayList<>());
       ports.put(guest, new ArrayList<>());
     }
@@ -103,9 +103,9 @@ final class GuestPlanner {
     check();
   }
 
-  /** The steps that take a guest's devices from the host. */
-  List<AssignsDevice> take(Guest guest) {
-    return take.get(guest);
+  /** The steps that assign devices of the host to a guest. */
+  List<AssignsDevice> assign(Guest guest) {
+    return assignments.get(guest);
   }
 
   /** The PCI functions that a guest gets; for a function that is yet to be made, its adapter's. */
@@ -134,14 +134,14 @@ final class GuestPlanner {
             .findFirst()
             .map(device -> positions.of(device, "gpu"))
             .orElse(positions.of(gpu, "device"));
-    give(guest, gpu.device().address(), "the GPU '" + gpu.name() + "', ", at);
+    assign(guest, gpu.device().address(), "the GPU '" + gpu.name() + "', ", at);
   }
 
   private void passed(Guest guest, Passthrough device) {
     if (device.pci().isPresent() && device.type().isPresent()) {
       vgpu(guest, device);
     } else if (device.pci().isPresent()) {
-      give(guest, device.pci().get(), "", positions.of(device, "pci"));
+      assign(guest, device.pci().get(), "", positions.of(device, "pci"));
     } else if (device.mdev().isPresent()) {
       mediated(guest, device, device.mdev().get());
     } else if (device.mig().isPresent()) {
@@ -150,11 +150,13 @@ final class GuestPlanner {
           "a MIG instance has no PCI function of its own, so it cannot be passed through",
           "serve it from the host (a GPU with device: "
               + device.mig().get()
-              + " and a vgpu of it), or give the guest a MIG-backed vGPU (mdev)");
+              + " and a vgpu of it), or assign the guest a MIG-backed NVIDIA vGPU (mdev)");
     }
   }
 
-  /** A virtual function of a GPU: it stays with NVIDIA's driver, which hands it to the guest. */
+  /**
+   * A virtual function of a GPU. It stays bound to NVIDIA's driver, which passes it to the guest.
+   */
   private void vgpu(Guest guest, Passthrough device) {
     PciAddress address = device.pci().get();
     int type = Integer.parseInt(device.type().get());
@@ -164,22 +166,23 @@ final class GuestPlanner {
     if (there == null) {
       problems.add(
           positions.of(device, "pci"),
-          address + " takes no vGPU type",
+          address + " takes no NVIDIA vGPU type",
           "load NVIDIA's vGPU host driver and make the GPU's functions (sriov-manage -e)");
     } else if (holder.isPresent()) {
       problems.add(
           positions.of(device, "pci"),
           address + " belongs to " + holder.get(),
-          "give the guest another function of the GPU");
+          "assign another function of the GPU to the guest");
     } else if (there.type() != type && !there.creatable().containsKey(type)) {
       problems.add(
           positions.of(device, "type"),
-          address + " cannot be a vGPU of type " + type,
+          address + " cannot be an NVIDIA vGPU of type " + type,
           there.creatable().isEmpty()
               ? "the GPU has no room for any"
               : "it can be one of " + there.creatable());
     }
-    take.get(guest)
+    assignments
+        .get(guest)
         .add(new MakeNvidiaVgpu(guest.name().text(), deployment(), address, type, claims));
     facts.host().pci().device(address).ifPresent(devices.get(guest)::add);
   }
@@ -191,13 +194,13 @@ final class GuestPlanner {
     Holder own = holder(guest);
     Holder holder = facts.claims().get(uuid);
     if (holder != null && !holder.equals(own)) {
-      problems.add(at, uuid + " belongs to " + holder, "give the guest another one");
+      problems.add(at, uuid + " belongs to " + holder, "assign another one to the guest");
     }
     if (share.isEmpty() && !facts.mediated().contains(uuid)) {
       problems.add(
           at,
           "this host has no mediated device " + uuid,
-          "say what it is made of: of: GPU's address, type: one of its mdev_supported_types");
+          "to have it made, write of: GPU's address, type: one of its mdev_supported_types");
     }
     if (share.isPresent()) {
       Optional<PciDevice> of = facts.host().pci().device(share.get().device());
@@ -211,7 +214,8 @@ final class GuestPlanner {
       }
       of.ifPresent(devices.get(guest)::add);
     }
-    take.get(guest)
+    assignments
+        .get(guest)
         .add(new AssignMediatedDevice(guest.name().text(), deployment(), uuid, share, claims));
   }
 
@@ -241,7 +245,7 @@ final class GuestPlanner {
                 + guest.name()
                 + "': all "
                 + adapter.get().adapter().count()
-                + " are given away or in use",
+                + " are assigned or in use",
             "raise 'vfs' of the adapter");
       }
     }
@@ -290,7 +294,8 @@ final class GuestPlanner {
     devices
         .get(guest)
         .add(facts.host().pci().device(at).filter(d -> plan.isMade()).orElse(plan.pf()));
-    take.get(guest)
+    assignments
+        .get(guest)
         .add(
             new BindPciDevice(
                 guest.name().text(),
@@ -311,14 +316,15 @@ final class GuestPlanner {
   }
 
   /** A device with all that goes with it. */
-  private void give(Guest guest, PciAddress address, String what, Position at) {
+  private void assign(Guest guest, PciAddress address, String what, Position at) {
     requests.add(new PassthroughRequest(address, own(guest)));
     asked.put(address, at);
     for (PciDevice function : passthrough.functions(address)) {
       if (given.add(function.address())) {
         asked.putIfAbsent(function.address(), at);
         devices.get(guest).add(function);
-        take.get(guest)
+        assignments
+            .get(guest)
             .add(
                 new BindPciDevice(
                     guest.name().text(),
@@ -334,7 +340,7 @@ final class GuestPlanner {
 
   private void check() {
     Optional<Position> first =
-        take.values().stream()
+        assignments.values().stream()
             .flatMap(List::stream)
             .filter(BindPciDevice.class::isInstance)
             .map(step -> asked.get(((BindPciDevice) step).device()))
@@ -342,7 +348,7 @@ final class GuestPlanner {
     if (first.isPresent() && !facts.stubs().contains(stub)) {
       problems.add(
           first.get(),
-          stub.driver() + " is not loaded, so no device can be taken from the host",
+          stub.driver() + " is not loaded, so no device can be bound to it",
           "modprobe " + stub.module());
     }
     try {

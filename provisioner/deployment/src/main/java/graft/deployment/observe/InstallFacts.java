@@ -18,7 +18,7 @@ import java.util.Set;
  * @param wrong what is wrong with the others
  * @param trees the files of every source that exists
  * @param programs of those that ways in need, the ones that this host has
- * @param reach what answers in the guests that run and whose way in is ours to choose
+ * @param connection what answers in the guests that run and whose way in is ours to choose
  */
 public record InstallFacts(
     Path client,

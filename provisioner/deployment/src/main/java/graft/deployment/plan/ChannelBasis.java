@@ -19,7 +19,7 @@ public final class ChannelBasis {
   /**
    * The basis, a line for each thing, in a fixed order.
    *
-   * @param lane the guest's steps, as they are planned or as they were done
+   * @param chain the guest's steps, as they are planned or as they were done
    */
   public static List<String> of(List<Step> chain) {
     List<String> basis = new ArrayList<>(addresses(chain));

@@ -40,7 +40,7 @@ public record ChannelChoice(
   /**
    * The choice for a guest; empty if it gets no client of Graft's.
    *
-   * @param lane the guest's steps, as they are planned or as they were done
+   * @param chain the guest's steps, as they are planned or as they were done
    */
   public static Optional<ChannelChoice> of(
       String deployment, String guest, List<Step> chain, Optional<ChannelMeasurement> measured) {

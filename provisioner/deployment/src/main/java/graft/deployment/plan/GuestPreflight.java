@@ -82,7 +82,7 @@ final class GuestPreflight {
       String whose =
           there.get().deployment().isEmpty()
               ? "that Graft did not make"
-              : "of the set-up '" + there.get().deployment() + "'";
+              : "of the deployment '" + there.get().deployment() + "'";
       problems.add(
           positions.of(guest, "name"),
           "libvirt has a guest '" + guest.name() + "' " + whose,

@@ -115,7 +115,7 @@ final class GuestSteps {
     if (hasSeed(input, guest) && method != Setup.Method.SEED) {
       steps.addAll(new SeedMethod().beforeStart(Payload.empty(name)));
     }
-    steps.addAll(devices.take());
+    steps.addAll(devices.assign());
     domain(steps);
     if (guest.ready().when() != Ready.When.OFF) {
       ready(steps, payload);

@@ -15,9 +15,9 @@ import java.util.Optional;
 /**
  * The way into a guest: the one that the descriptor names, or for {@code auto} the best of those
  * that work. A guest that runs keeps the way that it was set up by, as long as that leads to it: a
- * program that is installed on the host meanwhile is no reason to start a guest anew.
+ * program that is installed on the host meanwhile is no reason to start a guest again.
  *
- * @param way never {@code auto}
+ * @param method never {@code auto}
  * @param why what decided, for people; empty if the descriptor did
  */
 record InstallMethodChoice(Setup.Method method, String why) {
@@ -51,7 +51,7 @@ record InstallMethodChoice(Setup.Method method, String why) {
       return new InstallMethodChoice(
           Setup.Method.SEED,
           running.get().agent()
-              ? "it runs and its agent answers, so that it need not start anew for what is new"
+              ? "it runs and its agent answers, so that it need not start again for what is new"
               : "it was set up by it, and its agent does not answer now");
     }
     List<String> obstacles = sshObstacles(facts, guest);

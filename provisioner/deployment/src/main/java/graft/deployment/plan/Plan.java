@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What will be done, in order: first everything that is taken back, then everything that is done.
- * Lanes of one phase go side by side.
+ * What will be done, in order: first everything that is undone, then everything that is done. Lanes
+ * of one phase go in parallel.
  *
- * @param deployment the set-up's name
+ * @param deployment the deployment's name
  * @param uri the libvirt connection
  * @param warnings what the user should know, each a sentence
  * @param notes what was chosen, and why
@@ -46,7 +46,7 @@ public record Plan(
     return actions.isEmpty();
   }
 
-  /** The actions by lane, in order. */
+  /** The actions by chain, in order. */
   public Map<Chain, List<Action>> byChain(Action.Kind kind) {
     Map<Chain, List<Action>> chains = new LinkedHashMap<>();
     for (Action action : actions) {

@@ -49,7 +49,7 @@ final class ServerSteps {
     }
   }
 
-  /** Each set-up begins at a port of its own, so that two that are applied at a time agree. */
+  /** Each deployment begins at a port of its own, so that two that are applied at a time agree. */
   private int free(Set<Integer> taken) {
     int hash = input.descriptor().deploymentName().text().hashCode();
     int port = FIRST_PORT + Math.floorMod(hash, PORTS);

@@ -10,7 +10,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Callable;
 
-/** Keeps a second graft from working on the same set-up. The kernel frees it with its process. */
+/**
+ * Keeps a second graft from working on the same deployment. The kernel frees it with its process.
+ */
 public final class DeploymentLock {
   private final FileChannel channel;
 
@@ -75,11 +77,11 @@ public final class DeploymentLock {
     try {
       channel.close();
     } catch (IOException e) {
-      throw new GraftException("cannot unlock the set-up: " + e.getMessage(), "", e);
+      throw new GraftException("cannot unlock the deployment: " + e.getMessage(), "", e);
     }
   }
 
-  /** Another process works on the set-up. */
+  /** Another process works on the deployment. */
   public static final class BusyException extends GraftException {
     private static final long serialVersionUID = 1;
 

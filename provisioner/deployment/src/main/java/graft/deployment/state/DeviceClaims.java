@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Which devices of the host belong to which guest, for all set-ups: a folder with a file for each
- * device, named by its PCI address or UUID. A device that no driver has is not a free one: its
+ * Which devices of the host belong to which guest, for all deployments: a folder with a file for
+ * each device, named by its PCI address or UUID. A device that no driver has is not a free one: its
  * guest may be off.
  */
 public final class DeviceClaims {
@@ -28,7 +28,7 @@ public final class DeviceClaims {
     this.folder = folder;
   }
 
-  /** The folder beside those of the set-ups. */
+  /** The folder beside those of the deployments. */
   public static Path folder(Path root) {
     return root.resolve(FOLDER);
   }
@@ -115,7 +115,7 @@ public final class DeviceClaims {
     }
   }
 
-  /** What becomes a claim. Its name is its own: one process at a time works on a set-up. */
+  /** What becomes a claim. Its name is its own: one process at a time works on a deployment. */
   private Path draft(String device, Holder holder) {
     return folder.resolve("." + device + "." + holder.deployment());
   }
@@ -123,7 +123,7 @@ public final class DeviceClaims {
   /**
    * Who has a device.
    *
-   * @param deployment the set-up that made the guest; empty for a guest that Graft did not make
+   * @param deployment the deployment that made the guest; empty for a guest that Graft did not make
    */
   public record Holder(String deployment, String guest) {
     static Holder parse(String text) {
@@ -140,7 +140,7 @@ public final class DeviceClaims {
       return "the guest '"
           + guest
           + "'"
-          + (deployment.isEmpty() ? "" : " of the set-up '" + deployment + "'");
+          + (deployment.isEmpty() ? "" : " of the deployment '" + deployment + "'");
     }
   }
 }

@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * What {@code verify --channels} found, a file for each guest, kept with the set-up until it is
+ * What {@code verify --channels} found, a file for each guest, kept with the deployment until it is
  * destroyed.
  */
 public final class MeasuredChannels {

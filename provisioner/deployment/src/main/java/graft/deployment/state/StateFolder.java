@@ -10,19 +10,19 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Where everything about one set-up is kept: a folder of its own, which nobody else may enter,
+ * Where everything about one deployment is kept: a folder of its own, which nobody else may enter,
  * because tokens lie in it.
  *
  * @param path the folder, which need not exist yet
  */
 public record StateFolder(Name deployment, Path path) {
-  /** The folder of a set-up, under {@link CurrentUser#stateFolder}. */
+  /** The folder of a deployment, under {@link CurrentUser#stateFolder}. */
   public static StateFolder of(Name deployment) {
     return new StateFolder(
         deployment, CurrentUser.stateFolder(System.getenv()).resolve(deployment.text()));
   }
 
-  /** All set-ups that have a folder. */
+  /** All deployments that have a folder. */
   public static List<StateFolder> all() {
     Path root = CurrentUser.stateFolder(System.getenv());
     if (!Files.isDirectory(root)) {

@@ -11,7 +11,7 @@ import java.util.Map;
 
 /**
  * A server's list of who may use it: lines of {@code NAME HEXTOKEN [KEY=VALUE...]}, mode 0600. The
- * server reads it anew for every connection, so a line that goes is a client that is refused.
+ * server reads it again for every connection, so a line that goes is a client that is refused.
  */
 public final class TokensFile {
   private static final Object LOCK = new Object();

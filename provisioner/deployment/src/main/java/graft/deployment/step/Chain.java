@@ -1,8 +1,8 @@
 package graft.deployment.step;
 
 /**
- * What a step belongs to: one adapter, one network, one server, one guest. Steps of a lane are done
- * in order; lanes of one phase side by side.
+ * What a step belongs to: one adapter, one network, one server, one guest. Steps of a chain are
+ * done in order; chains of one phase in parallel.
  */
 public record Chain(Phase phase, String name) {
   /** Phases come one after the other, and are undone the other way round. */

@@ -215,7 +215,7 @@ final class DeviceHost {
     }
   }
 
-  /** As if the process ended where it failed: nothing is taken back. */
+  /** As if the process ended where it failed: nothing is undone. */
   void applyAndStop(Plan plan) throws Exception {
     try (Journal journal = open(new Name(plan.deployment()))) {
       new Applier(journal, context(journal), ApplyListener.NONE)
@@ -254,7 +254,7 @@ final class DeviceHost {
     return gpu + "1/nvidia/";
   }
 
-  /** What the set-up did stays, and nobody knows of it. */
+  /** What the deployment did stays, and nobody knows of it. */
   void journalIsLost(String deployment) throws java.io.IOException {
     java.nio.file.Files.delete(folder(new Name(deployment)).journal());
   }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * For random hosts and descriptors, by the provisioner's own plan, journal, apply and undo:
- * applying leaves nothing to do, and taking back leads to the first state; likewise when any single
+ * applying leaves nothing to do, and undoing leads to the first state; likewise when any single
  * change fails or the process ends there, before or after it has had its effect.
  */
 class DevicePropertyTest {
@@ -41,12 +41,12 @@ class DevicePropertyTest {
       Plan plan = random.host.plan(random.descriptor);
       random.host.apply(plan);
       assertThat(DeviceHost.lines(random.host.plan(random.descriptor)))
-          .as("a second plan of set-up %d\n%s", seed, random.descriptor)
+          .as("a second plan of deployment %d\n%s", seed, random.descriptor)
           .isEmpty();
-      undo(random, first, "set-up " + seed);
+      undo(random, first, "deployment " + seed);
       steps += DeviceHost.ofDevices(plan).actions().size();
     }
-    assertThat(steps).as("the set-ups are not all idle").isGreaterThan(5 * DEPLOYMENTS);
+    assertThat(steps).as("the deployments are not all idle").isGreaterThan(5 * DEPLOYMENTS);
   }
 
   @Test
@@ -62,11 +62,11 @@ class DevicePropertyTest {
           random.host.fake.faults().failChange(number, afterEffect);
           assertThat(catchThrowable(() -> random.host.apply(plan)))
               .isInstanceOf(ApplyFailedException.class)
-              .hasMessageContaining("everything that this run did has been taken back");
+              .hasMessageContaining("everything that this run did has been undone");
           random.host.fake.faults().none();
           assertThat(difference(first, state(random)))
               .as(
-                  "set-up %d, change %d of %d, after its effect: %s",
+                  "deployment %d, change %d of %d, after its effect: %s",
                   seed, number, changes, afterEffect)
               .isEmpty();
           assertThat(random.host.journal(SETUP).isEmpty()).isTrue();
@@ -83,7 +83,7 @@ class DevicePropertyTest {
       int changes = changes(seed);
       for (int number = 1; number <= changes; number++) {
         boolean afterEffect = number % 2 == 1;
-        String where = "set-up " + seed + ", ended at change " + number + " of " + changes;
+        String where = "deployment " + seed + ", ended at change " + number + " of " + changes;
 
         RandomDeployment undone = setUp(seed);
         SortedMap<String, String> first = state(undone);
@@ -112,7 +112,7 @@ class DevicePropertyTest {
         random.host.fake.faults().failChange(number, number % 2 == 1);
         random.host.undo("lab");
         random.host.fake.faults().none();
-        undo(random, first, "set-up " + seed + ", undo interrupted at " + number);
+        undo(random, first, "deployment " + seed + ", undo interrupted at " + number);
       }
     }
   }

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What a lane has to take back and to do, from what it should have and what it has. */
+/** What a chain has to undo and to do, from what it should have and what it has. */
 class ChainPlanTest {
   private final String world = UUID.randomUUID().toString();
   private final Map<String, Entry> journal = new LinkedHashMap<>();

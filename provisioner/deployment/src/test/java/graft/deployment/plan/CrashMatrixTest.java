@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Killed at any moment, a set-up can be finished, and it can be taken back. */
+/** Killed at any moment, a deployment can be finished, and it can be undone. */
 class CrashMatrixTest {
   private static final StepCodec CODEC =
       new StepCodec(List.of(new StepKind("fake", FakeStep.class)), Map.of());
@@ -100,7 +100,7 @@ class CrashMatrixTest {
     assertThatThrownBy(() -> apply(steps("1")))
         .isInstanceOf(ApplyFailedException.class)
         .hasMessageContaining("guest g: three does not work")
-        .hasMessageContaining("everything that this run did has been taken back");
+        .hasMessageContaining("everything that this run did has been undone");
     assertThat(FakeStep.world(world)).isEmpty();
     assertThat(read().isEmpty()).isTrue();
   }
@@ -121,7 +121,7 @@ class CrashMatrixTest {
     FakeStep.failAt(world, "undo three");
     assertThat(undo()).containsExactly("guest g: cannot undo 'three': undo three does not work");
     assertThat(read().entries().keySet())
-        .as("neither its lane's earlier steps nor the network; the other guest is gone")
+        .as("neither its chain's earlier steps nor the network; the other guest is gone")
         .containsExactly("network/net/bridge", "guest/g/one", "guest/g/two", "guest/g/three");
     FakeStep.liveOn(world);
     assertThat(undo()).isEmpty();

@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * A way to do something in a running guest, as root or whom SSH logs in. Every method throws {@link
- * ReachException} if the guest does not answer.
+ * GuestConnectionException} if the guest does not answer.
  */
 public interface GuestConnection {
   /** Whether the guest answers now. */

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Brings a payload into a running guest: its archive, and the script that puts it into place. */
+/** Installs a payload in a running guest: copies its archive and the script that unpacks it. */
 public final class GuestSetup {
   private static final String FOLDER = "/var/lib/graft/incoming";
   private static final Duration SHORT = Duration.ofSeconds(60);
@@ -32,7 +32,7 @@ public final class GuestSetup {
   }
 
   /**
-   * Brings it in. Done again it changes nothing.
+   * Copies the payload into the guest and runs the script. A second call changes nothing.
    *
    * @return how many things it changed
    * @throws GraftException if the guest refuses, with the guest's own words
@@ -63,15 +63,15 @@ public final class GuestSetup {
     return new GraftException(
         "the guest '" + guest + "' could not be set up: " + why,
         why.contains("No space left")
-            ? "make room on its disk, then apply again: nothing of its own was replaced"
-            : "mend what it says in the guest, then apply again");
+            ? "free space on its disk, then apply again: no file of the guest was replaced"
+            : "fix what the message names in the guest, then apply again");
   }
 
   private void put(byte[] content, String name) throws IOException {
     connection.put(new ByteArrayInputStream(content), FOLDER + "/" + name, 0600);
   }
 
-  /** By way of a file of ours: what is sent is asked for piece by piece. */
+  /** Copies by a temporary file, because the connection reads the content in chunks. */
   private void put(Content content, String name) throws IOException {
     Path file = Files.createTempFile("graft-setup", null); // mode 0600
     try {
@@ -86,7 +86,7 @@ public final class GuestSetup {
     }
   }
 
-  /** What lies there holds the token; if the guest has gone, its next set-up clears it. */
+  /** The folder holds the token. If the guest has gone away, the next set-up deletes the folder. */
   private void clear() {
     try {
       connection.run(List.of("rm", "-rf", FOLDER), NOTHING, SHORT);

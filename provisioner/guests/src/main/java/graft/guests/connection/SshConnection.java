@@ -72,7 +72,7 @@ public final class SshConnection implements GuestConnection {
   /**
    * Where the guest is.
    *
-   * @throws ReachException if that is not known
+   * @throws GuestConnectionException if that is not known
    */
   public HostAddress address() {
     return address.orElseThrow(

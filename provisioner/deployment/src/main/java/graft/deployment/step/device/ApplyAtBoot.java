@@ -12,7 +12,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Has systemd apply the set-up again whenever the host boots: what is set in sysfs is gone then.
+ * Has systemd apply the deployment again whenever the host boots: what is set in sysfs is gone
+ * then.
  *
  * @param unit the name of the service
  * @param text the whole unit file
@@ -35,7 +36,7 @@ public record ApplyAtBoot(String unit, String text) implements Step {
 
   @Override
   public String describe() {
-    return "apply the set-up again at boot (" + FOLDER + unit + ")";
+    return "apply the deployment again at boot (" + FOLDER + unit + ")";
   }
 
   @Override

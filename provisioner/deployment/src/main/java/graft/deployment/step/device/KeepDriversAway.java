@@ -6,8 +6,9 @@ import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetAutoprobe;
 
 /**
- * Turns the kernel's search for drivers off for an adapter's virtual functions, while the set-up is
- * there: a driver that took one before it has its GUIDs, or before its guest starts, would keep it.
+ * Turns the kernel's search for drivers off for an adapter's virtual functions, while the
+ * deployment is there: a driver that took one before it has its GUIDs, or before its guest starts,
+ * would keep it.
  */
 public record KeepDriversAway(String adapter, PciAddress pf) implements DeviceStep {
   @Override

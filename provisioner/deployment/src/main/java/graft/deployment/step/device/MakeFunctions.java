@@ -20,7 +20,7 @@ public record MakeFunctions(String adapter, PciAddress pf, int count) implements
   @Override
   public String describe() {
     return switch (count) {
-      case 0 -> "have no virtual functions of " + pf;
+      case 0 -> "remove the virtual functions of " + pf;
       case 1 -> "make 1 virtual function of " + pf;
       default -> "make " + count + " virtual functions of " + pf;
     };

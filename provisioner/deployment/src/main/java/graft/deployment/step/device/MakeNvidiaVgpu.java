@@ -13,10 +13,10 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Takes a virtual function of an NVIDIA GPU for a guest, as a vGPU: claims it and says which type
- * of vGPU it is. It stays with NVIDIA's driver, which hands it to the guest itself.
+ * Assigns a virtual function of an NVIDIA GPU to a guest as an NVIDIA vGPU: claims it and sets its
+ * type. The function stays bound to NVIDIA's driver, which passes it to the guest.
  *
- * @param setup the set-up that the guest belongs to
+ * @param setup the name of the deployment that the guest belongs to
  * @param device the GPU's virtual function
  * @param type the number of the type
  * @param claims the folder of all claims
@@ -35,7 +35,7 @@ public record MakeNvidiaVgpu(String guest, String setup, PciAddress device, int 
 
   @Override
   public String describe() {
-    return "make " + device + " a vGPU of type " + type;
+    return "make " + device + " an NVIDIA vGPU of type " + type;
   }
 
   @Override
@@ -51,7 +51,7 @@ public record MakeNvidiaVgpu(String guest, String setup, PciAddress device, int 
     return true;
   }
 
-  /** Neither the guest's folder nor its disks matter to it. */
+  /** It depends neither on the guest's folder nor on its disks. */
   @Override
   public boolean isIndependent() {
     return true;
@@ -69,7 +69,7 @@ public record MakeNvidiaVgpu(String guest, String setup, PciAddress device, int 
     return Map.of();
   }
 
-  /** Without the claim it was not changed either, or belongs to somebody else by now. */
+  /** A function without the claim was not changed, or belongs to another guest by now. */
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
     DeviceClaims all = new DeviceClaims(claims);

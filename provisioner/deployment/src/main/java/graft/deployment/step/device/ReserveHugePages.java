@@ -13,8 +13,8 @@ import graft.sriov.vf.HostAccess;
 import java.util.Map;
 
 /**
- * Has huge pages on a NUMA node for the guests of a set-up: those that are free there, and as many
- * more as are missing.
+ * Has huge pages on a NUMA node for the guests of a deployment: those that are free there, and as
+ * many more as are missing.
  *
  * @param size of each, in bytes
  * @param pages how many the guests need together

@@ -27,7 +27,7 @@ public record SetModuleOptions(PciAddress pf, Mlx4Options options) implements De
 
   @Override
   public String describe() {
-    return "have it loaded with: " + options.line() + " (" + Mlx4Options.PATH + ")";
+    return "set its options: " + options.line() + " (" + Mlx4Options.PATH + ")";
   }
 
   @Override

@@ -157,7 +157,7 @@ public record AwaitGuest(
           "the guest '" + guest + "' runs, but its seed was not carried out: " + ended.said(),
           lacksCloudInit
               ? "write setup: {way: agent}, or take an image with cloud-init"
-              : "mend what it says, then apply again");
+              : "fix what the message names, then apply again");
     }
     return ended.outputText().isBlank() ? Await.Answer.NOT_YET : Await.Answer.YES;
   }

@@ -31,7 +31,7 @@ public record GrantAccess(String guest, String gpu, Path token, Path tokens, Str
 
   @Override
   public String describe() {
-    return "give it access to '" + gpu + "'" + (settings.isEmpty() ? "" : " (" + settings + ")");
+    return "grant it access to '" + gpu + "'" + (settings.isEmpty() ? "" : " (" + settings + ")");
   }
 
   @Override

@@ -25,7 +25,7 @@ interface Install extends BringsPayload {
 
   String guest();
 
-  /** The way in, for people: {@code in by its agent}. */
+  /** The install method, for display: {@code by the guest agent}. */
   String method();
 
   @Override
@@ -40,7 +40,7 @@ interface Install extends BringsPayload {
 
   @Override
   default String describe() {
-    return "bring " + method() + ": " + payload().summary();
+    return "install " + method() + ": " + payload().summary();
   }
 
   @Override
@@ -56,7 +56,7 @@ interface Install extends BringsPayload {
   @Override
   default void undo(StepContext context, Map<String, Object> before) {}
 
-  /** Brings everything in, from the start; gives how many things it changed. */
+  /** Installs everything, and returns how many things it changed. */
   interface Attempt {
     int bring() throws IOException;
   }

@@ -30,7 +30,7 @@ public record InstallByAgent(
 
   @Override
   public String method() {
-    return "in by its agent" + (seeded.isPresent() ? ", unless it took its seed" : "");
+    return "by the guest agent" + (seeded.isPresent() ? ", unless cloud-init did" : "");
   }
 
   /** A guest that reboots meanwhile is waited for, and set up from the start again. */

@@ -61,7 +61,7 @@ public record InstallBySsh(
 
   @Override
   public String method() {
-    return "in by SSH and Ansible";
+    return "by SSH and Ansible";
   }
 
   @Override
@@ -155,7 +155,7 @@ public record InstallBySsh(
             + (end.late() ? "' within " + timeout : "'")
             + "; the end of what it said:\n    "
             + last;
-    String next = "mend what it says, then apply again";
+    String next = "fix what the message names, then apply again";
     throw end.code() == UNREACHABLE
         ? new GuestConnectionException(what, next, true, null)
         : new StepFailure(what, next);

@@ -21,7 +21,7 @@ import java.util.Optional;
 /**
  * Lets a guest's client try its channels in another order than the one that the guest was set up
  * with: a line of the client's configuration in the running guest, so that what was measured makes
- * no guest start anew. Programs that run stay on their channel.
+ * no guest start again. Programs that run stay on their channel.
  *
  * @param ssh how to reach the guest; by its agent if absent
  * @param order the channels' addresses
@@ -102,7 +102,7 @@ public record OrderChannels(
     }
   }
 
-  /** What stands before it sets the guest up anew, with the usual order. */
+  /** What stands before it sets the guest up again, with the usual order. */
   @Override
   public boolean leavesSomething() {
     return false;

@@ -110,7 +110,7 @@ public record StartServer(
                   : "runs, but does not listen after " + ready.timeout().toSeconds() + " s")
               + "; the end of its log:\n"
               + tail(),
-          "mend what it says, then apply again");
+          "fix what the message names, then apply again");
     }
   }
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The kernel's limit of granted pages, raised by set-ups and given back, in whatever order. */
+/** The kernel's limit of granted pages, raised by deployments and restored, in whatever order. */
 class RaiseGrantLimitTest {
   @TempDir Path folder;
   private FakeSysfs files;
