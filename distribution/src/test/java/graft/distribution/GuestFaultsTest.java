@@ -153,7 +153,7 @@ final class GuestFaultsTest {
     lab.graft(0, "apply", descriptor);
     Files.write(text, new byte[40_000_000]);
     GuestLab.Begun apply = lab.begin("apply", descriptor);
-    apply.untilItSays("bring in by its agent");
+    apply.untilItSays("install by the guest agent");
     lab.run(0, List.of("virsh", "-q", "-c", GuestLab.uri(), "reset", guest));
     apply.ends(0);
     assertThat(lab.inGuest(guest, "wc -c </srv/text; ls /var/lib/graft")).contains("40000000");

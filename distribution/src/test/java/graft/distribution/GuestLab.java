@@ -15,9 +15,9 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A set-up of guests of a test, with a name and a network of its own.
+ * A deployment of guests of a test, with a name and a network of its own.
  *
- * @param name of the set-up and of its network; its guests' names begin with it
+ * @param name of the deployment and of its network; its guests' names begin with it
  * @param folder holds its descriptor, {@code lab.yaml}, its state, and the client in {@code client}
  *     if it is to be another one than the built one
  */
@@ -65,7 +65,7 @@ record GuestLab(String name, Path folder) {
     return made;
   }
 
-  /** A network that no other set-up of this machine is likely to have. */
+  /** A network that no other deployment of this machine is likely to have. */
   String gateway() {
     int hash = Math.floorMod(name.hashCode(), 50 * 200);
     return "10." + (50 + hash % 50) + "." + (20 + hash / 50) + ".1";
@@ -137,7 +137,7 @@ record GuestLab(String name, Path folder) {
     return environment;
   }
 
-  /** Runs a program of this machine with the set-up's state; gives all that it printed. */
+  /** Runs a program of this machine with the deployment's state; gives all that it printed. */
   String run(int expected, List<String> command) throws IOException, InterruptedException {
     Finished finished = Finished.run(folder, environment(), command, LIMIT);
     String said = finished.out() + finished.err();

@@ -130,7 +130,7 @@ final class LibvirtTest {
     Process second = begin();
     assertThat(said(1)).isEmpty();
     end(first);
-    assertThat(answers()).as("while the second run goes on").isTrue();
+    assertThat(answers()).as("while the second run continues").isTrue();
     end(second);
     assertThat(answers()).isFalse();
     assertThat(folder.resolve("started")).content().isEqualTo("virtlogd\nlibvirtd\n");

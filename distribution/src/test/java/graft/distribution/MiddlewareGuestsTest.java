@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The clients of other middleware in small guests, side by side. The makers' libraries are a
+ * The clients of other middleware in small guests, in parallel. The makers' libraries are a
  * stand-in, which returns an error from every function: that it answers shows that a program finds
  * it.
  */

@@ -309,7 +309,7 @@ final class RunTest {
     assertThat(Files.readAllLines(err)).singleElement().asString().startsWith("graft: session");
   }
 
-  /** Its worker goes, and with it all that it had; others go on. */
+  /** Its worker goes, and with it all that it had; others continue. */
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "rdma"})
   void aProgramThatIsKilledInMidCopyLeavesNothing(String channel) throws Exception {

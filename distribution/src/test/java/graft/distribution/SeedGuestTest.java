@@ -73,7 +73,7 @@ final class SeedGuestTest {
   void aDiskIsSetUpBeforeItBoots() throws Exception {
     describe("image");
     assertThat(lab.graft(0, "plan", descriptor))
-        .contains("bring into its disk")
+        .contains("install into its disk image")
         .doesNotContain("seed");
     lab.graft(0, "apply", descriptor);
     assertThat(lab.inGuest(guest, "wc -c </srv/large; ls -A /srv; cat /etc/hostname"))

@@ -127,7 +127,7 @@ final class ServerGuestsTest {
           guest,
           "systemctl kill -s KILL %1$s; until systemctl is-active -q %1$s; do sleep 0.1; done"
               .formatted(service));
-      assertThat(heard(server)).as(server.name() + ", started anew").contains(server.says());
+      assertThat(heard(server)).as(server.name() + ", started again").contains(server.says());
     }
     driversSayWhatIsMissing("infiniband", "rdma-core", "no InfiniBand adapter is in this guest");
     driversSayWhatIsMissing("nvidia-driver", "nvidia-smi", "no GPU of NVIDIA's is in this guest");
@@ -139,7 +139,7 @@ final class ServerGuestsTest {
     describe("      - " + bundle + "\n");
     assertThat(lab.graft(5, "apply", "--keep-on-failure", lab.descriptor().toString()))
         .containsPattern("could not be set up: cannot install .*" + anyPackage)
-        .contains("mend what it says in the guest, then apply again");
+        .contains("fix what the message names in the guest, then apply again");
     assertThat(lab.inGuest(guest, "/usr/lib/graft/check-" + bundle + "; echo ends with $?"))
         .contains(missing)
         .endsWith("ends with 1\n");

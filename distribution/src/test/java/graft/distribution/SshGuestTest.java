@@ -97,7 +97,7 @@ final class SshGuestTest {
   void itRecoversFromWhatGoesWrong() throws Exception {
     lab.graft(0, "apply", descriptor);
     thePlaybookChangesNothing();
-    whereSshIsRefusedTheAgentIsTheWay();
+    whereSshIsRefusedTheAgentIsTheInstallMethod();
     aKeyThatIsRefusedIsSaid();
   }
 
@@ -157,7 +157,7 @@ final class SshGuestTest {
     }
   }
 
-  private void whereSshIsRefusedTheAgentIsTheWay() throws Exception {
+  private void whereSshIsRefusedTheAgentIsTheInstallMethod() throws Exception {
     lab.byAgent(
         guest, "systemctl stop ssh.socket ssh.service; systemctl is-active ssh.service || true");
     Files.writeString(text, "two\n");

@@ -20,7 +20,7 @@ public class RefusedException extends HostException {
             + " problems, nothing was changed:\n  "
             + problems.stream().map(Problem::toString).collect(Collectors.joining("\n  ")),
         problems.get(0).subject(),
-        "Mend these and try again");
+        "Fix these and try again");
     this.problems = List.copyOf(problems);
   }
 

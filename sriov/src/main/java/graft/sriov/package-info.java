@@ -1,6 +1,6 @@
 /**
  * A host's PCI and InfiniBand: typed pictures of it and the changes that can be made to it and
- * taken back.
+ * undone.
  *
  * <p>This package holds the value types and errors that all others share; {@code files} reads and
  * writes the host's files below any root folder; {@code host} is the snapshot; {@code netlink} and

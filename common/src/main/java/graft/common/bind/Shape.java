@@ -17,7 +17,7 @@ record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
     LIST
   }
 
-  /** Java reads annotations from the class file anew for whoever asks it for components. */
+  /** Java reads annotations from the class file again for whoever asks it for components. */
   private static final ClassValue<List<Shape>> SHAPES =
       new ClassValue<>() {
         @Override

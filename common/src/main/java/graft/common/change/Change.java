@@ -3,13 +3,13 @@ package graft.common.change;
 import java.util.Map;
 
 /**
- * One change that can be taken back, usually as a record: its components are all that a later
- * process needs, beside what was saved, to go on with it or to take it back.
+ * One change that can be undone, usually as a record: its components are all that a later process
+ * needs, beside what was saved, to continue with it or to undo it.
  *
  * <p>Whoever makes a change asks for {@link #before}, saves that where a crash cannot reach it, and
  * then calls {@link #apply}. A process may be killed at any moment, and then the change is made or
- * taken back again: {@link #apply} copes with all or part of it being there, {@link #undo} with all
- * or part of it missing. Both do nothing where nothing is left to do.
+ * undone again: {@link #apply} copes with all or part of it being there, {@link #undo} with all or
+ * part of it missing. Both do nothing where nothing is left to do.
  *
  * @param <V> what shows whether it is made: an observation of the host, or the host itself
  * @param <H> what it is made on

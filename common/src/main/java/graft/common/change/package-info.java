@@ -1,2 +1,2 @@
-/** The one model of a change that can be taken back: device changes and deployment steps alike. */
+/** The one model of a change that can be undone: device changes and deployment steps alike. */
 package graft.common.change;

@@ -13,7 +13,7 @@ import graft.comparison.suite.RemoteServer;
 import graft.comparison.suite.ScenarioKind;
 import graft.comparison.suite.Words;
 import graft.deployment.DeploymentProgress;
-import graft.deployment.TakeBack;
+import graft.deployment.UndoRun;
 import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.DescriptorReader;
@@ -211,8 +211,8 @@ public final class CompareSite implements Site {
   @Override
   public void clear(Setting setting) throws Exception {
     if (setting.kind().isGuest()) {
-      StateFolder state = StateFolder.of(descriptor(setting).descriptor().setupName());
-      TakeBack.destroy(state, progress);
+      StateFolder state = StateFolder.of(descriptor(setting).descriptor().deploymentName());
+      UndoRun.destroy(state, progress);
     }
   }
 

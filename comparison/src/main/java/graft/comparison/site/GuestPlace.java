@@ -11,7 +11,7 @@ import graft.comparison.run.Setting;
 import graft.deployment.AppliedGuest;
 import graft.deployment.DeploymentProgress;
 import graft.deployment.Deployments;
-import graft.deployment.TakeBack;
+import graft.deployment.UndoRun;
 import graft.deployment.Workspace;
 import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.journal.JournalState;
@@ -83,8 +83,8 @@ final class GuestPlace implements Place {
       StateFolder state = workspace.state();
       if (state.exists() && !workspace.journal().isEmpty()) {
         throw new GraftException(
-            "the set-up '" + state.setup() + "' is there already",
-            "graft destroy " + state.setup() + " takes it away");
+            "the set-up '" + state.deployment() + "' is there already",
+            "graft destroy " + state.deployment() + " takes it away");
       }
       workspace.apply(false, progress);
       return new GuestPlace(state, progress, environment, guests);
@@ -178,13 +178,13 @@ final class GuestPlace implements Place {
   public void close() {
     connections.close();
     try {
-      TakeBack.destroy(state, progress);
+      UndoRun.destroy(state, progress);
     } catch (GraftException e) {
       throw e;
     } catch (Exception e) {
       throw new GraftException(
-          "the set-up '" + state.setup() + "' could not be taken away: " + e.getMessage(),
-          "graft destroy " + state.setup(),
+          "the set-up '" + state.deployment() + "' could not be taken away: " + e.getMessage(),
+          "graft destroy " + state.deployment(),
           e);
     }
   }

@@ -9,7 +9,7 @@ import graft.common.json.Json;
 import graft.deployment.apply.ApplyFailedException;
 import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.deployment.plan.UnfitHostException;
-import graft.deployment.state.SetupLock;
+import graft.deployment.state.DeploymentLock;
 import graft.hypervisors.libvirt.calls.HostUnreachableException;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.sriov.HostException;
@@ -82,7 +82,7 @@ public final class Errors implements IExecutionExceptionHandler {
     if (e instanceof HostUnreachableException) {
       return ExitCode.HOST;
     }
-    return e instanceof SetupLock.BusyException ? ExitCode.BUSY : ExitCode.FAILED;
+    return e instanceof DeploymentLock.BusyException ? ExitCode.BUSY : ExitCode.FAILED;
   }
 
   private static boolean wantsJson(ParseResult parsed) {

@@ -68,21 +68,21 @@ import picocli.CommandLine.TypeConversionException;
       "  graft plan lab.yaml             see what would change",
       "  graft apply lab.yaml            change it",
       "  graft exec lab.yaml alice -- nvidia-smi",
-      "  graft destroy lab.yaml          take everything away again",
+      "  graft destroy lab.yaml          remove everything again",
       "  graft run --device software -- ./vectorAdd",
       "",
-      "In a checkout of the sources also, see ./graft test --help and ./graft lab --help:",
+      "In a checkout of the sources there is also (see ./graft test --help and ./graft lab --help):",
       "  ./graft build, ./graft test     build it, run its tests",
       "  ./graft lab COMMAND             a host with SR-IOV in QEMU, for tests without hardware",
       "",
       "Exit codes:",
       "  0  done, or nothing to do",
-      "  1  failed; what was begun has been taken back",
+      "  1  failed; the steps that were begun have been undone",
       "  2  the command line is wrong",
       "  3  the descriptor is wrong",
-      "  4  this host does not fit, or lacks something; nothing was changed",
-      "  5  something is left half done: apply goes on, undo takes it back",
-      "  6  another graft works on the same set-up",
+      "  4  this host does not meet the requirements; nothing was changed",
+      "  5  interrupted or incomplete: apply continues, undo reverts it",
+      "  6  another graft works on the same deployment",
       "  7  status: the host differs from the descriptor",
       "  130  interrupted",
       "  run and exec end with the program's exit code, or 125 if they could not start it.",
@@ -101,7 +101,7 @@ public final class Main implements Runnable {
     System.exit(run(args));
   }
 
-  /** Runs a command; gives its exit code. */
+  /** Runs a command and returns its exit code. */
   static int run(String... args) {
     return commandLine(args)
         .setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8))

@@ -34,8 +34,8 @@ final class GraftProcess {
     }
   }
 
-  Path state(String setup) {
-    return folder.resolve("state").resolve(setup);
+  Path state(String deployment) {
+    return folder.resolve("state").resolve(deployment);
   }
 
   Ended run(String... arguments) throws Exception {

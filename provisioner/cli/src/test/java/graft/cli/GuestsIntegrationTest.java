@@ -107,7 +107,7 @@ class GuestsIntegrationTest {
     assertThat(ended.err())
         .contains("was not ready within 12s; the end of its console:")
         .containsPattern("\\n    \\[ +[0-9]+\\.[0-9]+\\] \\S")
-        .contains("everything that this run did has been taken back");
+        .contains("everything that this run did has been undone");
     graft.run("destroy", SETUP).as(0);
     RealHost.assertNothingLeft(graft, SETUP, ONE);
   }
@@ -187,7 +187,7 @@ class GuestsIntegrationTest {
                 ready: {timeout: 3m, verify: false}
             """
                 .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs()));
-    assertThat(graft.run("plan", lab).as(0).out()).contains("bring in by its agent: ");
+    assertThat(graft.run("plan", lab).as(0).out()).contains("install by the guest agent: ");
     graft.run("apply", lab).as(0);
     assertThat(graft.run("apply", lab).as(0).out()).contains("nothing to do");
     assertThat(
@@ -221,7 +221,7 @@ class GuestsIntegrationTest {
 
     graft.run("revoke", SETUP, ONE).as(0);
     assertThat(tokens).content().isEmpty();
-    assertThat(graft.run("plan", lab).as(0).out()).contains("give it access to 'gpu0'");
+    assertThat(graft.run("plan", lab).as(0).out()).contains("grant it access to 'gpu0'");
     assertThat(graft.run("console", SETUP, ONE).as(0).out()).contains("GRAFT-READY");
     graft.run("destroy", SETUP).as(0);
     RealHost.assertNothingLeft(graft, SETUP, ONE);

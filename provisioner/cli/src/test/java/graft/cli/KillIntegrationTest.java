@@ -60,7 +60,7 @@ class KillIntegrationTest {
     RealHost.assertNothingLeft(graft, SETUP, GUEST);
   }
 
-  /** Whether it was killed; if not it came to its end, and was taken back. */
+  /** Whether it was killed; if not it came to its end, and was undone. */
   private boolean killedAt(int moment, String lab) throws Exception {
     GraftProcess.Ended ended = graft.runMain(KillingApply.class, String.valueOf(moment), lab);
     if (ended.code() == KILLED) {

@@ -9,7 +9,7 @@ import graft.deployment.apply.Steps;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.plan.Plan;
-import graft.deployment.state.SetupLock;
+import graft.deployment.state.DeploymentLock;
 import graft.deployment.step.Step;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -47,7 +47,7 @@ final class KillingApply {
           }
         };
     try (Workspace workspace = new Workspace(Path.of(args[1]))) {
-      SetupLock.holding(
+      DeploymentLock.holding(
           workspace.state(),
           () -> {
             apply(workspace, killer);

@@ -40,23 +40,23 @@ final class RealHost {
     return file;
   }
 
-  /** Nothing of a set-up is left: no guest, no file, no server. */
-  static void assertNothingLeft(GraftProcess graft, String setup, String... guests) {
+  /** Nothing of a deployment is left: no guest, no file, no server. */
+  static void assertNothingLeft(GraftProcess graft, String deployment, String... guests) {
     try (LibvirtHost host = LibvirtHost.open(uri())) {
       assertThat(host.guests().stream().map(g -> g.name())).doesNotContain(guests);
     }
-    assertThat(graft.state(setup)).doesNotExist();
-    assertThat(Path.of("/var/lib/libvirt/images/graft", setup)).doesNotExist();
+    assertThat(graft.state(deployment)).doesNotExist();
+    assertThat(Path.of("/var/lib/libvirt/images/graft", deployment)).doesNotExist();
     for (String guest : guests) {
-      assertThat(region(setup, guest)).doesNotExist();
+      assertThat(region(deployment, guest)).doesNotExist();
     }
-    Path pidFile = graft.state(setup).resolve("gpu-gpu0.pid");
+    Path pidFile = graft.state(deployment).resolve("gpu-gpu0.pid");
     assertThat(ServerProcess.find(pidFile)).as("the server's process").isEmpty();
   }
 
   /** The memory that a guest shares with the server. */
-  static Path region(String setup, String guest) {
-    return Path.of("/dev/shm", "graft." + setup + "." + guest);
+  static Path region(String deployment, String guest) {
+    return Path.of("/dev/shm", "graft." + deployment + "." + guest);
   }
 
   /** Ends and removes guests that a failed test left. */

@@ -5,15 +5,15 @@ import graft.common.bind.Spelling;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.BringsPayload;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.StartGuest;
-import graft.guests.connection.Reach;
-import graft.guests.connection.Reaches;
+import graft.guests.connection.GuestConnection;
+import graft.guests.connection.GuestConnections;
 import graft.guests.connection.SshLogin;
 import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.Guest;
@@ -22,7 +22,7 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
 
-/** A guest of a set-up that was applied, and how it is reached. */
+/** A guest of a deployment that was applied, and the connection to it. */
 public final class AppliedGuest {
   private final JournalState journal;
   private final DefineGuest defined;
@@ -40,19 +40,19 @@ public final class AppliedGuest {
         .orElseThrow(
             () ->
                 new GraftException(
-                    "there is no guest '" + guest + "' in this set-up",
+                    "there is no guest '" + guest + "' in this deployment",
                     Spelling.hint(guest, names(journal))));
   }
 
-  /** All guests of a set-up. */
+  /** All guests of a deployment. */
   public static List<String> names(JournalState journal) {
     return journal.entries().values().stream()
         .filter(entry -> entry.step() instanceof DefineGuest)
-        .map(entry -> entry.step().lane().name())
+        .map(entry -> entry.step().chain().name())
         .toList();
   }
 
-  /** Those with a token, by which their server knows them. */
+  /** The guests with a token, with which they authenticate to their server. */
   static List<String> withToken(JournalState journal) {
     return names(journal).stream()
         .filter(name -> of(journal, name).step(MakeToken.class, "token").isPresent())
@@ -63,7 +63,7 @@ public final class AppliedGuest {
     return defined.guest();
   }
 
-  /** Those with a vGPU, whoever serves it. */
+  /** The guests with a vGPU, on this host or another machine. */
   public static List<String> withClient(JournalState journal) {
     return names(journal).stream()
         .filter(
@@ -73,20 +73,20 @@ public final class AppliedGuest {
         .toList();
   }
 
-  /** Its steps, as they were done. */
+  /** The guest's steps, from the journal. */
   public List<Step> steps() {
     return journal.entries().values().stream()
         .map(Entry::step)
-        .filter(step -> step.lane().equals(Lane.guest(name())))
+        .filter(step -> step.chain().equals(Chain.guest(name())))
         .toList();
   }
 
-  /** A step of the guest's by its name, if it was begun. */
+  /** The guest's step of that name, if the journal has it. */
   <T extends Step> Optional<T> step(Class<T> type, String name) {
     return journal.step("guest/" + name() + "/" + name, type);
   }
 
-  /** Its domain. */
+  /** The guest's libvirt domain. */
   public Guest domain(Connections connections) {
     return connections
         .get(defined.uri())
@@ -100,8 +100,8 @@ public final class AppliedGuest {
   }
 
   /**
-   * What it printed since its start; empty if that is kept nowhere. libvirt does not know of the
-   * files that Xen's toolstack writes, but the step that started the guest does.
+   * The console output of the guest since its start; empty if no file keeps it. libvirt does not
+   * know the console files that Xen's toolstack writes; the step that started the guest does.
    */
   public Optional<ConsoleLog> console() {
     LibvirtUri uri = LibvirtUri.parse(defined.uri());
@@ -111,9 +111,9 @@ public final class AppliedGuest {
         .map(file -> new ConsoleLog(file, uri));
   }
 
-  /** The way to it: SSH where that is its way in, else its agent. */
-  public Reach open(Connections connections) {
+  /** The guest connection: SSH where that is the install method, else the guest agent. */
+  public GuestConnection open(Connections connections) {
     Optional<SshLogin> ssh = step(AwaitGuest.class, "ready").flatMap(AwaitGuest::ssh);
-    return Reaches.of(domain(connections), ssh);
+    return GuestConnections.of(domain(connections), ssh);
   }
 }

@@ -23,7 +23,10 @@ public final class ChannelProbe {
   public static final String TO_DEVICE = "pinned_to_device_mb_s";
   public static final String TO_HOST = "pinned_to_host_mb_s";
 
-  /** What a client is told; the guest may have written anything in its place. */
+  /**
+   * The address that the client's configuration names. It comes from the guest, so that it may be
+   * anything.
+   */
   private static final Pattern ADDRESS =
       Pattern.compile("[a-z][a-z+]{0,15}://[A-Za-z0-9\\[\\].:/_%-]{1,200}");
 
@@ -89,7 +92,7 @@ public final class ChannelProbe {
     return row;
   }
 
-  /** What the rows say, to be kept. */
+  /** The measurements in the rows, for the state folder. */
   public static ChannelMeasurement measurement(
       List<Map<String, Object>> rows, List<String> basis, Instant when) {
     return new ChannelMeasurement(
@@ -98,7 +101,7 @@ public final class ChannelProbe {
         rows.stream().flatMap(row -> figures(row).stream()).toList());
   }
 
-  /** Empty if the program ended well and said no figures: that is no measurement. */
+  /** Empty if the program succeeded without printing figures. */
   private static Optional<ChannelMeasurement.Figures> figures(Map<String, Object> row) {
     String address = row.get("path").toString();
     if (!works(row)) {
@@ -123,11 +126,11 @@ public final class ChannelProbe {
   }
 
   /**
-   * What the client takes, which is the first that works, and whether {@code auto} has another
-   * order for it by what was measured.
+   * A sentence: which channel the client uses, which is the first that works, and whether {@code
+   * auto} chooses another order by the measurements.
    *
    * @param choice absent if the guest's client is not Graft's
-   * @param descriptor what apply is given
+   * @param descriptor the descriptor's file, for the command that the sentence names
    */
   public static String choice(
       List<Map<String, Object>> rows, Optional<ChannelChoice> choice, String descriptor) {
@@ -159,7 +162,7 @@ public final class ChannelProbe {
     return "ok".equals(row.get("result"));
   }
 
-  /** Whether the program succeeded over each of them. */
+  /** Whether the program succeeded over every channel. */
   public static boolean allWork(List<Map<String, Object>> rows) {
     return !rows.isEmpty() && rows.stream().allMatch(ChannelProbe::works);
   }

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/** Runs the first program that each guest of a deployment is given, in all guests at once. */
+/** Runs the first program among each guest's files, in all guests at once. */
 public final class DemoRun {
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
@@ -34,7 +34,7 @@ public final class DemoRun {
   private long serverBytes;
 
   /**
-   * @param lines hears what the programs print, a line at a time
+   * @param lines receives the output of the programs, line by line
    */
   public DemoRun(Workspace workspace, Consumer<String> lines) {
     this.journal = workspace.journal();
@@ -42,7 +42,7 @@ public final class DemoRun {
     this.lines = lines;
   }
 
-  /** The most memory that the servers of the deployment had while the programs ran. */
+  /** The peak memory of the deployment's servers while the programs ran. */
   public long serverBytes() {
     return serverBytes;
   }

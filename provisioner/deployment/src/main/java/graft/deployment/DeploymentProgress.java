@@ -3,7 +3,7 @@ package graft.deployment;
 import graft.deployment.apply.ApplyListener;
 import java.util.concurrent.Callable;
 
-/** Hears how the change of a deployment goes, and passes it on to the user. */
+/** Receives the progress of a change of a deployment, and shows it to the user. */
 public interface DeploymentProgress extends ApplyListener {
   /** A warning of the plan, before its first step. */
   void warning(String text);
@@ -11,7 +11,7 @@ public interface DeploymentProgress extends ApplyListener {
   /**
    * Does the work.
    *
-   * @param message what the user is told if the process is interrupted meanwhile
+   * @param message shown to the user if the process is interrupted meanwhile
    */
   <T> T interruptible(String message, Callable<T> work) throws Exception;
 }

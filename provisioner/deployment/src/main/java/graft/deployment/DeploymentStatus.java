@@ -20,7 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** How the servers and guests of a set-up are now, with what their last apply found. */
+/** The state of the servers and guests of a deployment, with what their last apply found. */
 public final class DeploymentStatus {
   private final List<Map<String, Object>> servers = new ArrayList<>();
   private final List<Map<String, Object>> guests = new ArrayList<>();
@@ -35,14 +35,14 @@ public final class DeploymentStatus {
     }
   }
 
-  /** The order of each guest's channels as it was applied, for want of a plan. */
+  /** The order of each guest's channels as it was applied, where no plan can be made. */
   public static List<ChannelChoice> channels(StateFolder state, JournalState journal) {
     Map<String, ChannelMeasurement> measured = new MeasuredChannels(state).all();
     return AppliedGuest.names(journal).stream()
         .flatMap(
             guest ->
                 ChannelChoice.of(
-                    state.setup().text(),
+                    state.deployment().text(),
                     guest,
                     AppliedGuest.of(journal, guest).steps(),
                     Optional.ofNullable(measured.get(guest)))

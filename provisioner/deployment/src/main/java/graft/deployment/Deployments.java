@@ -25,14 +25,14 @@ public final class Deployments {
   public static StateFolder find(String given) throws InvalidDescriptorException {
     Path file = Path.of(given);
     if (Files.exists(file)) {
-      return StateFolder.of(DescriptorReader.read(file).descriptor().setupName());
+      return StateFolder.of(DescriptorReader.read(file).descriptor().deploymentName());
     }
     return named(given)
         .orElseThrow(
             () ->
                 new GraftException(
-                    "there is neither a file nor a set-up '" + given + "'",
-                    "set-ups: " + names(StateFolder.all())));
+                    "there is neither a file nor a deployment '" + given + "'",
+                    "deployments: " + names(StateFolder.all())));
   }
 
   private static Optional<StateFolder> named(String given) {
@@ -57,14 +57,14 @@ public final class Deployments {
             .toList();
     if (having.size() > 1) {
       throw new GraftException(
-          "several set-ups have a guest '" + given + "': " + names(having),
-          "name the set-up before the guest");
+          "several deployments have a guest '" + given + "': " + names(having),
+          "name the deployment before the guest");
     }
     return having.stream().findFirst();
   }
 
   private static String names(List<StateFolder> states) {
-    String names = String.join(", ", states.stream().map(s -> s.setup().text()).toList());
+    String names = String.join(", ", states.stream().map(s -> s.deployment().text()).toList());
     return names.isEmpty() ? "none" : names;
   }
 

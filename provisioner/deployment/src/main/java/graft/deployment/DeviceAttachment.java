@@ -6,15 +6,15 @@ import graft.deployment.apply.Applier;
 import graft.deployment.apply.LiveContext;
 import graft.deployment.apply.Steps;
 import graft.deployment.descriptor.guest.Guest;
-import graft.deployment.fabric.GivenDevice;
+import graft.deployment.fabric.DeviceArgument;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.plan.Action;
 import graft.deployment.plan.Plan;
-import graft.deployment.state.SetupLock;
+import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.AssignsDevice;
 import java.nio.file.Path;
@@ -24,25 +24,25 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** A device of the host that a guest is given, or gives back, while it runs. */
+/** A device of the host that is attached to a running guest, or detached from it. */
 public final class DeviceAttachment {
   private final StateFolder state;
   private final String guest;
   private final String named;
-  private final GivenDevice device;
+  private final DeviceArgument device;
 
   /**
    * @param named the device as a user writes it
-   * @throws GraftException if that is no form of a device
+   * @throws GraftException if the text names no device
    */
   public DeviceAttachment(StateFolder state, String guest, String named) {
     this.state = state;
     this.guest = guest;
     this.named = named;
-    this.device = GivenDevice.parse(named);
+    this.device = DeviceArgument.parse(named);
   }
 
-  /** Hears the plan before it is carried out. */
+  /** Receives the plan before it is carried out. */
   public interface PlanListener {
     void planned(Plan plan);
   }
@@ -52,26 +52,26 @@ public final class DeviceAttachment {
    *
    * @param plan what was to be done
    * @param descriptor the file that the deployment was applied from
-   * @param described whether the descriptor gives the guest the device too
-   * @param inDescriptor how the descriptor would
+   * @param described whether the descriptor assigns the device to the guest too
+   * @param inDescriptor the entry of the descriptor that would assign it
    */
   public record Attached(Plan plan, String descriptor, boolean described, String inDescriptor) {}
 
   /**
    * Attaches the device.
    *
-   * @param onlyPlan whether nothing is to be changed
+   * @param onlyPlan whether to plan only, without changing anything
    */
   public Attached attach(boolean onlyPlan, PlanListener listener, DeploymentProgress progress)
       throws Exception {
-    return SetupLock.holding(state, () -> locked(onlyPlan, listener, progress));
+    return DeploymentLock.holding(state, () -> locked(onlyPlan, listener, progress));
   }
 
   private Attached locked(boolean onlyPlan, PlanListener listener, DeploymentProgress progress)
       throws Exception {
     try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       JournalState before = journal.state();
-      AppliedGuest.of(before, guest); // or says which guests there are
+      AppliedGuest.of(before, guest); // throws, naming the guests, if there is no such guest
       try (Workspace workspace = new Workspace(Path.of(before.descriptor()))) {
         device.requireFunctions(workspace.file(), before);
         Guest described = described(workspace);
@@ -102,13 +102,13 @@ public final class DeviceAttachment {
   }
 
   /**
-   * What the changed plan does to give the guest the device; of any function of an adapter, the one
-   * that the present plan does not give it.
+   * The actions of the changed plan that assign the device to the guest. For an adapter without an
+   * index, those of the function that the present plan does not assign.
    */
   private Plan giving(Plan present, Plan changed, JournalState journal) {
     Set<String> there = new HashSet<>();
     present.actions().forEach(action -> there.add(action.step().id()));
-    // A device that was taken already may have to be attached alone.
+    // A device that is bound already may only have to be attached.
     List<Step> steps = new ArrayList<>(journal.newestFirst());
     changed.actions().forEach(action -> steps.add(action.step()));
     Set<Step> giving = new HashSet<>(device.stepsOf(guest, steps, journal));
@@ -117,7 +117,7 @@ public final class DeviceAttachment {
             .filter(action -> action.kind() == Action.Kind.DO && giving.contains(action.step()))
             .filter(action -> !device.isAny() || !there.contains(action.step().id()))
             .toList();
-    return new Plan(changed.setup(), changed.uri(), actions, List.of(), List.of());
+    return new Plan(changed.deployment(), changed.uri(), actions, List.of(), List.of());
   }
 
   private static void carryOut(
@@ -127,7 +127,7 @@ public final class DeviceAttachment {
     Applier applier = new Applier(journal, context, progress);
     String descriptor = journal.state().descriptor();
     progress.interruptible(
-        "interrupted: graft undo " + plan.setup() + " takes it back",
+        "interrupted: graft undo " + plan.deployment() + " undoes it",
         () -> {
           applier.apply(plan, descriptor, false);
           return plan;
@@ -139,22 +139,22 @@ public final class DeviceAttachment {
     JournalState journal = Deployments.journal(state);
     List<Action> actions =
         stepsToUndo(journal).stream().map(step -> new Action(Action.Kind.UNDO, step, "")).toList();
-    return new Plan(state.setup().text(), journal.uri(), actions, List.of(), List.of());
+    return new Plan(state.deployment().text(), journal.uri(), actions, List.of(), List.of());
   }
 
   /** Takes the device from the guest. */
-  public TakeBack.Result detach(DeploymentProgress progress) throws Exception {
-    return new TakeBack(state, "detach", progress).run(this::stepsToUndo);
+  public UndoRun.Result detach(DeploymentProgress progress) throws Exception {
+    return new UndoRun(state, "detach", progress).run(this::stepsToUndo);
   }
 
   private List<Step> stepsToUndo(JournalState journal) {
-    AppliedGuest.of(journal, guest); // or says which guests there are
+    AppliedGuest.of(journal, guest); // throws, naming the guests, if there is no such guest
     List<Step> steps = device.stepsOf(guest, journal);
     if (steps.isEmpty()) {
       List<String> has =
           journal.entries().values().stream()
               .map(entry -> entry.step())
-              .filter(step -> step.lane().equals(Lane.guest(guest)))
+              .filter(step -> step.chain().equals(Chain.guest(guest)))
               .filter(AssignsDevice.class::isInstance)
               .map(step -> ((AssignsDevice) step).assigned())
               .toList();

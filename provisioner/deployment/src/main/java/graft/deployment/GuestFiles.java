@@ -3,19 +3,23 @@ package graft.deployment;
 import graft.common.GraftException;
 import graft.common.disk.PrivateFiles;
 import graft.guests.connection.Reach;
+import graft.guests.connection.GuestConnection;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Copies of files between this machine and a guest. A copy appears only once it is whole. */
+/**
+ * Copies of files between this machine and a guest. A copy appears under its name only when it is
+ * complete.
+ */
 public final class GuestFiles {
   private static final String NEW = ".graft-new";
 
-  private final Reach reach;
+  private final GuestConnection connection;
 
-  public GuestFiles(Reach reach) {
-    this.reach = reach;
+  public GuestFiles(GuestConnection connection) {
+    this.connection = connection;
   }
 
   /**
@@ -28,7 +32,7 @@ public final class GuestFiles {
     Path copy = Files.isDirectory(to) ? to.resolve(path.substring(path.lastIndexOf('/') + 1)) : to;
     Path whole = copy.toAbsolutePath();
     try {
-      PrivateFiles.write(whole, content -> reach.get(path, content));
+      PrivateFiles.write(whole, content -> connection.get(path, content));
     } catch (IOException | RuntimeException e) {
       Files.deleteIfExists(whole.resolveSibling(whole.getFileName() + ".unfinished"));
       throw e;
@@ -37,7 +41,7 @@ public final class GuestFiles {
   }
 
   /**
-   * Copies a file into the guest; a program stays a program.
+   * Copies a file into the guest, with its executable bit.
    *
    * @param path a file, or a folder if it ends in a slash
    * @return its size
@@ -48,9 +52,9 @@ public final class GuestFiles {
     }
     String copy = path.endsWith("/") ? path + file.getFileName() : path;
     try (InputStream content = Files.newInputStream(file)) {
-      reach.put(content, copy + NEW, Files.isExecutable(file) ? 0755 : 0644);
+      connection.put(content, copy + NEW, Files.isExecutable(file) ? 0755 : 0644);
     }
-    GuestPrograms.run(reach, "mv", "-f", copy + NEW, copy);
+    GuestPrograms.run(connection, "mv", "-f", copy + NEW, copy);
     return Files.size(file);
   }
 }

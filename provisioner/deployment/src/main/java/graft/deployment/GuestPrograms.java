@@ -2,7 +2,7 @@ package graft.deployment;
 
 import graft.common.GraftException;
 import graft.guests.connection.Ended;
-import graft.guests.connection.Reach;
+import graft.guests.connection.GuestConnection;
 import java.time.Duration;
 import java.util.List;
 
@@ -13,12 +13,12 @@ public final class GuestPrograms {
   private GuestPrograms() {}
 
   /**
-   * Runs one; gives what it printed.
+   * Runs a program and returns its output.
    *
    * @throws GraftException if it failed, with what it said
    */
-  public static String run(Reach reach, String... words) {
-    Ended ended = reach.run(List.of(words), new byte[0], LIMIT);
+  public static String run(GuestConnection connection, String... words) {
+    Ended ended = connection.run(List.of(words), new byte[0], LIMIT);
     if (!ended.succeeded()) {
       throw new GraftException(
           "'" + String.join(" ", words) + "' failed in the guest: " + ended.said(), "");

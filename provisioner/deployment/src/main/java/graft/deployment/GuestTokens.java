@@ -9,12 +9,13 @@ import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
 import graft.deployment.state.SetupLock;
+import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.guest.GrantAccess;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.PayloadStep;
 import graft.deployment.step.guest.ShareTokens;
-import graft.guests.connection.Reach;
+import graft.guests.connection.GuestConnection;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.Guest;
 import java.io.ByteArrayInputStream;
@@ -25,7 +26,10 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 
-/** The tokens of a set-up's guests: in their guests, in files of the host, and at their servers. */
+/**
+ * The tokens of a deployment's guests, in three places: in the guest, in a file of the host, and in
+ * the list of the server.
+ */
 public final class GuestTokens {
   private final JournalState journal;
   private final Connections connections;
@@ -35,22 +39,22 @@ public final class GuestTokens {
     this.connections = connections;
   }
 
-  /** Something that is done about a guest's token. */
+  /** An operation on a guest's token. */
   public interface Change {
     void of(String guest, GuestTokens tokens) throws IOException;
   }
 
   /**
-   * Changes the tokens of a set-up's guests, which its journal notes.
+   * Changes the tokens of a deployment's guests, which its journal notes.
    *
    * @param command for the journal
-   * @param guests all that have one if absent
+   * @param guests the guests; if empty, all that have a token
    * @return the guests
    */
   public static List<String> change(
       StateFolder state, String command, Optional<List<String>> guests, Change change)
       throws Exception {
-    return SetupLock.holding(
+    return DeploymentLock.holding(
         state,
         () -> {
           try (Connections connections = new Connections();
@@ -67,10 +71,11 @@ public final class GuestTokens {
   }
 
   /**
-   * Gives a guest a new token. The server knows it before the guest has it, and its old one no
-   * longer: a program that starts between the two is refused.
+   * Gives a guest a new token. The server's list changes before the guest does, so that a program
+   * that starts between the two is refused.
    *
-   * @throws GraftException if a guest that runs cannot be told; its old token is worth nothing then
+   * @throws GraftException if the token cannot be written into a running guest; the guest's old
+   *     token is invalid then
    */
   public void rotate(String guest) throws IOException {
     AppliedGuest reached = AppliedGuest.of(journal, guest);
@@ -79,15 +84,15 @@ public final class GuestTokens {
     GrantAccess access = access(guest);
     byte[] token = (TokensFile.fresh() + "\n").getBytes(StandardCharsets.UTF_8);
     PrivateFiles.write(file, token);
-    // A guest whose access was revoked gets a token and no access.
+    // A guest whose access was revoked stays without access.
     if (access.list().readIfThere().containsKey(guest)) {
       access.list().grant(guest, text(token), access.settings());
       tellOwner(access.tokens());
     }
     Guest domain = reached.domain(connections);
     for (Entry entry : journal.entries().values()) {
-      // What the guest would boot from holds the old one.
-      if (entry.step() instanceof PayloadStep step && step.lane().name().equals(guest)) {
+      // The seed or initramfs that the guest would boot from holds the old token.
+      if (entry.step() instanceof PayloadStep step && step.chain().name().equals(guest)) {
         step.renew();
       }
     }
@@ -96,12 +101,12 @@ public final class GuestTokens {
     }
   }
 
-  /** Replaces the token in the guest; its mode and group stay as they are. */
-  private static void bring(Reach reach, byte[] token) throws IOException {
+  /** Replaces the token in the guest; the file keeps its mode and group. */
+  private static void bring(GuestConnection connection, byte[] token) throws IOException {
     String beside = Payload.TOKEN + ".graft-new";
-    reach.put(new ByteArrayInputStream(token), beside, 0600);
+    connection.put(new ByteArrayInputStream(token), beside, 0600);
     GuestPrograms.run(
-        reach,
+        connection,
         "/bin/sh",
         "-c",
         "chmod \"$(stat -c %a \"$1\")\" \"$2\" && chgrp \"$(stat -c %g \"$1\")\" \"$2\""
@@ -111,7 +116,7 @@ public final class GuestTokens {
         beside);
   }
 
-  /** Takes a guest's access away. */
+  /** Revokes a guest's access. */
   public void revoke(String guest) throws IOException {
     GrantAccess access = access(guest);
     access.list().revoke(guest);
@@ -122,7 +127,7 @@ public final class GuestTokens {
     AppliedGuest.of(journal, guest); // or says which guests there are
     return journal.entries().values().stream()
         .map(Entry::step)
-        .filter(step -> step instanceof GrantAccess && step.lane().name().equals(guest))
+        .filter(step -> step instanceof GrantAccess && step.chain().name().equals(guest))
         .map(GrantAccess.class::cast)
         .findFirst()
         .orElseThrow(() -> none(guest));
@@ -134,7 +139,7 @@ public final class GuestTokens {
         "only a guest with a vGPU has one; where a node serves it, that node's list has the token");
   }
 
-  /** Where the server runs in a guest, its list is brought there. */
+  /** Where the server runs in a guest, its list is copied there. */
   private void tellOwner(Path tokens) throws IOException {
     Optional<ShareTokens> share =
         journal.entries().values().stream()

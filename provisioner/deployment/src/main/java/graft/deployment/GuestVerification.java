@@ -9,7 +9,7 @@ import graft.deployment.state.ChannelMeasurement;
 import graft.deployment.state.MeasuredChannels;
 import graft.deployment.state.StateFolder;
 import graft.guests.connection.CudaCheck;
-import graft.guests.connection.Reach;
+import graft.guests.connection.GuestConnection;
 import graft.guests.image.ImageStore;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.calls.HypervisorException;
@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Runs the CUDA program that proves a guest's vGPU, over one channel or over each. */
+/** Runs the CUDA program that tests a guest's vGPU, over one channel or over each. */
 public final class GuestVerification {
   private static final String LIBRARY = "libcuda.so.1";
   private static final int SHOWN_DIGITS = 12;
@@ -31,25 +31,23 @@ public final class GuestVerification {
   private final Duration limit;
 
   /**
-   * @param limit the longest that the program may run in a guest
+   * @param limit the time limit of the program in a guest
    */
   public GuestVerification(Connections connections, Duration limit) {
     this.connections = connections;
     this.limit = limit;
   }
 
-  /**
-   * What the program and the guest's client say, by name; {@code result} is {@code ok} or why not.
-   */
+  /** The program's and the client's figures, by name; {@code result} is {@code ok} or the error. */
   public Map<String, Object> verify(AppliedGuest guest) {
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("guest", guest.name());
     try {
-      Reach reach = guest.open(connections);
-      row.put("server", setting(reach, "server"));
-      client(reach, row);
-      // The guest says these, and says none of the others.
-      CudaCheck.run(reach, true, limit).values().forEach(row::putIfAbsent);
+      GuestConnection connection = guest.open(connections);
+      row.put("server", setting(connection, "server"));
+      client(connection, row);
+      // The output comes from the guest: it may add names, but not replace those of the host.
+      CudaCheck.run(connection, true, limit).values().forEach(row::putIfAbsent);
     } catch (GraftException | HypervisorException e) {
       row.put("result", "failed: " + e.getMessage());
     }
@@ -57,8 +55,8 @@ public final class GuestVerification {
   }
 
   /** A value of the client's configuration. */
-  private static String setting(Reach reach, String key) {
-    return GuestPrograms.run(reach, "cat", Payload.CLIENT_CONFIGURATION)
+  private static String setting(GuestConnection connection, String key) {
+    return GuestPrograms.run(connection, "cat", Payload.CLIENT_CONFIGURATION)
         .lines()
         .map(String::strip)
         .filter(line -> line.startsWith(key + " ="))
@@ -67,10 +65,10 @@ public final class GuestVerification {
         .orElse("unknown");
   }
 
-  /** Which client the guest has, by the sum of its library. */
-  private static void client(Reach reach, Map<String, Object> row) {
+  /** The version of the guest's client, found by the checksum of its library. */
+  private static void client(GuestConnection connection, Map<String, Object> row) {
     String there =
-        GuestPrograms.run(reach, "sha256sum", Payload.CLIENT_FOLDER + "/" + LIBRARY)
+        GuestPrograms.run(connection, "sha256sum", Payload.CLIENT_FOLDER + "/" + LIBRARY)
             .replaceFirst("\\s.*\\R?", "");
     Path ours = ClientFolder.path(System.getenv()).resolve(LIBRARY);
     row.put("client", there.substring(0, Math.min(SHOWN_DIGITS, there.length())));
@@ -81,8 +79,8 @@ public final class GuestVerification {
    * What was measured of each channel of a guest.
    *
    * @param rows one for each channel, as {@link ChannelProbe#rows} has them
-   * @param choice which channel the client takes, as a sentence
-   * @param order which order {@code auto} has for it; absent if its client is not Graft's
+   * @param choice a sentence: which channel the client uses
+   * @param order the order that {@code auto} chooses; absent if the client is not Graft's
    */
   public record Channels(
       List<Map<String, Object>> rows, String choice, Optional<ChannelChoice> order) {
@@ -93,14 +91,15 @@ public final class GuestVerification {
 
   /** Measures each channel of a guest, and keeps the figures in the deployment's state. */
   public Channels measure(AppliedGuest guest, StateFolder state, String descriptor) {
-    Reach reach = guest.open(connections);
+    GuestConnection connection = guest.open(connections);
     List<Map<String, Object>> rows =
-        new ChannelProbe(words -> reach.run(words, new byte[0], limit).said()).rows();
+        new ChannelProbe(words -> connection.run(words, new byte[0], limit).said()).rows();
     ChannelMeasurement measured =
         ChannelProbe.measurement(rows, ChannelBasis.of(guest.steps()), Instant.now());
     new MeasuredChannels(state).keep(guest.name(), measured);
     Optional<ChannelChoice> order =
-        ChannelChoice.of(state.setup().text(), guest.name(), guest.steps(), Optional.of(measured));
+        ChannelChoice.of(
+            state.deployment().text(), guest.name(), guest.steps(), Optional.of(measured));
     return new Channels(rows, ChannelProbe.choice(rows, order, descriptor), order);
   }
 }

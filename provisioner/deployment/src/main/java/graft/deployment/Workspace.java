@@ -18,8 +18,8 @@ import graft.deployment.plan.GuestPayload;
 import graft.deployment.plan.Plan;
 import graft.deployment.plan.PlanInput;
 import graft.deployment.plan.Planner;
+import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.Layout;
-import graft.deployment.state.SetupLock;
 import graft.deployment.state.StateFolder;
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.Hypervisor;
@@ -28,7 +28,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 
-/** A descriptor on this host: what commands that plan have in common. */
+/** A descriptor on this host: the common part of the commands that plan. */
 public final class Workspace implements AutoCloseable {
   private final DescriptorFile file;
   private final StateFolder state;
@@ -44,11 +44,11 @@ public final class Workspace implements AutoCloseable {
 
   private Workspace(DescriptorFile file, Connections connections) {
     this.file = file;
-    this.state = StateFolder.of(file.descriptor().setupName());
+    this.state = StateFolder.of(file.descriptor().deploymentName());
     this.connections = connections;
   }
 
-  /** The same with another guest in the place of one; it shares the connections. */
+  /** A copy with one guest replaced; it shares the connections. */
   public Workspace with(Guest before, Guest after) {
     file.positions().same(after, before);
     Descriptor changed = file.descriptor().with(before, after);
@@ -85,7 +85,7 @@ public final class Workspace implements AutoCloseable {
   }
 
   /**
-   * What each guest is to have.
+   * The payload of each guest.
    *
    * @throws graft.deployment.plan.UnfitHostException if this host does not fit
    */
@@ -94,13 +94,13 @@ public final class Workspace implements AutoCloseable {
   }
 
   /**
-   * Makes the host as the descriptor says.
+   * Changes the host to match the descriptor.
    *
-   * @param keep whether what a failed step leaves stays as it is
-   * @return what was to be done
+   * @param keep whether to undo nothing after a failed step
+   * @return the plan that was carried out
    */
   public Plan apply(boolean keep, DeploymentProgress progress) throws Exception {
-    return SetupLock.holding(state, () -> locked(keep, progress));
+    return DeploymentLock.holding(state, () -> locked(keep, progress));
   }
 
   private Plan locked(boolean keep, DeploymentProgress progress) throws Exception {
@@ -111,12 +111,12 @@ public final class Workspace implements AutoCloseable {
       if (plan.isEmpty()) {
         return plan;
       }
-      String name = plan.setup();
+      String name = plan.deployment();
       String path = file.path().toAbsolutePath().normalize().toString();
       LiveContext context = new LiveContext(connections, journal, progress);
       Applier applier = new Applier(journal, context, progress);
       return progress.interruptible(
-          "interrupted: graft apply " + path + " goes on, graft undo " + name + " takes it back",
+          "interrupted: graft apply " + path + " continues, graft undo " + name + " undoes it",
           () -> {
             applier.apply(plan, path, keep);
             return plan;
@@ -129,7 +129,9 @@ public final class Workspace implements AutoCloseable {
     return new PlanInput(file, snapshot, journal, layout, hypervisor(snapshot));
   }
 
-  /** The one that is asked for, or whose guests the daemon runs. */
+  /**
+   * The libvirt URI of the descriptor; for {@code auto}, that of the daemon which runs the guests.
+   */
   private Hypervisor hypervisor(Snapshot snapshot) {
     boolean xen =
         switch (file.descriptor().hypervisor()) {

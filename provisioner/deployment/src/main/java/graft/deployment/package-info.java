@@ -1,5 +1,5 @@
 /**
- * What can be done with a deployment: plan, apply, take back, attach, look at its guests.
+ * Operations on a deployment: plan, apply, undo, attach, and queries about its guests.
  *
  * <p>The commands of the command line call these classes and print what they return; nothing here
  * reads arguments or prints.

@@ -21,7 +21,7 @@ import graft.sriov.plan.PassthroughRequest.Bridges;
 import graft.sriov.plan.VfPlanner;
 import graft.sriov.plan.VfRequest;
 import graft.sriov.vf.HostAccess;
-import graft.sriov.vf.VfWay;
+import graft.sriov.vf.VfInterface;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,7 +32,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** One plan, applied, looked at and taken back, with a line for each thing that was seen. */
+/** One plan, applied, looked at and undone, with a line for each thing that was seen. */
 final class Trial {
   /** Locally administered. */
   private static final long FIRST_MAC = 0x0267_7266_0000L;
@@ -64,13 +64,14 @@ final class Trial {
     for (int i = 0; i < count && !driver.isEmpty(); i++) {
       drivers.put(i, driver);
     }
-    VfWay.Kind kind = VfWay.of(PciFunction.read(host.files(), pf)).map(VfWay::kind).orElse(null);
+    VfInterface.Kind kind =
+        VfInterface.of(PciFunction.read(host.files(), pf)).map(VfInterface::kind).orElse(null);
     VfSettings all =
-        kind == null || kind == VfWay.Kind.MLX4_FILES
+        kind == null || kind == VfInterface.Kind.MLX4_FILES
             ? VfSettings.NONE
             : VfSettings.NONE.withPolicy(VfPolicy.FOLLOW);
     Map<Integer, VfSettings> each = new HashMap<>();
-    for (int i = 0; i < count && kind == VfWay.Kind.NETLINK_ETHERNET; i++) {
+    for (int i = 0; i < count && kind == VfInterface.Kind.NETLINK_ETHERNET; i++) {
       each.put(i, VfSettings.NONE.withMac(new MacAddress(FIRST_MAC + i)));
     }
     VfRequest request = VfRequest.of(pf, count).withAll(all).withEach(each).withDrivers(drivers);

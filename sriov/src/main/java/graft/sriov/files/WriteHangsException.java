@@ -4,8 +4,8 @@ import graft.sriov.HostException;
 import java.time.Duration;
 
 /**
- * The kernel has not answered a write in time. The write is not taken back by that: it may still
- * take effect, and until then the kernel may hold the device's lock, so that further writes to the
+ * The kernel has not answered a write in time. The write is not undone by that: it may still take
+ * effect, and until then the kernel may hold the device's lock, so that further writes to the
  * device hang as well.
  */
 public class WriteHangsException extends HostException {

@@ -42,7 +42,7 @@ final class HostPciReader {
 
   HostPci read() {
     PciDeviceReader devices = new PciDeviceReader(files);
-    // Independent files: reading side by side keeps the wait for a slow device to that device.
+    // Independent files: reading in parallel keeps the wait for a slow device to that device.
     List<PciFunction> seen =
         files.list(PciPaths.DEVICES).parallelStream()
             .map(PciAddress::tryParse)

@@ -62,7 +62,7 @@ public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSet
                 () ->
                     new HostException(
                         "there is no VF " + index, device.toString(), "Make the VFs first"));
-    return control.way().able(wanted).notIn(present);
+    return control.through().able(wanted).notIn(present);
   }
 
   /** A VF that is gone has no settings to restore. */

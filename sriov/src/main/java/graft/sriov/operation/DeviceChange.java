@@ -18,7 +18,7 @@ public sealed interface DeviceChange extends Change<HostAccess, HostAccess>
         SetResetMethod,
         StoreFile,
         CreateMediatedDevice,
-        SetVgpuType {
+        SetNvidiaVgpuType {
 
   /** What it is done to: a PF for what concerns its VFs. */
   PciAddress device();

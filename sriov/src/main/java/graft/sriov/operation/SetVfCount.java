@@ -23,7 +23,7 @@ import java.util.TreeMap;
  * @param device the PF
  * @param count how many
  * @param known the settings of the present VFs by index, from a journal: they are restored when
- *     this is taken back and the driver did not know them
+ *     this is undone and the driver did not know them
  */
 public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> known)
     implements DeviceChange {

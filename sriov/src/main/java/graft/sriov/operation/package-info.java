@@ -1,2 +1,2 @@
-/** The changes that can be made to a host: each says what it does and can be taken back. */
+/** The changes that can be made to a host: each says what it does and can be undone. */
 package graft.sriov.operation;

@@ -13,7 +13,7 @@ import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetAutoprobe;
 import graft.sriov.operation.SetUpVf;
 import graft.sriov.operation.SetVfCount;
-import graft.sriov.vf.VfWay;
+import graft.sriov.vf.VfInterface;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -148,14 +148,14 @@ public final class VfPlanner {
   static SortedMap<Integer, VfSettings> wanted(HostState host, VfRequest request) {
     SortedMap<Integer, VfSettings> wanted = new TreeMap<>();
     PciDevice pf = host.pci().device(request.pf()).orElseThrow();
-    Optional<VfWay> way = VfWay.of(host.function(pf));
+    Optional<VfInterface> vfInterface = VfInterface.of(host.function(pf));
     Optional<Guid> pfGuid = nodeGuid(host, request.pf());
     for (int index = 0; index < request.count(); index++) {
       VfSettings settings = request.each().getOrDefault(index, VfSettings.NONE).or(request.all());
       if (request.guids().isPresent() && pfGuid.isPresent() && index < GuidScheme.INDICES) {
         Guid made = request.guids().get().of(pfGuid.get(), index);
         VfSettings guids = VfSettings.NONE.withGuids(made, made);
-        settings = settings.or(way.map(found -> found.able(guids)).orElse(guids));
+        settings = settings.or(vfInterface.map(found -> found.able(guids)).orElse(guids));
       }
       wanted.put(index, settings);
     }

@@ -6,7 +6,7 @@ import graft.sriov.Problem;
 import graft.sriov.VfSettings;
 import graft.sriov.host.PciDevice;
 import graft.sriov.host.SriovCapability;
-import graft.sriov.vf.VfWay;
+import graft.sriov.vf.VfInterface;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -101,8 +101,8 @@ final class VfRequestCheck {
   }
 
   private boolean infiniband(PciDevice pf) {
-    return VfWay.of(host.function(pf))
-        .map(way -> way.kind() != VfWay.Kind.NETLINK_ETHERNET)
+    return VfInterface.of(host.function(pf))
+        .map(vfInterface -> vfInterface.kind() != VfInterface.Kind.NETLINK_ETHERNET)
         .orElse(pf.pciClass() >> 8 == 0x0207);
   }
 
@@ -164,7 +164,7 @@ final class VfRequestCheck {
 
   private void settings(VfRequest request) {
     PciDevice pf = host.pci().device(request.pf()).orElseThrow();
-    Optional<VfWay> way = VfWay.of(host.function(pf));
+    Optional<VfInterface> vfInterface = VfInterface.of(host.function(pf));
     if (request.guids().isPresent()
         && VfPlanner.nodeGuid(host, request.pf()).isEmpty()
         && infiniband(pf)) {
@@ -179,7 +179,7 @@ final class VfRequestCheck {
       if (one.isEmpty()) {
         continue;
       }
-      if (way.isEmpty()) {
+      if (vfInterface.isEmpty()) {
         add(
             request,
             "there is no way to set what belongs to its VFs: it has neither a network interface"
@@ -187,12 +187,12 @@ final class VfRequestCheck {
             "Load ib_ipoib (modprobe ib_ipoib)");
         return;
       }
-      VfSettings unable = way.get().unable(one);
+      VfSettings unable = vfInterface.get().unable(one);
       if (!unable.isEmpty()) {
         addOfVf(
             request,
             entry.getKey(),
-            "VF " + entry.getKey() + ": " + way.get().name() + " cannot set " + unable,
+            "VF " + entry.getKey() + ": " + vfInterface.get().name() + " cannot set " + unable,
             "GUIDs belong to InfiniBand ports; MAC, trust and rate to Ethernet ports");
         return;
       }

@@ -4,7 +4,7 @@ import graft.sriov.host.HostPci;
 import graft.sriov.host.PciDevice;
 import graft.sriov.host.PciFunction;
 import graft.sriov.host.SriovCapability;
-import graft.sriov.vf.VfWay;
+import graft.sriov.vf.VfInterface;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -47,8 +47,9 @@ final class AdapterCheck {
           "it has no driver, so it cannot make VFs",
           "modprobe " + (pf.device() < FIRST_MLX5 ? "mlx4_core" : "mlx5_core"));
     }
-    Optional<VfWay> way = VfWay.of(new PciFunction(pf, host.rdmaOf(pf.address())));
-    if (way.isEmpty()) {
+    Optional<VfInterface> vfInterface =
+        VfInterface.of(new PciFunction(pf, host.rdmaOf(pf.address())));
+    if (vfInterface.isEmpty()) {
       return Finding.problem(
           subject,
           "there is no way to set its VFs' GUIDs: no IPoIB interface, no files of the out-of-tree"
@@ -62,6 +63,6 @@ final class AdapterCheck {
             + " VFs, "
             + capability.get().numVfs()
             + " now; their settings go by "
-            + way.get().name());
+            + vfInterface.get().name());
   }
 }

@@ -8,7 +8,7 @@ import java.util.List;
  * @param level how bad it is
  * @param subject on what: a PCI address, a port, the kernel
  * @param text what was found
- * @param commands what to type to mend it or to find out more, in order; none when all is well
+ * @param commands what to type to fix it or to find out more, in order; none when all is well
  */
 public record Finding(Level level, String subject, String text, List<String> commands) {
 

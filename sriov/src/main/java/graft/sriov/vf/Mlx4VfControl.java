@@ -25,23 +25,23 @@ final class Mlx4VfControl implements VfControl {
 
   private final Sysfs files;
   private final Duration limit;
-  private final VfWay way;
+  private final VfInterface through;
   private final PciAddress pf;
   private final String iov;
   private final int vfs;
 
-  Mlx4VfControl(HostAccess host, VfWay way, PciDevice pf) {
+  Mlx4VfControl(HostAccess host, VfInterface through, PciDevice pf) {
     this.files = host.files();
     this.limit = host.limits().attribute();
-    this.way = way;
+    this.through = through;
     this.pf = pf.address();
-    this.iov = PciPaths.device(this.pf, "infiniband") + "/" + way.rdma().orElseThrow() + "/iov";
+    this.iov = PciPaths.device(this.pf, "infiniband") + "/" + through.rdma().orElseThrow() + "/iov";
     this.vfs = pf.sriov().map(SriovCapability::numVfs).orElse(0);
   }
 
   @Override
-  public VfWay way() {
-    return way;
+  public VfInterface through() {
+    return through;
   }
 
   @Override

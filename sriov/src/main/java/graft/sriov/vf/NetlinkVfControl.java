@@ -6,10 +6,10 @@ import graft.sriov.netlink.VfLinks;
 import java.util.List;
 
 /** Netlink on the PF's interface: GUIDs on IPoIB, MAC, trust and rate on Ethernet, link on both. */
-record NetlinkVfControl(VfLinks links, VfWay way) implements VfControl {
+record NetlinkVfControl(VfLinks links, VfInterface through) implements VfControl {
 
   private NetInterface physical() {
-    return way.link().orElseThrow();
+    return through.link().orElseThrow();
   }
 
   @Override
@@ -19,6 +19,6 @@ record NetlinkVfControl(VfLinks links, VfWay way) implements VfControl {
 
   @Override
   public void set(int vf, VfSettings wanted) {
-    links.set(physical(), vf, way.able(wanted));
+    links.set(physical(), vf, through.able(wanted));
   }
 }

@@ -18,19 +18,19 @@ import java.util.Optional;
 final class OfedVfControl implements VfControl {
   private final Sysfs files;
   private final Duration limit;
-  private final VfWay way;
+  private final VfInterface through;
   private final String folder;
 
-  OfedVfControl(HostAccess host, VfWay way, PciAddress pf) {
+  OfedVfControl(HostAccess host, VfInterface through, PciAddress pf) {
     this.files = host.files();
     this.limit = host.limits().attribute();
-    this.way = way;
+    this.through = through;
     this.folder = PciPaths.device(pf, "sriov");
   }
 
   @Override
-  public VfWay way() {
-    return way;
+  public VfInterface through() {
+    return through;
   }
 
   @Override

@@ -9,7 +9,7 @@ import java.util.Optional;
 public interface VfControl {
 
   /** By which way. */
-  VfWay way();
+  VfInterface through();
 
   /** What the driver says now, by index; what it says nothing of, or 0, is empty. */
   List<VfSettings> read();

@@ -20,14 +20,14 @@ public final class VfControls {
   }
 
   private static Optional<VfControl> of(HostAccess host, PciFunction pf) {
-    return VfWay.of(pf)
+    return VfInterface.of(pf)
         .map(
-            way ->
-                switch (way.kind()) {
+            through ->
+                switch (through.kind()) {
                   case NETLINK_INFINIBAND, NETLINK_ETHERNET ->
-                      new NetlinkVfControl(host.links(), way);
-                  case OFED_FILES -> new OfedVfControl(host, way, pf.device().address());
-                  case MLX4_FILES -> new Mlx4VfControl(host, way, pf.device());
+                      new NetlinkVfControl(host.links(), through);
+                  case OFED_FILES -> new OfedVfControl(host, through, pf.device().address());
+                  case MLX4_FILES -> new Mlx4VfControl(host, through, pf.device());
                 });
   }
 

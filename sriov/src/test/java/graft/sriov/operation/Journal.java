@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Applies and takes back as the interfaces ask their callers to. */
+/** Applies and undoes as the interfaces ask their callers to. */
 public final class Journal {
   /** A change that was begun, with how the host was before it. */
   private record Written(DeviceChange change, Map<String, Object> before) {}

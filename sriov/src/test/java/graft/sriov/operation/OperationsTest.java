@@ -515,15 +515,15 @@ class OperationsTest {
   }
 
   @Test
-  void aVirtualFunctionOfAGpuBecomesAVgpuAndStopsBeingOne() {
+  void aVirtualFunctionOfAGpuBecomesAnNvidiaVgpuAndStopsBeingOne() {
     fake.file(DEVICES + GPU + "/nvidia/current_vgpu_type", "0");
-    SetVgpuType operation = new SetVgpuType(GPU, 722);
+    SetNvidiaVgpuType operation = new SetNvidiaVgpuType(GPU, 722);
     Map<String, Object> before = operation.before(host);
     operation.apply(host);
     assertThat(fake.read(DEVICES + GPU + "/nvidia/current_vgpu_type")).contains("722");
     operation.undo(host, before);
     assertThat(fake.read(DEVICES + GPU + "/nvidia/current_vgpu_type")).contains("0");
-    assertThatThrownBy(() -> new SetVgpuType(PF, 722).apply(host))
+    assertThatThrownBy(() -> new SetNvidiaVgpuType(PF, 722).apply(host))
         .isInstanceOf(RefusedException.class)
         .hasMessageContaining("vGPU host driver");
   }

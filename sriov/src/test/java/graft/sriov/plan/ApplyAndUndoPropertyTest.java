@@ -18,8 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * For random hosts and requests: applying leads to a host on which nothing is left to do, and
- * taking back leads to the first state; likewise when any single change fails, before or after it
- * has had its effect, and when taking back is itself interrupted by that.
+ * undoing leads to the first state; likewise when any single change fails, before or after it has
+ * had its effect, and when undoing is itself interrupted by that.
  */
 class ApplyAndUndoPropertyTest {
   private static final int HOSTS = Integer.getInteger("graft.hosts", 40);

@@ -21,7 +21,7 @@ import graft.sriov.vf.HostAccess;
 import graft.sriov.vf.TimeLimits;
 import graft.sriov.vf.VfControl;
 import graft.sriov.vf.VfControls;
-import graft.sriov.vf.VfWay;
+import graft.sriov.vf.VfInterface;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -118,7 +118,7 @@ class RecordedTreesTest {
   void ofedTakesAndShowsGuidsByFiles() throws IOException {
     HostAccess host = host("mlx5-ofed.tree");
     VfControl control = VfControls.find(host, PF).orElseThrow();
-    assertThat(control.way().kind()).isEqualTo(VfWay.Kind.OFED_FILES);
+    assertThat(control.through().kind()).isEqualTo(VfInterface.Kind.OFED_FILES);
     Guid second = Guid.parse("02:10:fd:80:16:8f:80:01");
     assertThat(control.read())
         .as("zero is unknown")
@@ -161,7 +161,7 @@ class RecordedTreesTest {
     HostAccess host = host("mlx4.tree");
     PciAddress pf = PciAddress.parse("0000:05:00.0");
     VfControl control = VfControls.find(host, pf).orElseThrow();
-    assertThat(control.way().kind()).isEqualTo(VfWay.Kind.MLX4_FILES);
+    assertThat(control.through().kind()).isEqualTo(VfInterface.Kind.MLX4_FILES);
     List<VfSettings> present = control.read();
     assertThat(present).hasSize(9);
     assertThat(present.get(0)).as("0: the subnet manager assigns").isEqualTo(VfSettings.NONE);

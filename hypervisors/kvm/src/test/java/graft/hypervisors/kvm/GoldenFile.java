@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Expected output in a file; {@code -Dgolden.update=true} writes it anew, to be reviewed. */
+/** Expected output in a file; {@code -Dgolden.update=true} writes it again, to be reviewed. */
 final class GoldenFile {
 
   private static final Path FOLDER = Path.of("src/test/resources/graft/hypervisors/kvm");

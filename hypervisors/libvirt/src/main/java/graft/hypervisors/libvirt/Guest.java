@@ -30,7 +30,7 @@ import org.w3c.dom.Element;
 
 /**
  * A guest of a host. It holds a name and a UUID and nothing native, so it need not be closed; each
- * method looks the domain up anew and throws {@link NotFoundException} once it is gone, {@link
+ * method looks the domain up again and throws {@link NotFoundException} once it is gone, {@link
  * HypervisorException} for what libvirt refuses.
  */
 public final class Guest {
@@ -181,7 +181,7 @@ public final class Guest {
     undefine(UndefineOption.of(connection.uri()));
   }
 
-  /** Removes its definition and what the options name; a running guest goes on until it ends. */
+  /** Removes its definition and what the options name; a running guest continues until it ends. */
   public void undefine(Set<UndefineOption> options) {
     int bits = UndefineOption.bits(options);
     run("undefine", domain -> LibvirtLibrary.calls().virDomainUndefineFlags(domain, bits));

@@ -157,7 +157,7 @@ public final class GuestAgent {
       throw new HypervisorException(
           action,
           guest,
-          "interrupted; the program goes on as process " + pid,
+          "interrupted; the program continues as process " + pid,
           "end it in the guest if it should not",
           e);
     }

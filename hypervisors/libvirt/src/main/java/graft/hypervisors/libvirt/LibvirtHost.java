@@ -241,7 +241,7 @@ public final class LibvirtHost implements AutoCloseable {
     return new NodeDevices(connection);
   }
 
-  /** Closes the connection; guests go on. Never waits for more than two seconds. */
+  /** Closes the connection; guests keep running. Never waits for more than two seconds. */
   @Override
   public void close() {
     connection.close();

@@ -245,7 +245,7 @@ class XenHypervisorTest {
             .toList());
   }
 
-  /** Compares; {@code -Dgolden.update=true} writes the file anew, to be reviewed. */
+  /** Compares; {@code -Dgolden.update=true} writes the file again, to be reviewed. */
   private static void golden(String name, DomainSpec spec) {
     String xml = Xml.print(XEN.domainXml(spec, HOST));
     Path file = Path.of("src/test/resources/graft/hypervisors/xen").resolve(name);

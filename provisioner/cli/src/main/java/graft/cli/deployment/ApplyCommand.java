@@ -16,22 +16,22 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft apply}: makes the host as the descriptor says. */
+/** {@code graft apply}: changes the host to match the descriptor. */
 @Command(
     name = "apply",
     mixinStandardHelpOptions = true,
-    header = "Makes the host as the descriptor says.",
+    header = "Changes the host to match the descriptor.",
     description = {
       "",
-      "Carries out what graft plan shows. Each step is written to a journal before it is begun. If"
-          + " one fails, everything that this run did is taken back. After Ctrl-C or a crash, apply"
-          + " goes on and undo takes back. Applying again changes nothing.",
+      "Carries out what graft plan shows. Each step is written to a journal before it begins. If a"
+          + " step fails, everything that this run did is undone. After Ctrl-C or a crash, apply"
+          + " continues and undo reverts. Applying again changes nothing.",
       ""
     },
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft apply lab.yaml",
-      "  graft apply --keep-on-failure lab.yaml    leave a failed guest to be looked at"
+      "  graft apply --keep-on-failure lab.yaml    keep a failed guest for inspection"
     })
 public final class ApplyCommand implements Callable<Integer> {
   @Mixin Output output;
@@ -39,9 +39,7 @@ public final class ApplyCommand implements Callable<Integer> {
   @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor.")
   Path descriptor;
 
-  @Option(
-      names = "--keep-on-failure",
-      description = "If a step fails, leave everything as it is (exit code 5).")
+  @Option(names = "--keep-on-failure", description = "If a step fails, undo nothing (exit code 5).")
   boolean keep;
 
   @Override
@@ -52,10 +50,10 @@ public final class ApplyCommand implements Callable<Integer> {
       double seconds = Seconds.since(start);
       output.say(
           plan.isEmpty()
-              ? plan.setup() + ": nothing to do"
-              : plan.setup() + String.format(Locale.ROOT, ": applied in %.1f s", seconds));
+              ? plan.deployment() + ": nothing to do"
+              : plan.deployment() + String.format(Locale.ROOT, ": applied in %.1f s", seconds));
       Map<String, Object> tree = new LinkedHashMap<>();
-      tree.put("setup", plan.setup());
+      tree.put("setup", plan.deployment());
       tree.put("steps", plan.actions().size());
       tree.put("seconds", seconds);
       tree.put("warnings", plan.warnings());

@@ -8,28 +8,28 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code graft attach}: gives a guest a device of the host. */
+/** {@code graft attach}: attaches a device of the host to a guest. */
 @Command(
     name = "attach",
     mixinStandardHelpOptions = true,
-    header = "Gives a guest a device of the host, while it runs.",
+    header = "Attaches a device of the host to a running guest.",
     description = {
       "",
-      "Takes the device from the host, as graft plan would for a device of the descriptor, and plugs"
-          + " it into the guest. The descriptor stays as it is: the next graft apply takes the"
-          + " device back unless it is written there.",
+      "Binds the device as graft apply would for a device of the descriptor, and plugs it into the"
+          + " guest. The descriptor is not changed: the next graft apply detaches the device"
+          + " unless the descriptor names it.",
       ""
     },
     footerHeading = "%nExamples:%n",
     footer = {
-      "  graft attach lab.yaml alice 0000:65:00.0    a PCI device; of a GPU all functions",
+      "  graft attach lab.yaml alice 0000:65:00.0    a PCI device; for a GPU, all its functions",
       "  graft attach lab alice ib0:2                virtual function 2 of the adapter ib0",
-      "  graft attach lab alice ib0                  any that is free",
-      "  graft attach --plan lab alice ib0           only says what it would do"
+      "  graft attach lab alice ib0                  any free function",
+      "  graft attach --plan lab alice ib0           only shows what would be done"
     })
 public final class AttachCommand implements Callable<Integer> {
   @Mixin Output output;
-  @Mixin GivenToGuest given;
+  @Mixin GuestDeviceArguments given;
 
   @Override
   public Integer call() throws Exception {
@@ -41,7 +41,7 @@ public final class AttachCommand implements Callable<Integer> {
             new TextProgress(output.err()));
     if (!given.only && !attached.plan().isEmpty() && !attached.described()) {
       output.say(
-          "graft apply takes it back unless the guest in "
+          "graft apply detaches it unless the guest in "
               + attached.descriptor()
               + " has "
               + attached.inDescriptor());

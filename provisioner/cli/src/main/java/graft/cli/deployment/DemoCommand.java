@@ -7,7 +7,7 @@ import graft.common.GraftException;
 import graft.common.values.Seconds;
 import graft.deployment.DemoRun;
 import graft.deployment.DeploymentStatus;
-import graft.deployment.TakeBack;
+import graft.deployment.UndoRun;
 import graft.deployment.Workspace;
 import graft.deployment.plan.Plan;
 import graft.deployment.step.host.GraftCommand;
@@ -28,19 +28,19 @@ import picocli.CommandLine.Parameters;
     name = "demo",
     mixinStandardHelpOptions = true,
     header =
-        "Shows it all: two guests without a GPU run a CUDA program on one that the host serves.",
+        "Runs a demonstration: two guests without a GPU run a CUDA program on a GPU of the host.",
     description = {
       "",
       "Plans and applies the example, runs its program in all guests at the same time, shows the"
-          + " status, and takes everything away again. The launcher first installs and builds what"
+          + " status, and removes everything again. The launcher first installs and builds what"
           + " is missing.",
       ""
     },
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft demo",
-      "  graft demo --keep            leave the guests for graft exec and graft status",
-      "  graft demo --output json     ends with one JSON object"
+      "  graft demo --keep            keep the guests, for graft exec and graft status",
+      "  graft demo --output json     print one JSON object at the end"
     })
 public final class DemoCommand implements Callable<Integer> {
   @Mixin Output output;
@@ -48,15 +48,15 @@ public final class DemoCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "DESCRIPTOR",
-      description = "Another example; each guest runs the first program that it is given.")
+      description = "Another descriptor; each guest runs the first program among its files.")
   Path descriptor;
 
-  @Option(names = "--keep", description = "Leave everything as it is at the end.")
+  @Option(names = "--keep", description = "Keep everything at the end.")
   boolean keep;
 
   @Option(
       names = {"-y", "--yes"},
-      description = "For the launcher: install what is missing without asking.")
+      description = "For the launcher: install missing packages without asking.")
   boolean yes;
 
   private double planSeconds;
@@ -128,7 +128,7 @@ public final class DemoCommand implements Callable<Integer> {
     return rows;
   }
 
-  /** As the shell does it, so that its time is the one that a user waits. */
+  /** Starts graft as a shell does, so that the measured time is what a user waits. */
   private void plan() throws Exception {
     List<String> command = GraftCommand.shell(List.of("plan", file().toString()));
     long start = System.nanoTime();
@@ -140,13 +140,13 @@ public final class DemoCommand implements Callable<Integer> {
     output.say(said.stripTrailing());
     if (code != ExitCode.OK) {
       throw new GraftException(
-          "graft plan ended with exit code " + code, "mend what it says, then try again");
+          "graft plan ended with exit code " + code, "fix what the message names, then try again");
     }
   }
 
   private void takeAway(Workspace workspace) throws Exception {
     heading("destroy");
-    TakeBack.destroy(workspace.state(), new TextProgress(output.err()));
+    UndoRun.destroy(workspace.state(), new TextProgress(output.err()));
     output.say("everything is as it was");
   }
 

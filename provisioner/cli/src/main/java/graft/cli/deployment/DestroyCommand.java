@@ -2,22 +2,22 @@ package graft.cli.deployment;
 
 import graft.cli.terminal.Output;
 import graft.cli.terminal.TextProgress;
-import graft.deployment.TakeBack;
+import graft.deployment.UndoRun;
 import graft.deployment.journal.JournalState;
 import graft.deployment.state.StateFolder;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code graft destroy}: takes a whole set-up away. */
+/** {@code graft destroy}: removes a whole deployment. */
 @Command(
     name = "destroy",
     mixinStandardHelpOptions = true,
-    header = "Takes a whole set-up away.",
+    header = "Removes a whole deployment.",
     description = {
       "",
-      "Takes back every step of every apply, last first: guests are ended and removed with their"
-          + " disks, servers stopped, networks removed, tokens deleted. What was there before stays.",
+      "Undoes every step of every apply, last first: guests are stopped and removed with their"
+          + " disks, servers stopped, networks removed, tokens deleted. What existed before stays.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -29,7 +29,7 @@ public final class DestroyCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     StateFolder state = target.state();
-    TakeBack takeBack = new TakeBack(state, "destroy", new TextProgress(output.err()));
-    return TakenBack.report(output, state, takeBack.run(JournalState::newestFirst));
+    UndoRun undo = new UndoRun(state, "destroy", new TextProgress(output.err()));
+    return UndoReport.report(output, state, undo.run(JournalState::newestFirst));
   }
 }

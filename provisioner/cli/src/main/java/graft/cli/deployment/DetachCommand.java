@@ -9,32 +9,32 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code graft detach}: takes a device of the host from a guest. */
+/** {@code graft detach}: detaches a device of the host from a guest. */
 @Command(
     name = "detach",
     mixinStandardHelpOptions = true,
-    header = "Takes a device of the host from a guest, while it runs.",
+    header = "Detaches a device of the host from a running guest.",
     description = {
       "",
-      "Unplugs the device from the guest and gives it back to the driver that it had. The descriptor"
+      "Unplugs the device from the guest and binds it to the driver that it had before. The descriptor"
           + " stays as it is: if it gives the device to the guest, the next graft apply does so"
           + " again.",
       ""
     },
     footerHeading = "%nExamples:%n",
     footer = {
-      "  graft detach lab.yaml alice 0000:65:00.0    a PCI device; of a GPU all functions",
+      "  graft detach lab.yaml alice 0000:65:00.0    a PCI device; for a GPU, all its functions",
       "  graft detach lab alice ib0:2                virtual function 2 of the adapter ib0"
     })
 public final class DetachCommand implements Callable<Integer> {
   @Mixin Output output;
-  @Mixin GivenToGuest given;
+  @Mixin GuestDeviceArguments given;
 
   @Override
   public Integer call() throws Exception {
     DeviceAttachment attachment = given.attachment();
     if (!given.only) {
-      return TakenBack.report(
+      return UndoReport.report(
           output, given.target.state(), attachment.detach(new TextProgress(output.err())));
     }
     Plan plan = attachment.detachPlan();

@@ -28,9 +28,9 @@ import picocli.CommandLine.Parameters;
     header = "Prints a descriptor's guests as an Ansible inventory.",
     description = {
       "",
-      "For the playbook guest.yml in Graft's playbooks folder: each host has what its guest is to"
-          + " have. Secrets are named by their files on this machine. Guests whose address is not"
-          + " known are left out, and named on standard error.",
+      "For the playbook guest.yml in Graft's playbooks folder. Each host has the variables that the"
+          + " playbook needs to set up its guest; secrets are named by their files on this machine."
+          + " Guests without a known address are left out, and named on standard error.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -48,7 +48,7 @@ public final class InventoryCommand implements Callable<Integer> {
       names = "--user",
       defaultValue = "root",
       description =
-          "Whom to log in as where the descriptor does not say (default: ${DEFAULT-VALUE}).")
+          "The user to log in as, where the descriptor names none (default: ${DEFAULT-VALUE}).")
   UserName user;
 
   @Override

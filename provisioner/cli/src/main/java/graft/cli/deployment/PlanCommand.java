@@ -18,9 +18,9 @@ import picocli.CommandLine.Parameters;
     header = "Shows what apply would do, and changes nothing.",
     description = {
       "",
-      "Looks at the host once and compares it with the descriptor and with what was applied"
-          + " before. Lines with + will be done, lines with - will be taken back. Whatever is in"
-          + " the way is reported at once, with its place in the descriptor.",
+      "Examines the host and compares it with the descriptor and with what was applied before."
+          + " Lines with + will be done, lines with - will be undone. All obstacles are reported"
+          + " together, each with its place in the descriptor.",
       ""
     },
     footerHeading = "%nExamples:%n",

@@ -23,15 +23,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft status}: says how a set-up is, and what differs from its descriptor. */
+/**
+ * {@code graft status}: shows the state of a deployment, and how it differs from its descriptor.
+ */
 @Command(
     name = "status",
     mixinStandardHelpOptions = true,
-    header = "Says how a set-up is, and what differs from its descriptor.",
+    header = "Shows the state of a deployment, and how it differs from its descriptor.",
     description = {
       "",
-      "Shows the servers and guests of a set-up, and what graft apply would do now. Without an"
-          + " argument, lists all set-ups. Ends with 0 if nothing differs, 7 if something does.",
+      "Shows the servers and guests of a deployment, and what graft apply would do now. Without an"
+          + " argument, lists all deployments. Ends with 0 if nothing differs, 7 if something does.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -42,7 +44,7 @@ public final class StatusCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "DESCRIPTOR|NAME",
-      description = "The descriptor, or the name of a set-up that was applied.")
+      description = "The descriptor, or the name of a deployment that was applied.")
   String given;
 
   @Override
@@ -53,14 +55,18 @@ public final class StatusCommand implements Callable<Integer> {
     StateFolder state = Deployments.find(given);
     JournalState journal = Deployments.journal(state);
     Map<String, Object> tree = new LinkedHashMap<>();
-    tree.put("setup", state.setup().text());
+    tree.put("setup", state.deployment().text());
     tree.put("descriptor", journal.descriptor());
     tree.put("uri", journal.uri());
     tree.put("partial", journal.isPartial());
     output.say(
         journal.isEmpty()
-            ? state.setup() + ": not applied"
-            : state.setup() + ": applied from " + journal.descriptor() + " on " + journal.uri());
+            ? state.deployment() + ": not applied"
+            : state.deployment()
+                + ": applied from "
+                + journal.descriptor()
+                + " on "
+                + journal.uri());
     try (Connections connections = new Connections()) {
       DeploymentStatus status = new DeploymentStatus(journal, connections);
       tree.put("servers", status.servers());
@@ -81,15 +87,15 @@ public final class StatusCommand implements Callable<Integer> {
     for (StateFolder state : StateFolder.all()) {
       JournalState journal = Deployments.journal(state);
       String word = journal.isPartial() ? "half done" : journal.isEmpty() ? "empty" : "applied";
-      output.say(state.setup() + ": " + word + ", from " + journal.descriptor());
+      output.say(state.deployment() + ": " + word + ", from " + journal.descriptor());
       Map<String, Object> one = new LinkedHashMap<>();
-      one.put("setup", state.setup().text());
+      one.put("setup", state.deployment().text());
       one.put("state", word);
       one.put("descriptor", journal.descriptor());
       all.add(one);
     }
     if (all.isEmpty()) {
-      output.say("no set-up has been applied");
+      output.say("no deployment has been applied");
     }
     output.result(Map.of("setups", all));
     return ExitCode.OK;
@@ -103,13 +109,13 @@ public final class StatusCommand implements Callable<Integer> {
     List<ChannelChoice> channels = DeploymentStatus.channels(state, journal);
     String heading = "differs from " + file + "; graft apply would:";
     if (!Files.exists(file)) {
-      heading = "nothing can be compared:";
+      heading = "the comparison is not possible:";
       differences.add("the descriptor " + file + " is gone");
     } else {
       try (Workspace workspace = new Workspace(file)) {
         Plan plan = workspace.plan(journal, workspace.observe(journal));
         channels = plan.channels();
-        plan.actions().forEach(action -> differences.add(action.step().lane() + ": " + action));
+        plan.actions().forEach(action -> differences.add(action.step().chain() + ": " + action));
       } catch (UnfitHostException e) {
         e.problems().stream().map(Problem::toString).forEach(differences::add);
       }

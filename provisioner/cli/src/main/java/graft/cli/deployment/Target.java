@@ -5,15 +5,17 @@ import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.deployment.state.StateFolder;
 import picocli.CommandLine.Parameters;
 
-/** The set-up that a command is about: a descriptor's file, or the name of one that was applied. */
+/**
+ * The deployment that a command is about: a descriptor's file, or the name of one that was applied.
+ */
 public final class Target {
   @Parameters(
       index = "0",
       paramLabel = "DESCRIPTOR|NAME",
-      description = "The descriptor, or the name of a set-up that was applied.")
+      description = "The descriptor, or the name of a deployment that was applied.")
   public String given;
 
-  /** The state of the set-up. */
+  /** The state of the deployment. */
   public StateFolder state() throws InvalidDescriptorException {
     return Deployments.find(given);
   }

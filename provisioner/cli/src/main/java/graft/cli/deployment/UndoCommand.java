@@ -2,23 +2,23 @@ package graft.cli.deployment;
 
 import graft.cli.terminal.Output;
 import graft.cli.terminal.TextProgress;
-import graft.deployment.TakeBack;
+import graft.deployment.UndoRun;
 import graft.deployment.journal.JournalState;
 import graft.deployment.state.StateFolder;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code graft undo}: takes the last apply back. */
+/** {@code graft undo}: undoes the last apply. */
 @Command(
     name = "undo",
     mixinStandardHelpOptions = true,
-    header = "Takes back what the last apply did.",
+    header = "Undoes the last apply.",
     description = {
       "",
-      "Takes back every step of the last apply, last first, whether it ended, failed or was"
-          + " killed. Steps of earlier applies stay. What the last apply itself took away or"
-          + " replaced does not come back: graft apply of the earlier descriptor makes it again.",
+      "Undoes every step of the last apply, last first, whether it succeeded, failed or was"
+          + " killed. Steps of earlier applies stay. What the last apply itself removed or replaced"
+          + " is not restored: graft apply of the earlier descriptor makes it again.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -30,7 +30,7 @@ public final class UndoCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     StateFolder state = target.state();
-    TakeBack takeBack = new TakeBack(state, "undo", new TextProgress(output.err()));
-    return TakenBack.report(output, state, takeBack.run(JournalState::lastRunNewestFirst));
+    UndoRun undo = new UndoRun(state, "undo", new TextProgress(output.err()));
+    return UndoReport.report(output, state, undo.run(JournalState::lastRunNewestFirst));
   }
 }

@@ -23,8 +23,8 @@ import picocli.CommandLine.Parameters;
     header = "Checks descriptors without looking at the host.",
     description = {
       "",
-      "Reads each descriptor and reports everything that is wrong with it at once, as"
-          + " FILE:LINE:COLUMN. Whether this host fits is said by graft plan.",
+      "Reads each descriptor and reports all its errors, each with FILE:LINE:COLUMN. Whether this"
+          + " host can run it is for graft plan to check.",
       ""
     },
     footerHeading = "%nExamples:%n",

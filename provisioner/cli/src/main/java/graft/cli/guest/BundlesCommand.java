@@ -21,11 +21,11 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "bundles",
     mixinStandardHelpOptions = true,
-    header = "Lists what guests can be given by setup: {bundles: ...}, or shows one.",
+    header = "Lists the bundles for setup: {bundles: ...}, or shows one.",
     description = {
       "",
       "A bundle of your own is a folder NAME with a bundle.yaml, in bundles/ beside the descriptor or"
-          + " in /etc/graft/bundles. Start it from one that is shown.",
+          + " in /etc/graft/bundles. Copy one that is shown here to start with.",
       ""
     },
     footerHeading = "%nExamples:%n",

@@ -11,7 +11,7 @@ final class ChannelTable {
   private ChannelTable() {}
 
   /**
-   * The rows as a table; bandwidth is that of pinned memory, as a program's large copies have it.
+   * The rows as a table; bandwidth is that of pinned memory, which large copies of programs use.
    */
   static String of(List<Map<String, Object>> rows) {
     StringBuilder text = new StringBuilder();

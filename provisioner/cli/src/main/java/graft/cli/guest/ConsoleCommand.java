@@ -29,8 +29,8 @@ import picocli.CommandLine.Parameters;
     header = "Shows what a guest prints on its console.",
     description = {
       "",
-      "The console is written to a file from each start on, so that nothing of a boot is lost; it"
-          + " takes no input. For a shell there is graft exec, or SSH.",
+      "The console is written to a file from the start of the guest, so that nothing of its boot is"
+          + " lost. It takes no input; for a shell use graft exec, or SSH.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -47,12 +47,12 @@ public final class ConsoleCommand implements Callable<Integer> {
   @Option(
       names = {"-n", "--lines"},
       defaultValue = "40",
-      description = "How many lines of the end (default: ${DEFAULT-VALUE}).")
+      description = "How many lines from the end to show (default: ${DEFAULT-VALUE}).")
   int lines;
 
   @Option(
       names = {"-f", "--follow"},
-      description = "Go on with what it prints, until it is off or Ctrl-C.")
+      description = "Keep printing new lines, until the guest is off or Ctrl-C.")
   boolean follow;
 
   @Override
@@ -66,7 +66,7 @@ public final class ConsoleCommand implements Callable<Integer> {
               .orElseThrow(
                   () ->
                       new GraftException(
-                          "what '" + guest + "' prints is kept in no file",
+                          "what '" + guest + "' prints is not kept in a file",
                           "start it by graft apply; under Xen, xenconsoled needs --log=guest too"));
       long shown = Files.exists(log.path()) ? Files.size(log.path()) : 0;
       List<String> tail = log.tail(lines);
@@ -81,7 +81,10 @@ public final class ConsoleCommand implements Callable<Integer> {
     }
   }
 
-  /** Prints what is new; from the start if the guest was started anew. */
+  /**
+   * Prints the new lines. A guest that was restarted has a new file, which is printed from its
+   * start.
+   */
   private long more(Path log, long shown, ConsolePrinter printer) throws Exception {
     long size = Files.exists(log) ? Files.size(log) : 0;
     long from = size < shown ? 0 : shown;

@@ -23,8 +23,8 @@ import picocli.CommandLine.Parameters;
     header = "Copies a file into a guest, or out of it.",
     description = {
       "",
-      "One of the two is GUEST:PATH with an absolute path, the other a file of this machine. A"
-          + " program stays a program. A file that is there is replaced once the copy is whole.",
+      "One of the two is GUEST:PATH with an absolute path, the other a file of this machine."
+          + " Programs stay executable. An existing file is replaced when the copy is complete.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -39,7 +39,7 @@ public final class CpCommand implements Callable<Integer> {
   @Parameters(index = "1", paramLabel = "FROM", description = "The file.")
   String from;
 
-  @Parameters(index = "2", paramLabel = "TO", description = "Where the copy goes.")
+  @Parameters(index = "2", paramLabel = "TO", description = "The destination.")
   String to;
 
   @Override

@@ -25,10 +25,10 @@ import picocli.CommandLine.Parameters;
     header = "Runs a command in a guest.",
     description = {
       "",
-      "The program runs as root and without a shell, and its output is shown when it has ended. The"
-          + " guest is reached by its agent, without a network, or by SSH if that is its way in. Ends"
-          + " with the program's exit code, 128 and"
-          + " the signal's number if a signal ended it, or 125 if it could not be run.",
+      "The program runs as root and without a shell; its output is shown when it has ended. Graft"
+          + " connects by the guest agent, without a network, or by SSH if the guest is set up by SSH."
+          + " Ends with the program's exit code, 128 plus the signal's number if a signal ended it,"
+          + " or 125 if it could not be run.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -54,7 +54,7 @@ public final class ExecCommand implements Callable<Integer> {
       names = "--timeout",
       paramLabel = "TIME",
       defaultValue = "5m",
-      description = "How long it may run, then it is killed (default: ${DEFAULT-VALUE}).")
+      description = "The time after which the program is killed (default: ${DEFAULT-VALUE}).")
   TimeSpan timeout;
 
   @Override

@@ -30,12 +30,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "image",
     mixinStandardHelpOptions = true,
-    header = "Builds, takes in and lists images for guests.",
+    header = "Builds, imports and lists images for guests.",
     synopsisSubcommandLabel = "COMMAND",
     description = {
       "",
-      "A descriptor names an image that is kept here by its name: image: debian:12. Each guest gets a"
-          + " copy that shares what the guest does not write. GRAFT_IMAGE_DIR names another folder.",
+      "A descriptor refers to an image by its name: image: debian:12. Each guest gets a copy-on-write"
+          + " copy. GRAFT_IMAGE_DIR names another folder.",
       ""
     },
     subcommands = {
@@ -62,7 +62,9 @@ public final class ImageCommand implements Runnable {
   private static ImageName name(String text) {
     return ImageName.of(text)
         .orElseThrow(
-            () -> new GraftException("'" + text + "' is no name of an image", "such as debian:12"));
+            () ->
+                new GraftException(
+                    "'" + text + "' is not the name of an image", "such as debian:12"));
   }
 
   private static ImageStore store() {
@@ -82,13 +84,13 @@ public final class ImageCommand implements Runnable {
 
     @Option(
         names = "--infiniband",
-        description = "With the InfiniBand stack, and the kernel that has its drivers.")
+        description = "Include the InfiniBand packages, and a kernel with the drivers.")
     boolean infiniband;
 
     @Option(
         names = "--package",
         paramLabel = "PACKAGE",
-        description = "One more package; may be given several times.")
+        description = "An additional package; may be given several times.")
     List<PackageName> packages = new ArrayList<>();
 
     @Override
@@ -112,7 +114,7 @@ public final class ImageCommand implements Runnable {
   @Command(
       name = "import",
       mixinStandardHelpOptions = true,
-      header = "Takes in a disk image, in any form that QEMU reads.")
+      header = "Imports a disk image, in any format that QEMU reads.")
   static final class Import implements Callable<Integer> {
     @Mixin Output output;
 
@@ -188,7 +190,8 @@ public final class ImageCommand implements Runnable {
         boolean same = store.noted(file).map(ImageStore.sha256(file)::equals).orElse(false);
         well &= same;
         results.put(file.toString(), same ? "ok" : "changed");
-        output.say(file + ": " + (same ? "ok" : "is not what was built or taken in"));
+        output.say(
+            file + ": " + (same ? "ok" : "differs from the image that was built or imported"));
       }
       output.result(results);
       return well ? ExitCode.OK : ExitCode.FAILED;

@@ -13,16 +13,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft revoke}: takes guests' access to their GPUs away. */
+/** {@code graft revoke}: revokes guests' access to their GPUs. */
 @Command(
     name = "revoke",
     mixinStandardHelpOptions = true,
-    header = "Takes guests' access to their GPU away, at once.",
+    header = "Revokes guests' access to their GPU, at once.",
     description = {
       "",
-      "The server ends the guest's sessions, also those of programs that run, and lets none in any"
-          + " more. graft plan shows then that the access is gone, and graft apply gives it again; after"
-          + " graft rotate with a token that nobody has seen.",
+      "The server ends the guest's sessions, also those of running programs, and accepts no new ones."
+          + " graft plan then shows that the access is missing, and graft apply grants it again, after"
+          + " graft rotate with a new token.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -44,9 +44,9 @@ public final class RevokeCommand implements Callable<Integer> {
             Optional.of(guests),
             (guest, tokens) -> {
               tokens.revoke(guest);
-              output.say("guest " + guest + ": has no access any more");
+              output.say("guest " + guest + ": access revoked");
             });
-    output.result(Map.of("setup", state.setup().text(), "revoked", revoked));
+    output.result(Map.of("setup", state.deployment().text(), "revoked", revoked));
     return ExitCode.OK;
   }
 }

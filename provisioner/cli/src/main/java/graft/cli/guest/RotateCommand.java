@@ -17,12 +17,12 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "rotate",
     mixinStandardHelpOptions = true,
-    header = "Gives guests new tokens.",
+    header = "Replaces the tokens of guests.",
     description = {
       "",
-      "The new token goes into the guest and to its server, and the old one is worth nothing from"
-          + " then on. Programs that run go on. A guest that is off gets its token when it is"
-          + " started again by graft apply.",
+      "The new token goes into the guest and to its server, and the old one becomes invalid."
+          + " Running programs are not interrupted. A guest that is off gets its token when graft"
+          + " apply starts it.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -49,7 +49,7 @@ public final class RotateCommand implements Callable<Integer> {
               tokens.rotate(guest);
               output.say("guest " + guest + ": has a new token");
             });
-    output.result(Map.of("setup", state.setup().text(), "rotated", rotated));
+    output.result(Map.of("setup", state.deployment().text(), "rotated", rotated));
     return ExitCode.OK;
   }
 }

@@ -22,24 +22,24 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft verify}: proves guests' vGPUs by a CUDA program. */
+/** {@code graft verify}: tests guests' vGPUs with a CUDA program. */
 @Command(
     name = "verify",
     mixinStandardHelpOptions = true,
-    header = "Runs a CUDA program in guests and says how their vGPUs do.",
+    header = "Runs a CUDA program in guests and reports on their vGPUs.",
     description = {
       "",
-      "Says the device, the channel to its server, how fast copies and launches are, and whether the"
-          + " guest's client is the one of this Graft. Ends with 1 if the program fails in a guest,"
-          + " with 7 if a client is another one.",
+      "Reports the device, the channel to its server, the speed of copies and launches, and whether"
+          + " the guest's client is that of this Graft. Ends with 1 if the program fails in a guest,"
+          + " with 7 if a client is of another version.",
       "",
-      "With --channels it says for each way to the server that a guest is set up for how long a round"
-          + " trip takes and how fast large copies are, which one the client takes, and whether"
-          + " another one is faster; ends with 1 if one of them does not work. What it found is kept:"
-          + " graft status and graft plan show it, and with channel: auto graft apply brings the"
-          + " client the order that it speaks for.",
+      "With --channels it measures each channel that a guest is set up for: the time of a round trip"
+          + " and the speed of large copies. It reports which channel the client uses and whether"
+          + " another one is faster, and ends with 1 if one of them does not work. The results are"
+          + " kept: graft status and graft plan show them, and with channel: auto graft apply gives"
+          + " the client the order that follows from them.",
       "",
-      "A guest alone will do where one set-up has a guest of that name.",
+      "A guest's name alone is enough where only one deployment has a guest of that name.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -66,7 +66,7 @@ public final class VerifyCommand implements Callable<Integer> {
       names = "--timeout",
       paramLabel = "TIME",
       defaultValue = "5m",
-      description = "How long the program may run in a guest (default: ${DEFAULT-VALUE}).")
+      description = "The time limit of the program in a guest (default: ${DEFAULT-VALUE}).")
   TimeSpan timeout;
 
   @Override
@@ -133,7 +133,7 @@ public final class VerifyCommand implements Callable<Integer> {
     }
     List<String> all = AppliedGuest.withClient(journal);
     if (all.isEmpty()) {
-      throw new GraftException("no guest of this set-up has a vGPU", "");
+      throw new GraftException("no guest of this deployment has a vGPU", "");
     }
     return all;
   }
@@ -145,17 +145,19 @@ public final class VerifyCommand implements Callable<Integer> {
     }
     text.append("ok on ").append(row.get("device"));
     text.append(" at ").append(row.getOrDefault("channel", row.get("server")));
-    text.append("\n  copies: ").append(row.get("host_to_device_mb_s")).append(" MB/s there, ");
-    text.append(row.get("device_to_host_mb_s")).append(" MB/s back");
+    text.append("\n  copies: ")
+        .append(row.get("host_to_device_mb_s"))
+        .append(" MB/s to the device, ");
+    text.append(row.get("device_to_host_mb_s")).append(" MB/s from the device");
     text.append("\n  round trip: ").append(row.get("round_trip_us")).append(" us, launch ");
-    text.append(row.get("launch_us")).append(" us, with its end ");
+    text.append(row.get("launch_us")).append(" us, launch and synchronize ");
     text.append(row.get("launch_wait_us")).append(" us");
     text.append("\n  client ").append(row.getOrDefault("client_version", "of an earlier version"));
     text.append(" (").append(row.get("client")).append(')');
     return text.append(
             Boolean.TRUE.equals(row.get("clientIsCurrent"))
                 ? ", this Graft's"
-                : ", not this Graft's: graft apply brings it")
+                : ", not this Graft's: graft apply updates it")
         .toString();
   }
 }

@@ -14,15 +14,15 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code graft doctor}: looks this host over. */
+/** {@code graft doctor}: checks this host. */
 @Command(
     name = "doctor",
     mixinStandardHelpOptions = true,
-    header = "Looks this host over and says how to mend what is missing.",
+    header = "Checks this host and says how to fix what is missing.",
     description = {
       "",
-      "Checks libvirt, the hypervisor, the client, memory, disk and what passing devices through"
-          + " needs. Changes nothing. Ends with 0 if guests can be run, 4 if not; warnings do not"
+      "Checks libvirt, the hypervisor, the client, memory, disk, and the requirements of device"
+          + " passthrough. Changes nothing. Ends with 0 if guests can be run, 4 if not; warnings do not"
           + " count.",
       ""
     },

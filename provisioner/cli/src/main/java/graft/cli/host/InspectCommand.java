@@ -25,8 +25,8 @@ import picocli.CommandLine.Mixin;
     header = "Prints this host as a descriptor to start from.",
     description = {
       "",
-      "Looks for GPUs, InfiniBand adapters and libvirt, and prints a valid descriptor that names"
-          + " them. Changes nothing.",
+      "Finds GPUs, InfiniBand adapters and libvirt, and prints a valid descriptor that names them."
+          + " Changes nothing.",
       ""
     },
     footerHeading = "%nExample:%n",

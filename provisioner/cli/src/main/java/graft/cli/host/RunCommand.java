@@ -27,9 +27,9 @@ import picocli.CommandLine.Parameters;
     header = "Runs a program of this machine on a server's GPU.",
     description = {
       "",
-      "The program finds the client in place of the CUDA driver and needs no change. With --server"
+      "The program is given the client in place of the CUDA driver, and needs no change. With --server"
           + " it uses that server, with the token in --token-file. With --device it gets a private"
-          + " server of its own, which ends with it: that is the way to try a program on a machine"
+          + " server, which ends with the program. --device software runs programs on a machine"
           + " without a GPU.",
       "",
       "Ends with the program's exit code, or 125 if it could not be run.",
@@ -61,7 +61,8 @@ public final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--name",
       paramLabel = "NAME",
-      description = "The name that the server knows the token by (default: ${DEFAULT-VALUE}).",
+      description =
+          "The name that belongs to the token in the server's list (default: ${DEFAULT-VALUE}).",
       defaultValue = "${sys:user.name}")
   String name;
 
@@ -74,7 +75,7 @@ public final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--memory",
       paramLabel = "SIZE",
-      description = "How much memory the device of --device has.")
+      description = "The memory size of the device of --device.")
   MemorySize memory;
 
   @Parameters(
@@ -86,7 +87,7 @@ public final class RunCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     if (where.server != null) {
-      // A server without --insecure refuses who has none, and says so.
+      // Without a token, a server without --insecure refuses the program with a message.
       return run(where.server, name, tokenFile == null ? null : tokenFile.toAbsolutePath());
     }
     try (PrivateServer server = PrivateServer.start(where.device, memory)) {
@@ -100,7 +101,7 @@ public final class RunCommand implements Callable<Integer> {
     ProgramEnvironment.remote("server", ClientFolder.existing(), server.toString(), client, token)
         .applyTo(builder.environment());
     try {
-      // Ctrl-C reaches the program too; it decides what to do, and we wait for it.
+      // Ctrl-C reaches the program too. The program decides what to do, and graft waits for it.
       return builder.start().waitFor();
     } catch (IOException e) {
       throw new GraftException(e.getMessage(), "", e);

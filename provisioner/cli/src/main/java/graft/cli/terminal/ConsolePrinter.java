@@ -7,11 +7,11 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
-/** Makes what a guest prints on its console fit for a terminal, piece by piece. */
+/** Makes the output of a guest's console safe for a terminal, chunk by chunk. */
 public final class ConsolePrinter {
   private static final char ESCAPE = 0x1b;
 
-  /** Longer than any sequence that programs use: what is longer is shown and not awaited. */
+  /** The longest control sequence that is waited for. Programs use shorter ones. */
   private static final int LONGEST_SEQUENCE = 256;
 
   private final CharsetDecoder decoder =
@@ -23,7 +23,9 @@ public final class ConsolePrinter {
   private byte[] undecoded = new byte[0];
   private String unfinished = "";
 
-  /** The next piece; the beginning of a sequence at its end waits for the piece after it. */
+  /**
+   * Converts the next chunk. An incomplete control sequence at its end waits for the next chunk.
+   */
   public String next(byte[] piece) {
     String text = unfinished + decode(piece);
     int escape = text.lastIndexOf(ESCAPE);

@@ -5,7 +5,7 @@ public final class ExitCode {
   /** Done, or nothing to do. */
   public static final int OK = 0;
 
-  /** It failed; what was begun has been taken back. */
+  /** It failed; the steps that were begun have been undone. */
   public static final int FAILED = 1;
 
   /** The command line is wrong. */
@@ -14,13 +14,13 @@ public final class ExitCode {
   /** The descriptor is wrong. */
   public static final int DESCRIPTOR = 3;
 
-  /** This host does not fit the descriptor, or lacks something; nothing was changed. */
+  /** This host does not meet the requirements of the descriptor; nothing was changed. */
   public static final int HOST = 4;
 
-  /** Something is left half done: {@code graft apply} goes on, {@code graft undo} takes it back. */
+  /** Interrupted or incomplete: {@code graft apply} continues, {@code graft undo} reverts it. */
   public static final int PARTIAL = 5;
 
-  /** Another graft works on the same set-up. */
+  /** Another graft works on the same deployment. */
   public static final int BUSY = 6;
 
   /** The state differs from the descriptor ({@code status}). */

@@ -23,7 +23,7 @@ public final class Output {
 
   @Option(
       names = {"-v", "--verbose"},
-      description = "Log what is done to standard error; -vv logs more.")
+      description = "Log to standard error; -vv logs more.")
   void verbose(boolean[] times) {
     Logging.verbosity(times.length);
   }
@@ -35,7 +35,7 @@ public final class Output {
     return format == Format.json;
   }
 
-  /** Prints a line for people; nothing if the output is for programs. */
+  /** Prints a line of text; nothing where the output is JSON. */
   public void say(String text) {
     if (!isJson()) {
       out().println(text);
@@ -43,7 +43,7 @@ public final class Output {
     }
   }
 
-  /** Prints the result for programs; nothing if the output is for people. */
+  /** Prints the result as JSON; nothing where the output is text. */
   public void result(Object tree) {
     if (isJson()) {
       out().println(Json.pretty(tree));

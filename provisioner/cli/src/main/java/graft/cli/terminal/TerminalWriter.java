@@ -7,8 +7,8 @@ import java.io.PrintWriter;
 import java.io.Writer;
 
 /**
- * Passes text on to the user's terminal with control characters made visible: much of what a
- * command says quotes a guest, and a terminal obeys what it is sent.
+ * Writes text to the terminal with control characters made visible: many messages quote a guest,
+ * and the guest must not be able to send control sequences to the terminal.
  */
 public final class TerminalWriter extends FilterWriter {
   private TerminalWriter(Writer out) {

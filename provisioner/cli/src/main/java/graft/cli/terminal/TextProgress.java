@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 
-/** Prints how a plan goes, one line an event, to standard error. */
+/** Prints the progress of a plan to standard error, one line per event. */
 public final class TextProgress implements DeploymentProgress {
   private static final Duration WORTH_SAYING = Duration.ofSeconds(1);
 
@@ -62,7 +62,7 @@ public final class TextProgress implements DeploymentProgress {
   }
 
   private synchronized void say(Step step, String text) {
-    err.println(step.lane() + ": " + text);
+    err.println(step.chain() + ": " + text);
     err.flush();
   }
 }

@@ -4,7 +4,7 @@ import graft.deployment.journal.Entry;
 import graft.deployment.journal.Journal;
 import graft.deployment.plan.Action;
 import graft.deployment.plan.Plan;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StoppedException;
@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out a plan. A step is in the journal before it is begun; if one fails, everything that
- * this run did is taken back, last first.
+ * Carries out a plan. The journal records a step before it begins; if one fails, everything that
+ * this run did is undone, last first.
  */
 public final class Applier {
   private static final Logger LOG = LoggerFactory.getLogger(Applier.class);
@@ -42,8 +42,8 @@ public final class Applier {
    * Carries out a plan.
    *
    * @param descriptor the file, for the journal
-   * @param keepOnFailure whether a failed run is left as it is, to be looked at
-   * @throws ApplyFailedException if a step failed; it says whether all was taken back
+   * @param keepOnFailure whether to undo nothing after a failure
+   * @throws ApplyFailedException if a step failed; it says whether all was undone
    */
   public void apply(Plan plan, String descriptor, boolean keepOnFailure)
       throws InterruptedException {
@@ -56,7 +56,7 @@ public final class Applier {
     List<String> undoErrors = undoer.undo(back);
     if (!undoErrors.isEmpty()) {
       journal.end(run, "partial");
-      throw new ApplyFailedException("the old state could not be taken back", undoErrors, true);
+      throw new ApplyFailedException("the old state could not be undone", undoErrors, true);
     }
     if (doAll(plan, run)) {
       journal.end(run, "applied");
@@ -73,8 +73,8 @@ public final class Applier {
     journal.end(run, notUndone.isEmpty() ? "undone" : "partial");
     String outcome =
         notUndone.isEmpty()
-            ? "everything that this run did has been taken back"
-            : "not everything could be taken back";
+            ? "everything that this run did has been undone"
+            : "not everything could be undone";
     throw new ApplyFailedException(outcome, all, !notUndone.isEmpty());
   }
 
@@ -90,23 +90,23 @@ public final class Applier {
   }
 
   private boolean doAll(Plan plan, long run) throws InterruptedException {
-    var lanes = plan.byLane(Action.Kind.DO);
-    for (Lane.Phase phase : Lane.Phase.values()) {
+    var chains = plan.byChain(Action.Kind.DO);
+    for (Chain.Phase phase : Chain.Phase.values()) {
       List<Callable<Boolean>> work = new ArrayList<>();
-      lanes.forEach(
-          (lane, actions) -> {
-            if (lane.phase() == phase) {
-              work.add(() -> lane(actions, run));
+      chains.forEach(
+          (chain, actions) -> {
+            if (chain.phase() == phase) {
+              work.add(() -> chain(actions, run));
             }
           });
-      if (!Lanes.run(work)) {
+      if (!Chains.run(work)) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean lane(List<Action> actions, long run) {
+  private boolean chain(List<Action> actions, long run) {
     for (Action action : actions) {
       if (context.isStopping() || !step(action.step(), run)) {
         return false;
@@ -136,13 +136,16 @@ public final class Applier {
       if (begun) {
         journal.failed(step, error);
       }
-      errors.add(step.lane() + ": " + error);
+      errors.add(step.chain() + ": " + error);
       listener.failed(step, error);
       return false;
     }
   }
 
-  /** What was there before the step was first begun: done anew, it must not take its own work. */
+  /**
+   * The values from before the step first began. A step that is repeated would otherwise save the
+   * result of its own earlier, interrupted run.
+   */
   private Map<String, Object> before(Step step) throws Exception {
     Optional<Entry> first = journal.entry(step.id());
     return first.isPresent() ? first.get().before() : step.before(context);

@@ -14,12 +14,12 @@ public final class ApplyFailedException extends GraftException {
   ApplyFailedException(String outcome, List<String> errors, boolean partial) {
     super(
         String.join("\n", errors) + "\n" + outcome,
-        partial ? "graft apply goes on from here; graft undo takes it back" : "");
+        partial ? "graft apply continues from here; graft undo reverts it" : "");
     this.errors = List.copyOf(new ArrayList<>(errors));
     this.partial = partial;
   }
 
-  /** Everything that went wrong, each with its lane. */
+  /** Everything that went wrong, each with its chain. */
   public List<String> errors() {
     return errors;
   }

@@ -3,9 +3,9 @@ package graft.deployment.apply;
 import graft.deployment.step.Step;
 import java.time.Duration;
 
-/** Hears how a plan goes, from several threads. */
+/** Receives the progress of a plan, from several threads. */
 public interface ApplyListener {
-  /** Hears nothing. */
+  /** Ignores everything. */
   ApplyListener NONE = new ApplyListener() {};
 
   default void beginning(Step step) {}

@@ -4,7 +4,7 @@ import graft.common.GraftException;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.sriov.HostException;
 
-/** What to tell people of an exception. */
+/** Messages for exceptions. */
 final class Errors {
   private Errors() {}
 

@@ -9,7 +9,7 @@ import graft.hypervisors.libvirt.LibvirtHost;
 import graft.sriov.vf.HostAccess;
 import java.util.Map;
 
-/** What steps of one run share. */
+/** What the steps of one run share. */
 public final class LiveContext implements StepContext {
   private final Connections connections;
   private final HostAccess host;
@@ -21,7 +21,7 @@ public final class LiveContext implements StepContext {
     this(connections, HostAccess.thisHost(), journal, listener);
   }
 
-  /** For a host that is not this one. */
+  /** With another host than this one, for tests. */
   public LiveContext(
       Connections connections, HostAccess host, Journal journal, ApplyListener listener) {
     this.host = host;

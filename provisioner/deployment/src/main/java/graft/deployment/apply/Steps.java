@@ -3,15 +3,15 @@ package graft.deployment.apply;
 import graft.deployment.step.StepCodec;
 import graft.deployment.step.StepKind;
 import graft.deployment.step.device.ApplyAtBoot;
+import graft.deployment.step.device.AssignMediatedDevice;
 import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.BindPciDevice;
 import graft.deployment.step.device.KeepDriversAway;
 import graft.deployment.step.device.MakeFunctions;
+import graft.deployment.step.device.MakeNvidiaVgpu;
 import graft.deployment.step.device.ReserveHugePages;
 import graft.deployment.step.device.SetModuleOptions;
 import graft.deployment.step.device.SetUpFunction;
-import graft.deployment.step.device.TakeDevice;
-import graft.deployment.step.device.TakeMediated;
-import graft.deployment.step.device.TakeVgpu;
 import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.BuildInitramfs;
 import graft.deployment.step.guest.BuildSeed;
@@ -46,7 +46,7 @@ import java.util.Map;
  * something else. A component that gets another name needs a reader of the former one.
  */
 public final class Steps {
-  /** By id. */
+  /** All kinds. */
   public static final List<StepKind> KINDS =
       List.of(
           new StepKind("reserve-huge-pages", ReserveHugePages.class),
@@ -54,9 +54,9 @@ public final class Steps {
           new StepKind("set-vf-autoprobe", KeepDriversAway.class),
           new StepKind("set-vf-count", MakeFunctions.class),
           new StepKind("configure-vf", SetUpFunction.class),
-          new StepKind("assign-pci-device", TakeDevice.class),
-          new StepKind("assign-mediated-device", TakeMediated.class),
-          new StepKind("assign-nvidia-vgpu", TakeVgpu.class),
+          new StepKind("assign-pci-device", BindPciDevice.class),
+          new StepKind("assign-mediated-device", AssignMediatedDevice.class),
+          new StepKind("assign-nvidia-vgpu", MakeNvidiaVgpu.class),
           new StepKind("attach-device", AttachDevice.class),
           new StepKind("apply-at-boot", ApplyAtBoot.class),
           new StepKind("raise-grant-limit", RaiseGrantLimit.class),
@@ -83,9 +83,7 @@ public final class Steps {
           new StepKind("order-channels", OrderChannels.class),
           new StepKind("verify-cuda", VerifyCuda.class));
 
-  /**
-   * What journals called the kinds before they had ids: the simple names that the classes had then.
-   */
+  /** The names of kinds in journals from before the ids: the simple class names of that time. */
   public static final Map<String, String> FORMER_NAMES =
       Map.ofEntries(
           Map.entry("ReserveHugePages", "reserve-huge-pages"),

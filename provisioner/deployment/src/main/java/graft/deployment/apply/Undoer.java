@@ -1,7 +1,7 @@
 package graft.deployment.apply;
 
 import graft.deployment.journal.Journal;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import java.util.ArrayList;
@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes steps back, and nothing from under a step that is still there: where one cannot be taken
- * back, the phases before it stay, and so do the steps before it in its lane unless it can be left.
+ * Undoes steps, but never a step on which another one that stays depends. Where a step cannot be
+ * undone, the phases before it stay, and so do the steps before it in its chain, unless the step
+ * can be left.
  */
 public final class Undoer {
   private static final Logger LOG = LoggerFactory.getLogger(Undoer.class);
@@ -31,34 +32,34 @@ public final class Undoer {
   }
 
   /**
-   * Takes steps back: the phases backwards, lanes side by side.
+   * Undoes steps: the phases in reverse order, the chains of a phase in parallel.
    *
-   * @param steps in the order in which they are to go, those of a lane last first
-   * @return what went wrong; what was left for it is in the journal still
+   * @param steps in the order in which they are to go, those of a chain last first
+   * @return the errors; steps that were not undone stay in the journal
    */
   public List<String> undo(List<Step> steps) throws InterruptedException {
     List<String> errors = Collections.synchronizedList(new ArrayList<>());
-    Lane.Phase[] phases = Lane.Phase.values();
+    Chain.Phase[] phases = Chain.Phase.values();
     for (int i = phases.length - 1; i >= 0; i--) {
-      Map<Lane, List<Step>> lanes = new LinkedHashMap<>();
+      Map<Chain, List<Step>> chains = new LinkedHashMap<>();
       for (Step step : steps) {
-        if (step.lane().phase() == phases[i]) {
-          lanes.computeIfAbsent(step.lane(), lane -> new ArrayList<>()).add(step);
+        if (step.chain().phase() == phases[i]) {
+          chains.computeIfAbsent(step.chain(), chain -> new ArrayList<>()).add(step);
         }
       }
       List<Callable<Boolean>> work = new ArrayList<>();
-      lanes.values().forEach(lane -> work.add(() -> undoLane(lane, errors)));
-      if (!Lanes.run(work)) {
+      chains.values().forEach(chain -> work.add(() -> undoChain(chain, errors)));
+      if (!Chains.run(work)) {
         break;
       }
     }
     return List.copyOf(errors);
   }
 
-  /** Whether nothing of the lane is left. */
-  private boolean undoLane(List<Step> lane, List<String> errors) {
+  /** Whether nothing of the chain is left. */
+  private boolean undoChain(List<Step> chain, List<String> errors) {
     boolean well = true;
-    for (Step step : lane) {
+    for (Step step : chain) {
       boolean undone = undoStep(step, errors);
       well &= undone;
       if (!undone && !step.canBeLeft()) {
@@ -79,7 +80,7 @@ public final class Undoer {
       listener.undone(step);
       return true;
     } catch (Exception e) {
-      String error = step.lane() + ": cannot undo '" + step.name() + "': " + Errors.said(e);
+      String error = step.chain() + ": cannot undo '" + step.name() + "': " + Errors.said(e);
       LOG.info("{} not undone", step.id(), e);
       errors.add(error);
       listener.undoFailed(step, error);

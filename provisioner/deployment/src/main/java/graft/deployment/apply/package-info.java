@@ -1,2 +1,2 @@
-/** Carries plans out, and takes steps back, with every step in the journal first. */
+/** Carries plans out and undoes steps; the journal records every step first. */
 package graft.deployment.apply;

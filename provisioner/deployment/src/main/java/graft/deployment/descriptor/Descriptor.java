@@ -29,30 +29,31 @@ import java.util.Optional;
  */
 @Doc("A host, its GPUs and fabric, and the guests that use them.")
 public record Descriptor(
-    @Key("graft") @Range(min = 1, max = 1) @Doc("The version of the descriptor's form: 1.")
+    @Key("graft") @Range(min = 1, max = 1) @Doc("The version of the descriptor format: 1.")
         int version,
-    @Doc("What this set-up is called on the host. The file's name without its ending if absent.")
+    @Doc("The name of the deployment. If absent, the name of the file without its extension.")
         Optional<Name> name,
     @Default("auto")
         @Doc(
-            "Which hypervisor runs the guests. auto: KVM where it works, Xen in its dom0, else QEMU.")
+            "The hypervisor that runs the guests. auto: KVM where it works, Xen in its dom0, else QEMU.")
         HypervisorChoice hypervisor,
     @Default("auto")
-        @Doc("This machine's libvirt. auto: the system's daemon if it answers, else the session's.")
+        @Doc(
+            "The URI of libvirt on this machine. auto: the system daemon if it answers, else the session daemon.")
         LibvirtUri libvirt,
-    @Doc("The GPUs that guests use, wherever they are.") List<Gpu> gpus,
+    @Doc("The GPUs that guests use, on this host or elsewhere.") List<Gpu> gpus,
     @Doc("The InfiniBand and RoCE adapters of this host.") Optional<Fabric> fabric,
-    @Doc("libvirt networks that Graft makes. Networks that exist need no entry.")
+    @Doc("libvirt networks that Graft creates. Existing networks need no entry.")
         List<Network> networks,
     @Doc("Other machines that serve GPUs.") List<Node> nodes,
     @Doc("The guests.") List<Guest> guests) {
 
-  /** The name of the set-up; a reader always gives one. */
-  public Name setupName() {
+  /** The name of the deployment, which a descriptor that was read always has. */
+  public Name deploymentName() {
     return name.orElseThrow();
   }
 
-  /** Whether any of it is about devices of the host and where they are. */
+  /** Whether it names devices of the host, or a placement on the host. */
   public boolean usesDevices() {
     return fabric.isPresent()
         || gpus.stream().anyMatch(gpu -> gpu.owner().kind() == Owner.Kind.GUEST)
@@ -69,7 +70,7 @@ public record Descriptor(
     return guests.stream().filter(g -> wanted.equals(g.name())).findFirst();
   }
 
-  /** The same with another guest in the place of one. */
+  /** A copy with one guest replaced. */
   public Descriptor with(Guest before, Guest after) {
     List<Guest> changed = guests.stream().map(g -> g.equals(before) ? after : g).toList();
     return new Descriptor(

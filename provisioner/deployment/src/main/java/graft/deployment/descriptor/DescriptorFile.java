@@ -10,12 +10,12 @@ import java.util.Optional;
  * A valid descriptor and where it came from.
  *
  * @param path the file as the user named it
- * @param positions where its parts stand in the file
+ * @param positions the positions of its parts in the file
  */
 public record DescriptorFile(Descriptor descriptor, Path path, Positions positions) {
 
   /**
-   * A file that the descriptor names: relative names count from the descriptor's folder, and {@code
+   * A file that the descriptor names: relative names start at the descriptor's folder, and {@code
    * debian:12} is an image that Graft keeps.
    */
   public Path resolve(String named) {

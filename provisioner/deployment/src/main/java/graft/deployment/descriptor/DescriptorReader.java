@@ -59,7 +59,7 @@ public final class DescriptorReader {
     throw new InvalidDescriptorException(problems.sorted());
   }
 
-  /** The descriptor with the file's name where it has none of its own. */
+  /** The descriptor, named after the file where it has no name of its own. */
   private static Descriptor named(
       Descriptor bound, Path path, Positions positions, Problems problems)
       throws InvalidDescriptorException {

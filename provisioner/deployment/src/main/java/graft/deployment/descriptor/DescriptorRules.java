@@ -21,7 +21,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * Rules between the parts of a descriptor: names that must be there, be unique, be claimed once.
+ * Rules between the parts of a descriptor: names that must exist, be unique, or be claimed once.
  *
  * <p>Runs on descriptors that already have problems too, so any required part may be null.
  */
@@ -55,15 +55,18 @@ final class DescriptorRules {
     return descriptor.fabric().map(Fabric::adapters).orElse(List.of());
   }
 
-  /** Guests' files, devices and servers are made beside the hypervisor, not through libvirt. */
+  /**
+   * Refuses remote hypervisors: guests' files, devices and servers are created on this machine,
+   * without libvirt.
+   */
   private void connection() {
     LibvirtUri libvirt = descriptor.libvirt();
     if (libvirt != null && !libvirt.isLocal()) {
       problems.add(
           positions.of(descriptor, "libvirt"),
           libvirt
-              + " is on another machine; a guest's files, devices and server are made on the one"
-              + " that graft runs on",
+              + " is on another machine; a guest's files, devices and server are created on the"
+              + " machine that graft runs on",
           "run graft there");
     }
   }
@@ -132,7 +135,7 @@ final class DescriptorRules {
     return names;
   }
 
-  /** Reports a name that nothing in the descriptor has. */
+  /** Reports a name that the descriptor does not define. */
   static void reference(
       Position at, String kind, Name wanted, Collection<String> known, Problems problems) {
     if (wanted != null && !known.contains(wanted.text())) {

@@ -10,10 +10,10 @@ public final class DescriptorSchema {
 
   private DescriptorSchema() {}
 
-  /** The reference for people, in Markdown. */
+  /** The reference, in Markdown. */
   public static String reference() {
     return Reference.of(Descriptor.class, "The descriptor, version 1")
-        + "\nFiles that a descriptor names count from its own folder; `~/` is the home folder. YAML's"
+        + "\nRelative paths in a descriptor start at its own folder; `~/` is the home folder. YAML's"
         + "\nanchors and `<<` work. This page is printed by `graft schema --markdown`.\n";
   }
 

@@ -30,7 +30,7 @@ final class FabricRules {
       Position at = positions.of(adapter, "device");
       Position before = adapter.device() == null ? null : devices.putIfAbsent(adapter.device(), at);
       if (before != null) {
-        problems.add(at, adapter.device() + " is set up already", "see " + before);
+        problems.add(at, adapter.device() + " is configured already", "see " + before);
       }
       functions(adapter);
     }
@@ -49,7 +49,7 @@ final class FabricRules {
             "there is no virtual function " + vf.index() + ": the adapter has " + adapter.count(),
             "raise 'vfs'");
       }
-      // One port may have the GUID of its node: that is how single-port adapters come.
+      // A port may have the same GUID as its node: single-port adapters are delivered so.
       unique("GUID", vf.nodeGuid(), positions.of(vf, "node-guid"));
       if (!vf.portGuid().equals(vf.nodeGuid())) {
         unique("GUID", vf.portGuid(), positions.of(vf, "port-guid"));

@@ -28,15 +28,15 @@ import java.util.stream.Stream;
 
 /** Rules of guests. */
 final class GuestRules {
-  /** Less than this boots no Linux kernel with an initramfs. */
+  /** The minimum that boots a Linux kernel with an initramfs. */
   private static final MemorySize LEAST_MEMORY = MemorySize.ofMib(64);
 
   private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
-  /** It names a folder in sysfs. */
+  /** The type is the name of a folder in sysfs. */
   private static final String MDEV_TYPE = "[A-Za-z0-9][A-Za-z0-9_.-]{0,62}";
 
-  /** Rings for one process and a little for it to pin. */
+  /** The rings of one process, and some memory for it to pin. */
   private static final MemorySize LEAST_REGION = MemorySize.ofMib(16);
 
   private final Descriptor descriptor;
@@ -103,7 +103,7 @@ final class GuestRules {
     if (gpu.isPresent() && owns(guest, gpu.get())) {
       problems.add(
           positions.of(guest, "vgpu"),
-          "the guest owns '" + vgpu.gpu() + "' and needs no vGPU of it",
+          "the guest owns '" + vgpu.gpu() + "' and cannot have a vGPU of it too",
           "remove 'vgpu', or change the owner");
     }
     if (vgpu.region() != null
@@ -143,7 +143,7 @@ final class GuestRules {
     share(device);
   }
 
-  /** A vGPU that is made, of a GPU or of a virtual function of one. */
+  /** An NVIDIA vGPU that Graft creates on a GPU or on a virtual function of a GPU. */
   private void share(Passthrough device) {
     boolean mediated = device.mdev().isPresent();
     if (mediated && !device.mdev().get().matches(UUID)) {
@@ -161,19 +161,21 @@ final class GuestRules {
     if (mediated && device.of().isPresent() != device.type().isPresent()) {
       problems.add(
           positions.of(device),
-          "a mediated device that is made needs both 'of' and 'type'",
+          "a mediated device that is to be created needs both 'of' and 'type'",
           "ls /sys/bus/pci/devices/GPU/mdev_supported_types lists the types");
     }
     if (!mediated && device.of().isPresent()) {
-      problems.add(positions.of(device, "of"), "'of' goes with 'mdev'");
+      problems.add(positions.of(device, "of"), "'of' belongs to 'mdev'");
     }
     if (!mediated && device.type().isPresent()) {
       if (device.pci().isEmpty()) {
-        problems.add(positions.of(device, "type"), "'type' goes with 'mdev' or 'pci'");
+        problems.add(positions.of(device, "type"), "'type' belongs to 'mdev' or 'pci'");
       } else if (!device.type().get().matches("[1-9][0-9]{0,8}")) {
         problems.add(
             positions.of(device, "type"),
-            "the vGPU type of a virtual function is a number, not '" + device.type().get() + "'",
+            "the NVIDIA vGPU type of a virtual function is a number, not '"
+                + device.type().get()
+                + "'",
             "its file nvidia/creatable_vgpu_types lists them");
       }
     }
@@ -238,25 +240,24 @@ final class GuestRules {
           "'pin' names " + pin.size() + " CPUs of the host for " + guest.cpus() + " of the guest");
     }
     if (pin.stream().anyMatch(cpu -> cpu < 0)) {
-      problems.add(at, "a CPU has no negative number");
+      problems.add(at, "CPU numbers are not negative");
     }
   }
 
   private void setup(Setup setup, Guest guest) {
     boolean kernel = guest.kernel().isPresent();
-    if (setup.way() == Setup.Way.INITRAMFS
+    if (setup.way() == Setup.Method.INITRAMFS
         && (!kernel || guest.kernel().get().initramfs().isEmpty())) {
-      problems.add(
-          positions.of(setup, "way"), "the guest boots no initramfs that could be added to");
+      problems.add(positions.of(setup, "way"), "the guest boots no initramfs");
     }
-    if (setup.way() == Setup.Way.SEED && kernel) {
+    if (setup.way() == Setup.Method.SEED && kernel) {
       problems.add(
           positions.of(setup, "way"),
           "a guest that boots a kernel directly has no cloud-init to read a seed",
           "use way: initramfs");
     }
-    if (setup.way() == Setup.Way.SSH && setup.ssh().isEmpty()) {
-      problems.add(positions.of(setup, "way"), "the way ssh needs the key 'ssh'");
+    if (setup.way() == Setup.Method.SSH && setup.ssh().isEmpty()) {
+      problems.add(positions.of(setup, "way"), "the install method ssh needs the key 'ssh'");
     }
     for (BundleUse use : setup.bundles()) {
       if (use.set().stream().anyMatch(setting -> !setting.matches("[a-z0-9-]+=.*"))) {
@@ -273,15 +274,14 @@ final class GuestRules {
         problems.add(at, "'" + file.path() + "' is not an absolute path of a file");
       }
       if (!paths.add(file.path())) {
-        problems.add(at, "two files go to " + file.path());
+        problems.add(at, "two files have the path " + file.path());
       }
     }
   }
 
   private void ready(Ready ready) {
     if ((ready.when() == Ready.When.CONSOLE) != ready.text().isPresent()) {
-      problems.add(
-          positions.of(ready), "'text' is the sign of when: console, and goes with nothing else");
+      problems.add(positions.of(ready), "'text' belongs to when: console, and to no other value");
     }
     if (ready.text().isPresent() && ready.text().get().isEmpty()) {
       problems.add(positions.of(ready, "text"), "the text is empty");

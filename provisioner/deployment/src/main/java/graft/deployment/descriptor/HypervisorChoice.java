@@ -4,7 +4,7 @@ package graft.deployment.descriptor;
 public enum HypervisorChoice {
   /** The best that the host's libvirt offers. */
   AUTO,
-  /** KVM, and nothing slower. */
+  /** KVM only. */
   KVM,
   /** QEMU's own emulation (TCG). */
   QEMU,

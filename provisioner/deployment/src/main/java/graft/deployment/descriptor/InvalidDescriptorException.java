@@ -15,7 +15,7 @@ public final class InvalidDescriptorException extends Exception {
     this.problems = List.copyOf(problems);
   }
 
-  /** All that is wrong, in the order of the file. */
+  /** The problems, in the order of the file. */
   public List<Problem> problems() {
     return problems;
   }

@@ -6,15 +6,16 @@ import graft.common.values.Name;
 import graft.common.values.Subnet;
 
 /** A libvirt network that Graft makes. */
-@Doc("A libvirt network that Graft makes and takes away again.")
+@Doc("A libvirt network that Graft creates, and removes with the deployment.")
 public record Network(
     @Doc("Its name in libvirt.") Name name,
-    @Doc("The host's address on it, with the length of the network.") Subnet address,
-    @Default("nat") @Doc("nat: guests reach the outside through the host; isolated: they do not.")
+    @Doc("The host's address on it, with the prefix length.") Subnet address,
+    @Default("nat")
+        @Doc("nat: guests reach other networks through the host; isolated: they do not.")
         Mode mode,
-    @Default("true") @Doc("Whether guests get their addresses there by DHCP.") boolean dhcp) {
+    @Default("true") @Doc("Whether the network has DHCP.") boolean dhcp) {
 
-  /** What guests on the network reach. */
+  /** What guests on the network can reach. */
   public enum Mode {
     NAT,
     ISOLATED

@@ -7,6 +7,6 @@ import graft.common.values.Name;
 /** Another machine that serves GPUs. */
 @Doc("Another machine that serves GPUs.")
 public record Node(
-    @Doc("What this descriptor calls it.") Name name,
-    @Doc("Where its server is.") Endpoint server,
-    @Doc("A file with the token that its server knows, mode 0600.") String tokenFile) {}
+    @Doc("Its name in this descriptor.") Name name,
+    @Doc("The address of its server.") Endpoint server,
+    @Doc("A file with a token that its server accepts, mode 0600.") String tokenFile) {}

@@ -42,7 +42,7 @@ public final class Doctor {
     this.isolation = isolation;
   }
 
-  /** Everything that was found, the good too. */
+  /** All findings, including those without a problem. */
   public List<Finding> examine() {
     findings.add(Finding.ok("Java", Runtime.version().toString()));
     libvirt();
@@ -129,7 +129,7 @@ public final class Doctor {
     findings.add(
         memory.compareTo(LITTLE_MEMORY) >= 0
             ? Finding.ok("memory", found)
-            : Finding.warning("memory", found, "end something, or give guests less"));
+            : Finding.warning("memory", found, "end other programs, or give guests less memory"));
     disk(CurrentUser.stateFolder(environment));
     if (CurrentUser.isRoot()) {
       disk(Path.of("/var/lib/libvirt/images"));
@@ -174,7 +174,7 @@ public final class Doctor {
     } else {
       findings.add(Finding.ok("GPU", gpus.size() + ", driver " + driver));
     }
-    // None of it keeps a guest without devices of the host from running.
+    // Guests without devices of the host run in spite of these findings: they are warnings.
     for (graft.sriov.preflight.Finding one : Preflight.check(RootFolder.thisHost(), pci)) {
       boolean well = one.level() == graft.sriov.preflight.Finding.Level.OK;
       String fix = String.join("; ", one.commands());

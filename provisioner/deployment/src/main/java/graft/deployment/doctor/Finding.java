@@ -1,14 +1,14 @@
 package graft.deployment.doctor;
 
 /**
- * What one check found.
+ * The result of one check.
  *
- * @param subject what was looked at, in a word or two
- * @param found what is there
+ * @param subject what was checked, in a word or two
+ * @param found the state of the subject
  * @param fix what to do; empty if nothing
  */
 public record Finding(Level level, String subject, String found, String fix) {
-  /** How bad it is. */
+  /** The severity. */
   public enum Level {
     OK,
     /** It works, with a drawback, or something that not everybody needs is missing. */

@@ -20,7 +20,7 @@ public final class Starter {
   /**
    * A starter for a host.
    *
-   * @param findings what its devices lack for being given to guests
+   * @param findings what its devices lack for passthrough
    * @param uri the libvirt connection; empty if none answers
    */
   public Starter(HostFacts host, HostPci pci, List<Finding> findings, String uri) {
@@ -30,7 +30,7 @@ public final class Starter {
     this.uri = uri;
   }
 
-  /** A valid descriptor; whatever needs a decision stands in comments. */
+  /** A valid descriptor; parts that need a decision are in comments. */
   public String descriptor() {
     StringBuilder text = new StringBuilder();
     text.append("# A descriptor to start from, by graft inspect.\n");
@@ -121,7 +121,7 @@ public final class Starter {
     }
   }
 
-  /** What is not well with a device, and the commands that mend it. */
+  /** The problems of a device, and the commands that fix them. */
   private void comments(StringBuilder text, String indent, String subject) {
     for (Finding finding : findings) {
       if (finding.subject().equals(subject) && finding.level() != Finding.Level.OK) {

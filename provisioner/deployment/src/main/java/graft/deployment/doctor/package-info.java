@@ -1,2 +1,2 @@
-/** Looks over a host for what Graft needs, and says how to mend what is missing. */
+/** Checks whether a host has what Graft needs, and says how to fix what is missing. */
 package graft.deployment.doctor;

@@ -21,11 +21,11 @@ import java.util.Optional;
 import java.util.SortedMap;
 
 /**
- * What an adapter of the descriptor is on this host.
+ * An adapter of the descriptor, as found on this host.
  *
  * @param function its physical function
  * @param settings of its virtual functions, by index
- * @param changes what makes them, in order
+ * @param changes the changes that make them, in order
  */
 record AdapterPlan(
     Adapter adapter,
@@ -37,7 +37,9 @@ record AdapterPlan(
     return function.device();
   }
 
-  /** None for an adapter whose virtual functions are left as they are, or that can have none. */
+  /**
+   * The steps; none for an adapter whose virtual functions stay as they are, or that can have none.
+   */
   List<Step> steps() {
     return changes.stream().map(this::step).toList();
   }
@@ -56,12 +58,12 @@ record AdapterPlan(
     throw new IllegalArgumentException("an adapter has no step for " + change);
   }
 
-  /** Whether its virtual functions are there already and stay. */
+  /** Whether its virtual functions exist already and stay. */
   boolean isMade() {
     return capability().numVfs() == adapter.count();
   }
 
-  /** Where a virtual function is or will be. */
+  /** The address that a virtual function has or will have. */
   PciAddress function(int index) {
     SriovCapability capability = capability();
     return isMade()
@@ -70,8 +72,8 @@ record AdapterPlan(
   }
 
   /**
-   * What programs know the port of a virtual function by: its GUID, or its MAC where ports speak
-   * Ethernet. Empty where neither is given nor made.
+   * The identity of a virtual function's port for programs: its GUID, or its MAC on Ethernet. Empty
+   * where the descriptor gives none and none is generated.
    */
   Optional<PortName> port(int index) {
     VfSettings own = settings.getOrDefault(index, VfSettings.NONE);

@@ -40,22 +40,25 @@ import java.util.TreeSet;
 
 /** Plans the virtual functions of a descriptor's adapters. */
 final class AdapterPlanner {
-  private final String setup;
+  private final String deployment;
   private final Snapshot snapshot;
   private final DeviceFacts facts;
   private final Positions positions;
   private final Problems problems;
   private final List<VfRequest> requests = new ArrayList<>();
 
-  AdapterPlanner(String setup, Snapshot snapshot, Positions positions, Problems problems) {
-    this.setup = setup;
+  AdapterPlanner(String deployment, Snapshot snapshot, Positions positions, Problems problems) {
+    this.deployment = deployment;
     this.snapshot = snapshot;
     this.facts = snapshot.devices();
     this.positions = positions;
     this.problems = problems;
   }
 
-  /** The adapters that this host has as the descriptor wants them; all else is a problem. */
+  /**
+   * The adapters that this host has as the descriptor names them. All others are reported as
+   * problems.
+   */
   List<AdapterPlan> plan(Fabric fabric) {
     Map<PciAddress, Adapter> adapters = new LinkedHashMap<>();
     for (Adapter adapter : fabric.adapters()) {
@@ -95,7 +98,7 @@ final class AdapterPlanner {
     return plans;
   }
 
-  /** Once planned: the options that mlx4's module needs, if they are needed or were set before. */
+  /** After planning: the options of mlx4's module, if it needs any or had some before. */
   Optional<SetModuleOptions> module(JournalState journal) {
     boolean set = journal.entry(SetModuleOptions.ID).isPresent();
     return new VfPlanner(host())
@@ -104,12 +107,15 @@ final class AdapterPlanner {
         .map(options -> new SetModuleOptions(requests.get(0).pf(), options));
   }
 
-  /** Once planned: whether that module has to be loaded again before anything else. */
+  /** After planning: whether mlx4's module has to be loaded again before anything else. */
   boolean awaitsModule() {
     return new VfPlanner(host()).awaitsModule(requests);
   }
 
-  /** A guest of ours that is off keeps no function from being made anew. */
+  /**
+   * Whether a claim forbids making the functions again. A guest of this deployment that is off does
+   * not.
+   */
   private HostState host() {
     Ledger ledger = facts.host().ledger();
     for (Map.Entry<String, Holder> claim : facts.claims().entrySet()) {
@@ -117,7 +123,7 @@ final class AdapterPlanner {
           PciAddress.tryParse(claim.getKey()).flatMap(facts.host().pci()::device);
       boolean runs =
           snapshot.libvirt().guest(claim.getValue().guest()).map(GuestFacts::running).orElse(false);
-      if (claim.getValue().setup().equals(setup)
+      if (claim.getValue().deployment().equals(deployment)
           && !runs
           && device.isPresent()
           && !device.get().boundForPassthrough()) {
@@ -161,7 +167,7 @@ final class AdapterPlanner {
 
   private boolean link(Adapter adapter, PciDevice pf) {
     if (pf.driver().equals(Optional.of(Mlx4Options.MODULE))) {
-      return true; // its module has an option for that
+      return true; // the module of mlx4 has an option for the link layer
     }
     String wanted =
         switch (adapter.link()) {
@@ -208,7 +214,7 @@ final class AdapterPlanner {
     GuidScheme guids = adapter.guidBase().map(GuidScheme::new).orElse(GuidScheme.DEFAULT);
     VfRequest request = count.withEach(each).withGuids(guids);
     return switch (adapter.policy()) {
-      case AUTO -> request; // as the driver makes it: as the physical port is
+      case AUTO -> request; // the driver's default: the state follows the physical port
       case UP -> request.withAll(VfSettings.NONE.withPolicy(VfPolicy.UP));
       case DOWN -> request.withAll(VfSettings.NONE.withPolicy(VfPolicy.DOWN));
     };
@@ -233,7 +239,7 @@ final class AdapterPlanner {
         vf.maxRate().map(rate -> new VfRate(0, rate)));
   }
 
-  /** Puts a problem where the descriptor asks for what it is about. */
+  /** Reports a problem at the part of the descriptor that it is about. */
   private void report(Problem problem, Map<PciAddress, Adapter> adapters) {
     String text = problem.subject() + ": " + problem.what();
     Position at = position(problem, adapters);
@@ -254,7 +260,7 @@ final class AdapterPlanner {
     return positions.of(adapter, "vfs");
   }
 
-  /** The physical function of a virtual one; of any other device itself. */
+  /** The physical function of a virtual function; for any other device, the device itself. */
   private PciAddress physical(PciAddress address) {
     return facts.host().pci().device(address).flatMap(PciDevice::physicalFunction).orElse(address);
   }

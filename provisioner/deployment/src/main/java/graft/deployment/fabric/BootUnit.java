@@ -8,15 +8,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The service that applies a set-up again when the host boots. */
+/**
+ * The service that applies a deployment again when the host boots.
+ *
+ * <p>Its text is compared with the file on disk, so that any other wording shows as drift on hosts
+ * where it was applied.
+ */
 final class BootUnit {
   static final String NO_PROGRAM =
-      "the set-up is not applied again after a reboot: this graft runs from no folder of its own"
-          + " that a service could name";
+      "the deployment is not applied again after a reboot: this graft does not run from an"
+          + " installation that a service could name";
 
   private BootUnit() {}
 
-  /** The step that puts it in place; empty if it could not name the program. */
+  /** The step that installs the service; empty if no path of this program is known. */
   static Optional<ApplyAtBoot> step(DescriptorFile file, StateFolder state, StubDriver stub) {
     Path program = Path.of(System.getProperty("graft.home", ""), "bin", "graft");
     if (!program.isAbsolute() || !Files.isExecutable(program)) {
@@ -25,11 +30,13 @@ final class BootUnit {
     String descriptor = file.path().toAbsolutePath().normalize().toString();
     return Optional.of(
         new ApplyAtBoot(
-            "graft-" + state.setup() + ".service",
+            "graft-" + state.deployment() + ".service",
             text(program.toString(), descriptor, state, stub)));
   }
 
-  /** What is set in sysfs has to be there before the guests start: after libvirt, and once. */
+  /**
+   * The unit. Settings in sysfs must be made before the guests start: once, after libvirt is up.
+   */
   static String text(String program, String descriptor, StateFolder state, StubDriver stub) {
     return """
         # Made by graft apply; graft destroy removes it.
@@ -52,7 +59,7 @@ final class BootUnit {
         WantedBy=multi-user.target
         """
         .formatted(
-            state.setup(),
+            state.deployment(),
             quoted(descriptor),
             quoted("GRAFT_STATE_DIR=" + state.path().getParent()),
             stub.module(),
@@ -60,7 +67,9 @@ final class BootUnit {
             quoted(descriptor).replace("$", "$$"));
   }
 
-  /** As systemd.syntax(7) wants it; % begins a specifier, and $ in commands a variable. */
+  /**
+   * Quotes a word by systemd.syntax(7), where % begins a specifier and, in commands, $ a variable.
+   */
   private static String quoted(String text) {
     return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("%", "%%") + "\"";
   }

@@ -71,7 +71,8 @@ public final class DevicePlanner {
     }
     root(problems);
     AdapterPlanner fabric =
-        new AdapterPlanner(descriptor.setupName().text(), snapshot, file.positions(), problems);
+        new AdapterPlanner(
+            descriptor.deploymentName().text(), snapshot, file.positions(), problems);
     List<AdapterPlan> adapters = descriptor.fabric().map(fabric::plan).orElse(List.of());
     List<Step> steps = new ArrayList<>();
     List<String> warnings = new ArrayList<>();
@@ -151,12 +152,12 @@ public final class DevicePlanner {
       if (!place.why().isEmpty()) {
         notes.add("guest " + guest.name() + ": " + place.why());
       }
-      List<AssignsDevice> take = planned.take(guest);
-      List<String> names = take.stream().map(AssignsDevice::assigned).toList();
+      List<AssignsDevice> assign = planned.assign(guest);
+      List<String> names = assign.stream().map(AssignsDevice::assigned).toList();
       byName.put(
           guest.name(),
           new GuestDevices(
-              List.copyOf(take),
+              List.copyOf(assign),
               names,
               planned.ports(guest),
               planned.permissive(guest),

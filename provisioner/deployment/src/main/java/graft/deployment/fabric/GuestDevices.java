@@ -10,7 +10,7 @@ import java.util.Set;
 /**
  * What a guest gets of the host.
  *
- * @param take the steps that take its devices from the host
+ * @param assign the steps that assign devices of the host to it
  * @param devices the devices that it is given then, by PCI address or UUID
  * @param ports the RDMA ports of its virtual functions; none where one of them is not known
  * @param permissive those of them that are given with all of their configuration space
@@ -19,7 +19,7 @@ import java.util.Set;
  *     the firmware's own choice is enough
  */
 public record GuestDevices(
-    List<Step> take,
+    List<Step> assign,
     List<String> devices,
     List<PortName> ports,
     Set<String> permissive,

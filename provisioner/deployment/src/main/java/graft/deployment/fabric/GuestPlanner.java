@@ -15,12 +15,15 @@ import graft.deployment.descriptor.guest.GuestVf;
 import graft.deployment.descriptor.guest.Passthrough;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.DeviceFacts;
-import graft.deployment.observe.DeviceFacts.VgpuFacts;
+import graft.deployment.observe.DeviceFacts.NvidiaVgpuFacts;
 import graft.deployment.state.DeviceClaims.Holder;
+import graft.deployment.step.device.AssignMediatedDevice;
 import graft.deployment.step.device.AssignsDevice;
 import graft.deployment.step.device.TakeDevice;
 import graft.deployment.step.device.TakeMediated;
 import graft.deployment.step.device.TakeVgpu;
+import graft.deployment.step.device.BindPciDevice;
+import graft.deployment.step.device.MakeNvidiaVgpu;
 import graft.sriov.Problem;
 import graft.sriov.RefusedException;
 import graft.sriov.StubDriver;
@@ -49,7 +52,7 @@ final class GuestPlanner {
   private final List<AdapterPlan> adapters;
   private final Problems problems;
   private final PassthroughPlanner passthrough;
-  private final Map<Guest, List<AssignsDevice>> take = new LinkedHashMap<>();
+  private final Map<Guest, List<AssignsDevice>> assignments = new LinkedHashMap<>();
   private final Map<Guest, List<PciDevice>> devices = new LinkedHashMap<>();
   private final Map<Guest, List<Optional<PortName>>> ports = new HashMap<>();
   private final Map<PciAddress, Position> asked = new HashMap<>();
@@ -85,7 +88,7 @@ final class GuestPlanner {
 
   void plan() {
     for (Guest guest : descriptor.guests()) {
-      take.put(guest, new ArrayList<>());
+      assignments.put(guest, new ArrayList<>());
       devices.put(guest, new ArrayList<>());
       ports.put(guest, new ArrayList<>());
     }
@@ -103,9 +106,9 @@ final class GuestPlanner {
     check();
   }
 
-  /** The steps that take a guest's devices from the host. */
-  List<AssignsDevice> take(Guest guest) {
-    return take.get(guest);
+  /** The steps that assign devices of the host to a guest. */
+  List<AssignsDevice> assign(Guest guest) {
+    return assignments.get(guest);
   }
 
   /** The PCI functions that a guest gets; for a function that is yet to be made, its adapter's. */
@@ -134,14 +137,14 @@ final class GuestPlanner {
             .findFirst()
             .map(device -> positions.of(device, "gpu"))
             .orElse(positions.of(gpu, "device"));
-    give(guest, gpu.device().address(), "the GPU '" + gpu.name() + "', ", at);
+    assign(guest, gpu.device().address(), "the GPU '" + gpu.name() + "', ", at);
   }
 
   private void passed(Guest guest, Passthrough device) {
     if (device.pci().isPresent() && device.type().isPresent()) {
       vgpu(guest, device);
     } else if (device.pci().isPresent()) {
-      give(guest, device.pci().get(), "", positions.of(device, "pci"));
+      assign(guest, device.pci().get(), "", positions.of(device, "pci"));
     } else if (device.mdev().isPresent()) {
       mediated(guest, device, device.mdev().get());
     } else if (device.mig().isPresent()) {
@@ -150,53 +153,57 @@ final class GuestPlanner {
           "a MIG instance has no PCI function of its own, so it cannot be passed through",
           "serve it from the host (a GPU with device: "
               + device.mig().get()
-              + " and a vgpu of it), or give the guest a MIG-backed vGPU (mdev)");
+              + " and a vgpu of it), or assign the guest a MIG-backed NVIDIA vGPU (mdev)");
     }
   }
 
-  /** A virtual function of a GPU: it stays with NVIDIA's driver, which hands it to the guest. */
+  /**
+   * A virtual function of a GPU. It stays bound to NVIDIA's driver, which passes it to the guest.
+   */
   private void vgpu(Guest guest, Passthrough device) {
     PciAddress address = device.pci().get();
     int type = Integer.parseInt(device.type().get());
     Optional<String> holder =
         facts.host().ledger().holder(address).filter(one -> !one.equals(own(guest)));
-    VgpuFacts there = facts.vgpus().get(address);
+    NvidiaVgpuFacts there = facts.nvidiaVgpus().get(address);
     if (there == null) {
       problems.add(
           positions.of(device, "pci"),
-          address + " takes no vGPU type",
+          address + " takes no NVIDIA vGPU type",
           "load NVIDIA's vGPU host driver and make the GPU's functions (sriov-manage -e)");
     } else if (holder.isPresent()) {
       problems.add(
           positions.of(device, "pci"),
           address + " belongs to " + holder.get(),
-          "give the guest another function of the GPU");
+          "assign another function of the GPU to the guest");
     } else if (there.type() != type && !there.creatable().containsKey(type)) {
       problems.add(
           positions.of(device, "type"),
-          address + " cannot be a vGPU of type " + type,
+          address + " cannot be an NVIDIA vGPU of type " + type,
           there.creatable().isEmpty()
               ? "the GPU has no room for any"
               : "it can be one of " + there.creatable());
     }
-    take.get(guest).add(new TakeVgpu(guest.name().text(), setup(), address, type, claims));
+    assignments
+        .get(guest)
+        .add(new MakeNvidiaVgpu(guest.name().text(), deployment(), address, type, claims));
     facts.host().pci().device(address).ifPresent(devices.get(guest)::add);
   }
 
   private void mediated(Guest guest, Passthrough device, String uuid) {
-    Optional<TakeMediated.Share> share =
-        device.of().map(of -> new TakeMediated.Share(of, device.type().orElseThrow()));
+    Optional<AssignMediatedDevice.Share> share =
+        device.of().map(of -> new AssignMediatedDevice.Share(of, device.type().orElseThrow()));
     Position at = positions.of(device, "mdev");
     Holder own = holder(guest);
     Holder holder = facts.claims().get(uuid);
     if (holder != null && !holder.equals(own)) {
-      problems.add(at, uuid + " belongs to " + holder, "give the guest another one");
+      problems.add(at, uuid + " belongs to " + holder, "assign another one to the guest");
     }
     if (share.isEmpty() && !facts.mediated().contains(uuid)) {
       problems.add(
           at,
           "this host has no mediated device " + uuid,
-          "say what it is made of: of: GPU's address, type: one of its mdev_supported_types");
+          "to have it made, write of: GPU's address, type: one of its mdev_supported_types");
     }
     if (share.isPresent()) {
       Optional<PciDevice> of = facts.host().pci().device(share.get().device());
@@ -210,7 +217,9 @@ final class GuestPlanner {
       }
       of.ifPresent(devices.get(guest)::add);
     }
-    take.get(guest).add(new TakeMediated(guest.name().text(), setup(), uuid, share, claims));
+    assignments
+        .get(guest)
+        .add(new AssignMediatedDevice(guest.name().text(), deployment(), uuid, share, claims));
   }
 
   private void anyFunctions(Guest guest) {
@@ -239,7 +248,7 @@ final class GuestPlanner {
                 + guest.name()
                 + "': all "
                 + adapter.get().adapter().count()
-                + " are given away or in use",
+                + " are assigned or in use",
             "raise 'vfs' of the adapter");
       }
     }
@@ -288,13 +297,14 @@ final class GuestPlanner {
     devices
         .get(guest)
         .add(facts.host().pci().device(at).filter(d -> plan.isMade()).orElse(plan.pf()));
-    take.get(guest)
+    assignments
+        .get(guest)
         .add(
-            new TakeDevice(
+            new BindPciDevice(
                 guest.name().text(),
-                setup(),
+                deployment(),
                 at,
-                Optional.of(new TakeDevice.Function(plan.pf().address(), index)),
+                Optional.of(new BindPciDevice.Function(plan.pf().address(), index)),
                 "virtual function " + index + " of '" + vf.adapter() + "', " + at + ",",
                 claims,
                 recorded()));
@@ -309,18 +319,19 @@ final class GuestPlanner {
   }
 
   /** A device with all that goes with it. */
-  private void give(Guest guest, PciAddress address, String what, Position at) {
+  private void assign(Guest guest, PciAddress address, String what, Position at) {
     requests.add(new PassthroughRequest(address, own(guest)));
     asked.put(address, at);
     for (PciDevice function : passthrough.functions(address)) {
       if (given.add(function.address())) {
         asked.putIfAbsent(function.address(), at);
         devices.get(guest).add(function);
-        take.get(guest)
+        assignments
+            .get(guest)
             .add(
-                new TakeDevice(
+                new BindPciDevice(
                     guest.name().text(),
-                    setup(),
+                    deployment(),
                     function.address(),
                     Optional.empty(),
                     (function.address().equals(address) ? what : "") + function.address(),
@@ -332,15 +343,15 @@ final class GuestPlanner {
 
   private void check() {
     Optional<Position> first =
-        take.values().stream()
+        assignments.values().stream()
             .flatMap(List::stream)
-            .filter(TakeDevice.class::isInstance)
-            .map(step -> asked.get(((TakeDevice) step).device()))
+            .filter(BindPciDevice.class::isInstance)
+            .map(step -> asked.get(((BindPciDevice) step).device()))
             .findFirst();
     if (first.isPresent() && !facts.stubs().contains(stub)) {
       problems.add(
           first.get(),
-          stub.driver() + " is not loaded, so no device can be taken from the host",
+          stub.driver() + " is not loaded, so no device can be bound to it",
           "modprobe " + stub.module());
     }
     try {
@@ -384,14 +395,14 @@ final class GuestPlanner {
   }
 
   private Holder holder(Guest guest) {
-    return new Holder(setup(), guest.name().text());
+    return new Holder(deployment(), guest.name().text());
   }
 
   private String own(Guest guest) {
     return holder(guest).toString();
   }
 
-  private String setup() {
-    return descriptor.setupName().text();
+  private String deployment() {
+    return descriptor.deploymentName().text();
   }
 }

@@ -7,10 +7,10 @@ import graft.deployment.step.Step;
 import graft.deployment.step.device.ApplyAtBoot;
 import graft.deployment.step.device.AssignsDevice;
 import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.BindPciDevice;
 import graft.deployment.step.device.DeviceStep;
 import graft.deployment.step.device.ReserveHugePages;
 import graft.deployment.step.device.SetUpFunction;
-import graft.deployment.step.device.TakeDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -49,13 +49,13 @@ public final class JournalKnowledge {
       JournalState journal, String guest, graft.common.values.PciAddress pf) {
     return journal.entries().values().stream()
         .map(Entry::step)
-        .filter(TakeDevice.class::isInstance)
-        .map(TakeDevice.class::cast)
+        .filter(BindPciDevice.class::isInstance)
+        .map(BindPciDevice.class::cast)
         .filter(take -> take.guest().equals(guest))
-        .map(TakeDevice::function)
+        .map(BindPciDevice::function)
         .flatMap(Optional::stream)
         .filter(function -> function.pf().equals(pf))
-        .map(TakeDevice.Function::index)
+        .map(BindPciDevice.Function::index)
         .toList();
   }
 }

@@ -20,7 +20,7 @@ import java.util.Optional;
  * step whose end is lost is done or undone again, which it has to bear.
  *
  * <p>A record that a crash cut short is the last one and says nothing that happened: it is dropped.
- * Thread-safe: the lanes of a plan share it.
+ * Thread-safe: the chains of a plan share it.
  */
 public final class Journal implements AutoCloseable {
   /**

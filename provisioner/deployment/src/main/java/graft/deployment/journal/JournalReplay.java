@@ -51,7 +51,7 @@ final class JournalReplay {
     } catch (IOException | RuntimeException e) {
       throw new GraftException(
           "the journal " + file + " cannot be understood at line " + number + ": " + e.getMessage(),
-          "nothing was changed: go on with the version of Graft that wrote it; if it is damaged, take"
+          "nothing was changed: continue with the version of Graft that wrote it; if it is damaged, take"
               + " back by hand what it names, then remove its folder",
           e);
     }
@@ -72,7 +72,7 @@ final class JournalReplay {
       case "begin" -> {
         Object kind = record.getOrDefault("kind", record.get("type")); // version 1
         Step step = codec.read(String.valueOf(kind), tree(record.get("step")));
-        // A step that is done anew keeps its place: what was built on it must still go first.
+        // A step that is done again keeps its place: what was built on it must still go first.
         Map<String, Object> before = FormerRecords.before(tree(record.get("before")));
         long run = (Long) record.get("run");
         entries.put(id, new Entry(step, run, Entry.Status.BEGUN, before, Map.of()));

@@ -39,7 +39,7 @@ public record JournalState(
     return entries.isEmpty();
   }
 
-  /** Whether a step was interrupted or could not be taken back. */
+  /** Whether a step was interrupted or could not be undone. */
   public boolean isPartial() {
     return entries.values().stream().anyMatch(e -> !e.isDone());
   }

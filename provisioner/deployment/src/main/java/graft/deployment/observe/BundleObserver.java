@@ -47,7 +47,7 @@ final class BundleObserver {
     this.home = home;
   }
 
-  SetupFacts observe(Map<Name, ReachFacts> reach) {
+  InstallFacts observe(Map<Name, ConnectionFacts> connection) {
     for (Guest guest : file.descriptor().guests()) {
       if (guest.vgpu().isPresent()) {
         look(Bundles.CLIENT, Optional.empty());
@@ -61,7 +61,7 @@ final class BundleObserver {
         look(Bundles.SERVER, Optional.empty());
       }
     }
-    return new SetupFacts(client, home, found, wrong, trees, programs(), reach);
+    return new InstallFacts(client, home, found, wrong, trees, programs(), connection);
   }
 
   private static Set<String> programs() {

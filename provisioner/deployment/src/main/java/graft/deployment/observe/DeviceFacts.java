@@ -18,12 +18,12 @@ import java.util.TreeMap;
 /**
  * The host's devices and NUMA nodes, and who has been given what.
  *
- * @param looked whether anybody looked: a set-up without devices of the host does not need it
+ * @param looked whether anybody looked: a deployment without devices of the host does not need it
  * @param host the PCI and RDMA devices, with what the journal knows of them and who holds them
  * @param claims who was given which device by Graft, by PCI address or UUID
  * @param stubs the loaded drivers that keep devices for guests
  * @param mediated the UUIDs of the mediated devices that exist
- * @param vgpus those virtual functions of GPUs that can be a vGPU
+ * @param nvidiaVgpus the virtual functions of GPUs that can be an NVIDIA vGPU
  * @param nodes the NUMA nodes
  * @param boot what is known about the boot of the host
  */
@@ -33,7 +33,7 @@ public record DeviceFacts(
     Map<String, Holder> claims,
     Set<StubDriver> stubs,
     Set<String> mediated,
-    Map<PciAddress, VgpuFacts> vgpus,
+    Map<PciAddress, NvidiaVgpuFacts> nvidiaVgpus,
     List<NumaNode> nodes,
     BootFacts boot) {
   /** Nobody looked. */
@@ -66,14 +66,14 @@ public record DeviceFacts(
    * @param type the number of the type that it is, 0 for none
    * @param creatable those that it could be now, as the driver says: {@code 557: NVIDIA L40-1B}
    */
-  public record VgpuFacts(int type, Map<Integer, String> creatable) {}
+  public record NvidiaVgpuFacts(int type, Map<Integer, String> creatable) {}
 
   /**
    * The boot of the host.
    *
    * @param id of this boot: what a driver keeps in memory is lost with it
    * @param systemd whether systemd starts this host's services
-   * @param unit the unit that applies this set-up when the host boots
+   * @param unit the unit that applies this deployment when the host boots
    */
   public record BootFacts(String id, boolean systemd, Optional<String> unit) {}
 }

@@ -3,7 +3,7 @@ package graft.deployment.observe;
 import graft.common.values.Name;
 import graft.common.values.PciAddress;
 import graft.deployment.observe.DeviceFacts.BootFacts;
-import graft.deployment.observe.DeviceFacts.VgpuFacts;
+import graft.deployment.observe.DeviceFacts.NvidiaVgpuFacts;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
 import graft.sriov.StubDriver;
@@ -75,7 +75,7 @@ public final class DeviceObserver {
         claimed,
         stubs(files),
         new TreeSet<>(files.list(MEDIATED)),
-        vgpus(state),
+        nvidiaVgpus(state),
         NumaNode.readAll(files),
         new BootFacts(boot, files.exists("/run/systemd/system"), unit(setup)));
   }
@@ -106,8 +106,8 @@ public final class DeviceObserver {
     return new Ledger(holders);
   }
 
-  private Map<PciAddress, VgpuFacts> vgpus(HostState state) {
-    Map<PciAddress, VgpuFacts> vgpus = new TreeMap<>();
+  private Map<PciAddress, NvidiaVgpuFacts> nvidiaVgpus(HostState state) {
+    Map<PciAddress, NvidiaVgpuFacts> nvidiaVgpus = new TreeMap<>();
     for (PciDevice device : state.pci().devices().values()) {
       if (device.isNvidiaGpu() && device.isVirtualFunction()) {
         host.files()
@@ -115,12 +115,12 @@ public final class DeviceObserver {
             .filter(text -> text.matches("[0-9]{1,9}"))
             .ifPresent(
                 text ->
-                    vgpus.put(
+                    nvidiaVgpus.put(
                         device.address(),
-                        new VgpuFacts(Integer.parseInt(text), creatable(device.address()))));
+                        new NvidiaVgpuFacts(Integer.parseInt(text), creatable(device.address()))));
       }
     }
-    return vgpus;
+    return nvidiaVgpus;
   }
 
   /** Lines of number and name below a heading. */

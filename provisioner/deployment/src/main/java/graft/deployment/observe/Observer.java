@@ -66,13 +66,13 @@ public final class Observer {
     DeviceFacts seen =
         devices
             ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
-                .observe(state.setup(), known, asked::join)
+                .observe(state.deployment(), known, asked::join)
             : DeviceFacts.NONE;
     LibvirtFacts libvirt = asked.join();
     FileObserver files = new FileObserver();
     named(file).forEach(files::look);
     files.lookUnder(state.path());
-    files.lookIn(Path.of("/dev/shm"), "graft." + state.setup() + ".");
+    files.lookIn(Path.of("/dev/shm"), "graft." + state.deployment() + ".");
     files.lookUnder(Layout.of(state, CurrentUser.isRoot()).guests());
     Set<Path> servers = new LinkedHashSet<>();
     Map<Path, Map<String, String>> grants = new LinkedHashMap<>();
@@ -92,7 +92,7 @@ public final class Observer {
         servers,
         grants,
         new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home())
-            .observe(new ReachObserver(connections, libvirt).observe(descriptor)),
+            .observe(new ConnectionObserver(connections, libvirt).observe(descriptor)),
         seen,
         new MeasuredChannels(state).all());
   }

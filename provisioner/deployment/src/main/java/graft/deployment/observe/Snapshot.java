@@ -9,7 +9,7 @@ import java.util.Set;
 /**
  * The host at one moment, as far as a descriptor is concerned. Planning looks at nothing else.
  *
- * @param files the files that exist, of those that the descriptor or the set-up's folders name
+ * @param files the files that exist, of those that the descriptor or the deployment's folders name
  * @param folders the guests' folders that exist
  * @param listening TCP ports on which something listens
  * @param servers the pid files whose servers run
@@ -26,7 +26,7 @@ public record Snapshot(
     Set<Integer> listening,
     Set<Path> servers,
     Map<Path, Map<String, String>> grants,
-    SetupFacts bundles,
+    InstallFacts bundles,
     DeviceFacts devices,
     Map<String, ChannelMeasurement> channels) {
 

@@ -19,13 +19,13 @@ public final class ChannelBasis {
   /**
    * The basis, a line for each thing, in a fixed order.
    *
-   * @param lane the guest's steps, as they are planned or as they were done
+   * @param chain the guest's steps, as they are planned or as they were done
    */
-  public static List<String> of(List<Step> lane) {
-    List<String> basis = new ArrayList<>(addresses(lane));
-    configuration(lane).filter(line -> line.startsWith("rdma-ports")).forEach(basis::add);
+  public static List<String> of(List<Step> chain) {
+    List<String> basis = new ArrayList<>(addresses(chain));
+    configuration(chain).filter(line -> line.startsWith("rdma-ports")).forEach(basis::add);
     boolean rdma = basis.stream().anyMatch(line -> line.startsWith(RDMA));
-    for (Step step : lane) {
+    for (Step step : chain) {
       if (step instanceof MakeRegion region) {
         basis.add("a region of " + region.size());
       } else if (rdma && step instanceof AttachDevice attach) {
@@ -36,16 +36,16 @@ public final class ChannelBasis {
   }
 
   /** The channels' addresses as Graft's client is told them; none if the guest has no client. */
-  static List<String> addresses(List<Step> lane) {
-    return configuration(lane)
+  static List<String> addresses(List<Step> chain) {
+    return configuration(chain)
         .filter(line -> line.startsWith(SERVER))
         .flatMap(line -> Stream.of(line.substring(SERVER.length()).strip().split("[, ]+")))
         .toList();
   }
 
   /** The last that was brought: an agent may bring something else than the seed before it. */
-  private static Stream<String> configuration(List<Step> lane) {
-    return lane.stream()
+  private static Stream<String> configuration(List<Step> chain) {
+    return chain.stream()
         .filter(BringsPayload.class::isInstance)
         .flatMap(step -> ((BringsPayload) step).payload().files().stream())
         .filter(file -> file.path().equals(Payload.CLIENT_CONFIGURATION))

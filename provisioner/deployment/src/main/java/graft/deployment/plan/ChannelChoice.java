@@ -40,18 +40,18 @@ public record ChannelChoice(
   /**
    * The choice for a guest; empty if it gets no client of Graft's.
    *
-   * @param lane the guest's steps, as they are planned or as they were done
+   * @param chain the guest's steps, as they are planned or as they were done
    */
   public static Optional<ChannelChoice> of(
-      String setup, String guest, List<Step> lane, Optional<ChannelMeasurement> measured) {
-    List<String> usual = ChannelBasis.addresses(lane);
+      String deployment, String guest, List<Step> chain, Optional<ChannelMeasurement> measured) {
+    List<String> usual = ChannelBasis.addresses(chain);
     if (usual.isEmpty()) {
       return Optional.empty();
     }
-    List<String> basis = ChannelBasis.of(lane);
-    By by = by(usual, basis, lane, measured);
+    List<String> basis = ChannelBasis.of(chain);
+    By by = by(usual, basis, chain, measured);
     String when = measured.map(found -> found.when().toString()).orElse("");
-    String command = "graft verify --channels " + setup + " " + guest;
+    String command = "graft verify --channels " + deployment + " " + guest;
     List<String> order =
         by == By.MEASURED ? FastestFirst.order(usual, measured.orElseThrow().channels()) : usual;
     String reason =
@@ -78,22 +78,22 @@ public record ChannelChoice(
   }
 
   /** The choice for a guest of a plan, by its steps there. */
-  static Optional<ChannelChoice> of(PlanInput input, String guest, List<Step> lane) {
+  static Optional<ChannelChoice> of(PlanInput input, String guest, List<Step> chain) {
     return of(
-        input.descriptor().setupName().text(),
+        input.descriptor().deploymentName().text(),
         guest,
-        lane,
+        chain,
         Optional.ofNullable(input.snapshot().channels().get(guest)));
   }
 
   private static By by(
       List<String> usual,
       List<String> basis,
-      List<Step> lane,
+      List<Step> chain,
       Optional<ChannelMeasurement> measured) {
     if (usual.stream().map(ChannelChoice::channel).distinct().count() == 1) {
       return By.ONLY_CHANNEL;
-    } else if (lane.stream().noneMatch(AwaitGuest.class::isInstance)) {
+    } else if (chain.stream().noneMatch(AwaitGuest.class::isInstance)) {
       return By.NOT_AWAITED;
     } else if (measured.isEmpty()) {
       return By.NOT_MEASURED;

@@ -11,7 +11,7 @@ import graft.deployment.descriptor.guest.BundleUse;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.SetupFile;
 import graft.deployment.observe.FileFacts;
-import graft.deployment.observe.SetupFacts;
+import graft.deployment.observe.InstallFacts;
 import graft.guests.bundle.Bundle;
 import graft.guests.bundle.Bundles;
 import graft.guests.bundle.FoundBundle;
@@ -90,7 +90,7 @@ final class GuestBundles {
 
   /** Notes everything that is in the way of the guest's bundles. */
   void check(Problems problems) {
-    SetupFacts facts = input.snapshot().bundles();
+    InstallFacts facts = input.snapshot().bundles();
     PayloadBuilder trial = new PayloadBuilder(facts::tree);
     for (Use use : uses()) {
       FoundBundle found = facts.found().get(use.name());

@@ -249,11 +249,11 @@ final class GuestChannels {
   }
 
   private long cid() {
-    return Identities.cid(input.descriptor().setupName().text(), guest.name().text());
+    return Identities.cid(input.descriptor().deploymentName().text(), guest.name().text());
   }
 
   private String regionName() {
-    return "graft." + input.descriptor().setupName() + "." + guest.name();
+    return "graft." + input.descriptor().deploymentName() + "." + guest.name();
   }
 
   private Path regionFile() {

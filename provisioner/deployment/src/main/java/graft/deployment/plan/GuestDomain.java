@@ -39,16 +39,16 @@ final class GuestDomain {
 
   /** Devices are no part of it: they are attached afterwards, so that they come and go alone. */
   static DomainSpec spec(PlanInput input, Guest guest, GuestDevices devices) {
-    String setup = input.descriptor().setupName().text();
+    String deployment = input.descriptor().deploymentName().text();
     String name = guest.name().text();
     DomainSpec.Builder spec =
         DomainSpec.named(name)
-            .uuid(Identities.uuid(setup, name))
+            .uuid(Identities.uuid(deployment, name))
             .cpus(guest.cpus())
             .memory(guest.memory())
             .virtualization(kind(input, guest))
             .hideHypervisor(guest.hideHypervisor())
-            .metadata(GuestMetadata.of(setup));
+            .metadata(GuestMetadata.of(deployment));
     Set<GuestFeature> features = features(input, guest);
     if (features.contains(GuestFeature.CONSOLE_LOG) && daemonsLog(input, guest).isEmpty()) {
       spec.serial(new SerialSpec(input.layout().console(guest.name()).toString()));
@@ -65,7 +65,7 @@ final class GuestDomain {
     new GuestChannels(input, guest).addTo(spec);
     List<Nic> nics = nics(guest);
     for (int i = 0; i < nics.size(); i++) {
-      spec.networkInterface(card(nics.get(i), Identities.mac(setup, name, i)));
+      spec.networkInterface(card(nics.get(i), Identities.mac(deployment, name, i)));
     }
     return spec.build();
   }

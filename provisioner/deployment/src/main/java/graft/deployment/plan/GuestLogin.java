@@ -32,21 +32,24 @@ final class GuestLogin {
 
   private final PlanInput input;
   private final Guest guest;
-  private final Setup.Way way;
+  private final Setup.Method method;
 
   GuestLogin(PlanInput input, Guest guest) {
     this.input = input;
     this.guest = guest;
-    this.way = WayChoice.of(input, guest).way();
+    this.method = InstallMethodChoice.of(input, guest).method();
   }
 
   private boolean byAgent() {
-    return way != Setup.Way.SSH && GuestDomain.hasAgent(input, guest);
+    return method != Setup.Method.SSH && GuestDomain.hasAgent(input, guest);
   }
 
   /** Whether keys of Graft's own get into the guest before it starts. */
   private boolean byOwnKeys() {
-    boolean brought = way == Setup.Way.SEED || way == Setup.Way.INITRAMFS || way == Setup.Way.IMAGE;
+    boolean brought =
+        method == Setup.Method.SEED
+            || method == Setup.Method.INITRAMFS
+            || method == Setup.Method.IMAGE;
     return !byAgent() && guest.setup().ssh().isEmpty() && brought;
   }
 
@@ -63,7 +66,7 @@ final class GuestLogin {
     if (!byOwnKeys()) {
       return Optional.of(login);
     }
-    boolean knownBefore = way == Setup.Way.INITRAMFS;
+    boolean knownBefore = method == Setup.Method.INITRAMFS;
     Path knownHosts = knownBefore ? keys().knownHosts() : login.knownHosts();
     return Optional.of(
         new SshLogin(
@@ -77,19 +80,19 @@ final class GuestLogin {
 
   /** A public key that the guest's cloud-init is to let in. */
   Optional<Path> seedKey() {
-    return byOwnKeys() && way == Setup.Way.SEED
+    return byOwnKeys() && method == Setup.Method.SEED
         ? Optional.of(keys().publicHalf(keys().key()))
         : Optional.empty();
   }
 
   /** The payload with the files that let Graft in. */
   Payload with(Payload payload) {
-    if (!byOwnKeys() || way == Setup.Way.SEED) {
+    if (!byOwnKeys() || method == Setup.Method.SEED) {
       return payload;
     }
     List<PayloadFile> files = new ArrayList<>(payload.files());
     files.add(PayloadFile.secret(keys().publicHalf(keys().key()), AUTHORIZED, 0600));
-    if (way == Setup.Way.INITRAMFS) {
+    if (method == Setup.Method.INITRAMFS) {
       files.add(PayloadFile.secret(keys().hostKey(), HOST_KEY, 0600));
     }
     return new Payload(
@@ -102,10 +105,10 @@ final class GuestLogin {
       return;
     }
     String hypervisor = input.hypervisor().name();
-    if (way == Setup.Way.AGENT) {
+    if (method == Setup.Method.AGENT) {
       problems.add(
           at, "guests of " + hypervisor + " have no agent", "write setup: {way: ssh, ssh: {...}}");
-    } else if (way == Setup.Way.NONE && guest.setup().ssh().isEmpty()) {
+    } else if (method == Setup.Method.NONE && guest.setup().ssh().isEmpty()) {
       problems.add(
           at,
           "nobody can ask the guest whether it is ready: guests of "

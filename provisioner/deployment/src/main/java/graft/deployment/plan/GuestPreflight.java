@@ -76,13 +76,13 @@ final class GuestPreflight {
   /** A guest of the same name that is not ours stays as it is. */
   private void foreign(Guest guest) {
     Optional<GuestFacts> there = input.snapshot().libvirt().guest(guest.name().text());
-    String setup = input.descriptor().setupName().text();
+    String setup = input.descriptor().deploymentName().text();
     if (there.isPresent()
         && !there.get().uuid().equals(Identities.uuid(setup, guest.name().text()))) {
       String whose =
           there.get().deployment().isEmpty()
               ? "that Graft did not make"
-              : "of the set-up '" + there.get().deployment() + "'";
+              : "of the deployment '" + there.get().deployment() + "'";
       problems.add(
           positions.of(guest, "name"),
           "libvirt has a guest '" + guest.name() + "' " + whose,
@@ -156,9 +156,9 @@ final class GuestPreflight {
     Position at = positions.of(guest, guest.vgpu().isPresent() ? "vgpu" : "setup");
     ServerSteps servers = new ServerSteps(input);
     GuestBundles bundles = new GuestBundles(input, servers, guest);
-    Setup.Way way = WayChoice.of(input, guest).way();
-    if (way == Setup.Way.NONE) {
-      if (guest.setup().way() == Setup.Way.AUTO && bundles.any()) {
+    Setup.Method method = InstallMethodChoice.of(input, guest).method();
+    if (method == Setup.Method.NONE) {
+      if (guest.setup().way() == Setup.Method.AUTO && bundles.any()) {
         problems.add(
             at,
             "there is no way to put the client into a guest that boots a kernel alone",
@@ -174,7 +174,7 @@ final class GuestPreflight {
             .allMatch(given -> input.snapshot().exists(input.file().resolve(given.source())));
     if (found.isEmpty() && filesThere) {
       new GuestSteps(input, servers, guest, GuestDevices.NONE)
-          .wayIn()
+          .installMethod()
           .check(bundles.payload(), at, problems);
     }
     neighbours(guest);

@@ -2,7 +2,7 @@ package graft.deployment.plan;
 
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Setup;
-import graft.deployment.observe.ReachFacts;
+import graft.deployment.observe.ConnectionFacts;
 import graft.deployment.step.guest.BuildSeed;
 import graft.deployment.step.guest.InstallByAgent;
 import graft.guests.payload.CloudInitSeed;
@@ -59,7 +59,8 @@ final class GuestSeed {
           String content = payload + " " + userData + " " + input.journal().lastRun();
           String name = guest.name().text();
           String instance =
-              Identities.uuid(input.descriptor().setupName().text(), name + content).toString();
+              Identities.uuid(input.descriptor().deploymentName().text(), name + content)
+                  .toString();
           Optional<Path> key = new GuestLogin(input, guest).seedKey();
           return new BuildSeed(name, instance, payload, userData, key, file);
         });
@@ -73,8 +74,13 @@ final class GuestSeed {
   }
 
   private boolean agentCanBring() {
-    return guest.setup().way() == Setup.Way.AUTO
-        && input.snapshot().bundles().reach(guest.name()).map(ReachFacts::agent).orElse(false);
+    return guest.setup().way() == Setup.Method.AUTO
+        && input
+            .snapshot()
+            .bundles()
+            .connection(guest.name())
+            .map(ConnectionFacts::agent)
+            .orElse(false);
   }
 
   /** What the agent does beside the seed: whatever the guest did not take from it. */

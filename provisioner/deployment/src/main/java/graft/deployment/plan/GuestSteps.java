@@ -54,7 +54,7 @@ final class GuestSteps {
   private final Guest guest;
   private final GuestDevices devices;
   private final GuestChannels channels;
-  private final Setup.Way way;
+  private final Setup.Method method;
   private final GuestSeed seed;
   private final GuestLogin login;
   private final Path folder;
@@ -68,18 +68,18 @@ final class GuestSteps {
     this.servers = servers;
     this.guest = guest;
     this.channels = new GuestChannels(input, guest);
-    this.way = WayChoice.of(input, guest).way();
+    this.method = InstallMethodChoice.of(input, guest).method();
     this.seed = new GuestSeed(input, guest);
     this.login = new GuestLogin(input, guest);
     this.folder = input.layout().guest(guest.name());
     this.name = guest.name().text();
     this.uri = input.snapshot().libvirt().uri();
-    this.uuid = Identities.uuid(input.descriptor().setupName().text(), name).toString();
+    this.uuid = Identities.uuid(input.descriptor().deploymentName().text(), name).toString();
   }
 
   /** Whether a guest boots with a seed: for its set-up, or only for the user's own cloud-config. */
   static boolean hasSeed(PlanInput input, Guest guest) {
-    return WayChoice.of(input, guest).way() == Setup.Way.SEED
+    return InstallMethodChoice.of(input, guest).method() == Setup.Method.SEED
         || (guest.image().isPresent() && guest.setup().userData().isPresent());
   }
 
@@ -110,35 +110,35 @@ final class GuestSteps {
     steps.addAll(login.steps());
     Payload payload = login.with(new GuestBundles(input, servers, guest).payload());
     kernel(steps);
-    WayIn wayIn = wayIn();
-    steps.addAll(wayIn.beforeStart(payload));
-    if (hasSeed(input, guest) && way != Setup.Way.SEED) {
-      steps.addAll(new SeedWay().beforeStart(Payload.empty(name)));
+    InstallMethod installMethod = installMethod();
+    steps.addAll(installMethod.beforeStart(payload));
+    if (hasSeed(input, guest) && method != Setup.Method.SEED) {
+      steps.addAll(new SeedMethod().beforeStart(Payload.empty(name)));
     }
-    steps.addAll(devices.take());
+    steps.addAll(devices.assign());
     domain(steps);
     if (guest.ready().when() != Ready.When.OFF) {
       ready(steps, payload);
-      steps.addAll(wayIn.whenReady(payload));
+      steps.addAll(installMethod.whenReady(payload));
       last(steps);
     }
     return steps;
   }
 
   /** The guest's way in. */
-  WayIn wayIn() {
-    return switch (way) {
-      case SEED -> new SeedWay();
-      case INITRAMFS -> new InitramfsWay();
-      case AGENT -> new AgentWay();
-      case SSH -> new SshWay();
-      case IMAGE -> new ImageWay();
-      default -> new WayIn() {};
+  InstallMethod installMethod() {
+    return switch (method) {
+      case SEED -> new SeedMethod();
+      case INITRAMFS -> new InitramfsMethod();
+      case AGENT -> new AgentMethod();
+      case SSH -> new SshMethod();
+      case IMAGE -> new ImageMethod();
+      default -> new InstallMethod() {};
     };
   }
 
   /** A cloud-init NoCloud seed at the first boot. */
-  private final class SeedWay implements WayIn {
+  private final class SeedMethod implements InstallMethod {
     @Override
     public List<Step> beforeStart(Payload payload) {
       return List.of(seed.step(payload));
@@ -153,7 +153,7 @@ final class GuestSteps {
   }
 
   /** An addition to the initramfs, which holds files and nothing else. */
-  private final class InitramfsWay implements WayIn {
+  private final class InitramfsMethod implements InstallMethod {
     @Override
     public void check(Payload payload, Position at, Problems problems) {
       if (!payload.packages().isEmpty() || !payload.services().isEmpty()) {
@@ -174,7 +174,7 @@ final class GuestSteps {
   }
 
   /** The QEMU guest agent of the running guest. */
-  private final class AgentWay implements WayIn {
+  private final class AgentMethod implements InstallMethod {
     @Override
     public void check(Payload payload, Position at, Problems problems) {
       needsReady("agent", Ready.When.AGENT, at, problems);
@@ -191,11 +191,11 @@ final class GuestSteps {
   }
 
   /** Ansible over SSH. */
-  private final class SshWay implements WayIn {
+  private final class SshMethod implements InstallMethod {
     @Override
     public void check(Payload payload, Position at, Problems problems) {
       needsReady("ssh", Ready.When.AGENT, at, problems);
-      for (String obstacle : WayChoice.sshObstacles(input.snapshot().bundles(), guest)) {
+      for (String obstacle : InstallMethodChoice.sshObstacles(input.snapshot().bundles(), guest)) {
         problems.add(
             at,
             "the way ssh does not lead to '" + name + "': " + obstacle,
@@ -222,7 +222,7 @@ final class GuestSteps {
   }
 
   /** Into the disk, before it boots. */
-  private final class ImageWay implements WayIn {
+  private final class ImageMethod implements InstallMethod {
     @Override
     public void check(Payload payload, Position at, Problems problems) {
       if (guest.image().isEmpty()) {
@@ -246,11 +246,11 @@ final class GuestSteps {
     }
   }
 
-  private void needsReady(String way, Ready.When when, Position at, Problems problems) {
+  private void needsReady(String method, Ready.When when, Position at, Problems problems) {
     if (guest.ready().when() != when) {
       problems.add(
           at,
-          "the way " + way + " brings everything in once the guest answers",
+          "the way " + method + " brings everything in once the guest answers",
           "leave out ready: {when: ...}");
     }
   }
@@ -261,8 +261,8 @@ final class GuestSteps {
     }
     Kernel kernel = guest.kernel().get();
     steps.add(new CopyFile(name, KERNEL, stamp(kernel.image()), folder.resolve(KERNEL)));
-    if (kernel.initramfs().isPresent() && way != Setup.Way.INITRAMFS) {
-      steps.addAll(new InitramfsWay().beforeStart(Payload.empty(name)));
+    if (kernel.initramfs().isPresent() && method != Setup.Method.INITRAMFS) {
+      steps.addAll(new InitramfsMethod().beforeStart(Payload.empty(name)));
     }
   }
 
@@ -279,8 +279,8 @@ final class GuestSteps {
     String xml =
         Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest, devices), host));
     String cpus = guest.cpus() == 1 ? "1 CPU" : guest.cpus() + " CPUs";
-    String reach = guest.vgpu().isPresent() ? ", channels " + channels.summary() : "";
-    String summary = cpus + ", " + guest.memory() + reach;
+    String channelSummary = guest.vgpu().isPresent() ? ", channels " + channels.summary() : "";
+    String summary = cpus + ", " + guest.memory() + channelSummary;
     steps.add(new DefineGuest(uri, name, uuid, summary, xml));
     for (String device : devices.devices()) {
       Optional<Boolean> permissive =
@@ -293,7 +293,7 @@ final class GuestSteps {
   private void ready(List<Step> steps, Payload payload) {
     Ready ready = guest.ready();
     boolean agent = ready.when() == Ready.When.AGENT;
-    boolean seeded = way == Setup.Way.SEED && agent;
+    boolean seeded = method == Setup.Method.SEED && agent;
     String marker = seeded ? CloudInitSeed.marker(seed.step(payload).instance()) : "";
     Path console = GuestDomain.console(input, guest);
     steps.add(
@@ -318,7 +318,7 @@ final class GuestSteps {
       steps.add(
           new ShareTokens(uri, name, uuid, login.ssh(), gpu.name().text(), tokens, users, timeout));
     }
-    boolean proven = guest.ready().verify() && way != Setup.Way.NONE;
+    boolean proven = guest.ready().verify() && method != Setup.Method.NONE;
     if (proven) {
       new GuestBundles(input, servers, guest)
           .checks()
@@ -363,7 +363,7 @@ final class GuestSteps {
    * Whether its agent brings what a guest does not take from its seed: where the choice is ours.
    */
   private boolean byAgentToo() {
-    return guest.setup().way() == Setup.Way.AUTO
+    return guest.setup().way() == Setup.Method.AUTO
         && guest.ready().when() == Ready.When.AGENT
         && GuestDomain.hasAgent(input, guest);
   }

@@ -22,7 +22,7 @@ final class NetworkSteps {
   private NetworkSteps() {}
 
   static List<Step> of(PlanInput input) {
-    String setup = input.descriptor().setupName().text();
+    String deployment = input.descriptor().deploymentName().text();
     String uri = input.snapshot().libvirt().uri();
     List<Step> steps = new ArrayList<>();
     for (Name name : used(input)) {
@@ -32,7 +32,8 @@ final class NetworkSteps {
           .ifPresent(
               network ->
                   steps.add(
-                      new DefineNetwork(uri, name.text(), summary(network), xml(setup, network))));
+                      new DefineNetwork(
+                          uri, name.text(), summary(network), xml(deployment, network))));
       // A network of somebody else that runs already is none of our business, not even in a plan.
       boolean ours =
           input.descriptor().network(name).isPresent()
@@ -72,11 +73,11 @@ final class NetworkSteps {
    *
    * @see <a href="https://libvirt.org/formatnetwork.html">libvirt: network XML format</a>
    */
-  private static String xml(String setup, Network network) {
+  private static String xml(String deployment, Network network) {
     Document document = Xml.newDocument("network");
     Element root = document.getDocumentElement();
     Xml.add(root, "name", network.name().text());
-    Xml.add(root, "uuid", Identities.networkUuid(setup, network.name().text()).toString());
+    Xml.add(root, "uuid", Identities.networkUuid(deployment, network.name().text()).toString());
     if (network.mode() == Network.Mode.NAT) {
       Xml.add(root, "forward").setAttribute("mode", "nat");
     }

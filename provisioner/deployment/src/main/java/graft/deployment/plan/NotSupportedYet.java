@@ -10,8 +10,8 @@ import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.VGpu;
 
 /**
- * What a descriptor can say and this version cannot do. It is refused by name: a set-up with a part
- * left out would look as if it had worked.
+ * What a descriptor can say and this version cannot do. It is refused by name: a deployment with a
+ * part left out would look as if it had worked.
  */
 final class NotSupportedYet {
   /** No NVIDIA device yet in the part that serves by PCI address. */

@@ -1,6 +1,6 @@
 package graft.deployment.plan;
 
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepCodec;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -8,17 +8,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What will be done, in order: first everything that is taken back, then everything that is done.
- * Lanes of one phase go side by side.
+ * What will be done, in order: first everything that is undone, then everything that is done. Lanes
+ * of one phase go in parallel.
  *
- * @param setup the set-up's name
+ * @param deployment the deployment's name
  * @param uri the libvirt connection
  * @param warnings what the user should know, each a sentence
  * @param notes what was chosen, and why
  * @param channels the order of each guest's channels
  */
 public record Plan(
-    String setup,
+    String deployment,
     String uri,
     List<Action> actions,
     List<String> warnings,
@@ -26,8 +26,12 @@ public record Plan(
     List<ChannelChoice> channels) {
   /** A part of a plan, which says nothing of channels. */
   public Plan(
-      String setup, String uri, List<Action> actions, List<String> warnings, List<String> notes) {
-    this(setup, uri, actions, warnings, notes, List.of());
+      String deployment,
+      String uri,
+      List<Action> actions,
+      List<String> warnings,
+      List<String> notes) {
+    this(deployment, uri, actions, warnings, notes, List.of());
   }
 
   /** Keeps the lists from changing. */
@@ -42,15 +46,15 @@ public record Plan(
     return actions.isEmpty();
   }
 
-  /** The actions by lane, in order. */
-  public Map<Lane, List<Action>> byLane(Action.Kind kind) {
-    Map<Lane, List<Action>> lanes = new LinkedHashMap<>();
+  /** The actions by chain, in order. */
+  public Map<Chain, List<Action>> byChain(Action.Kind kind) {
+    Map<Chain, List<Action>> chains = new LinkedHashMap<>();
     for (Action action : actions) {
       if (action.kind() == kind) {
-        lanes.computeIfAbsent(action.step().lane(), lane -> new ArrayList<>()).add(action);
+        chains.computeIfAbsent(action.step().chain(), chain -> new ArrayList<>()).add(action);
       }
     }
-    return lanes;
+    return chains;
   }
 
   /** For people. */
@@ -62,14 +66,14 @@ public record Plan(
         .filter(choice -> choice.measured().isPresent())
         .forEach(choice -> text.append("note: ").append(choice).append('\n'));
     if (isEmpty()) {
-      return text.append(setup).append(": nothing to do\n").toString();
+      return text.append(deployment).append(": nothing to do\n").toString();
     }
-    text.append(setup).append(" on ").append(uri).append('\n');
+    text.append(deployment).append(" on ").append(uri).append('\n');
     for (Action.Kind kind : List.of(Action.Kind.UNDO, Action.Kind.DO)) {
-      byLane(kind)
+      byChain(kind)
           .forEach(
-              (lane, actions) -> {
-                text.append("  ").append(lane).append('\n');
+              (chain, actions) -> {
+                text.append("  ").append(chain).append('\n');
                 actions.forEach(a -> text.append("    ").append(a).append('\n'));
               });
     }
@@ -81,7 +85,7 @@ public record Plan(
   /** For programs. */
   public Map<String, Object> toTree() {
     Map<String, Object> tree = new LinkedHashMap<>();
-    tree.put("setup", setup);
+    tree.put("setup", deployment);
     tree.put("uri", uri);
     tree.put("warnings", warnings);
     tree.put("notes", notes);

@@ -5,7 +5,7 @@ import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.fabric.DevicePlan;
 import graft.deployment.fabric.DevicePlanner;
 import graft.deployment.observe.HostFacts;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.BringsPayload;
 import graft.sriov.StubDriver;
@@ -28,14 +28,14 @@ public final class Planner {
   public static Plan plan(PlanInput given) {
     PlanInput input = withDevices(given);
     DevicePlan devices = input.devices();
-    Map<Lane, List<Step>> wanted = new LinkedHashMap<>();
+    Map<Chain, List<Step>> wanted = new LinkedHashMap<>();
     devices.steps().forEach(step -> add(wanted, step));
     if (!devices.first()) {
       rest(input, wanted);
     }
     List<Action> actions = actions(input, wanted);
     return new Plan(
-        input.descriptor().setupName().text(),
+        input.descriptor().deploymentName().text(),
         input.snapshot().libvirt().uri(),
         actions,
         warnings(input, devices),
@@ -64,7 +64,7 @@ public final class Planner {
   }
 
   /** All that is not on the host's devices, and what is there and may have to go. */
-  private static void rest(PlanInput input, Map<Lane, List<Step>> wanted) {
+  private static void rest(PlanInput input, Map<Chain, List<Step>> wanted) {
     ServerSteps servers = new ServerSteps(input);
     servers.grantLimit().ifPresent(step -> add(wanted, step));
     NetworkSteps.of(input).forEach(step -> add(wanted, step));
@@ -78,7 +78,7 @@ public final class Planner {
         .journal()
         .entries()
         .values()
-        .forEach(entry -> wanted.computeIfAbsent(entry.step().lane(), lane -> List.of()));
+        .forEach(entry -> wanted.computeIfAbsent(entry.step().chain(), chain -> List.of()));
   }
 
   /**
@@ -93,20 +93,20 @@ public final class Planner {
         .toList();
   }
 
-  private static void add(Map<Lane, List<Step>> lanes, Step step) {
-    lanes.computeIfAbsent(step.lane(), lane -> new ArrayList<>()).add(step);
+  private static void add(Map<Chain, List<Step>> chains, Step step) {
+    chains.computeIfAbsent(step.chain(), chain -> new ArrayList<>()).add(step);
   }
 
-  private static List<Action> actions(PlanInput input, Map<Lane, List<Step>> wanted) {
+  private static List<Action> actions(PlanInput input, Map<Chain, List<Step>> wanted) {
     List<Action> undo = new ArrayList<>();
     List<Action> todo = new ArrayList<>();
     wanted.forEach(
-        (lane, steps) -> {
-          LanePlan plan = new LanePlan(lane, steps, input.journal(), input.snapshot());
+        (chain, steps) -> {
+          ChainPlan plan = new ChainPlan(chain, steps, input.journal(), input.snapshot());
           undo.addAll(plan.undo());
           todo.addAll(plan.todo());
         });
-    Comparator<Action> byPhase = Comparator.comparing(action -> action.step().lane().phase());
+    Comparator<Action> byPhase = Comparator.comparing(action -> action.step().chain().phase());
     undo.sort(byPhase.reversed());
     todo.sort(byPhase);
     undo.addAll(todo);
@@ -120,20 +120,20 @@ public final class Planner {
       boolean brings =
           actions.stream()
               .filter(a -> a.kind() == Action.Kind.DO && a.step() instanceof BringsPayload)
-              .anyMatch(a -> a.step().lane().equals(Lane.guest(guest.name().text())));
+              .anyMatch(a -> a.step().chain().equals(Chain.guest(guest.name().text())));
       if (brings) {
-        WayChoice.of(input, guest).note(guest).ifPresent(notes::add);
+        InstallMethodChoice.of(input, guest).note(guest).ifPresent(notes::add);
       }
     }
     return notes;
   }
 
-  private static List<ChannelChoice> channels(PlanInput input, Map<Lane, List<Step>> wanted) {
+  private static List<ChannelChoice> channels(PlanInput input, Map<Chain, List<Step>> wanted) {
     return input.descriptor().guests().stream()
         .map(guest -> guest.name().text())
         .map(
             guest ->
-                ChannelChoice.of(input, guest, wanted.getOrDefault(Lane.guest(guest), List.of())))
+                ChannelChoice.of(input, guest, wanted.getOrDefault(Chain.guest(guest), List.of())))
         .flatMap(Optional::stream)
         .toList();
   }
@@ -155,7 +155,7 @@ public final class Planner {
     String now = input.file().path().toAbsolutePath().normalize().toString();
     if (!before.isEmpty() && !before.equals(now)) {
       warnings.add(
-          "'" + input.descriptor().setupName() + "' was applied from " + before + " before");
+          "'" + input.descriptor().deploymentName() + "' was applied from " + before + " before");
     }
     return warnings;
   }

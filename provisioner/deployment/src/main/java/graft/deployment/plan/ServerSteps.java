@@ -49,9 +49,9 @@ final class ServerSteps {
     }
   }
 
-  /** Each set-up begins at a port of its own, so that two that are applied at a time agree. */
+  /** Each deployment begins at a port of its own, so that two that are applied at a time agree. */
   private int free(Set<Integer> taken) {
-    int hash = input.descriptor().setupName().text().hashCode();
+    int hash = input.descriptor().deploymentName().text().hashCode();
     int port = FIRST_PORT + Math.floorMod(hash, PORTS);
     while (taken.contains(port)) {
       port++;
@@ -105,7 +105,7 @@ final class ServerSteps {
             .anyMatch(guest -> new GuestChannels(input, guest).usesVchan())
         ? Optional.of(
             new RaiseGrantLimit(
-                input.descriptor().setupName().text(),
+                input.descriptor().deploymentName().text(),
                 RaiseGrantLimit.folder(input.layout().state().path().getParent())))
         : Optional.empty();
   }

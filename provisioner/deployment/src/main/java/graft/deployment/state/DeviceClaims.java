@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Which devices of the host belong to which guest, for all set-ups: a folder with a file for each
- * device, named by its PCI address or UUID. A device that no driver has is not a free one: its
+ * Which devices of the host belong to which guest, for all deployments: a folder with a file for
+ * each device, named by its PCI address or UUID. A device that no driver has is not a free one: its
  * guest may be off.
  */
 public final class DeviceClaims {
@@ -29,7 +29,7 @@ public final class DeviceClaims {
     this.folder = folder;
   }
 
-  /** The folder beside those of the set-ups. */
+  /** The folder beside those of the deployments. */
   public static Path folder(Path root) {
     return root.resolve(FOLDER);
   }
@@ -116,24 +116,24 @@ public final class DeviceClaims {
     }
   }
 
-  /** What becomes a claim. Its name is its own: one process at a time works on a set-up. */
+  /** What becomes a claim. Its name is its own: one process at a time works on a deployment. */
   private Path draft(String device, Holder holder) {
-    return folder.resolve("." + device + "." + holder.setup());
+    return folder.resolve("." + device + "." + holder.deployment());
   }
 
   /**
    * Who has a device.
    *
-   * @param setup the set-up that made the guest; empty for a guest that Graft did not make
+   * @param deployment the deployment that made the guest; empty for a guest that Graft did not make
    */
-  public record Holder(String setup, String guest) {
+  public record Holder(String deployment, String guest) {
     static Holder parse(String text) {
       List<String> parts = List.of(text.strip().split("/", 2));
       return new Holder(parts.get(0), parts.size() > 1 ? parts.get(1) : "");
     }
 
     String text() {
-      return setup + "/" + guest;
+      return deployment + "/" + guest;
     }
 
     @Override
@@ -141,7 +141,7 @@ public final class DeviceClaims {
       return "the guest '"
           + guest
           + "'"
-          + (setup.isEmpty() ? "" : " of the set-up '" + setup + "'");
+          + (deployment.isEmpty() ? "" : " of the deployment '" + deployment + "'");
     }
   }
 }

@@ -4,7 +4,7 @@ import graft.common.values.Name;
 import java.nio.file.Path;
 
 /**
- * Where the files of a set-up lie.
+ * Where the files of a deployment lie.
  *
  * @param guests the folder of its guests' files. A libvirt of root's runs guests as a user of its
  *     own, who may not enter the state folder: their files are under libvirt's image folder then
@@ -14,13 +14,13 @@ public record Layout(StateFolder state, Path guests, int ownParents) {
   private static final Path SYSTEM_IMAGES = Path.of("/var/lib/libvirt/images/graft");
 
   /**
-   * The layout of a set-up.
+   * The layout of a deployment.
    *
    * @param root whether this process is root's
    */
   public static Layout of(StateFolder state, boolean root) {
     return root
-        ? new Layout(state, SYSTEM_IMAGES.resolve(state.setup().text()), 1)
+        ? new Layout(state, SYSTEM_IMAGES.resolve(state.deployment().text()), 1)
         : new Layout(state, state.path().resolve("guests"), 0);
   }
 

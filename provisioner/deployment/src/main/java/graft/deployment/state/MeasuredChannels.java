@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * What {@code verify --channels} found, a file for each guest, kept with the set-up until it is
+ * What {@code verify --channels} found, a file for each guest, kept with the deployment until it is
  * destroyed.
  */
 public final class MeasuredChannels {
@@ -63,7 +63,7 @@ public final class MeasuredChannels {
     } catch (IOException e) {
       throw new GraftException(
           "cannot read what was measured from " + file + ": " + e.getMessage(),
-          "graft verify --channels " + state.setup() + " " + guest + " measures again",
+          "graft verify --channels " + state.deployment() + " " + guest + " measures again",
           e);
     }
   }

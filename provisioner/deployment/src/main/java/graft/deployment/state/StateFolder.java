@@ -11,18 +11,19 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Where everything about one set-up is kept: a folder of its own, which nobody else may enter,
+ * Where everything about one deployment is kept: a folder of its own, which nobody else may enter,
  * because tokens lie in it.
  *
  * @param path the folder, which need not exist yet
  */
-public record StateFolder(Name setup, Path path) {
-  /** The folder of a set-up, under {@link CurrentUser#stateFolder}. */
-  public static StateFolder of(Name setup) {
-    return new StateFolder(setup, CurrentUser.stateFolder(System.getenv()).resolve(setup.text()));
+public record StateFolder(Name deployment, Path path) {
+  /** The folder of a deployment, under {@link CurrentUser#stateFolder}. */
+  public static StateFolder of(Name deployment) {
+    return new StateFolder(
+        deployment, CurrentUser.stateFolder(System.getenv()).resolve(deployment.text()));
   }
 
-  /** All set-ups that have a folder. */
+  /** All deployments that have a folder. */
   public static List<StateFolder> all() {
     Path root = CurrentUser.stateFolder(System.getenv());
     if (!Files.isDirectory(root)) {
@@ -32,7 +33,7 @@ public record StateFolder(Name setup, Path path) {
       return children
           .filter(child -> Files.exists(child.resolve("journal.jsonl")))
           .map(child -> new StateFolder(new Name(child.getFileName().toString()), child))
-          .sorted((a, b) -> a.setup().compareTo(b.setup()))
+          .sorted((a, b) -> a.deployment().compareTo(b.deployment()))
           .toList();
     } catch (IOException e) {
       throw new GraftException("cannot list " + root + ": " + e.getMessage(), "", e);

@@ -5,14 +5,14 @@ import graft.deployment.observe.Snapshot;
 import java.util.Map;
 
 /**
- * A change with its place in a plan, as a record: the lane that it belongs to, its name there, and
- * what the steps after it in that lane need of it.
+ * A change with its place in a plan, as a record: the chain that it belongs to, its name there, and
+ * what the steps after it in that chain need of it.
  */
 public interface Step extends Change<Snapshot, StepContext> {
   /** What it belongs to. */
-  Lane lane();
+  Chain chain();
 
-  /** What it is, within its lane: {@code define}. */
+  /** What it is, within its chain: {@code define}. */
   String name();
 
   @Override
@@ -22,7 +22,7 @@ public interface Step extends Change<Snapshot, StepContext> {
   @Override
   boolean isDone(Snapshot snapshot);
 
-  /** The journal keeps what it was told first, however often the step is done anew. */
+  /** The journal keeps what it was told first, however often the step is done again. */
   @Override
   default Map<String, Object> before(StepContext context) throws Exception {
     return Map.of();
@@ -33,7 +33,7 @@ public interface Step extends Change<Snapshot, StepContext> {
     return true;
   }
 
-  /** Whether doing it anew leaves the steps after it as they are. */
+  /** Whether doing it again leaves the steps after it as they are. */
   default boolean isInPlace() {
     return false;
   }
@@ -43,21 +43,21 @@ public interface Step extends Change<Snapshot, StepContext> {
     return false;
   }
 
-  /** Whether it stays as it is when steps before it are done anew: a disk outlives a new seed. */
+  /** Whether it stays as it is when steps before it are done again: a disk outlives a new seed. */
   default boolean isIndependent() {
     return false;
   }
 
   /**
-   * Whether the steps before it can be taken back when it cannot: it does not stand on them, or
-   * they are what holds it.
+   * Whether the steps before it can be undone when it cannot: it does not stand on them, or they
+   * are what holds it.
    */
   default boolean canBeLeft() {
     return isIndependent();
   }
 
-  /** Unique in a set-up: {@code guest/alice/define}. */
+  /** Unique in a deployment: {@code guest/alice/define}. */
   default String id() {
-    return lane().phase().id() + "/" + lane().name() + "/" + name();
+    return chain().phase().id() + "/" + chain().name() + "/" + name();
   }
 }

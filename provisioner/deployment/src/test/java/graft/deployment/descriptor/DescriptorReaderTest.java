@@ -55,7 +55,7 @@ class DescriptorReaderTest {
     Descriptor read =
         DescriptorReader.read(Path.of("e.yaml"), resource("everything.yaml")).descriptor();
 
-    assertThat(read.setupName()).isEqualTo(new Name("everything"));
+    assertThat(read.deploymentName()).isEqualTo(new Name("everything"));
     assertThat(read.gpus())
         .extracting(g -> g.owner().toString())
         .containsExactly("host", "host", "guest:owner", "node:big");
@@ -69,9 +69,9 @@ class DescriptorReaderTest {
   }
 
   @Test
-  void theFileNamesASetUpThatHasNoName() throws Exception {
+  void theFileNamesADeploymentThatHasNoName() throws Exception {
     DescriptorFile file = DescriptorReader.read(Path.of("dir/Demo.yaml"), "graft: 1\n" + GUEST);
-    assertThat(file.descriptor().setupName()).isEqualTo(new Name("demo"));
+    assertThat(file.descriptor().deploymentName()).isEqualTo(new Name("demo"));
   }
 
   @Test

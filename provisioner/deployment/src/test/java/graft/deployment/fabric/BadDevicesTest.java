@@ -55,8 +55,8 @@ class BadDevicesTest {
     assertThat(wrong(guest("passthrough: [{pci: \"0000:65:00.0\"}]")))
         .containsExactly(
             "lab.yaml:8:25: 0000:65:00.0: the guest 'windows' has it, so the guest 'alice' of the"
-                + " set-up 'lab' cannot have it too (Detach it from the guest 'windows' first, or"
-                + " give the guest 'alice' of the set-up 'lab' another device)");
+                + " deployment 'lab' cannot have it too (Detach it from the guest 'windows' first, or"
+                + " give the guest 'alice' of the deployment 'lab' another device)");
   }
 
   @Test
@@ -268,24 +268,24 @@ class BadDevicesTest {
   }
 
   @Test
-  void aFunctionThatIsNoVgpu() {
+  void aFunctionThatIsNoNvidiaVgpu() {
     assertThat(wrong(guest("passthrough: [{pci: \"0000:65:00.0\", type: \"557\"}]")))
         .containsExactly(
-            "lab.yaml:8:25: 0000:65:00.0 takes no vGPU type (load NVIDIA's vGPU host driver and make"
+            "lab.yaml:8:25: 0000:65:00.0 takes no NVIDIA vGPU type (load NVIDIA's vGPU host driver and make"
                 + " the GPU's functions (sriov-manage -e))");
   }
 
   @Test
-  void aVgpuOfATypeThatTheGpuCannotMake() {
+  void anNvidiaVgpuOfATypeThatTheGpuCannotMake() {
     host.gpuFunction("66", "0");
     assertThat(wrong(guest("passthrough: [{pci: \"0000:66:00.1\", type: \"700\"}]")))
         .containsExactly(
-            "lab.yaml:8:47: 0000:66:00.1 cannot be a vGPU of type 700 (it can be one of"
+            "lab.yaml:8:47: 0000:66:00.1 cannot be an NVIDIA vGPU of type 700 (it can be one of"
                 + " {557=NVIDIA L40-1B, 558=NVIDIA L40-2B})");
   }
 
   @Test
-  void aVgpuOfAGuestThatGraftDidNotMake() {
+  void anNvidiaVgpuOfAGuestThatGraftDidNotMake() {
     host.gpuFunction("66", "557");
     host.foreignGuest("windows", "0000:66:00.1");
     assertThat(wrong(guest("passthrough: [{pci: \"0000:66:00.1\", type: \"557\"}]")))
@@ -299,7 +299,7 @@ class BadDevicesTest {
     host.fake.deleteFile("/sys/bus/pci/drivers/vfio-pci");
     assertThat(wrong(guest("passthrough: [{pci: \"0000:65:00.0\"}]")))
         .containsExactly(
-            "lab.yaml:8:25: vfio-pci is not loaded, so no device can be taken from the host"
+            "lab.yaml:8:25: vfio-pci is not loaded, so no device can be bound to it"
                 + " (modprobe vfio-pci)");
   }
 

@@ -145,7 +145,7 @@ public final class DeviceBenchmark {
     }
   }
 
-  /** Guests of somebody else, each with a device that the set-up is not about. */
+  /** Guests of somebody else, each with a device that the deployment is not about. */
   private static void domains(Path folder) throws Exception {
     Files.createDirectories(folder);
     for (int i = 0; i < GUESTS; i++) {

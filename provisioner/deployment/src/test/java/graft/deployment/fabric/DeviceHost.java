@@ -18,8 +18,8 @@ import graft.deployment.observe.DeviceObserver;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.HostFacts;
+import graft.deployment.observe.InstallFacts;
 import graft.deployment.observe.LibvirtFacts;
-import graft.deployment.observe.SetupFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.plan.Action;
 import graft.deployment.plan.Plan;
@@ -140,14 +140,14 @@ final class DeviceHost {
   }
 
   Plan plan(DescriptorFile file) {
-    Name setup = file.descriptor().setupName();
-    JournalState journal = journal(setup);
+    Name deployment = file.descriptor().deploymentName();
+    JournalState journal = journal(deployment);
     LibvirtFacts libvirt =
         new LibvirtFacts(
             uri, "", Optional.of(capabilities()), Optional.empty(), List.copyOf(guests), List.of());
     DeviceFacts devices =
         new DeviceObserver(access, DeviceClaims.folder(state))
-            .observe(setup, JournalKnowledge.of(journal), () -> libvirt);
+            .observe(deployment, JournalKnowledge.of(journal), () -> libvirt);
     Snapshot snapshot =
         new Snapshot(
             root
@@ -168,10 +168,10 @@ final class DeviceHost {
             Set.of(),
             Set.of(),
             Map.of(),
-            SetupFacts.NONE,
+            InstallFacts.NONE,
             devices,
             Map.of());
-    StateFolder folder = folder(setup);
+    StateFolder folder = folder(deployment);
     return Planner.plan(
         new PlanInput(file, snapshot, journal, Layout.of(folder, root), hypervisor));
   }
@@ -180,7 +180,7 @@ final class DeviceHost {
   static Plan ofDevices(Plan plan) {
     List<Action> actions =
         plan.actions().stream().filter(action -> isOfDevice(action.step())).toList();
-    return new Plan(plan.setup(), plan.uri(), actions, plan.warnings(), plan.notes());
+    return new Plan(plan.deployment(), plan.uri(), actions, plan.warnings(), plan.notes());
   }
 
   private static boolean isOfDevice(Step step) {
@@ -191,12 +191,12 @@ final class DeviceHost {
   /** What a plan does to devices, a line each. */
   static List<String> lines(Plan plan) {
     return ofDevices(plan).actions().stream()
-        .map(action -> action.step().lane() + ": " + action)
+        .map(action -> action.step().chain() + ": " + action)
         .toList();
   }
 
   void apply(Plan plan) throws Exception {
-    try (Journal journal = open(new Name(plan.setup()))) {
+    try (Journal journal = open(new Name(plan.deployment()))) {
       new Applier(journal, context(journal), ApplyListener.NONE)
           .apply(ofDevices(plan), "/d/lab.yaml", false);
     }
@@ -206,31 +206,31 @@ final class DeviceHost {
   void apply(Plan plan, List<Step> others) throws Exception {
     List<Action> actions = new ArrayList<>(ofDevices(plan).actions());
     others.forEach(step -> actions.add(new Action(Action.Kind.DO, step, "")));
-    try (Journal journal = open(new Name(plan.setup()))) {
+    try (Journal journal = open(new Name(plan.deployment()))) {
       new Applier(journal, context(journal), ApplyListener.NONE)
           .apply(
-              new Plan(plan.setup(), plan.uri(), actions, plan.warnings(), plan.notes()),
+              new Plan(plan.deployment(), plan.uri(), actions, plan.warnings(), plan.notes()),
               "/d/lab.yaml",
               false);
     }
   }
 
-  /** As if the process ended where it failed: nothing is taken back. */
+  /** As if the process ended where it failed: nothing is undone. */
   void applyAndStop(Plan plan) throws Exception {
-    try (Journal journal = open(new Name(plan.setup()))) {
+    try (Journal journal = open(new Name(plan.deployment()))) {
       new Applier(journal, context(journal), ApplyListener.NONE)
           .apply(ofDevices(plan), "/d/lab.yaml", true);
     }
   }
 
   /** Takes everything back; gives what went wrong. */
-  List<String> undo(String setup) throws Exception {
-    return undo(setup, JournalState::newestFirst);
+  List<String> undo(String deployment) throws Exception {
+    return undo(deployment, JournalState::newestFirst);
   }
 
   /** Takes some steps back; gives what went wrong. */
-  List<String> undo(String setup, Function<JournalState, List<Step>> choice) throws Exception {
-    try (Journal journal = open(new Name(setup))) {
+  List<String> undo(String deployment, Function<JournalState, List<Step>> choice) throws Exception {
+    try (Journal journal = open(new Name(deployment))) {
       return new Undoer(journal, context(journal), ApplyListener.NONE)
           .undo(choice.apply(journal.state()));
     }
@@ -254,30 +254,30 @@ final class DeviceHost {
     return gpu + "1/nvidia/";
   }
 
-  /** What the set-up did stays, and nobody knows of it. */
-  void journalIsLost(String setup) throws java.io.IOException {
-    java.nio.file.Files.delete(folder(new Name(setup)).journal());
+  /** What the deployment did stays, and nobody knows of it. */
+  void journalIsLost(String deployment) throws java.io.IOException {
+    java.nio.file.Files.delete(folder(new Name(deployment)).journal());
   }
 
-  JournalState journal(Name setup) {
-    return Journal.read(folder(setup).journal(), Steps.CODEC);
+  JournalState journal(Name deployment) {
+    return Journal.read(folder(deployment).journal(), Steps.CODEC);
   }
 
   Map<String, DeviceClaims.Holder> claims() {
     return new DeviceClaims(DeviceClaims.folder(state)).all();
   }
 
-  private Journal open(Name setup) {
-    folder(setup).create();
-    return Journal.open(folder(setup).journal(), Steps.CODEC, Clock.systemUTC());
+  private Journal open(Name deployment) {
+    folder(deployment).create();
+    return Journal.open(folder(deployment).journal(), Steps.CODEC, Clock.systemUTC());
   }
 
   private LiveContext context(Journal journal) {
     return new LiveContext(new Connections(), access, journal, ApplyListener.NONE);
   }
 
-  private StateFolder folder(Name setup) {
-    return new StateFolder(setup, state.resolve(setup.text()));
+  private StateFolder folder(Name deployment) {
+    return new StateFolder(deployment, state.resolve(deployment.text()));
   }
 
   private HostCapabilities capabilities() {

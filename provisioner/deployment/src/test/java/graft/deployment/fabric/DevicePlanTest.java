@@ -56,8 +56,7 @@ class DevicePlanTest {
                 + " 02:c3:7c:d8:5c:f9:60:00",
             "adapter ib0: + virtual function 1: node GUID 02:c3:7c:d8:5c:f9:60:01, port GUID"
                 + " 02:c3:7c:d8:5c:f9:60:01",
-            "guest alice: + take virtual function 0 of 'ib0', 0000:3b:00.1, from the host"
-                + " (vfio-pci)");
+            "guest alice: + bind virtual function 0 of 'ib0', 0000:3b:00.1, to vfio-pci");
     assertThat(plan.toText()).contains("+ attach 0000:3b:00.1");
   }
 
@@ -208,8 +207,8 @@ class DevicePlanTest {
     Plan plan = host.plan(FABRIC + guest("vfs: [{adapter: ib0}]"));
     assertThat(DeviceHost.lines(plan))
         .containsExactly(
-            "guest alice: - undo: take virtual function 1 of 'ib0', 0000:3b:00.2, from the host"
-                + " (vfio-pci) (no longer in the descriptor)");
+            "guest alice: - undo: bind virtual function 1 of 'ib0', 0000:3b:00.2, to vfio-pci"
+                + " (no longer in the descriptor)");
   }
 
   @Test
@@ -220,7 +219,7 @@ class DevicePlanTest {
     assertThat(DeviceHost.lines(host.plan(descriptor)))
         .contains(
             "adapter ib0: + make 2 virtual functions of 0000:3b:00.0 (gone from the host)",
-            "guest alice: + take virtual function 1 of 'ib0', 0000:3b:00.2, from the host (vfio-pci)"
+            "guest alice: + bind virtual function 1 of 'ib0', 0000:3b:00.2, to vfio-pci"
                 + " (gone from the host)");
     host.apply(host.plan(descriptor));
     assertThat(DeviceHost.lines(host.plan(descriptor))).isEmpty();
@@ -236,7 +235,7 @@ class DevicePlanTest {
         .apply(host.access);
     assertThat(DeviceHost.lines(host.plan(descriptor)))
         .containsExactly(
-            "guest alice: + take virtual function 1 of 'ib0', 0000:3b:00.2, from the host (vfio-pci)"
+            "guest alice: + bind virtual function 1 of 'ib0', 0000:3b:00.2, to vfio-pci"
                 + " (gone from the host)");
   }
 
@@ -261,14 +260,14 @@ class DevicePlanTest {
   }
 
   @Test
-  void aFunctionOfAGpuBecomesAVgpuAndIsNoneAgain() throws Exception {
+  void aFunctionOfAGpuBecomesAnNvidiaVgpuAndIsNoneAgain() throws Exception {
     String vf = host.gpuFunction("66", "0");
     SortedMap<String, String> first = host.fake.state();
     String descriptor =
         "graft: 1\nname: lab\n" + guest("passthrough: [{pci: \"0000:66:00.1\", type: \"557\"}]");
     Plan plan = host.plan(descriptor);
     assertThat(plan.toText())
-        .contains("+ make 0000:66:00.1 a vGPU of type 557")
+        .contains("+ make 0000:66:00.1 an NVIDIA vGPU of type 557")
         .contains("+ attach 0000:66:00.1")
         .doesNotContain("vfio-pci");
     host.apply(plan);
@@ -288,7 +287,7 @@ class DevicePlanTest {
     String none = FABRIC.replace("vfs: 2", "vfs: 0");
     Plan plan = host.plan(none);
     assertThat(DeviceHost.lines(plan))
-        .containsExactly("adapter ib0: + have no virtual functions of 0000:3b:00.0");
+        .containsExactly("adapter ib0: + remove the virtual functions of 0000:3b:00.0");
     host.apply(plan);
     assertThat(host.fake.read("/sys/bus/pci/devices/0000:3b:00.0/sriov_numvfs")).hasValue("0");
     assertThat(DeviceHost.lines(host.plan(none))).isEmpty();
@@ -309,7 +308,7 @@ class DevicePlanTest {
         .contains("warning: nothing else can be planned before mlx4_core has been loaded again")
         .contains("modprobe -r mlx4_en mlx4_ib mlx4_core")
         .contains(
-            "  module mlx4_core\n    + have it loaded with: options mlx4_core num_vfs=2 probe_vf=0"
+            "  module mlx4_core\n    + set its options: options mlx4_core num_vfs=2 probe_vf=0"
                 + " port_type_array=1 (/etc/modprobe.d/graft-mlx4.conf)\n1 step\n");
     host.apply(options);
     assertThat(catchThrowable(() -> host.plan(mlx4)))
@@ -319,7 +318,7 @@ class DevicePlanTest {
     host.fake.reloadMlx4();
     Plan rest = host.plan(mlx4);
     assertThat(DeviceHost.lines(rest))
-        .anyMatch(line -> line.startsWith("guest alice: + take virtual function 0 of 'ib0'"))
+        .anyMatch(line -> line.startsWith("guest alice: + bind virtual function 0 of 'ib0'"))
         .noneMatch(line -> line.startsWith("module"));
     host.apply(rest);
     assertThat(DeviceHost.lines(host.plan(mlx4))).isEmpty();
@@ -344,7 +343,7 @@ class DevicePlanTest {
   }
 
   @Test
-  void aSetUpIsAppliedAtBootWhereThereIsASystemd() throws Exception {
+  void aDeploymentIsAppliedAtBootWhereThereIsASystemd() throws Exception {
     host.fake.file("/run/systemd/system/x", "");
     String home = System.getProperty("graft.home", "");
     Path program = folder.resolve("opt/bin/graft");

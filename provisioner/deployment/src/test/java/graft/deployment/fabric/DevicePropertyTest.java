@@ -19,11 +19,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * For random hosts and descriptors, by the provisioner's own plan, journal, apply and undo:
- * applying leaves nothing to do, and taking back leads to the first state; likewise when any single
+ * applying leaves nothing to do, and undoing leads to the first state; likewise when any single
  * change fails or the process ends there, before or after it has had its effect.
  */
 class DevicePropertyTest {
-  private static final int SET_UPS = Integer.getInteger("graft.set-ups", 25);
+  private static final int DEPLOYMENTS = Integer.getInteger("graft.set-ups", 25);
   private static final int WITH_FAULTS = Integer.getInteger("graft.set-ups.faults", 2);
   private static final Name SETUP = new Name("lab");
 
@@ -35,18 +35,18 @@ class DevicePropertyTest {
   @Test
   void applyThenUndoGivesTheFirstStateBack() throws Exception {
     int steps = 0;
-    for (int seed = 0; seed < SET_UPS; seed++) {
-      RandomSetUp random = setUp(seed);
+    for (int seed = 0; seed < DEPLOYMENTS; seed++) {
+      RandomDeployment random = setUp(seed);
       SortedMap<String, String> first = state(random);
       Plan plan = random.host.plan(random.descriptor);
       random.host.apply(plan);
       assertThat(DeviceHost.lines(random.host.plan(random.descriptor)))
-          .as("a second plan of set-up %d\n%s", seed, random.descriptor)
+          .as("a second plan of deployment %d\n%s", seed, random.descriptor)
           .isEmpty();
-      undo(random, first, "set-up " + seed);
+      undo(random, first, "deployment " + seed);
       steps += DeviceHost.ofDevices(plan).actions().size();
     }
-    assertThat(steps).as("the set-ups are not all idle").isGreaterThan(5 * SET_UPS);
+    assertThat(steps).as("the deployments are not all idle").isGreaterThan(5 * DEPLOYMENTS);
   }
 
   @Test
@@ -56,17 +56,17 @@ class DevicePropertyTest {
       int changes = changes(seed);
       for (int number = 1; number <= changes; number++) {
         for (boolean afterEffect : new boolean[] {false, true}) {
-          RandomSetUp random = setUp(seed);
+          RandomDeployment random = setUp(seed);
           SortedMap<String, String> first = state(random);
           Plan plan = random.host.plan(random.descriptor);
           random.host.fake.faults().failChange(number, afterEffect);
           assertThat(catchThrowable(() -> random.host.apply(plan)))
               .isInstanceOf(ApplyFailedException.class)
-              .hasMessageContaining("everything that this run did has been taken back");
+              .hasMessageContaining("everything that this run did has been undone");
           random.host.fake.faults().none();
           assertThat(difference(first, state(random)))
               .as(
-                  "set-up %d, change %d of %d, after its effect: %s",
+                  "deployment %d, change %d of %d, after its effect: %s",
                   seed, number, changes, afterEffect)
               .isEmpty();
           assertThat(random.host.journal(SETUP).isEmpty()).isTrue();
@@ -83,14 +83,14 @@ class DevicePropertyTest {
       int changes = changes(seed);
       for (int number = 1; number <= changes; number++) {
         boolean afterEffect = number % 2 == 1;
-        String where = "set-up " + seed + ", ended at change " + number + " of " + changes;
+        String where = "deployment " + seed + ", ended at change " + number + " of " + changes;
 
-        RandomSetUp undone = setUp(seed);
+        RandomDeployment undone = setUp(seed);
         SortedMap<String, String> first = state(undone);
         end(undone, number, afterEffect);
         undo(undone, first, where + ", undone");
 
-        RandomSetUp finished = setUp(seed);
+        RandomDeployment finished = setUp(seed);
         end(finished, number, afterEffect);
         finished.host.apply(finished.host.plan(finished.descriptor));
         assertThat(DeviceHost.lines(finished.host.plan(finished.descriptor)))
@@ -106,18 +106,19 @@ class DevicePropertyTest {
     for (int seed = 0; seed < WITH_FAULTS; seed++) {
       int changes = changes(seed);
       for (int number = 1; number <= changes; number++) {
-        RandomSetUp random = setUp(seed);
+        RandomDeployment random = setUp(seed);
         SortedMap<String, String> first = state(random);
         random.host.apply(random.host.plan(random.descriptor));
         random.host.fake.faults().failChange(number, number % 2 == 1);
         random.host.undo("lab");
         random.host.fake.faults().none();
-        undo(random, first, "set-up " + seed + ", undo interrupted at " + number);
+        undo(random, first, "deployment " + seed + ", undo interrupted at " + number);
       }
     }
   }
 
-  private static void end(RandomSetUp random, int number, boolean afterEffect) throws Exception {
+  private static void end(RandomDeployment random, int number, boolean afterEffect)
+      throws Exception {
     Plan plan = random.host.plan(random.descriptor);
     random.host.fake.faults().failChange(number, afterEffect);
     assertThat(catchThrowable(() -> random.host.applyAndStop(plan)))
@@ -125,7 +126,7 @@ class DevicePropertyTest {
     random.host.fake.faults().none();
   }
 
-  private static void undo(RandomSetUp random, SortedMap<String, String> first, String where)
+  private static void undo(RandomDeployment random, SortedMap<String, String> first, String where)
       throws Exception {
     assertThat(random.host.undo("lab")).as(where).isEmpty();
     assertThat(difference(first, state(random))).as(where).isEmpty();
@@ -134,18 +135,18 @@ class DevicePropertyTest {
   }
 
   private int changes(int seed) throws Exception {
-    RandomSetUp random = setUp(seed);
+    RandomDeployment random = setUp(seed);
     Plan plan = random.host.plan(random.descriptor);
     random.host.fake.faults().failChange(Integer.MAX_VALUE, false);
     random.host.apply(plan);
     return random.host.fake.faults().changes();
   }
 
-  private RandomSetUp setUp(int seed) {
-    return new RandomSetUp(folder.resolve("host" + made++), seed);
+  private RandomDeployment setUp(int seed) {
+    return new RandomDeployment(folder.resolve("host" + made++), seed);
   }
 
-  private static SortedMap<String, String> state(RandomSetUp random) {
+  private static SortedMap<String, String> state(RandomDeployment random) {
     return new TreeMap<>(random.host.fake.state());
   }
 

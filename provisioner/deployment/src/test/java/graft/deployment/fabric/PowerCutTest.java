@@ -29,9 +29,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Power is cut at random moments while devices are given to a guest and taken back, and what was
+ * Power is cut at random moments while devices are assigned to a guest and released, and what was
  * not synced is lost. The host comes up as it boots, without anything that was set in sysfs; then
- * the set-up can be applied or destroyed, and nothing of it stays behind.
+ * the deployment can be applied or destroyed, and nothing of it stays behind.
  */
 class PowerCutTest {
   /** For each command; there are four of them. */
@@ -39,7 +39,7 @@ class PowerCutTest {
 
   private static final long SEED = Long.getLong("graft.seed", new Random().nextLong());
   private static final Name SETUP = new Name("lab");
-  private static final String ALL = RecordedSetUps.DEVICES.replace("true", "false");
+  private static final String ALL = RecordedDeployments.DEVICES.replace("true", "false");
 
   /** Without the devices that {@link Command#ATTACH} gives and {@link Command#DETACH} takes. */
   private static final String SOME =
@@ -76,7 +76,7 @@ class PowerCutTest {
       try (ForgetfulDisk disk = new ForgetfulDisk(state(), moment)) {
         Throwable end = catchThrowable(() -> carryOut(command));
         if (end == null) {
-          // Chains that run side by side can share a folder's sync, so that there were fewer
+          // Chains that run in parallel can share a folder's sync, so that there were fewer
           // moments than in the run that was counted. Power is cut after the last one then.
           assertThat(disk.moments()).as(where).isLessThan(moment);
         } else {
@@ -101,7 +101,7 @@ class PowerCutTest {
 
   /** A claim of a version that did not sync them: its name came back without its content. */
   @Test
-  void claimsWithoutContentGoWithTheirSetUp() throws Exception {
+  void claimsWithoutContentGoWithTheirDeployment() throws Exception {
     boot();
     apply(ALL);
     loseClaims();
@@ -137,7 +137,7 @@ class PowerCutTest {
   private void boot() throws IOException {
     PrivateFiles.deleteFolder(folder.resolve("host"));
     PrivateFiles.deleteFolder(folder.resolve("machine"));
-    host = RecordedSetUps.devices(folder);
+    host = RecordedDeployments.devices(folder);
     host.fake.file("/proc/sys/kernel/random/boot_id", "boot " + boots++);
     first = host.fake.state();
     Files.createDirectories(state());

@@ -37,7 +37,9 @@ import org.junit.jupiter.api.io.TempDir;
  * can be undone, resumed and destroyed.
  */
 class StateBeforeIdsTest {
-  /** The change of {@link RecordedSetUps#DEVICES} at which the recorded apply was interrupted. */
+  /**
+   * The change of {@link RecordedDeployments#DEVICES} at which the recorded apply was interrupted.
+   */
   private static final int INTERRUPTED_AT = 16;
 
   private static final Name SETUP = new Name("lab");
@@ -65,7 +67,7 @@ class StateBeforeIdsTest {
 
   @Test
   void devicesThatWereAppliedAreDestroyed() throws Exception {
-    DeviceHost host = RecordedSetUps.devices(folder);
+    DeviceHost host = RecordedDeployments.devices(folder);
     SortedMap<String, String> first = host.fake.state();
     applied(host);
     assertThat(host.journal(SETUP).entries()).hasSize(11);
@@ -77,14 +79,14 @@ class StateBeforeIdsTest {
 
   @Test
   void devicesThatWereAppliedNeedNothingMore() throws Exception {
-    DeviceHost host = RecordedSetUps.devices(folder);
+    DeviceHost host = RecordedDeployments.devices(folder);
     applied(host);
-    assertThat(DeviceHost.lines(host.plan(RecordedSetUps.DEVICES))).isEmpty();
+    assertThat(DeviceHost.lines(host.plan(RecordedDeployments.DEVICES))).isEmpty();
   }
 
   @Test
   void theLastRunOnDevicesIsUndone() throws Exception {
-    DeviceHost host = RecordedSetUps.devices(folder);
+    DeviceHost host = RecordedDeployments.devices(folder);
     SortedMap<String, String> first = host.fake.state();
     applied(host);
     assertThat(host.undo("lab", JournalState::lastRunNewestFirst)).isEmpty();
@@ -93,12 +95,12 @@ class StateBeforeIdsTest {
 
   @Test
   void aChangeOfTheDescriptorTakesBackWhatNeedsIt() throws Exception {
-    DeviceHost host = RecordedSetUps.devices(folder);
+    DeviceHost host = RecordedDeployments.devices(folder);
     SortedMap<String, String> first = host.fake.state();
     applied(host);
-    String changed = RecordedSetUps.DEVICES.replace("vfs: 2", "vfs: 3");
+    String changed = RecordedDeployments.DEVICES.replace("vfs: 2", "vfs: 3");
     assertThat(catchThrowable(() -> host.plan(changed))).as("a function is in use").isNotNull();
-    String without = RecordedSetUps.DEVICES.replace("vfs: [{adapter: ib0}]", "");
+    String without = RecordedDeployments.DEVICES.replace("vfs: [{adapter: ib0}]", "");
     host.apply(host.plan(without));
     host.apply(host.plan(without.replace("vfs: 2", "vfs: 3")));
     assertThat(host.undo("lab")).isEmpty();
@@ -107,12 +109,12 @@ class StateBeforeIdsTest {
 
   @Test
   void anInterruptedApplyGoesOn() throws Exception {
-    DeviceHost host = RecordedSetUps.devices(folder);
+    DeviceHost host = RecordedDeployments.devices(folder);
     SortedMap<String, String> first = host.fake.state();
     interrupted(host);
     assertThat(host.journal(SETUP).isPartial()).isTrue();
-    host.apply(host.plan(RecordedSetUps.DEVICES));
-    assertThat(DeviceHost.lines(host.plan(RecordedSetUps.DEVICES))).isEmpty();
+    host.apply(host.plan(RecordedDeployments.DEVICES));
+    assertThat(DeviceHost.lines(host.plan(RecordedDeployments.DEVICES))).isEmpty();
     assertThat(host.undo("lab")).isEmpty();
     assertThat(difference(first, host.fake.state())).isEmpty();
     assertThat(host.claims()).isEmpty();
@@ -120,7 +122,7 @@ class StateBeforeIdsTest {
 
   @Test
   void anInterruptedApplyIsDestroyed() throws Exception {
-    DeviceHost host = RecordedSetUps.devices(folder);
+    DeviceHost host = RecordedDeployments.devices(folder);
     SortedMap<String, String> first = host.fake.state();
     interrupted(host);
     assertThat(host.undo("lab")).isEmpty();
@@ -130,12 +132,12 @@ class StateBeforeIdsTest {
 
   @Test
   void optionsOfAModuleAreTakenAway() throws Exception {
-    DeviceHost host = RecordedSetUps.module(folder);
+    DeviceHost host = RecordedDeployments.module(folder);
     SortedMap<String, String> first = host.fake.state();
-    host.apply(host.plan(RecordedSetUps.MODULE));
+    host.apply(host.plan(RecordedDeployments.MODULE));
     recorded("module");
     host.fake.reloadMlx4();
-    assertThat(DeviceHost.lines(host.plan(RecordedSetUps.MODULE)))
+    assertThat(DeviceHost.lines(host.plan(RecordedDeployments.MODULE)))
         .isNotEmpty()
         .noneMatch(line -> line.startsWith("module"));
     assertThat(host.undo("lab")).isEmpty();
@@ -146,10 +148,10 @@ class StateBeforeIdsTest {
   @Test
   void theOtherStepsAreReadAsTheyWere() throws Exception {
     recorded("guest");
-    DeviceHost host = RecordedSetUps.others(folder);
+    DeviceHost host = RecordedDeployments.others(folder);
     assertThat(host.journal(SETUP).entries().values())
         .extracting(Entry::step)
-        .containsExactlyElementsOf(RecordedSetUps.others(folder, RecordedSetUps.URI))
+        .containsExactlyElementsOf(RecordedDeployments.others(folder, RecordedDeployments.URI))
         .hasSize(24);
     assertThat(host.journal(SETUP).isPartial()).isFalse();
   }
@@ -166,12 +168,12 @@ class StateBeforeIdsTest {
   /** libvirt's own test driver is a host with networks and guests. */
   @Test
   @Tag("integration")
-  void aSetUpWithGuestsIsDestroyed() throws Exception {
+  void aDeploymentWithGuestsIsDestroyed() throws Exception {
     DeviceHost host = guest();
-    try (LibvirtHost libvirt = LibvirtHost.open(RecordedSetUps.URI)) {
-      libvirt.networks().define(Xml.parse(RecordedSetUps.NETWORK_XML));
+    try (LibvirtHost libvirt = LibvirtHost.open(RecordedDeployments.URI)) {
+      libvirt.networks().define(Xml.parse(RecordedDeployments.NETWORK_XML));
       libvirt.networks().start("graft-lab");
-      Guest guest = libvirt.define(RecordedSetUps.GUEST_XML, true);
+      Guest guest = libvirt.define(RecordedDeployments.GUEST_XML, true);
       guest.start();
       guest.undefine(Set.of()); // the test driver knows none of the flags that undo gives
       Files.writeString(folder.resolve("region"), "memory");
@@ -210,20 +212,20 @@ class StateBeforeIdsTest {
   }
 
   private void applied(DeviceHost host) throws Exception {
-    host.apply(host.plan(RecordedSetUps.DEVICES));
+    host.apply(host.plan(RecordedDeployments.DEVICES));
     recorded("applied");
   }
 
   private void interrupted(DeviceHost host) throws Exception {
     host.fake.faults().failChange(INTERRUPTED_AT, true);
-    assertThat(catchThrowable(() -> host.applyAndStop(host.plan(RecordedSetUps.DEVICES))))
+    assertThat(catchThrowable(() -> host.applyAndStop(host.plan(RecordedDeployments.DEVICES))))
         .isInstanceOf(ApplyFailedException.class);
     host.fake.faults().none();
     recorded("interrupted");
   }
 
   private DeviceHost guest() throws Exception {
-    DeviceHost host = RecordedSetUps.others(folder);
+    DeviceHost host = RecordedDeployments.others(folder);
     host.fake.file(PageGrants.LIMIT, "32768");
     recorded("guest");
     return host;
@@ -247,7 +249,7 @@ class StateBeforeIdsTest {
           Files.createDirectories(to);
         } else {
           String text = Files.readString(file);
-          Files.writeString(to, text.replace(RecordedSetUps.PLACEHOLDER, folder.toString()));
+          Files.writeString(to, text.replace(RecordedDeployments.PLACEHOLDER, folder.toString()));
         }
       }
     }

@@ -146,7 +146,8 @@ class JournalFormatTest {
     assertThatThrownBy(() -> Journal.open(file(), Steps.CODEC, Clock.systemUTC()).close())
         .isInstanceOf(GraftException.class)
         .hasMessageContaining(file() + " cannot be understood at line 2")
-        .hasMessageContaining("nothing was changed: go on with the version of Graft that wrote it");
+        .hasMessageContaining(
+            "nothing was changed: continue with the version of Graft that wrote it");
     assertThat(file()).hasContent(text);
   }
 

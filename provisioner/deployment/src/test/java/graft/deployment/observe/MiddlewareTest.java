@@ -176,7 +176,7 @@ class MiddlewareTest {
           - {name: alice, image: x.qcow2, setup: {bundles: [{name: %s, files: theirs}]}}
         """
             .formatted(profile.bundle()));
-    SetupFacts facts =
+    InstallFacts facts =
         new BundleObserver(DescriptorReader.read(lab), folder, folder).observe(Map.of());
     Name name = new Name(profile.bundle());
     assertThat(facts.wrong()).isEmpty();

@@ -168,7 +168,7 @@ class ChannelOrderTest {
     host.carryOut(host.plan(KERNEL));
     tcpIsFaster();
     host.carryOut(host.plan(KERNEL));
-    measure(SECOND, takes(IVSHMEM, 500), takes(TCP, 100)); // it started anew from its initramfs
+    measure(SECOND, takes(IVSHMEM, 500), takes(TCP, 100)); // it started again from its initramfs
     assertThat(actions(KERNEL)).contains("+ " + order(TCP, IVSHMEM) + " (changed)");
     host.carryOut(host.plan(KERNEL));
     assertThat(actions(KERNEL)).isEmpty();

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Killed at any moment, a set-up can be finished, and it can be taken back. */
+/** Killed at any moment, a deployment can be finished, and it can be undone. */
 class CrashMatrixTest {
   private static final StepCodec CODEC =
       new StepCodec(List.of(new StepKind("fake", FakeStep.class)), Map.of());
@@ -100,7 +100,7 @@ class CrashMatrixTest {
     assertThatThrownBy(() -> apply(steps("1")))
         .isInstanceOf(ApplyFailedException.class)
         .hasMessageContaining("guest g: three does not work")
-        .hasMessageContaining("everything that this run did has been taken back");
+        .hasMessageContaining("everything that this run did has been undone");
     assertThat(FakeStep.world(world)).isEmpty();
     assertThat(read().isEmpty()).isTrue();
   }
@@ -121,7 +121,7 @@ class CrashMatrixTest {
     FakeStep.failAt(world, "undo three");
     assertThat(undo()).containsExactly("guest g: cannot undo 'three': undo three does not work");
     assertThat(read().entries().keySet())
-        .as("neither its lane's earlier steps nor the network; the other guest is gone")
+        .as("neither its chain's earlier steps nor the network; the other guest is gone")
         .containsExactly("network/net/bridge", "guest/g/one", "guest/g/two", "guest/g/three");
     FakeStep.liveOn(world);
     assertThat(undo()).isEmpty();
@@ -130,7 +130,7 @@ class CrashMatrixTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"free", "plugged"})
-  void aStepThatCanBeLeftKeepsNothingElseOfItsLane(String name) throws Exception {
+  void aStepThatCanBeLeftKeepsNothingElseOfItsChain(String name) throws Exception {
     apply(List.of(step("net", "bridge", "1")));
     apply(List.of(step("g", "one", "1"), step("g", name, "1"), step("g", "three", "1")));
     FakeStep.failAt(world, "undo " + name);
@@ -165,9 +165,9 @@ class CrashMatrixTest {
   }
 
   private Plan plan(List<Step> wanted) {
-    LanePlan lane = new LanePlan(wanted.get(0).lane(), wanted, read(), null);
-    List<Action> actions = new ArrayList<>(lane.undo());
-    actions.addAll(lane.todo());
+    ChainPlan chain = new ChainPlan(wanted.get(0).chain(), wanted, read(), null);
+    List<Action> actions = new ArrayList<>(chain.undo());
+    actions.addAll(chain.todo());
     return new Plan("lab", "test:///default", actions, List.of(), List.of());
   }
 

@@ -7,20 +7,20 @@ import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
+import graft.deployment.observe.ConnectionFacts;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.HostFacts;
+import graft.deployment.observe.InstallFacts;
 import graft.deployment.observe.LibvirtFacts;
 import graft.deployment.observe.NetworkFacts;
-import graft.deployment.observe.ReachFacts;
-import graft.deployment.observe.SetupFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.ChannelMeasurement;
 import graft.deployment.state.Layout;
 import graft.deployment.state.SshKeys;
 import graft.deployment.state.StateFolder;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.BuildInitramfs;
 import graft.deployment.step.guest.BuildSeed;
@@ -73,7 +73,7 @@ final class FakeHost {
   private final Map<String, Entry> journal = new LinkedHashMap<>();
   private final Map<Path, List<TreeFile>> trees = new LinkedHashMap<>();
   private final Set<String> programs = new LinkedHashSet<>();
-  private final Map<Name, ReachFacts> reach = new LinkedHashMap<>();
+  private final Map<Name, ConnectionFacts> connection = new LinkedHashMap<>();
   private final Map<String, ChannelMeasurement> channels = new LinkedHashMap<>();
   private String uri = "qemu:///system";
   private String error = "";
@@ -142,7 +142,7 @@ final class FakeHost {
 
   /** A guest that runs, and what answers in it. */
   FakeHost answers(String guest, boolean agent, boolean ssh) {
-    reach.put(new Name(guest), new ReachFacts(agent, ssh));
+    connection.put(new Name(guest), new ConnectionFacts(agent, ssh));
     return this;
   }
 
@@ -156,7 +156,7 @@ final class FakeHost {
   List<Step> steps(String guest) {
     return journal.values().stream()
         .map(Entry::step)
-        .filter(step -> step.lane().equals(Lane.guest(guest)))
+        .filter(step -> step.chain().equals(Chain.guest(guest)))
         .toList();
   }
 
@@ -264,7 +264,7 @@ final class FakeHost {
   PlanInput input(String descriptor) throws InvalidDescriptorException {
     DescriptorFile file = DescriptorReader.read(Path.of("/d/lab.yaml"), descriptor);
     StateFolder state =
-        new StateFolder(file.descriptor().setupName(), Path.of("/var/lib/graft", SETUP));
+        new StateFolder(file.descriptor().deploymentName(), Path.of("/var/lib/graft", SETUP));
     return new PlanInput(
         file,
         snapshot(file),
@@ -298,7 +298,7 @@ final class FakeHost {
   }
 
   /** The bundles that are built in. */
-  private SetupFacts setup(DescriptorFile file) {
+  private InstallFacts setup(DescriptorFile file) {
     Map<Name, FoundBundle> found = new LinkedHashMap<>();
     Map<Name, String> wrong = new LinkedHashMap<>();
     Bundles bundles = Bundles.near(Path.of("/d"));
@@ -314,7 +314,8 @@ final class FakeHost {
               () -> wrong.put(name, "there is no bundle '" + name + "'"));
     }
     Path home = Path.of("/opt/graft");
-    return new SetupFacts(home.resolve("lib/client"), home, found, wrong, trees, programs, reach);
+    return new InstallFacts(
+        home.resolve("lib/client"), home, found, wrong, trees, programs, connection);
   }
 
   private HostCapabilities capabilities() {

@@ -1,7 +1,7 @@
 package graft.deployment.plan;
 
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import java.util.Map;
@@ -41,8 +41,8 @@ public record FakeStep(String world, String guest, String name, String version) 
   }
 
   @Override
-  public Lane lane() {
-    return guest.equals("net") ? Lane.network(guest) : Lane.guest(guest);
+  public Chain chain() {
+    return guest.equals("net") ? Chain.network(guest) : Chain.guest(guest);
   }
 
   @Override

@@ -79,7 +79,7 @@ class PlannerTest {
     assertThat(host.plan(SMALL.replace("memory: 1GiB", "memory: 2GiB")).actions())
         .extracting(Action::toString)
         .containsExactly(
-            "+ give it access to 'gpu0' (memory=2147483648 region=/dev/shm/graft.lab.alice) (changed)");
+            "+ grant it access to 'gpu0' (memory=2147483648 region=/dev/shm/graft.lab.alice) (changed)");
   }
 
   @Test
@@ -447,7 +447,7 @@ class PlannerTest {
     assertThat(plan.actions())
         .extracting(a -> a.step().name())
         .endsWith("disk-root", "define", "start", "ready", "install", "verify");
-    assertThat(plan.toText()).contains("+ bring in by its agent: 9 files, its token");
+    assertThat(plan.toText()).contains("+ install by the guest agent: 9 files, its token");
   }
 
   @Test
@@ -457,7 +457,7 @@ class PlannerTest {
         CLOUD + "    networks: [default]\n    setup: {ssh: {user: debian, key: id}}\n";
     assertThat(host.plan(descriptor).toText())
         .contains("+ wait until SSH answers, at most 5m")
-        .contains("+ bring in by SSH and Ansible: 9 files, its token");
+        .contains("+ install by SSH and Ansible: 9 files, its token");
   }
 
   @Test
@@ -498,7 +498,7 @@ class PlannerTest {
         .containsExactly(
             "the guest 'alice' is set up by its seed: it boots an image; where that has no"
                 + " cloud-init, its agent does");
-    assertThat(first.toText()).contains("+ bring in by its agent, unless it took its seed");
+    assertThat(first.toText()).contains("+ install by the guest agent, unless cloud-init did");
     host.carryOut(first).answers("alice", true, false);
     assertThat(host.plan(descriptor).isEmpty()).isTrue();
 
@@ -547,7 +547,7 @@ class PlannerTest {
         .contains(
             "the guest 'alice' is set up by its agent: an initramfs takes files, and neither"
                 + " packages nor services");
-    assertThat(plan.toText()).contains("+ bring in by its agent: ");
+    assertThat(plan.toText()).contains("+ install by the guest agent: ");
   }
 
   @Test
@@ -586,7 +586,7 @@ class PlannerTest {
         .extracting(Action::toString)
         .containsExactly(
             "+ tell its server of 'gpu0' who may use it: alice memory=2147483648 (changed)",
-            "+ give it access to 'gpu0' (memory=2147483648) (changed)");
+            "+ grant it access to 'gpu0' (memory=2147483648) (changed)");
   }
 
   @Test
@@ -659,7 +659,7 @@ class PlannerTest {
   /** Warnings are in the hypervisor's words, which are its own to test. */
   private static String withoutWarnings(Plan plan) {
     assertThat(plan.warnings()).as("emulation is slow").hasSize(1);
-    return new Plan(plan.setup(), plan.uri(), plan.actions(), List.of(), List.of()).toText();
+    return new Plan(plan.deployment(), plan.uri(), plan.actions(), List.of(), List.of()).toText();
   }
 
   private static String golden(String name) throws Exception {

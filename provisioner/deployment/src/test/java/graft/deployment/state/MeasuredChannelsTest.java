@@ -43,7 +43,7 @@ class MeasuredChannelsTest {
   }
 
   @Test
-  void aSetUpThatWasNotMeasuredHasNone() {
+  void aDeploymentThatWasNotMeasuredHasNone() {
     assertThat(measured().all()).isEmpty();
     StateFolder none = new StateFolder(new Name("lab"), folder.resolve("none"));
     assertThat(new MeasuredChannels(none).all()).isEmpty();

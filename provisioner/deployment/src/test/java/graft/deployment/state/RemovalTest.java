@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Guests of a deployment are taken back side by side: the last one removes the folder of all. */
+/** Guests of a deployment are undone in parallel: the last one removes the folder of all. */
 final class RemovalTest {
   @TempDir Path folder;
 

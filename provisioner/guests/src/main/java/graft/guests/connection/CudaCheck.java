@@ -33,13 +33,13 @@ public record CudaCheck(Map<String, String> values, String said, double seconds)
    *
    * @param measure whether it measures copies and launches, too
    */
-  public static CudaCheck run(Reach reach, boolean measure, Duration timeout) {
+  public static CudaCheck run(GuestConnection connection, boolean measure, Duration timeout) {
     List<String> words = new ArrayList<>(List.of(PROGRAM));
     if (!measure) {
       words.add("--no-measure");
     }
     long start = System.nanoTime();
-    Ended ended = reach.run(words, new byte[0], timeout);
+    Ended ended = connection.run(words, new byte[0], timeout);
     double seconds = Seconds.since(start);
     Map<String, String> values = new LinkedHashMap<>();
     Matcher value = VALUE.matcher(ended.outputText());

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Brings a payload into a running guest: its archive, and the script that puts it into place. */
+/** Installs a payload in a running guest: copies its archive and the script that unpacks it. */
 public final class GuestSetup {
   private static final String FOLDER = "/var/lib/graft/incoming";
   private static final Duration SHORT = Duration.ofSeconds(60);
@@ -23,22 +23,22 @@ public final class GuestSetup {
   private static final Pattern FAILED = Pattern.compile("(?ms)^failed: (.*)\\z");
   private static final byte[] NOTHING = new byte[0];
 
-  private final Reach reach;
+  private final GuestConnection connection;
   private final String guest;
 
-  public GuestSetup(Reach reach, String guest) {
-    this.reach = reach;
+  public GuestSetup(GuestConnection connection, String guest) {
+    this.connection = connection;
     this.guest = guest;
   }
 
   /**
-   * Brings it in. Done again it changes nothing.
+   * Copies the payload into the guest and runs the script. A second call changes nothing.
    *
    * @return how many things it changed
    * @throws GraftException if the guest refuses, with the guest's own words
    */
   public int bring(Payload payload, Duration timeout) throws IOException {
-    Ended made = reach.run(List.of("mkdir", "-p", "-m", "700", FOLDER), NOTHING, SHORT);
+    Ended made = connection.run(List.of("mkdir", "-p", "-m", "700", FOLDER), NOTHING, SHORT);
     if (!made.succeeded()) {
       throw refused(made.said());
     }
@@ -46,7 +46,7 @@ public final class GuestSetup {
       put(SetupArchive.script(), "setup.sh");
       put(new SetupArchive(payload), "setup.tar");
       Ended ended =
-          reach.run(
+          connection.run(
               List.of("/bin/sh", FOLDER + "/setup.sh", FOLDER + "/setup.tar"), NOTHING, timeout);
       Matcher changed = CHANGED.matcher(ended.outputText());
       if (ended.succeeded() && changed.find()) {
@@ -63,15 +63,15 @@ public final class GuestSetup {
     return new GraftException(
         "the guest '" + guest + "' could not be set up: " + why,
         why.contains("No space left")
-            ? "make room on its disk, then apply again: nothing of its own was replaced"
-            : "mend what it says in the guest, then apply again");
+            ? "free space on its disk, then apply again: no file of the guest was replaced"
+            : "fix what the message names in the guest, then apply again");
   }
 
   private void put(byte[] content, String name) throws IOException {
-    reach.put(new ByteArrayInputStream(content), FOLDER + "/" + name, 0600);
+    connection.put(new ByteArrayInputStream(content), FOLDER + "/" + name, 0600);
   }
 
-  /** By way of a file of ours: what is sent is asked for piece by piece. */
+  /** Copies by a temporary file, because the connection reads the content in chunks. */
   private void put(Content content, String name) throws IOException {
     Path file = Files.createTempFile("graft-setup", null); // mode 0600
     try {
@@ -79,19 +79,19 @@ public final class GuestSetup {
         content.writeTo(out);
       }
       try (InputStream in = Files.newInputStream(file)) {
-        reach.put(in, FOLDER + "/" + name, 0600);
+        connection.put(in, FOLDER + "/" + name, 0600);
       }
     } finally {
       Files.deleteIfExists(file);
     }
   }
 
-  /** What lies there holds the token; if the guest has gone, its next set-up clears it. */
+  /** The folder holds the token. If the guest has gone away, the next set-up deletes the folder. */
   private void clear() {
     try {
-      reach.run(List.of("rm", "-rf", FOLDER), NOTHING, SHORT);
-    } catch (ReachException e) {
-      if (!e.isAway()) {
+      connection.run(List.of("rm", "-rf", FOLDER), NOTHING, SHORT);
+    } catch (GuestConnectionException e) {
+      if (!e.unresponsive()) {
         throw e;
       }
     }

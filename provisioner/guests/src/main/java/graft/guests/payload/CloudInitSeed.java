@@ -11,7 +11,7 @@ import java.util.Optional;
  * it the archive of all that the guest gets, which a script of the cloud-config puts into place. So
  * large payloads need not go through cloud-init.
  *
- * @param instance changes whenever the guest is to be set up anew: cloud-init then takes the seed
+ * @param instance changes whenever the guest is to be set up again: cloud-init then takes the seed
  *     again, and keeps what else is on the disk
  * @param userData a cloud-config of the user's own, merged after ours
  * @param key a public key that may log in as root
@@ -67,8 +67,8 @@ public record CloudInitSeed(
   }
 
   /**
-   * What cloud-init runs at the end of each boot: a guest that reboots in the middle goes on, where
-   * commands that run once would not come again.
+   * What cloud-init runs at the end of each boot: a guest that reboots in the middle continues,
+   * where commands that run once would not come again.
    */
   private String eachBoot() {
     String marker = marker(instance);

@@ -44,8 +44,8 @@ class HostileGuestTest {
     return new Random(seed);
   }
 
-  private static Reach reach(Random random) {
-    return new AgentReach(
+  private static GuestConnection connection(Random random) {
+    return new AgentConnection(
         new GuestAgent(
             "guest 'a'", (action, question, seconds) -> HostileAnswers.to(question, random)));
   }
@@ -69,24 +69,25 @@ class HostileGuestTest {
             List.of(),
             List.of());
     for (int i = 0; i < CASES; i++) {
-      Reach reach = reach(random);
+      GuestConnection connection = connection(random);
       try {
         switch (random.nextInt(6)) {
-          case 0 -> reach.answers(SHORT);
+          case 0 -> connection.answers(SHORT);
           case 1 -> {
-            Ended ended = reach.run(List.of("true"), new byte[random.nextInt(5)], SHORT);
+            Ended ended = connection.run(List.of("true"), new byte[random.nextInt(5)], SHORT);
             assertPrintable(ended.said());
           }
           case 2 -> {
-            CudaCheck check = CudaCheck.run(reach, random.nextBoolean(), SHORT);
+            CudaCheck check = CudaCheck.run(connection, random.nextBoolean(), SHORT);
             assertPrintable(check.said());
             assertThat(check.values()).hasSizeLessThan(100);
             check.values().forEach(HostileGuestTest::assertHarmless);
             assertThat(Json.line(check.values())).doesNotContain("\n");
           }
-          case 3 -> assertThat(new GuestSetup(reach, "a").bring(payload, SHORT)).isNotNegative();
-          case 4 -> reach.put(new ByteArrayInputStream(new byte[100]), "/x", 0600);
-          default -> reach.get("/x", new FirstBytes());
+          case 3 ->
+              assertThat(new GuestSetup(connection, "a").bring(payload, SHORT)).isNotNegative();
+          case 4 -> connection.put(new ByteArrayInputStream(new byte[100]), "/x", 0600);
+          default -> connection.get("/x", new FirstBytes());
         }
       } catch (GraftException e) {
         assertPrintable(e.getMessage());
@@ -111,7 +112,8 @@ class HostileGuestTest {
     Random random = random();
     SshLogin login = new SshLogin(UserName.ROOT, Optional.empty(), 22, Optional.empty(), KNOWN);
     List<String> bare =
-        new SshReach(login, Optional.of(new HostAddress("192.0.2.1"))).arguments(List.of("true"));
+        new SshConnection(login, Optional.of(new HostAddress("192.0.2.1")))
+            .arguments(List.of("true"));
     int taken = 0;
     for (int i = 0; i < 10_000; i++) {
       List<InterfaceAddresses.Address> told =
@@ -121,7 +123,7 @@ class HostileGuestTest {
               .map(ip -> new InterfaceAddresses.Address(ip, 24))
               .toList();
       Optional<IpAddress> found =
-          SshReach.leased(
+          SshConnection.leased(
               source ->
                   source == AddressSource.AGENT
                       ? List.of(new InterfaceAddresses("eth0", Optional.empty(), told))
@@ -132,7 +134,7 @@ class HostileGuestTest {
       taken++;
       List<String> arguments =
           new ArrayList<>(
-              new SshReach(login, found.map(HostAddress::of)).arguments(List.of("true")));
+              new SshConnection(login, found.map(HostAddress::of)).arguments(List.of("true")));
       assertThat(arguments.get(arguments.indexOf("--") + 1))
           .matches("[0-9]{1,3}(\\.[0-9]{1,3}){3}");
       arguments.set(arguments.indexOf("--") + 1, "192.0.2.1");
@@ -175,14 +177,14 @@ class HostileGuestTest {
     byte[] bytes = printed.getBytes(StandardCharsets.UTF_8);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     out.writeBytes(bytes);
-    Reach reach = new Told(new Ended(0, out, new ByteArrayOutputStream(), false));
-    Map<String, String> values = CudaCheck.run(reach, false, SHORT).values();
+    GuestConnection connection = new Told(new Ended(0, out, new ByteArrayOutputStream(), false));
+    Map<String, String> values = CudaCheck.run(connection, false, SHORT).values();
     assertThat(values).containsOnlyKeys("device", "result", "x");
     assertThat(values.get("device")).isEqualTo("Graft \\u001b[2J\\u009b31m");
   }
 
   /** A guest that says one thing. */
-  private record Told(Ended ended) implements Reach {
+  private record Told(Ended ended) implements GuestConnection {
     @Override
     public boolean answers(Duration timeout) {
       return true;

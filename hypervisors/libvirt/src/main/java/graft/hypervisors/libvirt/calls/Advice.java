@@ -5,7 +5,7 @@ public final class Advice {
 
   private static final String LOG = "look into libvirt's log (journalctl -u libvirtd)";
 
-  static final String LOST_CONNECTION = "check that libvirtd still runs, then connect anew";
+  static final String LOST_CONNECTION = "check that libvirtd still runs, then connect again";
 
   private Advice() {}
 

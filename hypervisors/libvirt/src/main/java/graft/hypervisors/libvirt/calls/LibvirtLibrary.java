@@ -66,7 +66,7 @@ public final class LibvirtLibrary {
         e);
   }
 
-  /** JNA goes on with every place where it looked. */
+  /** JNA continues with every place where it looked. */
   private static String firstLine(String text) {
     return text == null
         ? "no reason given"

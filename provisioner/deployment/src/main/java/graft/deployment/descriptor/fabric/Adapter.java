@@ -12,17 +12,17 @@ import java.util.Optional;
 /** One physical function and its virtual functions. */
 @Doc("One physical function and its virtual functions.")
 public record Adapter(
-    @Doc("What guests call it in this descriptor.") Name name,
+    @Doc("Its name in this descriptor.") Name name,
     @Doc("The physical function: an RDMA device such as mlx5_0, or a PCI address.")
         AdapterDevice device,
     @Range(min = 0, max = 1024)
-        @Doc("How many virtual functions it has, 0 for none; those that are there stay if absent.")
+        @Doc("The number of virtual functions, 0 for none. If absent, the existing ones stay.")
         Optional<Integer> vfs,
-    @Default("auto") @Doc("The link layer that its port must have.") LinkLayer link,
+    @Default("auto") @Doc("The link layer that its port is required to have.") LinkLayer link,
     @Key("guid-base")
-        @Doc("GUIDs of virtual functions that have none of their own are made from this.")
+        @Doc("The base of the GUIDs of virtual functions that have none of their own.")
         Optional<Guid> guidBase,
-    @Default("auto") @Doc("Policy of virtual functions that have none of their own.")
+    @Default("auto") @Doc("The policy of virtual functions that have none of their own.")
         VfPolicy policy,
     @Doc("Virtual functions with settings of their own.") List<VirtualFunction> virtualFunctions) {
 

@@ -13,8 +13,8 @@ public record VirtualFunction(
     @Doc("InfiniBand node GUID.") Optional<Guid> nodeGuid,
     @Doc("InfiniBand port GUID.") Optional<Guid> portGuid,
     @Doc("Whether its port is up.") Optional<VfPolicy> policy,
-    @Doc("Ethernet: its address.") Optional<MacAddress> mac,
-    @Doc("Ethernet: whether the guest may change its address and go promiscuous.")
+    @Doc("Ethernet: its MAC address.") Optional<MacAddress> mac,
+    @Doc("Ethernet: whether the guest may change its address and use promiscuous mode.")
         Optional<Boolean> trust,
-    @Range(min = 1, max = 1_000_000) @Doc("Ethernet: most Mbit/s that it sends.")
+    @Range(min = 1, max = 1_000_000) @Doc("Ethernet: its maximum transmit rate, in Mbit/s.")
         Optional<Integer> maxRate) {}

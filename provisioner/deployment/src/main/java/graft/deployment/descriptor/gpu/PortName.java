@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 /**
  * A port of an RDMA device: by its GUID, by the MAC of an Ethernet port, or as UCX names it.
  *
- * @param text as client and server read it: {@code 0x} and 16 digits, {@code 02:00:00:00:00:01} or
- *     {@code mlx5_0:1}
+ * @param text the form that client and server read: {@code 0x} and 16 digits, {@code
+ *     02:00:00:00:00:01} or {@code mlx5_0:1}
  */
 @Form(pattern = "^[0-9A-Za-z_.:-]+$", example = "mlx5_0:1")
 public record PortName(String text) {

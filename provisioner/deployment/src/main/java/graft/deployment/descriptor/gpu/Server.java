@@ -11,12 +11,10 @@ import java.util.Optional;
 public record Server(
     @Range(min = 1, max = 65535) @Doc("Its TCP port; a free one from 7799 to 8798 if absent.")
         Optional<Integer> port,
-    @Default("1")
-        @Range(min = 0, max = 64)
-        @Doc("How many worker processes are kept ready for new sessions.")
+    @Default("1") @Range(min = 0, max = 64) @Doc("The number of spare workers for new sessions.")
         int spare,
     @Doc(
-            "The ports of its machine that rdma goes by: GUIDs, MACs of Ethernet ports, or names such"
-                + " as mlx5_0:1. If absent those of the fabric's only adapter; in a guest, those of"
+            "The ports of its machine that rdma uses: GUIDs, MACs of Ethernet ports, or names such"
+                + " as mlx5_0:1. If absent, those of the fabric's only adapter; in a guest, those of"
                 + " its own virtual functions.")
         List<PortName> rdmaPorts) {}

@@ -11,6 +11,6 @@ import java.util.Optional;
 @Doc("A bundle that a guest gets.")
 public record BundleUse(
     @Doc("Its name; graft bundles lists them.") Name name,
-    @Doc("The folder with the files that it asks for, such as another vendor's libraries.")
+    @Doc("The folder with the files that the bundle needs, such as another vendor's libraries.")
         Optional<String> files,
     @Doc("Values of its settings, each NAME=VALUE.") List<String> set) {}

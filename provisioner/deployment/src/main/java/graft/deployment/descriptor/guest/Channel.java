@@ -7,8 +7,8 @@ public enum Channel {
   /** Memory shared with the host, as a PCI device; needs the server on the same host. */
   IVSHMEM,
   /**
-   * InfiniBand or RoCE, through a virtual function of the guest's; over TCP where UCX finds nothing
-   * better.
+   * InfiniBand or RoCE, through a virtual function of the guest; over TCP where UCX finds no RDMA
+   * device.
    */
   RDMA,
   /** Pages that a Xen host grants to the guest; needs the server on the same host. */

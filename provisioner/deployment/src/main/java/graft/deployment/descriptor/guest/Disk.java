@@ -7,9 +7,9 @@ import graft.common.values.Name;
 import java.util.Optional;
 
 /** A disk beside the one that a guest boots. */
-@Doc("A disk beside the one that a guest boots: a new empty one, or a copy of a file.")
+@Doc("An additional disk: a new empty one, or a copy of a file.")
 public record Disk(
     @Doc("Its name, also its serial number in the guest.") Name name,
     @Doc("The size of a new empty disk.") Optional<MemorySize> size,
     @Doc("A disk image to start from.") Optional<String> source,
-    @Default("false") @Doc("Whether the guest may not write to it.") boolean readOnly) {}
+    @Default("false") @Doc("Whether it is read-only for the guest.") boolean readOnly) {}

@@ -12,29 +12,29 @@ import java.util.Optional;
 /** A guest. It boots a disk image, or a kernel with an initramfs. */
 @Doc("A guest. It boots a disk image, or a kernel with an initramfs.")
 public record Guest(
-    @Doc("Its name, also as libvirt's domain and in the guest as host name.") Name name,
+    @Doc("Its name, also that of the libvirt domain, and the host name in the guest.") Name name,
     @Doc(
-            "A qcow2 or raw disk image that it boots, or an image that graft image keeps, such as"
-                + " debian:12; it is never written, the guest gets a copy.")
+            "A qcow2 or raw disk image that it boots, or the name of an image of graft image, such as"
+                + " debian:12. The guest gets a copy; the image itself is never written.")
         Optional<String> image,
     @Doc("A kernel that it boots directly, in place of an image.") Optional<Kernel> kernel,
-    @Default("1") @Range(min = 1, max = 4096) @Doc("How many CPUs it has.") int cpus,
-    @Default("512MiB") @Doc("How much memory it has.") MemorySize memory,
-    @Default("{}") @Doc("Where its CPUs and memory lie on the host.") Placement placement,
+    @Default("1") @Range(min = 1, max = 4096) @Doc("The number of its CPUs.") int cpus,
+    @Default("512MiB") @Doc("The size of its memory.") MemorySize memory,
+    @Default("{}") @Doc("Where its CPUs and memory are placed on the host.") Placement placement,
     @Doc("More disks.") List<Disk> disks,
-    @Doc("Its network cards. One on a user-mode network if absent.") List<Nic> networks,
-    @Default("{}") @Doc("How it gets what it needs.") Setup setup,
+    @Doc("Its network cards. If absent, one on a user-mode network.") List<Nic> networks,
+    @Default("{}") @Doc("How the client and whatever else it needs are installed.") Setup setup,
     @Doc("The GPU that it uses without owning it.") Optional<VGpu> vgpu,
-    @Doc("Devices of the host that it gets for itself.") List<Passthrough> passthrough,
-    @Doc("Virtual functions that it gets for itself.") List<GuestVf> vfs,
-    @Default("bios") @Doc("Its firmware. Large GPUs want uefi.") Firmware firmware,
-    @Doc("On Xen: how it is virtualized. The best that fits if absent.")
+    @Doc("Devices of the host that are passed through to it.") List<Passthrough> passthrough,
+    @Doc("Virtual functions that are passed through to it.") List<GuestVf> vfs,
+    @Default("bios") @Doc("Its firmware. Large GPUs need uefi.") Firmware firmware,
+    @Doc("On Xen: the virtualization type. If absent, the best that fits.")
         Optional<Virtualization> virtualization,
-    @Default("false") @Doc("Whether the guest is kept from seeing that it is one.")
+    @Default("false") @Doc("Whether the hypervisor is hidden from the guest.")
         boolean hideHypervisor,
-    @Default("{}") @Doc("When it counts as ready.") Ready ready) {
+    @Default("{}") @Doc("When the guest counts as ready.") Ready ready) {
 
-  /** The same guest with other devices. */
+  /** A copy with other devices. */
   public Guest withDevices(List<Passthrough> given, List<GuestVf> functions) {
     return new Guest(
         name,
@@ -55,12 +55,12 @@ public record Guest(
         ready);
   }
 
-  /** Whether it has devices of the host or a place on it. */
+  /** Whether it has devices of the host, or a placement on the host. */
   public boolean usesDevices() {
     return hasDevices() || !placement.isDefault();
   }
 
-  /** Whether it names devices that it gets for itself. */
+  /** Whether devices are passed through to it. */
   public boolean hasDevices() {
     return !passthrough.isEmpty() || !vfs.isEmpty();
   }

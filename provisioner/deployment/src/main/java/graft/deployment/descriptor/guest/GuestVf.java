@@ -5,9 +5,9 @@ import graft.common.bind.Range;
 import graft.common.values.Name;
 import java.util.Optional;
 
-/** A virtual function that a guest gets for itself. */
-@Doc("A virtual function that a guest gets for itself.")
+/** A virtual function that is passed through to a guest. */
+@Doc("A virtual function that is passed through to a guest.")
 public record GuestVf(
     @Doc("The adapter's name in this descriptor.") Name adapter,
-    @Range(min = 0, max = 1023) @Doc("The function's number; any free one if absent.")
+    @Range(min = 0, max = 1023) @Doc("The function's number. If absent, any free one.")
         Optional<Integer> index) {}

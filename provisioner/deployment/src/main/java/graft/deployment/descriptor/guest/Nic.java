@@ -11,7 +11,8 @@ import java.util.Optional;
 @Doc("A network card: on a libvirt network, or user for QEMU's user-mode network.")
 public record Nic(
     @Doc("user, or the name of a libvirt network.") Name network,
-    @Doc("Its Ethernet address; made from the names if absent.") Optional<MacAddress> mac) {
+    @Doc("Its Ethernet address. If absent, it is derived from the names of deployment and guest.")
+        Optional<MacAddress> mac) {
 
   /** The name that stands for QEMU's user-mode network. */
   public static final Name USER = new Name("user");

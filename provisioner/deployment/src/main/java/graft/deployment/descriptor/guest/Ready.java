@@ -5,14 +5,14 @@ import graft.common.bind.Doc;
 import graft.common.values.TimeSpan;
 import java.util.Optional;
 
-/** When a guest counts as ready, and how long that may take. */
-@Doc("When a guest counts as ready, and how long that may take.")
+/** When a guest counts as ready, and the time limit for it. */
+@Doc("When a guest counts as ready, and the time limit for it.")
 public record Ready(
     @Default("agent")
-        @Doc("agent: its guest agent answers; console: it prints a text; off: at once.")
+        @Doc("agent: when its guest agent answers; console: when it prints a text; off: at once.")
         When when,
-    @Doc("The text that it prints, where when is console.") Optional<String> text,
-    @Default("5m") @Doc("How long it may take.") TimeSpan timeout,
+    @Doc("The text to wait for, with when: console.") Optional<String> text,
+    @Default("5m") @Doc("The time limit.") TimeSpan timeout,
     @Default("true") @Doc("Whether a CUDA program must run in a guest with a vGPU.")
         boolean verify) {
 

@@ -7,20 +7,20 @@ import graft.common.values.Name;
 import java.util.List;
 import java.util.Optional;
 
-/** How a guest gets the client and whatever else it needs. */
+/** How the client and whatever else a guest needs are installed. */
 @Shorthand("way")
-@Doc("How a guest gets the client and whatever else it needs.")
+@Doc("How the client and whatever else a guest needs are installed.")
 public record Setup(
-    @Default("auto") @Doc("The way in. auto takes the best that works.") Way way,
+    @Default("auto") @Doc("The install method. auto chooses the best that works.") Method way,
     @Doc("Bundles of files, packages and services, beside the client.") List<BundleUse> bundles,
-    @Doc("The group in the guest whose members may use its vGPU; root alone if absent.")
+    @Doc("The group in the guest whose members may use its vGPU. If absent, root alone.")
         Optional<Name> group,
-    @Doc("Files that are put into the guest.") List<SetupFile> files,
-    @Doc("A cloud-config file whose text goes into the seed as well.") Optional<String> userData,
-    @Doc("How to log in, where the way is ssh.") Optional<Ssh> ssh) {
+    @Doc("Files to copy into the guest.") List<SetupFile> files,
+    @Doc("A cloud-config file that is added to the seed.") Optional<String> userData,
+    @Doc("How to log in, for the method ssh.") Optional<Ssh> ssh) {
 
-  /** The ways into a guest. */
-  public enum Way {
+  /** The install methods. */
+  public enum Method {
     AUTO,
     /** A cloud-init NoCloud seed at the first boot. */
     SEED,

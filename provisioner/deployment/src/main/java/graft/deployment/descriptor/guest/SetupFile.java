@@ -4,9 +4,9 @@ import graft.common.bind.Default;
 import graft.common.bind.Doc;
 import graft.common.values.FileMode;
 
-/** A file that is put into a guest. */
-@Doc("A file that is put into a guest.")
+/** A file to copy into a guest. */
+@Doc("A file to copy into a guest.")
 public record SetupFile(
     @Doc("The file on this machine.") String source,
     @Doc("Its absolute path in the guest.") String path,
-    @Default("0644") @Doc("Its permissions, in octal; 0755 for programs.") FileMode mode) {}
+    @Default("0644") @Doc("Its permissions, in octal: 0755 for programs.") FileMode mode) {}

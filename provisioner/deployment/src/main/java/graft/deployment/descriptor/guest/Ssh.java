@@ -11,7 +11,7 @@ import java.util.Optional;
 @Doc("How to log in to a guest by SSH.")
 public record Ssh(
     @Default("root") @Doc("The user.") UserName user,
-    @Doc("The address or the host name; the guest's first address if absent.")
+    @Doc("The address or the host name. If absent, the guest's first address.")
         Optional<HostAddress> address,
     @Default("22") @Range(min = 1, max = 65535) @Doc("The port.") int port,
     @Doc("The file of the private key.") Optional<String> key) {}

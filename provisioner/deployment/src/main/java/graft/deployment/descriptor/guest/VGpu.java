@@ -13,17 +13,17 @@ import java.util.Optional;
 @Doc("What a guest sees of a GPU that it does not own.")
 public record VGpu(
     @Doc("The GPU's name in this descriptor.") Name gpu,
-    @Doc("The most GPU memory that the guest gets.") Optional<MemorySize> memory,
-    @Range(min = 1, max = 100) @Doc("The share of the GPU's compute that it gets, in percent.")
+    @Doc("The limit of GPU memory for the guest.") Optional<MemorySize> memory,
+    @Range(min = 1, max = 100) @Doc("The guest's share of the GPU's compute, in percent.")
         Optional<Integer> compute,
     @Default("auto")
         @Doc(
-            "What carries its calls and data: auto takes the fastest that works, as verify --channels"
-                + " measured, and can fall back.")
+            "The channel to the server. auto uses the fastest that works, by the measurements of"
+                + " verify --channels, and falls back to the next.")
         Channel channel,
     @Default("128MiB")
         @Doc(
-            "The memory that the guest shares with the server for ivshmem: taken from the host's"
-                + " /dev/shm, a power of two. A process takes 9 MiB and what it pins.")
+            "The size of the memory that the guest shares with the server for ivshmem: a power of two,"
+                + " allocated in /dev/shm of the host. Each process uses 9 MiB and what it pins.")
         MemorySize region,
-    @Default("false") @Doc("Whether nobody else may use the GPU meanwhile.") boolean exclusive) {}
+    @Default("false") @Doc("Whether the guest has the GPU to itself.") boolean exclusive) {}

@@ -1,7 +1,7 @@
 package graft.deployment.step.device;
 
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.sriov.files.Sysfs;
@@ -12,7 +12,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Has systemd apply the set-up again whenever the host boots: what is set in sysfs is gone then.
+ * Has systemd apply the deployment again whenever the host boots: what is set in sysfs is gone
+ * then.
  *
  * @param unit the name of the service
  * @param text the whole unit file
@@ -24,8 +25,8 @@ public record ApplyAtBoot(String unit, String text) implements Step {
   private static final String CONTENT = "content";
 
   @Override
-  public Lane lane() {
-    return Lane.boot();
+  public Chain chain() {
+    return Chain.boot();
   }
 
   @Override
@@ -35,7 +36,7 @@ public record ApplyAtBoot(String unit, String text) implements Step {
 
   @Override
   public String describe() {
-    return "apply the set-up again at boot (" + FOLDER + unit + ")";
+    return "apply the deployment again at boot (" + FOLDER + unit + ")";
   }
 
   @Override

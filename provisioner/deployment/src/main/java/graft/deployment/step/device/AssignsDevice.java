@@ -7,7 +7,7 @@ public interface AssignsDevice extends Step {
   /** Its PCI address, or the UUID of a mediated device. */
   String assigned();
 
-  /** Its name within the lane, which journals keep. */
+  /** Its name within the chain, which journals keep. */
   @Override
   default String name() {
     return "take-" + assigned();

@@ -2,7 +2,7 @@ package graft.deployment.step.device;
 
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
@@ -29,8 +29,8 @@ public record AttachDevice(
   private static final Await GONE = new Await(Duration.ofSeconds(30), Duration.ofMillis(100));
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

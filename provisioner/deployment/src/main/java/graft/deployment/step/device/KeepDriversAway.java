@@ -2,17 +2,19 @@ package graft.deployment.step.device;
 
 import graft.common.values.PciAddress;
 import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetAutoprobe;
 
 /**
- * Turns the kernel's search for drivers off for an adapter's virtual functions, while the set-up is
- * there: a driver that took one before it has its GUIDs, or before its guest starts, would keep it.
+ * Turns the kernel's search for drivers off for an adapter's virtual functions, while the
+ * deployment is there: a driver that took one before it has its GUIDs, or before its guest starts,
+ * would keep it.
  */
 public record KeepDriversAway(String adapter, PciAddress pf) implements DeviceStep {
   @Override
-  public Lane lane() {
-    return Lane.adapter(adapter);
+  public Chain chain() {
+    return Chain.adapter(adapter);
   }
 
   @Override

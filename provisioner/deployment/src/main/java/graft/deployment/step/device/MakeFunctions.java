@@ -2,14 +2,15 @@ package graft.deployment.step.device;
 
 import graft.common.values.PciAddress;
 import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetVfCount;
 
 /** Gives an adapter its number of virtual functions; never while one of them is in use. */
 public record MakeFunctions(String adapter, PciAddress pf, int count) implements DeviceStep {
   @Override
-  public Lane lane() {
-    return Lane.adapter(adapter);
+  public Chain chain() {
+    return Chain.adapter(adapter);
   }
 
   @Override
@@ -20,7 +21,7 @@ public record MakeFunctions(String adapter, PciAddress pf, int count) implements
   @Override
   public String describe() {
     return switch (count) {
-      case 0 -> "have no virtual functions of " + pf;
+      case 0 -> "remove the virtual functions of " + pf;
       case 1 -> "make 1 virtual function of " + pf;
       default -> "make " + count + " virtual functions of " + pf;
     };

@@ -2,7 +2,7 @@ package graft.deployment.step.device;
 
 import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
@@ -13,8 +13,8 @@ import graft.sriov.vf.HostAccess;
 import java.util.Map;
 
 /**
- * Has huge pages on a NUMA node for the guests of a set-up: those that are free there, and as many
- * more as are missing.
+ * Has huge pages on a NUMA node for the guests of a deployment: those that are free there, and as
+ * many more as are missing.
  *
  * @param size of each, in bytes
  * @param pages how many the guests need together
@@ -24,8 +24,8 @@ public record ReserveHugePages(int node, long size, int pages) implements Step {
   private static final String FREE = "free";
 
   @Override
-  public Lane lane() {
-    return Lane.memory("node" + node + "-" + pageSize().toString().replace(" ", ""));
+  public Chain chain() {
+    return Chain.memory("node" + node + "-" + pageSize().toString().replace(" ", ""));
   }
 
   @Override

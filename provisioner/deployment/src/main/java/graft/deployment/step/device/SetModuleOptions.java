@@ -3,6 +3,7 @@ package graft.deployment.step.device;
 import graft.common.values.PciAddress;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.plan.Mlx4Options;
 
@@ -16,8 +17,8 @@ public record SetModuleOptions(PciAddress pf, Mlx4Options options) implements De
   public static final String ID = "module/" + Mlx4Options.MODULE + "/options";
 
   @Override
-  public Lane lane() {
-    return Lane.module(Mlx4Options.MODULE);
+  public Chain chain() {
+    return Chain.module(Mlx4Options.MODULE);
   }
 
   @Override
@@ -27,7 +28,7 @@ public record SetModuleOptions(PciAddress pf, Mlx4Options options) implements De
 
   @Override
   public String describe() {
-    return "have it loaded with: " + options.line() + " (" + Mlx4Options.PATH + ")";
+    return "set its options: " + options.line() + " (" + Mlx4Options.PATH + ")";
   }
 
   @Override

@@ -2,6 +2,7 @@ package graft.deployment.step.device;
 
 import graft.common.values.PciAddress;
 import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.sriov.VfSettings;
 import graft.sriov.operation.DeviceChange;
@@ -17,8 +18,8 @@ public record SetUpFunction(String adapter, PciAddress pf, int index, VfSettings
   private static final String BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
   @Override
-  public Lane lane() {
-    return Lane.adapter(adapter);
+  public Chain chain() {
+    return Chain.adapter(adapter);
   }
 
   @Override

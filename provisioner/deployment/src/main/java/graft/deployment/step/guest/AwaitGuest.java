@@ -3,14 +3,14 @@ package graft.deployment.step.guest;
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.Ended;
-import graft.guests.connection.Reach;
-import graft.guests.connection.ReachException;
-import graft.guests.connection.Reaches;
+import graft.guests.connection.GuestConnection;
+import graft.guests.connection.GuestConnectionException;
+import graft.guests.connection.GuestConnections;
 import graft.guests.connection.SshLogin;
 import graft.guests.payload.CloudInitSeed;
 import graft.hypervisors.libvirt.ConsoleLog;
@@ -62,8 +62,8 @@ public record AwaitGuest(
   private static final int CONSOLE_LINES = 25;
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override
@@ -123,10 +123,12 @@ public record AwaitGuest(
       return Await.Answer.NOT_YET;
     }
     try {
-      Reach reach = Reaches.of(domain, ssh);
-      return reach.answers(ssh.isPresent() ? SSH : PING) ? setUp(reach) : Await.Answer.NOT_YET;
-    } catch (ReachException e) {
-      if (e.isAway()) {
+      GuestConnection connection = GuestConnections.of(domain, ssh);
+      return connection.answers(ssh.isPresent() ? SSH : PING)
+          ? setUp(connection)
+          : Await.Answer.NOT_YET;
+    } catch (GuestConnectionException e) {
+      if (e.unresponsive()) {
         return Await.Answer.NOT_YET; // it answered, and reboots
       }
       throw e;
@@ -134,7 +136,7 @@ public record AwaitGuest(
   }
 
   /** What cloud-init has done of the seed; what it failed at goes into the error. */
-  private Await.Answer setUp(Reach reach) {
+  private Await.Answer setUp(GuestConnection connection) {
     if (marker.isEmpty()) {
       return Await.Answer.YES;
     }
@@ -142,7 +144,7 @@ public record AwaitGuest(
         "if [ -e \"$1\" ]; then echo done; elif [ -e \"$2\" ]; then cat \"$2\" >&2; exit 1;"
             + " elif [ ! -e /usr/bin/cloud-init ]; then echo \"$3\" >&2; exit 1; fi";
     Ended ended =
-        reach.run(
+        connection.run(
             List.of(
                 "/bin/sh", "-c", script, "sh", marker, CloudInitSeed.failed(marker), NO_CLOUD_INIT),
             new byte[0],
@@ -155,7 +157,7 @@ public record AwaitGuest(
           "the guest '" + guest + "' runs, but its seed was not carried out: " + ended.said(),
           lacksCloudInit
               ? "write setup: {way: agent}, or take an image with cloud-init"
-              : "mend what it says, then apply again");
+              : "fix what the message names, then apply again");
     }
     return ended.outputText().isBlank() ? Await.Answer.NOT_YET : Await.Answer.YES;
   }
@@ -191,14 +193,14 @@ public record AwaitGuest(
   private String lastWord(Guest domain) {
     String status = "cloud-init status --long 2>&1 | head -n 6";
     try {
-      Reach reach = Reaches.of(domain, ssh);
+      GuestConnection connection = GuestConnections.of(domain, ssh);
       if (marker.isEmpty()) {
-        reach.run(List.of("true"), new byte[0], LAST);
+        connection.run(List.of("true"), new byte[0], LAST);
         return "";
       }
       return "; it answers, and cloud-init has not carried out its seed: "
-          + reach.run(List.of("/bin/sh", "-c", status), new byte[0], LAST).said();
-    } catch (ReachException e) {
+          + connection.run(List.of("/bin/sh", "-c", status), new byte[0], LAST).said();
+    } catch (GuestConnectionException e) {
       return "; " + e.getMessage();
     }
   }

@@ -3,6 +3,7 @@ package graft.deployment.step.guest;
 import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.guests.payload.CpioArchive;
 import graft.guests.payload.FileStamp;
@@ -19,8 +20,8 @@ import java.util.Map;
 public record BuildInitramfs(String guest, FileStamp base, Payload payload, Path target)
     implements PayloadStep {
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

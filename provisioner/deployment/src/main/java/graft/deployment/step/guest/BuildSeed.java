@@ -3,6 +3,7 @@ package graft.deployment.step.guest;
 import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.guests.payload.CloudInitSeed;
 import graft.guests.payload.FileStamp;
@@ -27,8 +28,8 @@ public record BuildSeed(
     Path target)
     implements PayloadStep {
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

@@ -2,12 +2,12 @@ package graft.deployment.step.guest;
 
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.Ended;
-import graft.guests.connection.Reaches;
+import graft.guests.connection.GuestConnections;
 import graft.guests.connection.SshLogin;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +24,8 @@ public record CheckBundle(
     TimeSpan timeout)
     implements Step {
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override
@@ -51,7 +51,7 @@ public record CheckBundle(
   @Override
   public Map<String, Object> apply(StepContext context) {
     Ended ended =
-        Reaches.of(Domains.get(context.libvirt(uri), guest, uuid), ssh)
+        GuestConnections.of(Domains.get(context.libvirt(uri), guest, uuid), ssh)
             .run(List.of("/bin/sh", "-c", command), new byte[0], timeout.toDuration());
     if (!ended.succeeded()) {
       throw new StepFailure(

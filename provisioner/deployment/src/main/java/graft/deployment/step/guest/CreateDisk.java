@@ -5,6 +5,7 @@ import graft.common.program.HostProgram;
 import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
@@ -38,8 +39,8 @@ public record CreateDisk(
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

@@ -1,7 +1,7 @@
 package graft.deployment.step.guest;
 
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Guest;
@@ -18,8 +18,8 @@ import java.util.Optional;
 public record DefineGuest(String uri, String guest, String uuid, String summary, String xml)
     implements Step {
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

@@ -21,6 +21,6 @@ public final class Domains {
             () ->
                 new StepFailure(
                     "the guest '" + name + "' is gone from libvirt at " + host.uri(),
-                    "apply again to define it anew"));
+                    "apply again to define it again"));
   }
 }

@@ -3,6 +3,8 @@ package graft.deployment.step.guest;
 import graft.common.grants.TokensFile;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Lane;
+import graft.deployment.state.TokensFile;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
@@ -20,8 +22,8 @@ import java.util.Map;
 public record GrantAccess(String guest, String gpu, Path token, Path tokens, String settings)
     implements Step {
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override
@@ -31,7 +33,7 @@ public record GrantAccess(String guest, String gpu, Path token, Path tokens, Str
 
   @Override
   public String describe() {
-    return "give it access to '" + gpu + "'" + (settings.isEmpty() ? "" : " (" + settings + ")");
+    return "grant it access to '" + gpu + "'" + (settings.isEmpty() ? "" : " (" + settings + ")");
   }
 
   @Override

@@ -3,11 +3,11 @@ package graft.deployment.step.guest;
 import graft.common.values.Seconds;
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StoppedException;
-import graft.guests.connection.Reach;
-import graft.guests.connection.ReachException;
+import graft.guests.connection.GuestConnection;
+import graft.guests.connection.GuestConnectionException;
 import graft.hypervisors.libvirt.Guest;
 import java.io.IOException;
 import java.time.Duration;
@@ -25,12 +25,12 @@ interface Install extends BringsPayload {
 
   String guest();
 
-  /** The way in, for people: {@code in by its agent}. */
-  String way();
+  /** The install method, for display: {@code by the guest agent}. */
+  String method();
 
   @Override
-  default Lane lane() {
-    return Lane.guest(guest());
+  default Chain chain() {
+    return Chain.guest(guest());
   }
 
   @Override
@@ -40,7 +40,7 @@ interface Install extends BringsPayload {
 
   @Override
   default String describe() {
-    return "bring " + way() + ": " + payload().summary();
+    return "install " + method() + ": " + payload().summary();
   }
 
   @Override
@@ -56,26 +56,30 @@ interface Install extends BringsPayload {
   @Override
   default void undo(StepContext context, Map<String, Object> before) {}
 
-  /** Brings everything in, from the start; gives how many things it changed. */
+  /** Installs everything, and returns how many things it changed. */
   interface Attempt {
     int bring() throws IOException;
   }
 
   /** Makes attempts until the guest does not go away in the middle, as when it reboots. */
   default int bring(
-      StepContext context, Guest domain, Reach reach, TimeSpan timeout, Attempt attempt)
+      StepContext context,
+      Guest domain,
+      GuestConnection connection,
+      TimeSpan timeout,
+      Attempt attempt)
       throws IOException, InterruptedException {
     long deadline = System.nanoTime() + timeout.toDuration().toNanos();
     while (true) {
       try {
         return attempt.bring();
-      } catch (ReachException e) {
-        if (!e.isAway() || System.nanoTime() > deadline || !domain.state().isActive()) {
+      } catch (GuestConnectionException e) {
+        if (!e.unresponsive() || System.nanoTime() > deadline || !domain.state().isActive()) {
           throw e;
         }
         context.progress(this, "it does not answer any more; waiting for it");
       }
-      while (!reach.answers(PING) && System.nanoTime() < deadline) {
+      while (!connection.answers(PING) && System.nanoTime() < deadline) {
         if (context.isStopping()) {
           throw new StoppedException();
         }

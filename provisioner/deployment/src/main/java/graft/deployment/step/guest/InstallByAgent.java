@@ -2,7 +2,7 @@ package graft.deployment.step.guest;
 
 import graft.common.values.TimeSpan;
 import graft.deployment.step.StepContext;
-import graft.guests.connection.AgentReach;
+import graft.guests.connection.AgentConnection;
 import graft.guests.connection.GuestSetup;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.Guest;
@@ -29,21 +29,21 @@ public record InstallByAgent(
   private static final Duration SHORT = Duration.ofSeconds(60);
 
   @Override
-  public String way() {
-    return "in by its agent" + (seeded.isPresent() ? ", unless it took its seed" : "");
+  public String method() {
+    return "by the guest agent" + (seeded.isPresent() ? ", unless cloud-init did" : "");
   }
 
   /** A guest that reboots meanwhile is waited for, and set up from the start again. */
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException, InterruptedException {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
-    AgentReach reach = new AgentReach(domain);
+    AgentConnection connection = new AgentConnection(domain);
     long start = System.nanoTime();
     if (seeded.isPresent()
-        && reach.run(List.of("test", "-e", seeded.get()), new byte[0], SHORT).succeeded()) {
+        && connection.run(List.of("test", "-e", seeded.get()), new byte[0], SHORT).succeeded()) {
       return Install.result(0, start);
     }
-    Attempt attempt = () -> new GuestSetup(reach, guest).bring(payload, timeout.toDuration());
-    return Install.result(bring(context, domain, reach, timeout, attempt), start);
+    Attempt attempt = () -> new GuestSetup(connection, guest).bring(payload, timeout.toDuration());
+    return Install.result(bring(context, domain, connection, timeout, attempt), start);
   }
 }

@@ -7,11 +7,11 @@ import graft.common.program.HostProgram;
 import graft.common.values.TimeSpan;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
+import graft.guests.connection.GuestConnectionException;
 import graft.guests.connection.HostAddress;
-import graft.guests.connection.ReachException;
+import graft.guests.connection.SshConnection;
 import graft.guests.connection.SshLogin;
 import graft.guests.connection.SshOptions;
-import graft.guests.connection.SshReach;
 import graft.guests.payload.AnsibleHost;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.Guest;
@@ -60,8 +60,8 @@ public record InstallBySsh(
   private static final int UNREACHABLE = 4;
 
   @Override
-  public String way() {
-    return "in by SSH and Ansible";
+  public String method() {
+    return "by SSH and Ansible";
   }
 
   @Override
@@ -70,12 +70,12 @@ public record InstallBySsh(
     long start = System.nanoTime();
     Path folder = Files.createTempDirectory("graft-ssh"); // mode 0700
     try {
-      SshReach reach = SshReach.to(domain, ssh);
+      SshConnection connection = SshConnection.to(domain, ssh);
       write(
           folder.resolve(INVENTORY),
-          AnsibleHost.inventory(Map.of(guest, login(reach.address(), ssh))));
+          AnsibleHost.inventory(Map.of(guest, login(connection.address(), ssh))));
       write(folder.resolve(VARIABLES), AnsibleHost.yaml(AnsibleHost.variables(payload)));
-      return Install.result(bring(context, domain, reach, timeout, () -> play(folder)), start);
+      return Install.result(bring(context, domain, connection, timeout, () -> play(folder)), start);
     } finally {
       hangUp(folder.resolve(CONNECTION));
       PrivateFiles.deleteFolder(folder);
@@ -94,7 +94,7 @@ public record InstallBySsh(
 
   /** A guest as a host of an inventory: how to log in, and what it is to have. */
   public static Map<String, Object> host(Guest domain, SshLogin ssh, Payload payload) {
-    Map<String, Object> host = login(SshReach.to(domain, ssh).address(), ssh);
+    Map<String, Object> host = login(SshConnection.to(domain, ssh).address(), ssh);
     host.putAll(AnsibleHost.variables(payload));
     return host;
   }
@@ -155,9 +155,9 @@ public record InstallBySsh(
             + (end.late() ? "' within " + timeout : "'")
             + "; the end of what it said:\n    "
             + last;
-    String next = "mend what it says, then apply again";
+    String next = "fix what the message names, then apply again";
     throw end.code() == UNREACHABLE
-        ? new ReachException(what, next, true, null)
+        ? new GuestConnectionException(what, next, true, null)
         : new StepFailure(what, next);
   }
 }

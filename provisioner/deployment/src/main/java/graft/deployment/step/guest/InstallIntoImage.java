@@ -26,8 +26,8 @@ public record InstallIntoImage(String guest, Payload payload, Path disk, boolean
   private static final Duration LIMIT = Duration.ofMinutes(20);
 
   @Override
-  public String way() {
-    return "into its disk";
+  public String method() {
+    return "into its disk image";
   }
 
   @Override
@@ -78,7 +78,7 @@ public record InstallIntoImage(String guest, Payload payload, Path disk, boolean
     } catch (IOException e) {
       throw new StepFailure(
           "virt-customize could not set up " + disk + ": " + e.getMessage(),
-          "libguestfs-test-tool says more; setup: {way: seed} needs no libguestfs",
+          "run libguestfs-test-tool to find out more; setup: {way: seed} needs no libguestfs",
           e);
     }
   }

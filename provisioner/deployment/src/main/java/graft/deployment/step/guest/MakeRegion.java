@@ -2,7 +2,7 @@ package graft.deployment.step.guest;
 
 import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
@@ -35,8 +35,8 @@ public record MakeRegion(String uri, String guest, Path file, MemorySize size) i
   }
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

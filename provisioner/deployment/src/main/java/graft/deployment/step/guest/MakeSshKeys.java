@@ -4,7 +4,7 @@ import graft.common.disk.PrivateFiles;
 import graft.common.program.HostProgram;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.SshKeys;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
@@ -24,8 +24,8 @@ public record MakeSshKeys(String guest, Path folder) implements Step {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

@@ -4,6 +4,8 @@ import graft.common.disk.PrivateFiles;
 import graft.common.grants.TokensFile;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Lane;
+import graft.deployment.state.TokensFile;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
@@ -19,8 +21,8 @@ import java.util.Map;
  */
 public record MakeToken(String guest, Path token) implements Step {
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

@@ -2,13 +2,13 @@ package graft.deployment.step.guest;
 
 import graft.common.GraftException;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.Ended;
-import graft.guests.connection.Reach;
-import graft.guests.connection.Reaches;
+import graft.guests.connection.GuestConnection;
+import graft.guests.connection.GuestConnections;
 import graft.guests.connection.SshLogin;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.Guest;
@@ -21,7 +21,7 @@ import java.util.Optional;
 /**
  * Lets a guest's client try its channels in another order than the one that the guest was set up
  * with: a line of the client's configuration in the running guest, so that what was measured makes
- * no guest start anew. Programs that run stay on their channel.
+ * no guest start again. Programs that run stay on their channel.
  *
  * @param ssh how to reach the guest; by its agent if absent
  * @param order the channels' addresses
@@ -53,8 +53,8 @@ public record OrderChannels(
   }
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override
@@ -74,13 +74,13 @@ public record OrderChannels(
 
   @Override
   public Map<String, Object> apply(StepContext context) {
-    bring(Reaches.of(Domains.get(context.libvirt(uri), guest, uuid), ssh), order);
+    bring(GuestConnections.of(Domains.get(context.libvirt(uri), guest, uuid), ssh), order);
     return Map.of();
   }
 
-  void bring(Reach reach, List<String> addresses) {
+  void bring(GuestConnection connection, List<String> addresses) {
     Ended ended =
-        reach.run(
+        connection.run(
             List.of(
                 "/bin/sh",
                 "-c",
@@ -102,7 +102,7 @@ public record OrderChannels(
     }
   }
 
-  /** What stands before it sets the guest up anew, with the usual order. */
+  /** What stands before it sets the guest up again, with the usual order. */
   @Override
   public boolean leavesSomething() {
     return false;
@@ -119,9 +119,9 @@ public record OrderChannels(
       return;
     }
     try {
-      Reach reach = Reaches.of(domain.get(), ssh);
-      if (reach.answers(PING)) {
-        bring(reach, usual);
+      GuestConnection connection = GuestConnections.of(domain.get(), ssh);
+      if (connection.answers(PING)) {
+        bring(connection, usual);
         context.progress(this, "its client tries " + String.join(", ", usual) + " again");
       } else {
         context.progress(this, "it does not answer, and its client keeps its order of channels");

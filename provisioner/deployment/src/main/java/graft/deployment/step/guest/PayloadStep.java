@@ -4,6 +4,6 @@ import java.io.IOException;
 
 /** A step that writes a guest's payload, its token too, into a file that the guest boots from. */
 public interface PayloadStep extends BringsPayload {
-  /** Writes the file anew, for the next boot. */
+  /** Writes the file again, for the next boot. */
   void renew() throws IOException;
 }

@@ -4,12 +4,12 @@ import graft.common.grants.TokensFile;
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
-import graft.guests.connection.Reach;
-import graft.guests.connection.Reaches;
+import graft.guests.connection.GuestConnection;
+import graft.guests.connection.GuestConnections;
 import graft.guests.connection.SshLogin;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -45,8 +45,8 @@ public record ShareTokens(
   private static final Duration SHORT = Duration.ofSeconds(60);
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override
@@ -91,17 +91,17 @@ public record ShareTokens(
       throw new StepFailure(
           "not all of " + users + " are in " + tokens + " within " + timeout, "apply again");
     }
-    bring(Reaches.of(Domains.get(context.libvirt(uri), guest, uuid), ssh));
+    bring(GuestConnections.of(Domains.get(context.libvirt(uri), guest, uuid), ssh));
     return Map.of();
   }
 
   /** Brings the list as it is now, whole or not at all. */
-  public void bring(Reach reach) throws IOException {
+  public void bring(GuestConnection connection) throws IOException {
     byte[] list = Files.exists(tokens) ? Files.readAllBytes(tokens) : new byte[0];
     String beside = LIST + ".graft-new";
-    reach.run(List.of("mkdir", "-p", "/etc/graft"), new byte[0], SHORT);
-    reach.put(new ByteArrayInputStream(list), beside, 0600);
-    if (!reach.run(List.of("mv", "-f", beside, LIST), new byte[0], SHORT).succeeded()) {
+    connection.run(List.of("mkdir", "-p", "/etc/graft"), new byte[0], SHORT);
+    connection.put(new ByteArrayInputStream(list), beside, 0600);
+    if (!connection.run(List.of("mv", "-f", beside, LIST), new byte[0], SHORT).succeeded()) {
       throw new StepFailure("cannot replace " + LIST + " in the guest '" + guest + "'", "");
     }
   }

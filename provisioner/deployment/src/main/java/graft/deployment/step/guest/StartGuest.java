@@ -2,7 +2,7 @@ package graft.deployment.step.guest;
 
 import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Guest;
@@ -21,8 +21,8 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
   static final String STARTED = "startedAt";
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override

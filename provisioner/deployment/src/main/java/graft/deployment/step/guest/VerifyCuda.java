@@ -3,13 +3,13 @@ package graft.deployment.step.guest;
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.CudaCheck;
-import graft.guests.connection.Reach;
-import graft.guests.connection.Reaches;
+import graft.guests.connection.GuestConnection;
+import graft.guests.connection.GuestConnections;
 import graft.guests.connection.SshLogin;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,8 +36,8 @@ public record VerifyCuda(
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override
@@ -62,13 +62,14 @@ public record VerifyCuda(
 
   @Override
   public Map<String, Object> apply(StepContext context) throws InterruptedException {
-    Reach reach = Reaches.of(Domains.get(context.libvirt(uri), guest, uuid), ssh);
+    GuestConnection connection =
+        GuestConnections.of(Domains.get(context.libvirt(uri), guest, uuid), ssh);
     List<CudaCheck> last = new ArrayList<>(); // of those that were made
     Await.Outcome outcome =
         new Await(timeout.toDuration(), PAUSE)
             .until(
                 () -> {
-                  last.add(CudaCheck.run(reach, false, timeout.toDuration()));
+                  last.add(CudaCheck.run(connection, false, timeout.toDuration()));
                   boolean well = last.get(last.size() - 1).isWell();
                   Await.Answer bad = patient ? Await.Answer.NOT_YET : Await.Answer.NEVER;
                   return well ? Await.Answer.YES : bad;

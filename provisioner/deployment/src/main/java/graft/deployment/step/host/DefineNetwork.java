@@ -1,7 +1,7 @@
 package graft.deployment.step.host;
 
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Networks;
@@ -12,8 +12,8 @@ import java.util.Map;
 public record DefineNetwork(String uri, String network, String summary, String xml)
     implements Step {
   @Override
-  public Lane lane() {
-    return Lane.network(network);
+  public Chain chain() {
+    return Chain.network(network);
   }
 
   @Override

@@ -5,6 +5,7 @@ import graft.common.disk.StateDisk;
 import graft.deployment.observe.HostFacts.PageGrants;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
@@ -22,11 +23,11 @@ import java.util.stream.Stream;
  * one for all of them, 1024 pages at first (Linux, drivers/xen/gntalloc.c), and takes no memory: it
  * becomes as many as a domain can grant at all where Xen is not told otherwise.
  *
- * <p>All set-ups of the host need the same, so each notes what the limit was before the first of
- * them; the last that goes sets that again.
+ * <p>All deployments of the host need the same, so each notes what the limit was before the first
+ * of them; the last that goes sets that again.
  *
- * @param setup the set-up that needs it
- * @param folder where the set-ups note it, a file for each
+ * @param setup the deployment that needs it
+ * @param folder where the deployments note it, a file for each
  */
 public record RaiseGrantLimit(String setup, Path folder) implements Step {
   /**
@@ -37,14 +38,14 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
 
   private static final String FOLDER = ".granted-pages";
 
-  /** The folder beside those of the set-ups. */
+  /** The folder beside those of the deployments. */
   public static Path folder(Path root) {
     return root.resolve(FOLDER);
   }
 
   @Override
-  public Lane lane() {
-    return Lane.module("xen_gntalloc");
+  public Chain chain() {
+    return Chain.module("xen_gntalloc");
   }
 
   @Override
@@ -87,7 +88,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
     }
     PrivateFiles.delete(note());
     if (notes().findAny().isPresent() && host.files().exists(PageGrants.LIMIT)) {
-      raise(host); // for a set-up that has come in between
+      raise(host); // for a deployment that has come in between
     }
   }
 
@@ -95,7 +96,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
     return folder.resolve(setup);
   }
 
-  /** What the limit was first, as each set-up that needs it knows it. */
+  /** What the limit was first, as each deployment that needs it knows it. */
   private LongStream notes() throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
       LongStream.Builder all = LongStream.builder();
@@ -106,7 +107,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
     }
   }
 
-  /** A set-up's name has no dot, as a file has that was not written to its end. */
+  /** A deployment's name has no dot, as a file has that was not written to its end. */
   private static boolean isWhole(Path file) {
     return file.getFileName().toString().indexOf('.') < 0;
   }

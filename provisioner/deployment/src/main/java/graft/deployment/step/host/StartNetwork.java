@@ -2,7 +2,7 @@ package graft.deployment.step.host;
 
 import graft.deployment.observe.NetworkFacts;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Network;
@@ -12,8 +12,8 @@ import java.util.Map;
 /** Starts a libvirt network that is not active. */
 public record StartNetwork(String uri, String network) implements Step {
   @Override
-  public Lane lane() {
-    return Lane.network(network);
+  public Chain chain() {
+    return Chain.network(network);
   }
 
   @Override

@@ -7,7 +7,7 @@ import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.ServerProcess;
 import graft.deployment.step.Await;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
@@ -44,8 +44,8 @@ public record StartServer(
   private static final int LOG_LINES = 20;
 
   @Override
-  public Lane lane() {
-    return Lane.server(gpu);
+  public Chain chain() {
+    return Chain.server(gpu);
   }
 
   @Override
@@ -110,7 +110,7 @@ public record StartServer(
                   : "runs, but does not listen after " + ready.timeout().toSeconds() + " s")
               + "; the end of its log:\n"
               + tail(),
-          "mend what it says, then apply again");
+          "fix what the message names, then apply again");
     }
   }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import graft.common.program.HostProgram;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.Ended;
-import graft.guests.connection.Reach;
+import graft.guests.connection.GuestConnection;
 import graft.guests.payload.Payload;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -38,8 +38,8 @@ class OrderChannelsTest {
     configuration = folder.resolve("client.conf");
   }
 
-  private final Reach guest =
-      new Reach() {
+  private final GuestConnection guest =
+      new GuestConnection() {
         @Override
         public boolean answers(Duration timeout) {
           return true;

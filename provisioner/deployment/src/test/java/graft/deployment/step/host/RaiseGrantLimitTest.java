@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The kernel's limit of granted pages, raised by set-ups and given back, in whatever order. */
+/** The kernel's limit of granted pages, raised by deployments and restored, in whatever order. */
 class RaiseGrantLimitTest {
   @TempDir Path folder;
   private FakeSysfs files;
@@ -40,27 +40,27 @@ class RaiseGrantLimitTest {
     void run(Journal journal, LiveContext context) throws Exception;
   }
 
-  private void in(String setup, Work work) throws Exception {
+  private void in(String deployment, Work work) throws Exception {
     try (Journal journal =
-        Journal.open(folder.resolve(setup + ".jsonl"), Steps.CODEC, Clock.systemUTC())) {
+        Journal.open(folder.resolve(deployment + ".jsonl"), Steps.CODEC, Clock.systemUTC())) {
       HostAccess host = new HostAccess(files, files.links(), TimeLimits.DEFAULT);
       work.run(journal, new LiveContext(new Connections(), host, journal, ApplyListener.NONE));
     }
   }
 
-  private void apply(String setup) throws Exception {
+  private void apply(String deployment) throws Exception {
     Action raise =
-        new Action(Action.Kind.DO, new RaiseGrantLimit(setup, folder.resolve("notes")), "");
-    Plan plan = new Plan(setup, "xen:///system", List.of(raise), List.of(), List.of());
+        new Action(Action.Kind.DO, new RaiseGrantLimit(deployment, folder.resolve("notes")), "");
+    Plan plan = new Plan(deployment, "xen:///system", List.of(raise), List.of(), List.of());
     in(
-        setup,
+        deployment,
         (journal, context) ->
             new Applier(journal, context, ApplyListener.NONE).apply(plan, "/d/lab.yaml", true));
   }
 
-  private void undo(String setup) throws Exception {
+  private void undo(String deployment) throws Exception {
     in(
-        setup,
+        deployment,
         (journal, context) ->
             assertThat(
                     new Undoer(journal, context, ApplyListener.NONE)
@@ -108,7 +108,7 @@ class RaiseGrantLimitTest {
   }
 
   @Test
-  void afterABootOneSetUpRaisesItForTheOthersToo() throws Exception {
+  void afterABootOneDeploymentRaisesItForTheOthersToo() throws Exception {
     apply("a");
     apply("b");
     files.file(PageGrants.LIMIT, "1024");

@@ -6,8 +6,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** A guest of a set-up and a device of the host, for the commands that bring them together. */
-final class GivenToGuest {
+/** A guest of a deployment and a device of the host, for the commands that attach and detach. */
+final class GuestDeviceArguments {
   @Mixin Target target;
 
   @Parameters(index = "1", paramLabel = "GUEST", description = "The guest's name.")
@@ -19,10 +19,10 @@ final class GivenToGuest {
       description = "A PCI address, ADAPTER, ADAPTER:INDEX, or the UUID of a mediated device.")
   String device;
 
-  @Option(names = "--plan", description = "Say what would be done, and do nothing.")
+  @Option(names = "--plan", description = "Show what would be done, and do nothing.")
   boolean only;
 
-  /** The attachment; an error if the device is none of the forms. */
+  /** The attachment. */
   DeviceAttachment attachment() throws InvalidDescriptorException {
     return new DeviceAttachment(target.state(), guest, device);
   }

@@ -2,30 +2,32 @@ package graft.deployment.step.device;
 
 import graft.common.values.PciAddress;
 import graft.deployment.observe.DeviceFacts.VgpuFacts;
+import graft.deployment.observe.DeviceFacts.NvidiaVgpuFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.sriov.operation.SetVgpuType;
+import graft.sriov.operation.SetNvidiaVgpuType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Takes a virtual function of an NVIDIA GPU for a guest, as a vGPU: claims it and says which type
- * of vGPU it is. It stays with NVIDIA's driver, which hands it to the guest itself.
+ * Assigns a virtual function of an NVIDIA GPU to a guest as an NVIDIA vGPU: claims it and sets its
+ * type. The function stays bound to NVIDIA's driver, which passes it to the guest.
  *
- * @param setup the set-up that the guest belongs to
+ * @param setup the name of the deployment that the guest belongs to
  * @param device the GPU's virtual function
  * @param type the number of the type
  * @param claims the folder of all claims
  */
-public record TakeVgpu(String guest, String setup, PciAddress device, int type, Path claims)
+public record MakeNvidiaVgpu(String guest, String setup, PciAddress device, int type, Path claims)
     implements AssignsDevice {
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override
@@ -35,12 +37,12 @@ public record TakeVgpu(String guest, String setup, PciAddress device, int type, 
 
   @Override
   public String describe() {
-    return "make " + device + " a vGPU of type " + type;
+    return "make " + device + " an NVIDIA vGPU of type " + type;
   }
 
   @Override
   public boolean isDone(Snapshot snapshot) {
-    VgpuFacts vgpu = snapshot.devices().vgpus().get(device);
+    NvidiaVgpuFacts vgpu = snapshot.devices().nvidiaVgpus().get(device);
     return vgpu != null
         && vgpu.type() == type
         && holder().equals(snapshot.devices().claims().get(device.toString()));
@@ -51,7 +53,7 @@ public record TakeVgpu(String guest, String setup, PciAddress device, int type, 
     return true;
   }
 
-  /** Neither the guest's folder nor its disks matter to it. */
+  /** It depends neither on the guest's folder nor on its disks. */
   @Override
   public boolean isIndependent() {
     return true;
@@ -69,7 +71,7 @@ public record TakeVgpu(String guest, String setup, PciAddress device, int type, 
     return Map.of();
   }
 
-  /** Without the claim it was not changed either, or belongs to somebody else by now. */
+  /** A function without the claim was not changed, or belongs to another guest by now. */
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
     DeviceClaims all = new DeviceClaims(claims);
@@ -79,8 +81,8 @@ public record TakeVgpu(String guest, String setup, PciAddress device, int type, 
     all.release(device.toString(), holder());
   }
 
-  private SetVgpuType change() {
-    return new SetVgpuType(device, type);
+  private SetNvidiaVgpuType change() {
+    return new SetNvidiaVgpuType(device, type);
   }
 
   private Holder holder() {

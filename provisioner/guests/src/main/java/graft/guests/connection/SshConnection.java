@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
  * Reaches a guest by OpenSSH's own client. The guest's host key is taken at the first contact and
  * must stay the same.
  */
-public final class SshReach implements Reach {
+public final class SshConnection implements GuestConnection {
   /** What ssh ends with when it is ssh itself that failed (ssh(1)). */
   private static final int SSH_FAILED = 255;
 
@@ -32,14 +32,14 @@ public final class SshReach implements Reach {
   private final SshLogin login;
   private final Optional<HostAddress> address;
 
-  SshReach(SshLogin login, Optional<HostAddress> address) {
+  SshConnection(SshLogin login, Optional<HostAddress> address) {
     this.login = login;
     this.address = address;
   }
 
   /** Reaches a guest where the login says, or else where libvirt knows it to be. */
-  public static SshReach to(Guest guest, SshLogin login) {
-    return new SshReach(login, address(guest, login.address()));
+  public static SshConnection to(Guest guest, SshLogin login) {
+    return new SshConnection(login, address(guest, login.address()));
   }
 
   /** Where a guest is: the address that is given for it, or else the one that libvirt knows. */
@@ -72,12 +72,12 @@ public final class SshReach implements Reach {
   /**
    * Where the guest is.
    *
-   * @throws ReachException if that is not known
+   * @throws GuestConnectionException if that is not known
    */
   public HostAddress address() {
     return address.orElseThrow(
         () ->
-            new ReachException(
+            new GuestConnectionException(
                 "no address of the guest is known that this host reaches",
                 "put it on a libvirt network with DHCP, or write setup: {ssh: {address: ...}}",
                 true,
@@ -96,14 +96,14 @@ public final class SshReach implements Reach {
     Ended ended;
     try {
       ended = run(List.of("true"), new byte[0], timeout);
-    } catch (ReachException e) {
-      if (e.isAway()) {
+    } catch (GuestConnectionException e) {
+      if (e.unresponsive()) {
         return false;
       }
       throw e;
     }
     if (!ended.succeeded()) {
-      throw new ReachException(
+      throw new GuestConnectionException(
           who() + " can log in and not become root: " + ended.said(),
           "let it use sudo without a password, or log in as root",
           false,
@@ -127,7 +127,7 @@ public final class SshReach implements Reach {
     KeptOutput said = new KeptOutput();
     int code = ssh(List.of("/bin/sh", "-c", script, "sh", path, octal), content, said, said, FILE);
     if (code != 0) {
-      throw new ReachException(
+      throw new GuestConnectionException(
           "cannot write " + path + " in the guest: " + text(said), "", false, null);
     }
   }
@@ -136,7 +136,7 @@ public final class SshReach implements Reach {
   public void get(String path, OutputStream to) throws IOException {
     KeptOutput said = new KeptOutput();
     if (ssh(List.of("cat", "--", path), InputStream.nullInputStream(), to, said, FILE) != 0) {
-      throw new ReachException(
+      throw new GuestConnectionException(
           "cannot read " + path + " in the guest: " + text(said), "", false, null);
     }
   }
@@ -151,21 +151,21 @@ public final class SshReach implements Reach {
     try {
       end = HostProgram.of("ssh", arguments(words)).run(timeout, input, output, errors);
     } catch (IOException e) {
-      throw new ReachException(
+      throw new GuestConnectionException(
           "ssh to " + address() + " could not be run: " + e.getMessage(),
           "is openssh-client installed?",
           false,
           e);
     }
     if (end.late()) {
-      throw new ReachException(
+      throw new GuestConnectionException(
           "'" + words.get(0) + "' did not end within " + timeout.toSeconds() + " s in " + address(),
           "allow more time, or look why it hangs",
           false,
           null);
     }
     if (end.code() == SSH_FAILED) {
-      throw new ReachException(
+      throw new GuestConnectionException(
           "ssh " + who() + ": " + text(errors),
           "does the guest run an SSH server, and does it know the key?",
           !text(errors).contains("Permission denied")

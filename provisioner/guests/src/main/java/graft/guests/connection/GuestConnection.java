@@ -8,9 +8,9 @@ import java.util.List;
 
 /**
  * A way to do something in a running guest, as root or whom SSH logs in. Every method throws {@link
- * ReachException} if the guest does not answer.
+ * GuestConnectionException} if the guest does not answer.
  */
-public interface Reach {
+public interface GuestConnection {
   /** Whether the guest answers now. */
   boolean answers(Duration timeout);
 

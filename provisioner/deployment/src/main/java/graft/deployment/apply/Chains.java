@@ -8,41 +8,41 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Runs lanes side by side. */
-final class Lanes {
-  /** Most of a lane's time is waiting for a guest, so more lanes than CPUs are fine. */
+/** Runs chains in parallel. */
+final class Chains {
+  /** Most of a chain's time is waiting for a guest, so more chains than CPUs are fine. */
   private static final int MOST = 16;
 
-  private Lanes() {}
+  private Chains() {}
 
   /**
-   * Runs all and waits for all. Nothing is interrupted: that would close the journal under its
-   * writer.
+   * Runs all chains and waits for them. No thread is interrupted, because an interrupt closes the
+   * file channel of the journal.
    *
    * @return whether all answered true
    */
-  static boolean run(List<Callable<Boolean>> lanes) throws InterruptedException {
-    if (lanes.isEmpty()) {
+  static boolean run(List<Callable<Boolean>> chains) throws InterruptedException {
+    if (chains.isEmpty()) {
       return true;
     }
     ExecutorService pool =
         Executors.newFixedThreadPool(
-            Math.min(MOST, lanes.size()),
+            Math.min(MOST, chains.size()),
             task -> {
-              Thread thread = new Thread(task, "lane");
+              Thread thread = new Thread(task, "chain");
               thread.setDaemon(true);
               return thread;
             });
     try {
       List<Future<Boolean>> running = new ArrayList<>();
-      lanes.forEach(lane -> running.add(pool.submit(lane)));
+      chains.forEach(chain -> running.add(pool.submit(chain)));
       boolean well = true;
-      for (Future<Boolean> lane : running) {
-        well &= lane.get();
+      for (Future<Boolean> chain : running) {
+        well &= chain.get();
       }
       return well;
     } catch (ExecutionException e) {
-      throw new IllegalStateException("a lane broke", e.getCause());
+      throw new IllegalStateException("a chain failed unexpectedly", e.getCause());
     } finally {
       pool.shutdown();
     }

@@ -15,14 +15,14 @@ import java.util.List;
 import java.util.Locale;
 
 /** Reaches a guest by its QEMU guest agent. No network is needed. */
-public final class AgentReach implements Reach {
+public final class AgentConnection implements GuestConnection {
   private final GuestAgent agent;
 
-  public AgentReach(Guest guest) {
+  public AgentConnection(Guest guest) {
     this(guest.agent());
   }
 
-  AgentReach(GuestAgent agent) {
+  AgentConnection(GuestAgent agent) {
     this.agent = agent;
   }
 
@@ -59,7 +59,7 @@ public final class AgentReach implements Reach {
             new byte[0],
             Duration.ofSeconds(60));
     if (!made.succeeded()) {
-      throw new ReachException(
+      throw new GuestConnectionException(
           "cannot write " + path + " in the guest: " + made.said(), "", false, null);
     }
     try {
@@ -78,9 +78,9 @@ public final class AgentReach implements Reach {
     }
   }
 
-  private static ReachException failure(HypervisorException e) {
+  private static GuestConnectionException failure(HypervisorException e) {
     boolean away = e instanceof AgentException agent && agent.unresponsive();
-    return new ReachException(e.getMessage(), "", away, e);
+    return new GuestConnectionException(e.getMessage(), "", away, e);
   }
 
   private static ByteArrayOutputStream bytes(byte[] bytes) {

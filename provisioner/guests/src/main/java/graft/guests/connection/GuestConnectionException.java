@@ -3,7 +3,7 @@ package graft.guests.connection;
 import graft.common.GraftException;
 
 /** A guest could not be reached, or what reaches it failed. */
-public final class ReachException extends GraftException {
+public final class GuestConnectionException extends GraftException {
   private static final long serialVersionUID = 1;
 
   private final boolean away;
@@ -13,13 +13,13 @@ public final class ReachException extends GraftException {
    *
    * @param away whether the guest does not answer, so that it may help to wait
    */
-  public ReachException(String what, String next, boolean away, Throwable cause) {
+  public GuestConnectionException(String what, String next, boolean away, Throwable cause) {
     super(what, next, cause);
     this.away = away;
   }
 
   /** Whether the guest does not answer, so that it may help to wait. */
-  public boolean isAway() {
+  public boolean unresponsive() {
     return away;
   }
 }

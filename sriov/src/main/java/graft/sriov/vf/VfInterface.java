@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param link the PF's own network interface, if it has one
  * @param rdma the name of its RDMA device, if it has one
  */
-public record VfWay(Kind kind, Optional<NetInterface> link, Optional<String> rdma) {
+public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<String> rdma) {
 
   /** The ways that there are. */
   public enum Kind {
@@ -35,7 +35,7 @@ public record VfWay(Kind kind, Optional<NetInterface> link, Optional<String> rdm
    *
    * @return empty when there is none, as without {@code ib_ipoib} on a mainline kernel
    */
-  public static Optional<VfWay> of(PciFunction pf) {
+  public static Optional<VfInterface> of(PciFunction pf) {
     Optional<NetInterface> link = physicalInterface(pf);
     Optional<String> rdma = pf.rdma().stream().map(RdmaDevice::name).findFirst();
     boolean ethernet = link.isPresent() && !link.get().infiniband();
@@ -51,7 +51,7 @@ public record VfWay(Kind kind, Optional<NetInterface> link, Optional<String> rdm
     } else {
       return Optional.empty();
     }
-    return Optional.of(new VfWay(kind, link, rdma));
+    return Optional.of(new VfInterface(kind, link, rdma));
   }
 
   /**

@@ -10,11 +10,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Callable;
 
-/** Keeps a second graft from working on the same set-up. The kernel frees it with its process. */
-public final class SetupLock {
+/**
+ * Keeps a second graft from working on the same deployment. The kernel frees it with its process.
+ */
+public final class DeploymentLock {
   private final FileChannel channel;
 
-  private SetupLock(FileChannel channel) {
+  private DeploymentLock(FileChannel channel) {
     this.channel = channel;
   }
 
@@ -23,7 +25,7 @@ public final class SetupLock {
    *
    * @throws BusyException if another process has it
    */
-  private static SetupLock take(StateFolder folder) {
+  private static DeploymentLock take(StateFolder folder) {
     folder.create();
     try {
       FileChannel channel =
@@ -41,7 +43,7 @@ public final class SetupLock {
       channel.truncate(0);
       byte[] pid = String.valueOf(ProcessHandle.current().pid()).getBytes(StandardCharsets.UTF_8);
       channel.write(ByteBuffer.wrap(pid), 0);
-      return new SetupLock(channel);
+      return new DeploymentLock(channel);
     } catch (IOException e) {
       throw new GraftException("cannot lock " + folder.lock() + ": " + e.getMessage(), "", e);
     }
@@ -49,7 +51,7 @@ public final class SetupLock {
 
   /** Does the work while it holds the lock. */
   public static <T> T holding(StateFolder folder, Callable<T> work) throws Exception {
-    SetupLock lock = take(folder);
+    DeploymentLock lock = take(folder);
     try {
       return work.call();
     } finally {
@@ -75,18 +77,18 @@ public final class SetupLock {
     try {
       channel.close();
     } catch (IOException e) {
-      throw new GraftException("cannot unlock the set-up: " + e.getMessage(), "", e);
+      throw new GraftException("cannot unlock the deployment: " + e.getMessage(), "", e);
     }
   }
 
-  /** Another process works on the set-up. */
+  /** Another process works on the deployment. */
   public static final class BusyException extends GraftException {
     private static final long serialVersionUID = 1;
 
     BusyException(StateFolder folder, String holder) {
       super(
           "another graft works on '"
-              + folder.setup()
+              + folder.deployment()
               + "'"
               + (holder.isEmpty() ? "" : ": process " + holder),
           "wait for it, or stop it with Ctrl-C");

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What a lane has to take back and to do, from what it should have and what it has. */
-class LanePlanTest {
+/** What a chain has to undo and to do, from what it should have and what it has. */
+class ChainPlanTest {
   private final String world = UUID.randomUUID().toString();
   private final Map<String, Entry> journal = new LinkedHashMap<>();
 
@@ -72,8 +72,8 @@ class LanePlanTest {
 
   private List<String> plan(String... wanted) {
     List<Step> steps = java.util.Arrays.stream(wanted).map(s -> (Step) step(s)).toList();
-    LanePlan plan =
-        new LanePlan(steps.get(0).lane(), steps, new JournalState(journal, 1, "", ""), null);
+    ChainPlan plan =
+        new ChainPlan(steps.get(0).chain(), steps, new JournalState(journal, 1, "", ""), null);
     return java.util.stream.Stream.concat(plan.undo().stream(), plan.todo().stream())
         .map(Action::toString)
         .toList();

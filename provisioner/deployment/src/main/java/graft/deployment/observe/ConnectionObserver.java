@@ -5,10 +5,10 @@ import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Setup;
 import graft.deployment.descriptor.guest.Ssh;
-import graft.guests.connection.AgentReach;
+import graft.guests.connection.AgentConnection;
+import graft.guests.connection.GuestConnectionException;
 import graft.guests.connection.HostAddress;
-import graft.guests.connection.ReachException;
-import graft.guests.connection.SshReach;
+import graft.guests.connection.SshConnection;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -26,23 +26,23 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** Looks which ways lead into the guests that run, where the descriptor leaves the choice to us. */
-final class ReachObserver {
+final class ConnectionObserver {
   private static final Duration LIMIT = Duration.ofSeconds(2);
   private static final int AT_A_TIME = 16;
 
   private final Connections connections;
   private final LibvirtFacts libvirt;
 
-  ReachObserver(Connections connections, LibvirtFacts libvirt) {
+  ConnectionObserver(Connections connections, LibvirtFacts libvirt) {
     this.connections = connections;
     this.libvirt = libvirt;
   }
 
   /** What answers in the running guests of a descriptor that boot an image. */
-  Map<Name, ReachFacts> observe(Descriptor descriptor) {
+  Map<Name, ConnectionFacts> observe(Descriptor descriptor) {
     List<Guest> running =
         descriptor.guests().stream()
-            .filter(guest -> guest.setup().way() == Setup.Way.AUTO && guest.image().isPresent())
+            .filter(guest -> guest.setup().way() == Setup.Method.AUTO && guest.image().isPresent())
             .filter(guest -> isRunning(descriptor, guest))
             .toList();
     if (running.isEmpty()) {
@@ -50,10 +50,10 @@ final class ReachObserver {
     }
     ExecutorService pool = Executors.newFixedThreadPool(Math.min(AT_A_TIME, running.size()));
     try {
-      List<Callable<ReachFacts>> questions = new ArrayList<>();
+      List<Callable<ConnectionFacts>> questions = new ArrayList<>();
       running.forEach(guest -> questions.add(() -> ask(guest)));
-      List<Future<ReachFacts>> answers = pool.invokeAll(questions);
-      Map<Name, ReachFacts> facts = new LinkedHashMap<>();
+      List<Future<ConnectionFacts>> answers = pool.invokeAll(questions);
+      Map<Name, ConnectionFacts> facts = new LinkedHashMap<>();
       for (int i = 0; i < running.size(); i++) {
         facts.put(running.get(i).name(), answers.get(i).get());
       }
@@ -71,27 +71,27 @@ final class ReachObserver {
   private boolean isRunning(Descriptor descriptor, Guest guest) {
     return libvirt
         .guest(guest.name().text())
-        .filter(found -> found.deployment().equals(descriptor.setupName().text()))
+        .filter(found -> found.deployment().equals(descriptor.deploymentName().text()))
         .map(GuestFacts::running)
         .orElse(false);
   }
 
-  private ReachFacts ask(Guest guest) {
+  private ConnectionFacts ask(Guest guest) {
     try {
       Optional<graft.hypervisors.libvirt.Guest> domain =
           connections.get(libvirt.uri()).guest(guest.name().text());
-      boolean agent = domain.map(d -> new AgentReach(d).answers(LIMIT)).orElse(false);
+      boolean agent = domain.map(d -> new AgentConnection(d).answers(LIMIT)).orElse(false);
       boolean ssh =
           domain.isPresent()
               && guest.setup().ssh().map(login -> listens(domain.get(), login)).orElse(false);
-      return new ReachFacts(agent, ssh);
-    } catch (HypervisorException | ReachException e) {
-      return new ReachFacts(false, false); // it went away meanwhile, or answers nonsense
+      return new ConnectionFacts(agent, ssh);
+    } catch (HypervisorException | GuestConnectionException e) {
+      return new ConnectionFacts(false, false); // it went away meanwhile, or answers nonsense
     }
   }
 
   private static boolean listens(graft.hypervisors.libvirt.Guest domain, Ssh login) {
-    Optional<HostAddress> address = SshReach.address(domain, login.address());
+    Optional<HostAddress> address = SshConnection.address(domain, login.address());
     try (Socket socket = new Socket()) {
       if (address.isPresent()) {
         socket.connect(

@@ -18,16 +18,16 @@ import java.util.Set;
  * @param wrong what is wrong with the others
  * @param trees the files of every source that exists
  * @param programs of those that ways in need, the ones that this host has
- * @param reach what answers in the guests that run and whose way in is ours to choose
+ * @param connection what answers in the guests that run and whose way in is ours to choose
  */
-public record SetupFacts(
+public record InstallFacts(
     Path client,
     Path home,
     Map<Name, FoundBundle> found,
     Map<Name, String> wrong,
     Map<Path, List<TreeFile>> trees,
     Set<String> programs,
-    Map<Name, ReachFacts> reach) {
+    Map<Name, ConnectionFacts> connection) {
 
   /** Graft's Ansible playbooks. */
   public Path playbooks() {
@@ -35,8 +35,8 @@ public record SetupFacts(
   }
 
   /** What answers in a guest; empty if it does not run. */
-  public Optional<ReachFacts> reach(Name guest) {
-    return Optional.ofNullable(reach.get(guest));
+  public Optional<ConnectionFacts> connection(Name guest) {
+    return Optional.ofNullable(connection.get(guest));
   }
 
   /** The files of a source; none if there is no such file or folder. */
@@ -45,6 +45,7 @@ public record SetupFacts(
   }
 
   /** Of a host where no guest gets anything. */
-  public static final SetupFacts NONE =
-      new SetupFacts(Path.of("/"), Path.of("/"), Map.of(), Map.of(), Map.of(), Set.of(), Map.of());
+  public static final InstallFacts NONE =
+      new InstallFacts(
+          Path.of("/"), Path.of("/"), Map.of(), Map.of(), Map.of(), Set.of(), Map.of());
 }

@@ -7,7 +7,7 @@ import graft.guests.payload.Payload;
 import java.util.List;
 
 /** A way by which a payload gets into a guest: some steps before the guest starts, or after. */
-interface WayIn {
+interface InstallMethod {
   /** Notes what this way cannot bring, or cannot do on this host. */
   default void check(Payload payload, Position at, Problems problems) {}
 

@@ -2,31 +2,30 @@ package graft.cli.deployment;
 
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
-import graft.deployment.TakeBack;
+import graft.deployment.UndoRun;
 import graft.deployment.state.StateFolder;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Says what was taken back. */
-final class TakenBack {
-  private TakenBack() {}
+/** Says what was undone. */
+final class UndoReport {
+  private UndoReport() {}
 
   /**
    * Prints the result.
    *
    * @return the exit code
    */
-  static int report(Output output, StateFolder state, TakeBack.Result result) {
+  static int report(Output output, StateFolder state, UndoRun.Result result) {
     result.errors().forEach(output.err()::println);
     output.err().flush();
-    String done =
-        result.steps() == 0 ? "nothing to take back" : result.steps() + " steps taken back";
+    String done = result.steps() == 0 ? "nothing to undo" : result.steps() + " steps undone";
     output.say(
-        state.setup()
+        state.deployment()
             + ": "
             + (result.isWhole() ? done : result.errors().size() + " steps are left"));
     Map<String, Object> tree = new LinkedHashMap<>();
-    tree.put("setup", state.setup().text());
+    tree.put("setup", state.deployment().text());
     tree.put("steps", result.steps());
     tree.put("errors", result.errors());
     output.result(tree);

@@ -5,7 +5,7 @@ import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.sriov.StubDriver;
@@ -20,16 +20,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Takes a PCI function from the host for a guest: claims it, and binds it to the hypervisor's
- * driver.
+ * Assigns a PCI function to a guest: claims it, and binds it to the hypervisor's driver.
  *
- * @param setup the set-up that the guest belongs to
- * @param function the virtual function that it is; absent for other devices
- * @param what it is, for people
+ * @param setup the name of the deployment that the guest belongs to
+ * @param function which virtual function it is; absent for other devices
+ * @param what the device's description in plans
  * @param claims the folder of all claims
  * @param stub the hypervisor's driver; vfio-pci if absent
  */
-public record TakeDevice(
+public record BindPciDevice(
     String guest,
     String setup,
     PciAddress device,
@@ -48,8 +47,8 @@ public record TakeDevice(
   public record Function(PciAddress pf, int index) {}
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override
@@ -59,7 +58,7 @@ public record TakeDevice(
 
   @Override
   public String describe() {
-    return "take " + what + " from the host (" + driver().driver() + ")";
+    return "bind " + what + " to " + driver().driver();
   }
 
   @Override
@@ -78,7 +77,7 @@ public record TakeDevice(
     return true;
   }
 
-  /** Neither the guest's folder nor its disks matter to it. */
+  /** It depends neither on the guest's folder nor on its disks. */
   @Override
   public boolean isIndependent() {
     return true;
@@ -96,12 +95,12 @@ public record TakeDevice(
     new DeviceClaims(claims).claim(device.toString(), holder());
     BindDriver.toStub(device, driver()).apply(host);
     if (function.isPresent() && driver().hasGroups()) {
-      GroupCheck.check(host.files(), device); // which nobody could know before it was made
+      GroupCheck.check(host.files(), device); // the group exists only since the function was made
     }
     return Map.of();
   }
 
-  /** The kernel numbers the functions; the plan could only compute where they would be. */
+  /** Checks that the kernel made the function at the address that the plan computed for it. */
   private void checkPlace(HostAccess host, Function vf) {
     Optional<String> place = host.files().linkName(PciPaths.device(vf.pf(), "virtfn" + vf.index()));
     if (!place.equals(Optional.of(device.toString()))) {
@@ -113,11 +112,11 @@ public record TakeDevice(
               + place.map(there -> " is at " + there).orElse(" is not there")
               + " and not at "
               + device,
-          "apply again, which plans with what is there now");
+          "apply again, to plan with the present state");
     }
   }
 
-  /** Without the claim it was not changed either, or belongs to somebody else by now. */
+  /** A device without the claim was not changed, or belongs to another guest by now. */
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
     DeviceClaims all = new DeviceClaims(claims);

@@ -3,7 +3,7 @@ package graft.deployment.plan;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -14,28 +14,28 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Compares the steps that a lane should have with those that it has, and says what to take back and
+ * Compares the steps that a chain should have with those that it has, and says what to undo and
  * what to do.
  *
- * <p>Steps of a lane stand on each other. From the first that is missing, changed or gone, all
- * later ones are taken back and done anew, except where a step can be done anew in place or is one
+ * <p>Steps of a chain stand on each other. From the first that is missing, changed or gone, all
+ * later ones are undone and done again, except where a step can be done again in place or is one
  * that can be plugged in, and except those that are independent of the ones before.
  */
-final class LanePlan {
+final class ChainPlan {
   private final Snapshot snapshot;
   private final List<Step> wanted;
   private final Map<String, Entry> there = new LinkedHashMap<>();
   private final List<Action> undo = new ArrayList<>();
   private final List<Action> todo = new ArrayList<>();
 
-  LanePlan(Lane lane, List<Step> wanted, JournalState journal, Snapshot snapshot) {
+  ChainPlan(Chain chain, List<Step> wanted, JournalState journal, Snapshot snapshot) {
     this.snapshot = snapshot;
     this.wanted = wanted;
     journal
         .entries()
         .forEach(
             (id, entry) -> {
-              if (entry.step().lane().equals(lane)) {
+              if (entry.step().chain().equals(chain)) {
                 there.put(id, entry);
               }
             });
@@ -86,7 +86,7 @@ final class LanePlan {
       case DONE -> step.isDone(snapshot) ? null : "gone from the host";
       case BEGUN -> "was interrupted";
       case FAILED -> "failed before";
-      case UNDOING -> "was being taken back";
+      case UNDOING -> "was being undone";
     };
   }
 
@@ -96,7 +96,7 @@ final class LanePlan {
     return stays ? "" : "no longer in the descriptor";
   }
 
-  /** What to take back, in that order. Steps that leave nothing are left out. */
+  /** What to undo, in that order. Steps that leave nothing are left out. */
   List<Action> undo() {
     return undo.stream().filter(a -> a.step().leavesSomething()).toList();
   }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Which steps give a guest the device that somebody names. */
-class GivenDeviceTest {
+class DeviceArgumentTest {
   private static final String DESCRIPTOR =
       """
       graft: 1
@@ -45,7 +45,7 @@ class GivenDeviceTest {
   private Guest alice;
 
   @BeforeEach
-  void aSetUpThatIsThere() throws Exception {
+  void aDeploymentThatIsThere() throws Exception {
     DeviceHost host = new DeviceHost(folder);
     host.fake
         .node(0, "0-7", 65536)
@@ -85,16 +85,16 @@ class GivenDeviceTest {
 
   @Test
   void nobodyElsesStepsAreMeant() {
-    assertThat(GivenDevice.parse("ib0").stepsOf("bob", steps, journal)).isEmpty();
+    assertThat(DeviceArgument.parse("ib0").stepsOf("bob", steps, journal)).isEmpty();
   }
 
   @Test
   void whatTheGuestIsDescribedWithIsNotAddedAgain() {
-    assertThat(GivenDevice.parse("ib0:2").addTo(alice)).isEqualTo(alice);
-    assertThat(GivenDevice.parse("0000:65:00.0").addTo(alice)).isEqualTo(alice);
-    assertThat(GivenDevice.parse("ib0:1").addTo(alice).vfs()).hasSize(3);
-    assertThat(GivenDevice.parse("ib0").addTo(alice).vfs()).as("one more").hasSize(3);
-    assertThat(GivenDevice.parse("0000:66:00.0").addTo(alice).passthrough()).hasSize(2);
+    assertThat(DeviceArgument.parse("ib0:2").addTo(alice)).isEqualTo(alice);
+    assertThat(DeviceArgument.parse("0000:65:00.0").addTo(alice)).isEqualTo(alice);
+    assertThat(DeviceArgument.parse("ib0:1").addTo(alice).vfs()).hasSize(3);
+    assertThat(DeviceArgument.parse("ib0").addTo(alice).vfs()).as("one more").hasSize(3);
+    assertThat(DeviceArgument.parse("0000:66:00.0").addTo(alice).passthrough()).hasSize(2);
   }
 
   @Test
@@ -105,8 +105,8 @@ class GivenDeviceTest {
             DESCRIPTOR.replace(
                 "vfs: 3}]",
                 "vfs: 3}, {name: ib1, device: mlx5_3c_0, vfs: 2}, {name: ib2, device: mlx5_3d_0}]"));
-    GivenDevice.parse("ib0").requireFunctions(file, journal);
-    GivenDevice.parse("0000:66:00.0").requireFunctions(file, journal);
+    DeviceArgument.parse("ib0").requireFunctions(file, journal);
+    DeviceArgument.parse("0000:66:00.0").requireFunctions(file, journal);
     assertThat(refused("ib1", file))
         .isEqualTo(
             "the virtual functions of the adapter 'ib1' have not been made yet: graft apply"
@@ -121,19 +121,19 @@ class GivenDeviceTest {
 
   @Test
   void whatIsNoDeviceIsRefused() {
-    assertThatThrownBy(() -> GivenDevice.parse("65:00"))
+    assertThatThrownBy(() -> DeviceArgument.parse("65:00"))
         .isInstanceOf(GraftException.class)
         .hasMessageContaining("'65:00' is no device");
   }
 
   private String refused(String device, DescriptorFile file) {
-    return catchThrowable(() -> GivenDevice.parse(device).requireFunctions(file, journal))
+    return catchThrowable(() -> DeviceArgument.parse(device).requireFunctions(file, journal))
         .getMessage()
         .replace("\n ", ":");
   }
 
   private List<String> giving(String device) {
-    return GivenDevice.parse(device).stepsOf("alice", steps, journal).stream()
+    return DeviceArgument.parse(device).stepsOf("alice", steps, journal).stream()
         .map(Step::name)
         .toList();
   }

@@ -6,4 +6,4 @@ package graft.deployment.observe;
  * @param agent its QEMU guest agent
  * @param ssh something at its SSH port; nobody asks where the descriptor gives no login
  */
-public record ReachFacts(boolean agent, boolean ssh) {}
+public record ConnectionFacts(boolean agent, boolean ssh) {}

@@ -9,16 +9,16 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-final class LanesTest {
+final class ChainsTest {
   /** Whoever waits for a guest waits beside the others: ten guests take as long as one. */
   @Test
   void tenGuestsAreWaitedForAtOnce() throws Exception {
     CyclicBarrier allWait = new CyclicBarrier(10);
-    List<Callable<Boolean>> lanes = new ArrayList<>();
+    List<Callable<Boolean>> chains = new ArrayList<>();
     for (int i = 0; i < allWait.getParties(); i++) {
-      lanes.add(() -> allWait.await(1, TimeUnit.MINUTES) >= 0);
+      chains.add(() -> allWait.await(1, TimeUnit.MINUTES) >= 0);
     }
-    assertThat(Lanes.run(lanes)).isTrue();
+    assertThat(Chains.run(chains)).isTrue();
   }
 
   @Test
@@ -26,7 +26,7 @@ final class LanesTest {
     List<String> ended = java.util.Collections.synchronizedList(new ArrayList<>());
     Callable<Boolean> fails = () -> false;
     Callable<Boolean> works = () -> ended.add("worked");
-    assertThat(Lanes.run(List.of(fails, works, works))).isFalse();
+    assertThat(Chains.run(List.of(fails, works, works))).isFalse();
     assertThat(ended).hasSize(2);
   }
 }

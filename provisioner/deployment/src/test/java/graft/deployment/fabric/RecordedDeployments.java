@@ -52,7 +52,7 @@ import java.util.Optional;
  * The hosts and descriptors of the state folders in {@code state-before-ids}, which the last
  * version wrote that named steps by their classes. Together they hold a step of every kind.
  */
-final class RecordedSetUps {
+final class RecordedDeployments {
   /** Stands in the recorded files for the folder that a test works in. */
   static final String PLACEHOLDER = "@FOLDER@";
 
@@ -93,7 +93,7 @@ final class RecordedSetUps {
           - {name: ib0, device: mlx4_5_0, vfs: 2, link: infiniband}
       """;
 
-  private RecordedSetUps() {}
+  private RecordedDeployments() {}
 
   /** The host of {@link #DEVICES}, as it was before. */
   static DeviceHost devices(Path folder) {

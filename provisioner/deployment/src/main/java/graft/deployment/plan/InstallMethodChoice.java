@@ -6,8 +6,8 @@ import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.descriptor.guest.Ready;
 import graft.deployment.descriptor.guest.Setup;
 import graft.deployment.descriptor.guest.Ssh;
-import graft.deployment.observe.ReachFacts;
-import graft.deployment.observe.SetupFacts;
+import graft.deployment.observe.ConnectionFacts;
+import graft.deployment.observe.InstallFacts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,61 +15,61 @@ import java.util.Optional;
 /**
  * The way into a guest: the one that the descriptor names, or for {@code auto} the best of those
  * that work. A guest that runs keeps the way that it was set up by, as long as that leads to it: a
- * program that is installed on the host meanwhile is no reason to start a guest anew.
+ * program that is installed on the host meanwhile is no reason to start a guest again.
  *
- * @param way never {@code auto}
+ * @param method never {@code auto}
  * @param why what decided, for people; empty if the descriptor did
  */
-record WayChoice(Setup.Way way, String why) {
+record InstallMethodChoice(Setup.Method method, String why) {
   private static final List<String> SSH_PROGRAMS = List.of("ansible-playbook", "ssh");
 
-  static WayChoice of(PlanInput input, Guest guest) {
-    if (guest.setup().way() != Setup.Way.AUTO) {
-      return new WayChoice(guest.setup().way(), "");
+  static InstallMethodChoice of(PlanInput input, Guest guest) {
+    if (guest.setup().way() != Setup.Method.AUTO) {
+      return new InstallMethodChoice(guest.setup().way(), "");
     }
     return guest.image().isPresent() ? ofImage(input, guest) : ofKernel(input, guest);
   }
 
-  private static WayChoice ofKernel(PlanInput input, Guest guest) {
+  private static InstallMethodChoice ofKernel(PlanInput input, Guest guest) {
     boolean agent = asksAgent(input, guest);
     GuestBundles bundles = new GuestBundles(input, new ServerSteps(input), guest);
     if (guest.kernel().flatMap(Kernel::initramfs).isPresent()) {
       return agent && !bundles.areFilesAlone()
-          ? new WayChoice(
-              Setup.Way.AGENT, "an initramfs takes files, and neither packages nor services")
-          : new WayChoice(Setup.Way.INITRAMFS, "it boots an initramfs");
+          ? new InstallMethodChoice(
+              Setup.Method.AGENT, "an initramfs takes files, and neither packages nor services")
+          : new InstallMethodChoice(Setup.Method.INITRAMFS, "it boots an initramfs");
     }
     return agent && bundles.any()
-        ? new WayChoice(Setup.Way.AGENT, "it boots a kernel alone")
-        : new WayChoice(Setup.Way.NONE, "");
+        ? new InstallMethodChoice(Setup.Method.AGENT, "it boots a kernel alone")
+        : new InstallMethodChoice(Setup.Method.NONE, "");
   }
 
-  private static WayChoice ofImage(PlanInput input, Guest guest) {
-    SetupFacts facts = input.snapshot().bundles();
-    Optional<ReachFacts> running = facts.reach(guest.name());
+  private static InstallMethodChoice ofImage(PlanInput input, Guest guest) {
+    InstallFacts facts = input.snapshot().bundles();
+    Optional<ConnectionFacts> running = facts.connection(guest.name());
     if (running.isPresent() && new GuestSeed(input, guest).broughtEverything()) {
-      return new WayChoice(
-          Setup.Way.SEED,
+      return new InstallMethodChoice(
+          Setup.Method.SEED,
           running.get().agent()
-              ? "it runs and its agent answers, so that it need not start anew for what is new"
+              ? "it runs and its agent answers, so that it need not start again for what is new"
               : "it was set up by it, and its agent does not answer now");
     }
     List<String> obstacles = sshObstacles(facts, guest);
     if (guest.setup().ssh().isEmpty()) {
-      return new WayChoice(
-          Setup.Way.SEED,
+      return new InstallMethodChoice(
+          Setup.Method.SEED,
           asksAgent(input, guest)
               ? "it boots an image; where that has no cloud-init, its agent does"
               : "it boots an image");
     } else if (running.isEmpty()) {
       return obstacles.isEmpty()
-          ? new WayChoice(Setup.Way.SSH, "a login is given, and Ansible is here")
-          : new WayChoice(Setup.Way.SEED, "a login is given, but " + obstacles.get(0));
+          ? new InstallMethodChoice(Setup.Method.SSH, "a login is given, and Ansible is here")
+          : new InstallMethodChoice(Setup.Method.SEED, "a login is given, but " + obstacles.get(0));
     } else if (running.get().agent() && !(obstacles.isEmpty() && running.get().ssh())) {
       String why = obstacles.isEmpty() ? "nothing answers at its SSH port" : obstacles.get(0);
-      return new WayChoice(Setup.Way.AGENT, "its agent answers, and " + why);
+      return new InstallMethodChoice(Setup.Method.AGENT, "its agent answers, and " + why);
     }
-    return new WayChoice(Setup.Way.SSH, "a login is given");
+    return new InstallMethodChoice(Setup.Method.SSH, "a login is given");
   }
 
   private static boolean asksAgent(PlanInput input, Guest guest) {
@@ -77,7 +77,7 @@ record WayChoice(Setup.Way way, String why) {
   }
 
   /** Why SSH cannot be the way, the first reason first; empty if it can. */
-  static List<String> sshObstacles(SetupFacts facts, Guest guest) {
+  static List<String> sshObstacles(InstallFacts facts, Guest guest) {
     List<String> obstacles = new ArrayList<>();
     for (String program : SSH_PROGRAMS) {
       if (!facts.programs().contains(program)) {
@@ -94,7 +94,7 @@ record WayChoice(Setup.Way way, String why) {
   /** For people: {@code the guest 'alice' is set up by its seed: it boots an image}. */
   Optional<String> note(Guest guest) {
     String by =
-        switch (way) {
+        switch (method) {
           case SEED -> "its seed";
           case INITRAMFS -> "its initramfs";
           case AGENT -> "its agent";

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.Random;
 
 /** A host, in some state, and a descriptor that fits it, all decided by one number. */
-final class RandomSetUp {
+final class RandomDeployment {
   final DeviceHost host;
   final String descriptor;
   private final Random random;
@@ -27,7 +27,7 @@ final class RandomSetUp {
   private final List<StringBuilder> functions = new ArrayList<>();
   private final List<StringBuilder> devices = new ArrayList<>();
 
-  RandomSetUp(Path folder, long seed) {
+  RandomDeployment(Path folder, long seed) {
     random = new Random(seed);
     host = new DeviceHost(folder);
     host.fake.loadDriver("pci-stub").node(0, "0-7", 65536).node(1, "8-15", 65536);

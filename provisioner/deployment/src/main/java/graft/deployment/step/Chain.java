@@ -1,10 +1,10 @@
 package graft.deployment.step;
 
 /**
- * What a step belongs to: one adapter, one network, one server, one guest. Steps of a lane are done
- * in order; lanes of one phase side by side.
+ * What a step belongs to: one adapter, one network, one server, one guest. Steps of a chain are
+ * done in order; chains of one phase in parallel.
  */
-public record Lane(Phase phase, String name) {
+public record Chain(Phase phase, String name) {
   /** Phases come one after the other, and are undone the other way round. */
   public enum Phase {
     MEMORY("memory"),
@@ -28,35 +28,35 @@ public record Lane(Phase phase, String name) {
   }
 
   /** The huge pages of one NUMA node. */
-  public static Lane memory(String name) {
-    return new Lane(Phase.MEMORY, name);
+  public static Chain memory(String name) {
+    return new Chain(Phase.MEMORY, name);
   }
 
   /** A module of the kernel. */
-  public static Lane module(String name) {
-    return new Lane(Phase.MODULE, name);
+  public static Chain module(String name) {
+    return new Chain(Phase.MODULE, name);
   }
 
   /** A physical function and its virtual ones. */
-  public static Lane adapter(String name) {
-    return new Lane(Phase.ADAPTER, name);
+  public static Chain adapter(String name) {
+    return new Chain(Phase.ADAPTER, name);
   }
 
   /** What happens when the host boots. */
-  public static Lane boot() {
-    return new Lane(Phase.BOOT, "host");
+  public static Chain boot() {
+    return new Chain(Phase.BOOT, "host");
   }
 
-  public static Lane network(String name) {
-    return new Lane(Phase.NETWORK, name);
+  public static Chain network(String name) {
+    return new Chain(Phase.NETWORK, name);
   }
 
-  public static Lane server(String gpu) {
-    return new Lane(Phase.SERVER, gpu);
+  public static Chain server(String gpu) {
+    return new Chain(Phase.SERVER, gpu);
   }
 
-  public static Lane guest(String name) {
-    return new Lane(Phase.GUEST, name);
+  public static Chain guest(String name) {
+    return new Chain(Phase.GUEST, name);
   }
 
   /** For people: {@code guest alice}. */

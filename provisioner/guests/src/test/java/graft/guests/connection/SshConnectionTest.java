@@ -23,7 +23,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Where a guest is reached by SSH, and what ssh is started with. */
-class SshReachTest {
+class SshConnectionTest {
   private static final Path KNOWN = Path.of("/var/lib/graft/a/disk.qcow2.known-hosts");
 
   private static SshLogin login(String user) {
@@ -40,7 +40,7 @@ class SshReachTest {
 
   private static Optional<String> leased(
       List<InterfaceAddresses> lease, List<InterfaceAddresses> agent) {
-    return SshReach.leased(source -> source == AddressSource.LEASE ? lease : agent)
+    return SshConnection.leased(source -> source == AddressSource.LEASE ? lease : agent)
         .map(IpAddress::text);
   }
 
@@ -75,20 +75,20 @@ class SshReachTest {
   @Test
   void anAgentThatRefusesLeavesTheAddressUnknown() {
     Optional<IpAddress> none =
-        SshReach.leased(
+        SshConnection.leased(
             source -> {
               throw new HypervisorException("read the addresses of", "a", "it says no", "");
             });
     assertThat(none).isEmpty();
-    assertThatThrownBy(() -> new SshReach(login("root"), Optional.empty()).address())
-        .isInstanceOf(ReachException.class)
+    assertThatThrownBy(() -> new SshConnection(login("root"), Optional.empty()).address())
+        .isInstanceOf(GuestConnectionException.class)
         .hasMessageContaining("no address of the guest is known");
   }
 
   @Test
   void theAddressComesAfterTheOptionsAndTheLineIsOneWord() {
     List<String> arguments =
-        new SshReach(login("admin"), Optional.of(new HostAddress("192.0.2.5")))
+        new SshConnection(login("admin"), Optional.of(new HostAddress("192.0.2.5")))
             .arguments(List.of("/bin/sh", "-c", "echo \"$1\"", "sh", "it's; $(id)\n"));
     assertThat(arguments)
         .endsWith(
@@ -117,7 +117,8 @@ class SshReachTest {
             Path.of("/known hosts/100%h/a"));
     List<String> arguments = new ArrayList<>(List.of("-G", "-F", "/dev/null"));
     arguments.addAll(
-        new SshReach(login, Optional.of(new HostAddress("192.0.2.5"))).arguments(List.of("true")));
+        new SshConnection(login, Optional.of(new HostAddress("192.0.2.5")))
+            .arguments(List.of("true")));
     String said = HostProgram.of("ssh", arguments).output(Duration.ofSeconds(20));
     assertThat(said.lines())
         .contains(

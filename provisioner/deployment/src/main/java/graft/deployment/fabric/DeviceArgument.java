@@ -10,10 +10,11 @@ import graft.deployment.descriptor.guest.GuestVf;
 import graft.deployment.descriptor.guest.Passthrough;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.AssignsDevice;
 import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.BindPciDevice;
 import graft.deployment.step.device.MakeFunctions;
 import graft.deployment.step.device.TakeDevice;
 import java.util.ArrayList;
@@ -33,7 +34,8 @@ import java.util.regex.Pattern;
  * @param pci the address; null for the other kinds
  * @param mediated the UUID; null for the other kinds
  */
-public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci, String mediated) {
+public record DeviceArgument(
+    Name adapter, Optional<Integer> index, PciAddress pci, String mediated) {
   private static final Pattern FUNCTION = Pattern.compile("([a-z][a-z0-9-]*)(?::([0-9]{1,4}))?");
   private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
@@ -42,31 +44,31 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
    *
    * @throws GraftException if it is none of the forms
    */
-  public static GivenDevice parse(String text) {
+  public static DeviceArgument parse(String text) {
     Optional<PciAddress> address = PciAddress.tryParse(text);
     if (address.isPresent()) {
-      return new GivenDevice(null, Optional.empty(), address.get(), null);
+      return new DeviceArgument(null, Optional.empty(), address.get(), null);
     }
     if (UUID.matcher(text).matches()) {
-      return new GivenDevice(null, Optional.empty(), null, text);
+      return new DeviceArgument(null, Optional.empty(), null, text);
     }
     Matcher function = FUNCTION.matcher(text);
     if (function.matches()) {
       Optional<Integer> index = Optional.ofNullable(function.group(2)).map(Integer::valueOf);
-      return new GivenDevice(new Name(function.group(1)), index, null, null);
+      return new DeviceArgument(new Name(function.group(1)), index, null, null);
     }
     throw new GraftException(
-        "'" + text + "' is no device",
+        "'" + text + "' is not a device",
         "name a PCI address (0000:65:00.0), a virtual function (ib0:2, or ib0 for any that is"
             + " free), or the UUID of a mediated device");
   }
 
-  /** Whether it stands for any function of its adapter that is free. */
+  /** Whether it stands for any free function of its adapter. */
   public boolean isAny() {
     return adapter != null && index.isEmpty();
   }
 
-  /** Whether the guest's description names it already. */
+  /** Whether the guest's entry in the descriptor names it already. */
   public boolean isIn(Guest guest) {
     return adapter != null
         ? !isAny() && guest.vfs().contains(new GuestVf(adapter, index))
@@ -78,7 +80,7 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
                         : device.mdev().equals(Optional.of(mediated)));
   }
 
-  /** The guest with the device beside those that it has; the same if it has it already. */
+  /** The guest with this device added; unchanged if it has the device already. */
   public Guest addTo(Guest guest) {
     if (isIn(guest)) {
       return guest;
@@ -104,7 +106,7 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
   }
 
   /**
-   * Refuses a function of an adapter that has none to give.
+   * Refuses a function of an adapter without functions.
    *
    * @throws GraftException if the descriptor has no such adapter, or has not been applied with it
    */
@@ -124,7 +126,7 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
     if (named.get().count() == 0) {
       throw new GraftException(
           "the adapter '" + adapter + "' has no virtual functions in " + file.path(),
-          "write there how many it shall have (vfs), then graft apply");
+          "write their number there (vfs), then run graft apply");
     }
     if (physicalFunction(journal).isEmpty()) {
       throw new GraftException(
@@ -133,7 +135,7 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
     }
   }
 
-  /** What has to be written into the guest of the descriptor for it to stay. */
+  /** The entry that keeps the device in the guest when it is added to the descriptor. */
   public String inDescriptor() {
     if (adapter != null) {
       return "vfs: [{adapter: " + adapter + index.map(i -> ", index: " + i).orElse("") + "}]";
@@ -141,20 +143,20 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
     return "passthrough: [{" + (pci != null ? "pci: \"" + pci + "\"" : "mdev: " + mediated) + "}]";
   }
 
-  /** The steps that gave it to a guest, last first. */
+  /** The steps that assigned it to a guest, last first. */
   public List<Step> stepsOf(String guest, JournalState journal) {
     return stepsOf(guest, journal.newestFirst(), journal);
   }
 
   /**
-   * Those of the steps that give it to a guest, in their order: of a GPU those of all functions of
-   * its slot, of an adapter those of all its functions.
+   * Those of the steps that assign it to a guest, in their order. For a GPU they are the steps of
+   * all functions of its slot, for an adapter those of all its functions.
    *
-   * @param journal which device the adapter is
+   * @param journal tells which device the adapter is
    */
   public List<Step> stepsOf(String guest, List<Step> steps, JournalState journal) {
     List<Step> ofGuest =
-        steps.stream().filter(step -> step.lane().equals(Lane.guest(guest))).toList();
+        steps.stream().filter(step -> step.chain().equals(Chain.guest(guest))).toList();
     Set<String> devices = new TreeSet<>();
     for (Step step : ofGuest) {
       if (step instanceof AssignsDevice assigns && isAssignedBy(assigns, journal)) {
@@ -178,7 +180,7 @@ public record GivenDevice(Name adapter, Optional<Integer> index, PciAddress pci,
     if (mediated != null) {
       return step.assigned().equals(mediated);
     }
-    if (!(step instanceof TakeDevice take)) {
+    if (!(step instanceof BindPciDevice take)) {
       return pci != null && step.assigned().equals(pci.toString());
     }
     if (pci != null) {

@@ -5,7 +5,7 @@ import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.Lane;
+import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.sriov.operation.CreateMediatedDevice;
 import java.io.IOException;
@@ -15,15 +15,15 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Takes a mediated device, a share of a GPU, for a guest: claims it, and makes it where that is
- * asked for.
+ * Assigns a mediated device, a share of a GPU, to a guest: claims it, and creates it where the
+ * descriptor asks for that.
  *
- * @param setup the set-up that the guest belongs to
+ * @param setup the name of the deployment that the guest belongs to
  * @param uuid the device's name
- * @param share what it is made of; absent for one that somebody else made
+ * @param share what it is made of; absent for a device that exists already
  * @param claims the folder of all claims
  */
-public record TakeMediated(
+public record AssignMediatedDevice(
     String guest, String setup, String uuid, Optional<Share> share, Path claims)
     implements AssignsDevice {
 
@@ -36,8 +36,8 @@ public record TakeMediated(
   public record Share(PciAddress device, String type) {}
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
+  public Chain chain() {
+    return Chain.guest(guest);
   }
 
   @Override
@@ -49,7 +49,7 @@ public record TakeMediated(
   public String describe() {
     return share
         .map(s -> "make the mediated device " + uuid + " of " + s.device() + " (" + s.type() + ")")
-        .orElse("take the mediated device " + uuid);
+        .orElse("assign the mediated device " + uuid);
   }
 
   @Override
@@ -63,7 +63,7 @@ public record TakeMediated(
     return true;
   }
 
-  /** Neither the guest's folder nor its disks matter to it. */
+  /** It depends neither on the guest's folder nor on its disks. */
   @Override
   public boolean isIndependent() {
     return true;
@@ -81,7 +81,7 @@ public record TakeMediated(
     return Map.of();
   }
 
-  /** Without the claim it was not changed either, or belongs to somebody else by now. */
+  /** A device without the claim was not changed, or belongs to another guest by now. */
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
     DeviceClaims all = new DeviceClaims(claims);

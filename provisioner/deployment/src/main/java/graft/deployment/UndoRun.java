@@ -9,6 +9,7 @@ import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
 import graft.deployment.state.SetupLock;
+import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import java.time.Clock;
@@ -16,15 +17,15 @@ import java.util.List;
 import java.util.function.Function;
 
 /** Undoes steps of a deployment, and deletes its folder when nothing is left. */
-public final class TakeBack {
+public final class UndoRun {
   private final StateFolder state;
   private final String command;
   private final DeploymentProgress progress;
 
   /**
-   * @param command what the journal notes, and what goes on after an interruption
+   * @param command for the journal, and for the message after an interruption
    */
-  public TakeBack(StateFolder state, String command, DeploymentProgress progress) {
+  public UndoRun(StateFolder state, String command, DeploymentProgress progress) {
     this.state = state;
     this.command = command;
     this.progress = progress;
@@ -47,7 +48,7 @@ public final class TakeBack {
     if (!state.exists()) {
       return new Result(0, List.of());
     }
-    return SetupLock.holding(state, () -> locked(choice));
+    return DeploymentLock.holding(state, () -> locked(choice));
   }
 
   private Result locked(Function<JournalState, List<Step>> choice) throws Exception {
@@ -58,7 +59,7 @@ public final class TakeBack {
       LiveContext context = new LiveContext(connections, journal, progress);
       List<String> errors =
           progress.interruptible(
-              "interrupted: graft " + command + " " + state.setup() + " goes on",
+              "interrupted: graft " + command + " " + state.deployment() + " continues",
               () -> new Undoer(journal, context, progress).undo(steps));
       if (journal.state().isEmpty()) {
         PrivateFiles.deleteFolder(state.path());
@@ -73,14 +74,14 @@ public final class TakeBack {
    * @throws GraftException if one could not be undone
    */
   public static void destroy(StateFolder state, DeploymentProgress progress) throws Exception {
-    Result result = new TakeBack(state, "destroy", progress).run(JournalState::newestFirst);
+    Result result = new UndoRun(state, "destroy", progress).run(JournalState::newestFirst);
     if (!result.isWhole()) {
       throw new GraftException(
-          "the set-up '"
-              + state.setup()
+          "the deployment '"
+              + state.deployment()
               + "' could not be taken away: "
               + String.join("; ", result.errors()),
-          "graft destroy " + state.setup());
+          "graft destroy " + state.deployment());
     }
   }
 }

@@ -14,7 +14,7 @@ import java.util.Map;
  * @param device the GPU's virtual function
  * @param type the number of the type, as {@code nvidia/creatable_vgpu_types} lists it; 0 for none
  */
-public record SetVgpuType(PciAddress device, int type) implements DeviceChange {
+public record SetNvidiaVgpuType(PciAddress device, int type) implements DeviceChange {
   private static final String FILE = "nvidia/current_vgpu_type";
 
   @Override
@@ -52,7 +52,7 @@ public record SetVgpuType(PciAddress device, int type) implements DeviceChange {
   public void undo(HostAccess host, Map<String, Object> before) {
     Saved saved = new Saved(before);
     if (host.files().exists(PciPaths.device(device, FILE))) {
-      new SetVgpuType(device, saved.number("type")).apply(host);
+      new SetNvidiaVgpuType(device, saved.number("type")).apply(host);
     }
   }
 

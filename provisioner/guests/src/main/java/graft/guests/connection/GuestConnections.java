@@ -1,0 +1,14 @@
+package graft.guests.connection;
+
+import graft.hypervisors.libvirt.Guest;
+import java.util.Optional;
+
+/** Chooses between the ways to reach a running guest. */
+public final class GuestConnections {
+  private GuestConnections() {}
+
+  /** By SSH where a login is given, else by the agent. */
+  public static GuestConnection of(Guest guest, Optional<SshLogin> ssh) {
+    return ssh.isPresent() ? SshConnection.to(guest, ssh.get()) : new AgentConnection(guest);
+  }
+}
