@@ -31,9 +31,9 @@ public final class RegionHandshake {
   private RegionHandshake() {}
 
   /**
-   * Receives the memory of a client on this machine.
+   * Receives the shared memory of a client on this host.
    *
-   * @throws ProtocolException when it sends none in time, or not what it must be
+   * @throws ProtocolException if the client sends none in time, or an invalid one
    */
   public static ClientRegion receive(NativeSocket socket, Duration limit) throws IOException {
     if (socket.poll(Libc.POLLIN, (int) limit.toMillis()) == 0) {
@@ -51,12 +51,12 @@ public final class RegionHandshake {
   }
 
   /**
-   * Shares a guest's memory where its client wants it.
+   * Shares a guest's memory at the address that its client wants.
    *
    * @param fd the memory, opened for this session alone; -1 if there is none
    * @param problem why there is none
-   * @throws IOException when it cannot be; the client has been told why
-   * @throws ProtocolException when the client does not ask in time, or not as it must
+   * @throws IOException if the memory cannot be shared; the client has been told why
+   * @throws ProtocolException if the client's request does not arrive in time or is invalid
    */
   public static GuestRegion agree(NativeSocket socket, int fd, String problem, Duration limit)
       throws IOException {

@@ -28,12 +28,12 @@ public final class VchanHandshake {
   private VchanHandshake() {}
 
   /**
-   * Shares the pages that the server made with the guest.
+   * Shares the pages that the server allocated with the guest.
    *
-   * @param offer them; null if there are none
+   * @param offer the pages; null if there are none
    * @param problem why there are none
-   * @throws IOException when that cannot be; the client has been told why
-   * @throws ProtocolException when the client does not ask in time, or not as it must
+   * @throws IOException if the pages cannot be shared; the client has been told why
+   * @throws ProtocolException if the client's request does not arrive in time or is invalid
    */
   public static RingTransport agree(
       NativeSocket socket, VchanOffer offer, String problem, Duration limit) throws IOException {

@@ -107,7 +107,7 @@ class VchanTest {
       Thread.onSpinWait();
     }
     client.shutdown();
-    assertThatThrownBy(send::get).hasRootCauseMessage("the client has gone");
+    assertThatThrownBy(send::get).hasRootCauseMessage("the client has disconnected");
   }
 
   @Test
