@@ -14,28 +14,28 @@ final class JailSettings {
   @Option(
       names = "--require-isolation",
       description =
-          "Ends with exit code 4 if this machine cannot confine workers by all that docs/security.md"
-              + " lists; else what is missing is said and the server starts.")
+          "Ends with exit code 4 if this host cannot confine workers by all means of docs/security.md;"
+              + " without this option the server starts and reports the missing means.")
   boolean required;
 
   @Option(
       names = "--worker-users",
       paramLabel = "FIRST-LAST",
       description =
-          "The users (and groups) that workers run as, one each, as numbers that nobody else has"
+          "The users (and groups) that workers run as, one worker each, as numbers without an account"
               + " (default: 1990000000-1990009999). For a server that runs as root.")
   String users;
 
   @Option(
       names = "--worker-memory",
       paramLabel = "SIZE",
-      description = "The most memory of this machine that a worker may use (default: half of it).")
+      description = "The limit of a worker's memory (default: half of this host's).")
   MemorySize memory;
 
   @Option(
       names = "--worker-threads",
       paramLabel = "N",
-      description = "The most threads of a worker (default: 4096).")
+      description = "The limit of a worker's threads (default: 4096).")
   Integer threads;
 
   JailConfig config() {
@@ -45,7 +45,7 @@ final class JailSettings {
         Matcher range = RANGE.matcher(users);
         if (!range.matches()) {
           throw new GraftException(
-              "--worker-users " + users + " is no range of users", "write FIRST-LAST");
+              "--worker-users " + users + " is not a range of users", "write FIRST-LAST");
         }
         config =
             config.withUsers(Integer.parseInt(range.group(1)), Integer.parseInt(range.group(2)));

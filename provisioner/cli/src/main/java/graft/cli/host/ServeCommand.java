@@ -33,14 +33,14 @@ import picocli.CommandLine.Option;
     header = "Serves a GPU to clients.",
     description = {
       "",
-      "Runs until it is told to stop by SIGTERM or Ctrl-C. Each client proves by its token that it"
-          + " may connect; the tokens file is read anew for every connection, so that a line that is"
-          + " removed is a client that is refused. Each line is",
+      "Runs until SIGTERM or Ctrl-C. Each client proves that it knows the token of its name. The"
+          + " tokens file is read for every connection, so that a client is refused as soon as its"
+          + " line is removed. Each line is",
       "  NAME TOKEN [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]",
-      "with a token of 64 hexadecimal digits; cid is the context id from which alone a guest may"
+      "with a token of 64 hexadecimal digits; cid is the only context id from which the guest may"
           + " connect by vsock, region the file of the memory that the host shares with it, domain"
-          + " the name of its domain in Xen, to which pages are granted for vchan. The tokens file"
-          + " must be its owner's alone (mode 0600).",
+          + " the name of its Xen domain, to which pages are granted for vchan. The tokens file must"
+          + " be accessible to its owner only (mode 0600).",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -67,12 +67,12 @@ public final class ServeCommand implements Callable<Integer> {
 
   /** Who may connect. */
   static final class Clients {
-    @Option(names = "--tokens", paramLabel = "FILE", description = "Who may connect.")
+    @Option(names = "--tokens", paramLabel = "FILE", description = "The file of the clients that may connect.")
     Path tokens;
 
     @Option(
         names = "--insecure",
-        description = "Anyone who reaches the address may use the GPU: for a network of your own.")
+        description = "Does not authenticate clients: for a network that only trusted users can access.")
     boolean insecure;
   }
 
@@ -86,14 +86,14 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--memory",
       paramLabel = "SIZE",
-      description = "The most device memory of a session whose token names no limit.")
+      description = "The limit of device memory for a session whose token names none.")
   MemorySize memory;
 
   @Option(
       names = "--spare",
       paramLabel = "N",
       defaultValue = "1",
-      description = "Worker processes that are kept ready (default: ${DEFAULT-VALUE}).")
+      description = "The number of spare workers (default: ${DEFAULT-VALUE}).")
   int spare;
 
   @Option(
@@ -101,8 +101,8 @@ public final class ServeCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "PORT",
       description =
-          "The ports that rdma goes by, each by its GUID, by the MAC of an Ethernet port, or as UCX"
-              + " names it, such as mlx5_0:1; those that UCX likes if none is said.")
+          "The ports that rdma uses, each by its GUID, by the MAC address of an Ethernet port, or by"
+              + " UCX's name, such as mlx5_0:1 (default: UCX chooses).")
   List<PortName> rdmaPorts = List.of();
 
   @ArgGroup(exclusive = false, heading = "%nHow workers are confined:%n")
@@ -111,13 +111,13 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--metrics",
       paramLabel = "ADDRESS",
-      description = "Where to show metrics: a Unix socket or a loopback address.")
+      description = "The address of the metrics endpoint: a Unix socket or a loopback address.")
   Endpoint metrics;
 
   @Option(
       names = "--pid-file",
       paramLabel = "FILE",
-      description = "A file to write the process's number to, once it serves.")
+      description = "A file to write the process id to, once the server is ready.")
   Path pidFile;
 
   @Override
@@ -131,8 +131,8 @@ public final class ServeCommand implements Callable<Integer> {
         output
             .err()
             .println(
-                "WARNING: --insecure: anyone who reaches an address below may use the GPU and run"
-                    + " code on it. Nobody is authenticated.");
+                "WARNING: --insecure: anyone who can connect to an address below may use the GPU and run"
+                    + " code on it. Clients are not authenticated.");
       }
       server
           .rdmaObstacle()
