@@ -11,14 +11,14 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * How client and worker come to share memory, after WELCOME. Sizes and offsets are in bytes.
+ * How client and worker agree on shared memory, after WELCOME. Sizes and offsets are in bytes.
  *
  * <pre>
- * GREETING  24  0 magic, 4 version, 8 the region's size (u64; 0 for a guest's region), 16 where the client has or
- *               wants its begin (u64); with a descriptor, except for a guest's region
- * ANSWER   128  only for a guest's region: 0 status (0: go on; else nothing is shared and the connection ends),
- *               8 the region's size (u64), 16 offset of the rings' part (u64), 24 mark[16]: what stands at that
- *               offset, 40 message[88]
+ * GREETING  24  0 magic, 4 version, 8 the region's size (u64; 0 for a guest's region), 16 the address at which
+ *               the client maps or wants the region (u64); with a descriptor, except for a guest's region
+ * ANSWER   128  only for a guest's region: 0 status (if not 0, nothing is shared and the connection ends),
+ *               8 the region's size (u64), 16 offset of the rings' part (u64), 24 mark[16], which is also at
+ *               that offset, 40 message[88]
  * </pre>
  */
 public final class RegionHandshake {
