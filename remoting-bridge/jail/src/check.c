@@ -1,4 +1,4 @@
-// --check: tries each part of the prison in a process of its own, and prints "NAME ok" or "NAME: why not".
+// --check tries each part of the jail in a process of its own, and prints "NAME ok" or "NAME: why not".
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void in_namespaces(const struct options *options) {
   enter_root(options);
 }
 
-// Another user has to be able to read what a worker needs, by the paths that it sees.
+// The worker's user must be able to read what a worker needs, by the paths that the worker sees.
 static void as_user(const struct options *options) {
   in_namespaces(options);
   drop_privileges(options);
@@ -31,12 +31,12 @@ static void in_filter(const struct options *options) {
 static void in_cgroup(const struct options *options) {
   if (!options->cgroup) {
     errno = 0;
-    fail("there is no cgroup (version 2) that the server may divide");
+    fail("there is no cgroup (version 2) below which the server may create others");
   }
   enter_cgroup(options);
 }
 
-// Runs a trial; false, and what it said, if it failed.
+// Runs a trial. Returns false if it failed, with its message.
 static bool works(const struct options *options, trial_function *trial, char *reason, size_t size) {
   int ends[2];
   if (pipe(ends) < 0) fail("pipe");
@@ -76,7 +76,7 @@ int check(const struct options *options) {
     one.features = parts[i].feature | (parts[i].feature == USER ? had & MOUNTS : 0);
     bool can = false;
     if (parts[i].feature == USER && user_namespace) {
-      snprintf(reason, sizeof reason, "a user namespace has the server's own user alone");
+      snprintf(reason, sizeof reason, "in a user namespace only the server's own user exists");
     } else {
       can = works(&one, parts[i].trial, reason, sizeof reason);
     }

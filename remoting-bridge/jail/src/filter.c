@@ -1,6 +1,7 @@
-// Which system calls the worker can make (seccomp(2)). A call in no set fails with EPERM, one that is newer than the
-// sets with ENOSYS. Nobody is killed for a try: Java and drivers probe and have another way, and a denied call does
-// nothing. Only another architecture's numbers, which no honest program here has, end the process.
+// The filter of the worker's system calls (seccomp(2)). A call in no set fails with EPERM, and a call that is newer
+// than the sets with ENOSYS. A denied call does not kill the worker, because Java and drivers try calls for which
+// they have alternatives. Only a call with the numbers of another architecture, which no program here needs, kills
+// the process.
 #include "filter.h"
 #include <asm/unistd.h>
 #include <errno.h>
@@ -53,7 +54,7 @@ static void deny_all_but(const uint32_t *values, int count) {
   give(denied);
 }
 
-// What follows, up to end(), is for that call alone, and decides.
+// The instructions up to end() apply to that call alone and decide about it.
 static unsigned begin(int call) {
   emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, (uint32_t)call);
   return length;
@@ -77,7 +78,7 @@ static void allow(const short *calls, size_t count) {
 
 #define ALLOW(calls) allow(calls, sizeof(calls) / sizeof *(calls))
 
-// Threads, and no other processes: nothing is left of a worker when it ends, and there is no fork bomb.
+// Threads are allowed, other processes are not: nothing of a worker survives it, and a fork bomb is impossible.
 static void check_clone(void) {
   static const uint32_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                      CLONE_NEWPID | CLONE_NEWNET;
@@ -88,13 +89,15 @@ static void check_clone(void) {
   give(SECCOMP_RET_ALLOW);
   give(denied);
   end(from);
-  // Its arguments lie in memory, where a filter cannot look; the C library falls back to clone.
+  // The arguments of clone3 lie in memory, which a filter cannot read. The call fails, and the C library uses clone
+  // instead.
   from = begin(__NR_clone3);
   give(SECCOMP_RET_ERRNO | ENOSYS);
   end(from);
 }
 
-// This process becomes the worker by a string at this address; the worker itself has nothing there.
+// This process becomes the worker by execve with the string at this address. The worker itself has nothing at the
+// address.
 static void check_execve(const char *path) {
   uint64_t address = (uint64_t)(uintptr_t)path;
   unsigned from = begin(__NR_execve);
@@ -119,7 +122,7 @@ static void check_arguments(unsigned sets, const char *path) {
   check_clone();
   check_execve(path);
   static const uint32_t unix_alone[] = {AF_UNIX};
-  allow_if(__NR_socketpair, 0, unix_alone, 1); // Java's files have one
+  allow_if(__NR_socketpair, 0, unix_alone, 1); // Java's file API creates one
   if (!(sets & (DRIVER | SOCKETS))) {
     static const uint32_t requests[] = {TERMINAL, BYTES_TO_READ, RING_EVENT_CHANNEL};
     allow_if(__NR_ioctl, 1, requests, sizeof requests / sizeof *requests);

@@ -1,4 +1,4 @@
-// User, capabilities, resource limits.
+// User, capabilities and resource limits.
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -28,7 +28,7 @@ void limit(const struct options *options) {
     rlim_t value = strtoul(setting + length + 1, 0, 10);
     struct rlimit now;
     if (getrlimit(known[at].resource, &now) < 0) fail("getrlimit");
-    // Only root may raise a hard limit; a lower one than was asked for is a limit too.
+    // Only root may raise a hard limit. A hard limit that is lower than the requested one stays in place.
     if (geteuid() != 0 && now.rlim_max < value) value = now.rlim_max;
     struct rlimit wanted = {value, value};
     if (setrlimit(known[at].resource, &wanted) < 0) {
@@ -41,7 +41,7 @@ void limit(const struct options *options) {
 void drop_privileges(const struct options *options) {
   if (options->features & CAPABILITIES) {
     for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; capability++) {
-      // A server without root has no right to drop them, and no_new_privs keeps it from getting any.
+      // A server without root may not drop these capabilities, and no_new_privs keeps the worker from gaining any.
       if (prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EPERM) fail("drop capability %d", capability);
     }
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

@@ -1,5 +1,6 @@
-// graft-jail: starts a worker in a prison. It is the one program of Graft that needs privileges, and it keeps none: it
-// builds the prison around its own process and then becomes the worker by execve, so that the worker has its process id.
+// graft-jail starts a worker in a jail. It is the only program of Graft that needs privileges, and it keeps none: it
+// builds the jail around its own process and then becomes the worker by execve, so that the worker has its process
+// id.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,9 +8,9 @@
 
 enum { LISTED = 1024, EXIT_REFUSED = 125 };
 
-// What a prison is made of; the server asks for what --check says can be had.
+// The parts of a jail. The server asks for those that --check reports as possible.
 enum feature {
-  USER_NAMESPACE = 1 << 0,   // the means of a server without root
+  USER_NAMESPACE = 1 << 0,   // what a server without root needs for the others
   MOUNTS = 1 << 1,           // a root file system of its own
   NETWORK = 1 << 2,          // an empty network namespace
   IPC = 1 << 3,              // System V IPC and POSIX message queues
@@ -17,7 +18,7 @@ enum feature {
   CGROUP_NAMESPACE = 1 << 5, // the path of its cgroup
   USER = 1 << 6,             // a user and a group of its own
   CAPABILITIES = 1 << 7,     // none, and no_new_privs
-  SECCOMP = 1 << 8,          // the system calls on a list alone
+  SECCOMP = 1 << 8,          // only the system calls on a list
   LIMITS = 1 << 9,           // a cgroup (version 2) with limits
 };
 
@@ -31,26 +32,26 @@ struct options {
   const char *root;      // an empty folder, over which the new root file system is mounted
   const char *connect;   // the server's socket: connected to as descriptor 3
   uid_t user;            // user and group
-  struct list readable;  // files and folders to show, read-only, at their own paths, which have no links
+  struct list readable;  // files and folders to show, read-only, by paths without symbolic links
   struct list links;     // PATH=TARGET, symbolic links to make
   struct list devices;   // device nodes to show
   unsigned long temporary; // bytes of /tmp
   struct list limits;    // NAME=VALUE, setrlimit(2)
-  const char *cgroup;    // a folder to make
+  const char *cgroup;    // a folder to create
   struct list settings;  // FILE=VALUE in it
   unsigned calls;        // sets of system calls, filter.h
-  const char *log;       // a file for the system calls that are not on the list; they are allowed then
+  const char *log;       // a file for the system calls that are not on the list, which are then allowed
   char **command;
 };
 
-// Says what failed, to standard error and over the server's socket, and ends the process.
+// Reports what failed to standard error and to the server, and ends the process.
 void fail(const char *what, ...) __attribute__((format(printf, 1, 2), noreturn));
 void tell_server(int socket);
 
 struct options parse(char **arguments);
 const char *name_of(enum feature feature);
 
-// Each step ends the process if it cannot be taken.
+// Each of these functions ends the process if it fails.
 void enter_cgroup(const struct options *options);
 void enter_namespaces(const struct options *options);
 void enter_root(const struct options *options);

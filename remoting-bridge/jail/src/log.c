@@ -25,7 +25,7 @@ void open_log(const char *path) {
   if (file < 0) fail("open %s", path);
 }
 
-// Whether a call of that number and request or family is new.
+// Returns whether a call with that number and that request or family has not been logged yet.
 static bool is_new(int call, unsigned detail) {
   static struct {
     int call;
@@ -86,7 +86,7 @@ int start_log(void) {
   pid_t child = fork();
   if (child < 0) fail("fork");
   if (child == 0) {
-    close(3); // the server must see the worker's end
+    close(3); // the server waits for the end of the worker on this socket
     close(ends[0]);
     watch(receive(ends[1]));
     _exit(0);

@@ -1,10 +1,10 @@
-// The measuring mode: a process beside the worker writes down each kind of call that is in no set, and lets it go on.
+// The measuring mode: a process beside the worker logs each kind of system call that is in no set, and allows it.
 #pragma once
 
-// Opens the file, before it is out of sight.
+// Opens the file while it is still visible.
 void open_log(const char *path);
 
-// Starts the process; the descriptor by which it gets the filter's.
+// Starts the process. Returns the descriptor over which the process gets the filter's descriptor.
 int start_log(void);
 
 void hand_to_log(int logger, int listener);

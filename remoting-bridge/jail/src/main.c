@@ -18,7 +18,7 @@ enum { SERVER = 3 };
 
 static int server = -1;
 
-// Whom to tell of a failure.
+// Sets the socket on which failures are reported.
 void tell_server(int socket) { server = socket; }
 
 void fail(const char *what, ...) {
@@ -32,7 +32,7 @@ void fail(const char *what, ...) {
   if (length > (int)sizeof text - 1) length = sizeof text - 1;
   if (error) snprintf(text + length, sizeof text - (size_t)length, ": %s", strerror(error));
   if (server >= 0) {
-    // ControlMessage.Failed: 'F', and the text behind its length of two bytes.
+    // ControlMessage.Failed: 'F', the length of the text in two bytes, and the text.
     static const char prefix[] = "the worker's jail: ";
     char packet[sizeof prefix + sizeof text + 2];
     int bytes = snprintf(packet + 3, sizeof packet - 3, "%s%s", prefix, text);
@@ -60,7 +60,7 @@ static void connect_to_server(const char *path) {
   }
   strcpy(address.sun_path, path);
   int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-  if (fd < 0) fail("make a socket");
+  if (fd < 0) fail("create a socket");
   if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) fail("connect to %s", path);
   if (fd != SERVER) {
     if (dup2(fd, SERVER) < 0) fail("dup2");
@@ -91,7 +91,8 @@ int main(int count, char **arguments) {
   enter_root(&options);
   limit(&options);
   drop_privileges(&options);
-  // The thread that started this process must live as long as the server. A change of user clears the setting.
+  // The worker is killed when the thread that started it ends, so that thread must live as long as the server. This
+  // is set here because changing the user clears it.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) fail("prctl(PR_SET_PDEATHSIG)");
   if (getppid() != parent) _exit(EXIT_REFUSED);
   check_readable(&options);

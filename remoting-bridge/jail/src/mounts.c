@@ -1,4 +1,4 @@
-// The prison's root file system: in memory, read-only, with bind mounts of what the worker needs and nothing else.
+// The jail's root file system: in memory, read-only, with bind mounts of only what the worker needs.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,10 +15,10 @@
 #include "jail.h"
 
 static void make_folder(const char *path) {
-  if (mkdir(path, 0755) < 0 && errno != EEXIST) fail("make the folder %s in the jail", path);
+  if (mkdir(path, 0755) < 0 && errno != EEXIST) fail("create the folder %s in the jail", path);
 }
 
-// Makes the folders above a path of the new root, which is the working directory.
+// Creates the parent folders of a path in the new root, which is the working directory.
 static void make_folders(char *path) {
   for (char *slash = path; (slash = strchr(slash, '/')); slash++) {
     *slash = 0;
@@ -27,7 +27,8 @@ static void make_folders(char *path) {
   }
 }
 
-// Sets flags of a mount, and of those below it. One in a user namespace keeps the flags that it came with.
+// Sets flags of a mount and of the mounts below it. In a user namespace, the flags that a mount already has cannot be
+// cleared.
 static void restrict_mount(const char *path, unsigned long flags) {
   struct mount_attr attributes = {0};
   if (flags & MS_RDONLY) attributes.attr_set |= MOUNT_ATTR_RDONLY;
@@ -35,9 +36,9 @@ static void restrict_mount(const char *path, unsigned long flags) {
   if (flags & MS_NODEV) attributes.attr_set |= MOUNT_ATTR_NODEV;
   if (flags & MS_NOEXEC) attributes.attr_set |= MOUNT_ATTR_NOEXEC;
   if (syscall(SYS_mount_setattr, AT_FDCWD, path, AT_RECURSIVE, &attributes, sizeof attributes) == 0) return;
-  // Linux before 5.12.
+  // Linux before 5.12 has no mount_setattr.
   struct statvfs now;
-  if (statvfs(path, &now) < 0) fail("look at the mount %s", path);
+  if (statvfs(path, &now) < 0) fail("query the mount %s", path);
   static const unsigned long kept[][2] = {
       {ST_RDONLY, MS_RDONLY},   {ST_NOSUID, MS_NOSUID},         {ST_NODEV, MS_NODEV},       {ST_NOEXEC, MS_NOEXEC},
       {ST_NOATIME, MS_NOATIME}, {ST_NODIRATIME, MS_NODIRATIME}, {ST_RELATIME, MS_RELATIME}};
@@ -47,13 +48,14 @@ static void restrict_mount(const char *path, unsigned long flags) {
   if (mount(0, path, 0, MS_REMOUNT | MS_BIND | flags, 0) < 0) fail("restrict the mount %s", path);
 }
 
-// Shows a file or a folder at a path of the new root. What is mounted below it is only shown where the kernel insists.
+// Shows a file or a folder at a path of the new root. Mounts below the folder are included only if the kernel
+// requires it.
 static void show(const char *from, const char *to, unsigned long flags, bool with_mounts) {
   char path[PATH_MAX];
   struct stat status, there;
   if (stat(from, &status) < 0) fail("look at %s", from);
   snprintf(path, sizeof path, "%s", to[0] == '/' ? to + 1 : to);
-  // It may lie in a folder that is shown.
+  // The path may lie in a folder that is already shown.
   bool exists = stat(path, &there) == 0;
   if (exists && there.st_dev == status.st_dev && there.st_ino == status.st_ino) return;
   make_folders(path);
@@ -61,7 +63,7 @@ static void show(const char *from, const char *to, unsigned long flags, bool wit
     make_folder(path);
   } else if (!exists) {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0444);
-    if (fd < 0) fail("make the file %s in the jail", path);
+    if (fd < 0) fail("create the file %s in the jail", path);
     close(fd);
   }
   if (mount(from, path, 0, MS_BIND | (with_mounts ? MS_REC : 0), 0) < 0) fail("show %s in the jail", from);
@@ -72,10 +74,10 @@ static void show_link(const char *path, const char *target) {
   char place[PATH_MAX];
   snprintf(place, sizeof place, "%s", path + 1);
   make_folders(place);
-  // It may lie in a folder that is shown.
+  // The path may lie in a folder that is already shown.
   struct stat there;
   if (lstat(place, &there) == 0) return;
-  if (symlink(target, place) < 0) fail("make the link %s in the jail", path);
+  if (symlink(target, place) < 0) fail("create the link %s in the jail", path);
 }
 
 static void mount_memory(const char *path, unsigned long bytes, const char *mode) {
@@ -84,8 +86,9 @@ static void mount_memory(const char *path, unsigned long bytes, const char *mode
   if (mount("graft", path, "tmpfs", MS_NOSUID | MS_NODEV, data) < 0) fail("mount a tmpfs on %s", path);
 }
 
-// NVIDIA's driver names its threads, by /proc/self/task/TID/comm, and cuInit fails with CUDA_ERROR_OPERATING_SYSTEM where it cannot
-// (580.159). What else can be written there is the process's own.
+// NVIDIA's driver names its threads through /proc/self/task/TID/comm, and cuInit fails with
+// CUDA_ERROR_OPERATING_SYSTEM if that is not possible (580.159). The other writable files there belong to the process
+// itself.
 static void show_threads(const char *process) {
   char from[80];
   snprintf(from, sizeof from, "%s/task", process);
@@ -93,7 +96,7 @@ static void show_threads(const char *process) {
   restrict_mount(from + 1, MS_NOSUID | MS_NODEV | MS_NOEXEC);
 }
 
-// The own process alone.
+// Shows only the process itself.
 static void show_process(const struct options *options, bool with_mounts) {
   char process[64], number[32];
   snprintf(process, sizeof process, "/proc/%d", (int)getpid());
@@ -107,13 +110,13 @@ static void show_process(const struct options *options, bool with_mounts) {
 
 void enter_root(const struct options *options) {
   if (!(options->features & MOUNTS)) return;
-  // Those of a user namespace may not be taken apart.
+  // In a user namespace, the mounts that are inherited from the host cannot be separated from those below them.
   bool with_mounts = options->features & USER_NAMESPACE;
   if (mount(0, "/", 0, MS_REC | MS_PRIVATE, 0) < 0) fail("make the mounts private");
   mount_memory(options->root, 1 << 20, "0755");
   if (chdir(options->root) < 0) fail("enter %s", options->root);
   umask(022);
-  // First, since what is shown may lie there.
+  // /tmp is mounted first, because paths below it may have to be shown.
   make_folder("tmp");
   mount_memory("tmp", options->temporary, "1777");
   restrict_mount("tmp", MS_NOSUID | MS_NODEV | MS_NOEXEC);

@@ -1,5 +1,6 @@
-// Namespaces and the cgroup. No PID namespace: CUDA's handles of memory and events for other processes do not work
-// across one. Other processes are out of sight (/proc shows the own one alone) and out of reach (user, seccomp).
+// Namespaces and the cgroup. There is no PID namespace, because CUDA's handles of memory and events for other
+// processes do not work across one. Other processes are hidden (/proc shows only the process itself) and cannot be
+// signalled or traced (user, seccomp).
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -16,11 +17,11 @@ static void write_file(const char *path, const char *text) {
   close(fd);
 }
 
-// The server makes the folder above, with the controllers on.
+// The server has created the parent cgroup and enabled the controllers.
 void enter_cgroup(const struct options *options) {
   if (!(options->features & LIMITS)) return;
   char path[4096], text[256];
-  if (mkdir(options->cgroup, 0755) < 0) fail("make the cgroup %s", options->cgroup);
+  if (mkdir(options->cgroup, 0755) < 0) fail("create the cgroup %s", options->cgroup);
   for (int i = 0; i < options->settings.count; i++) {
     const char *setting = options->settings.items[i], *value = strchr(setting, '=');
     if (!value) fail("--set %s has no value", setting);

@@ -1,17 +1,17 @@
 // graft-jail [--check] OPTION... -- COMMAND...
-//   --use LIST            what the prison is made of, see names below
-//   --root FOLDER         an empty folder, over which the prison's root file system is mounted
-//   --connect SOCKET      the server's socket; the command has it as descriptor 3
+//   --use LIST            the parts of the jail, see names below
+//   --root FOLDER         an empty folder, over which the jail's root file system is mounted
+//   --connect SOCKET      the server's socket, which the command gets as descriptor 3
 //   --user NUMBER         user and group of the command
-//   --read PATH           a file or folder that it sees, read-only; no part of the path is a symbolic link
-//   --link PATH=TARGET    a symbolic link that it sees
-//   --device PATH         a device node that it sees
-//   --tmp BYTES           the size of its /tmp
+//   --read PATH           a file or folder to show, read-only; no part of the path is a symbolic link
+//   --link PATH=TARGET    a symbolic link to show
+//   --device PATH         a device node to show
+//   --tmp BYTES           the size of /tmp
 //   --limit NAME=VALUE    core, data, fsize, memlock, nofile or nproc of setrlimit(2)
-//   --cgroup FOLDER       a cgroup of its own, to be made
+//   --cgroup FOLDER       a cgroup to create for the command
 //   --set FILE=VALUE      a file of that cgroup
 //   --calls LIST          sets of system calls: base, driver, network
-//   --log FILE            allows all system calls, and writes down those that are in no set
+//   --log FILE            allows all system calls, and logs those that are in no set
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ const char *name_of(enum feature feature) {
   return names[at];
 }
 
-// The bits of a list of names.
+// Returns the bits of a comma-separated list of names.
 static unsigned bits(const char *list, const char *const *known) {
   unsigned found = 0;
   while (*list) {

@@ -9,14 +9,14 @@ import java.util.regex.Pattern;
 /**
  * What a token allows: one line of the tokens file.
  *
- * @param name the guest's name
+ * @param name the name of the guest
  * @param token 32 secret bytes in hexadecimal
- * @param settings what follows the token, from which all that comes after this is read
- * @param memory the most device memory of one session, in bytes
- * @param device the device's index at the server
- * @param cid the guest's context id, from which alone it may connect by vsock
- * @param region the file on this host that is the guest's shared memory, empty without
- * @param domain the name of the guest's domain under Xen, empty without
+ * @param settings the text after the token, which the following components are read from
+ * @param memory the limit of a session's device memory, in bytes
+ * @param device the index of the device at the server
+ * @param cid the guest's context id, the only one from which it may connect by vsock
+ * @param region the file on this host that is the guest's shared memory, empty if it has none
+ * @param domain the name of the guest's Xen domain, empty if it has none
  */
 public record Grant(
     String name,
@@ -78,7 +78,7 @@ public record Grant(
         name, fields.get(1), String.join(" ", settings), memory, device, cid, region, domain);
   }
 
-  /** Leaves the secret out, so that no log can show it. */
+  /** Omits the token, so that no log can show it. */
   @Override
   public String toString() {
     return "Grant[" + name + "]";

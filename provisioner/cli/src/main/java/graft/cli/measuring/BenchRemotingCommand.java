@@ -73,11 +73,15 @@ final class BenchRemotingCommand implements Callable<Integer> {
   boolean quick;
 
   @Option(
-      names = "--lanes",
+      names = "--data-connections",
       paramLabel = "N",
       defaultValue = "6",
-      description = "Connections for bulk data over tcp and unix (default: ${DEFAULT-VALUE}).")
-  int lanes;
+      description = "Data connections of a session over tcp and unix (default: ${DEFAULT-VALUE}).")
+  int dataConnections;
+
+  /** The former name of {@code --data-connections}. */
+  @Option(names = "--lanes", hidden = true)
+  Integer lanes;
 
   @Option(
       names = "--limit",
@@ -95,8 +99,12 @@ final class BenchRemotingCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     channels.forEach(PrivateServer::checkChannel);
-    if (lanes < 1 || lanes > 16) {
-      throw new GraftException("--lanes must be from 1 to 16", "");
+    if (lanes != null) {
+      output.err().println("--lanes is now --data-connections");
+      dataConnections = lanes;
+    }
+    if (dataConnections < 1 || dataConnections > 16) {
+      throw new GraftException("--data-connections must be from 1 to 16", "");
     }
     Path client = ClientFolder.existing();
     RemotingBench bench =
@@ -117,12 +125,12 @@ final class BenchRemotingCommand implements Callable<Integer> {
         ProgramEnvironment way =
             ProgramEnvironment.remote(
                     channel, client, server.url(channel), PrivateServer.NAME, server.tokenFile())
-                .with("GRAFT_LANES", Integer.toString(lanes));
+                .with("GRAFT_DATA_CONNECTIONS", Integer.toString(dataConnections));
         ways.put(channel, bench.measure(way));
       }
     }
     if (channels.contains("tcp")) {
-      ways.put(RemotingResults.PLAIN, bench.plain(lanes));
+      ways.put(RemotingResults.PLAIN, bench.plain(dataConnections));
     }
     show(new RemotingResults(machine(), ways));
     return ExitCode.OK;
@@ -134,7 +142,7 @@ final class BenchRemotingCommand implements Callable<Integer> {
     machine.put("device", device);
     machine.put("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
     machine.put("system", System.getProperty("os.name") + " " + System.getProperty("os.version"));
-    machine.put("lanes", Integer.toString(lanes));
+    machine.put("lanes", Integer.toString(dataConnections));
     return machine;
   }
 

@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Writes the C side: marshalling ({@code rpc_*}), exported stubs, the look-up table and the version
- * script.
+ * Writes the C side: marshalling functions ({@code rpc_*}), exported stubs, the look-up table and
+ * the version script.
  */
 final class CGenerator {
   private static final String HEADER = "/* Generated from driver.api. Do not edit. */\n";
@@ -18,7 +18,10 @@ final class CGenerator {
     this.description = description;
   }
 
-  /** {@code graft_rpc.h}: wire ids, the hash, and the marshalling functions' prototypes. */
+  /**
+   * Returns {@code graft_rpc.h}: wire ids, the hash, and the prototypes of the marshalling
+   * functions.
+   */
   String header() {
     StringBuilder out = new StringBuilder(HEADER);
     out.append(
@@ -60,7 +63,7 @@ final class CGenerator {
     return out.append("\n#endif\n").toString();
   }
 
-  /** {@code graft_rpc.c}: the marshalling. */
+  /** Returns {@code graft_rpc.c}: the marshalling functions. */
   String marshalling() {
     StringBuilder out = new StringBuilder(HEADER);
     out.append("#include \"graft_rpc.h\"\n#include \"api/rpc.h\"\n\n");
@@ -75,8 +78,8 @@ final class CGenerator {
   }
 
   /**
-   * {@code graft_exports.c}: exported stubs for all that is not written by hand, and per-thread
-   * variants.
+   * Returns {@code graft_exports.c}: the exported stubs that are not written by hand, and the
+   * per-thread variants.
    */
   String exports() {
     StringBuilder out = new StringBuilder(HEADER);
@@ -151,12 +154,15 @@ final class CGenerator {
     return out.toString();
   }
 
-  /** What an alias stands for; any other function itself. */
+  /** Returns the target of an alias, or the function itself. */
   private Function aliased(Function f) {
     return f.target().map(description::find).orElse(f);
   }
 
-  /** {@code graft_procs.h}: what cuGetProcAddress finds: rows sorted by name, then version. */
+  /**
+   * Returns {@code graft_procs.h}, the table that cuGetProcAddress searches: rows sorted by name,
+   * then version.
+   */
   String procs() {
     Map<String, TreeMap<Integer, Function>> byName = new TreeMap<>();
     for (Function f : description.functions()) {
@@ -201,7 +207,7 @@ final class CGenerator {
     return declare.append("\n").append(rows).append("};\n").toString();
   }
 
-  /** {@code exports.map}: the version script; everything else stays hidden. */
+  /** Returns {@code exports.map}: the version script, which hides all other symbols. */
   String versionScript() {
     String names =
         description.functions().stream()

@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Writes the dispatcher's checks of what a record names: addresses by their meaning, structures
- * field by field. {@code AddressChecks} of the server makes them.
+ * Writes the dispatcher's checks of the addresses in a record: parameters by their meaning,
+ * structures field by field. The server's {@code AddressChecks} implements the checks.
  */
 final class CheckGenerator {
   private final Description description;
@@ -15,7 +15,7 @@ final class CheckGenerator {
     this.description = description;
   }
 
-  /** The statements that check a parameter, once all of the record is read. */
+  /** Returns the statements that check a parameter after the whole record has been read. */
   String parameter(Function f, Parameter p) {
     String given = p.optional() ? "" : given(p);
     if (p.meaning() == null) {
@@ -37,7 +37,7 @@ final class CheckGenerator {
         };
   }
 
-  /** That CUDA gets no NULL where it takes none. */
+  /** Returns the check that refuses NULL where CUDA does not allow it. */
   private static String given(Parameter p) {
     String size = p.isArray() ? "times(" + p.count() + ", " + size(p) + ")" : "1";
     return switch (p.direction()) {
@@ -60,7 +60,7 @@ final class CheckGenerator {
     return call("number", "KnownNumbers.Kind." + kind + ", " + value);
   }
 
-  /** A number of the client's as an unsigned long. */
+  /** Returns a number of the client's as an unsigned long. */
   private static String value(Function f, String name) {
     Parameter p =
         f.parameters().stream().filter(q -> q.name().equals(name)).findFirst().orElseThrow();
@@ -105,7 +105,7 @@ final class CheckGenerator {
     return "check" + Character.toUpperCase(s.name().charAt(0)) + s.name().substring(1);
   }
 
-  /** What a structure's lists are given by, each with its length. */
+  /** Returns the arguments for a structure's lists, each with its length. */
   private static String lists(Structure s, String type, String suffix) {
     return s.cases().stream()
         .flatMap(c -> c.fields().stream())
@@ -115,7 +115,7 @@ final class CheckGenerator {
         .collect(Collectors.joining());
   }
 
-  /** A method for each structure with addresses in it. */
+  /** Returns a checking method for each structure that contains addresses. */
   String methods() {
     return description.structures().values().stream()
         .filter(s -> !isPlain(s))

@@ -21,9 +21,12 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The parsed description: every function in file order, and the structures that they take. */
+/**
+ * The parsed description: every function in the order of the file, and the structures that
+ * functions take.
+ */
 public final class Description {
-  /** The version of the record format; part of the hash that both ends compare. */
+  /** The version of the record format, which is part of the hash that both ends compare. */
   static final int WIRE_VERSION = 1;
 
   private static final String GROUP = "group ";
@@ -43,7 +46,7 @@ public final class Description {
     this.structures = Collections.unmodifiableMap(structures);
   }
 
-  /** Reads the description that comes with this module. */
+  /** Loads the description that comes with this module. */
   public static Description load() {
     try (InputStream in = Description.class.getResourceAsStream("driver.api")) {
       if (in == null) {
@@ -57,9 +60,9 @@ public final class Description {
   }
 
   /**
-   * Reads a description.
+   * Parses a description.
    *
-   * @throws IllegalArgumentException naming the first line that is wrong
+   * @throws IllegalArgumentException naming the first invalid line
    */
   public static Description parse(List<String> lines) {
     List<Function> functions = new ArrayList<>();
@@ -99,17 +102,17 @@ public final class Description {
       }
       if (f.target().isPresent() && !seen.contains(f.target().get())) {
         throw new IllegalArgumentException(
-            "driver.api:" + f.line() + ": " + f.symbol() + " is an alias of nothing");
+            "driver.api:" + f.line() + ": " + f.symbol() + " is an alias of an unknown function");
       }
     }
     return new Description(functions, structures);
   }
 
-  /** Reads a line of a structure; the structure as far as it is read. */
+  /** Parses a line of a structure, and returns the structure as far as it has been read. */
   private static Structure structure(
       Structure open, String line, boolean further, Map<String, Structure> structures) {
     if (further && open == null) {
-      throw new IllegalArgumentException("a case of no structure: " + line);
+      throw new IllegalArgumentException("a case without a structure: " + line);
     }
     Structure read = further ? open.with(line) : Structure.parse(line);
     if (!further && structures.containsKey(read.name())) {
@@ -183,18 +186,18 @@ public final class Description {
     }
   }
 
-  /** All functions in file order. */
+  /** Returns all functions in the order of the file. */
   public List<Function> functions() {
     return functions;
   }
 
-  /** The structures that clients send, by name. */
+  /** Returns the structures that clients send, by name. */
   public Map<String, Structure> structures() {
     return structures;
   }
 
   /**
-   * The function of a symbol.
+   * Returns the function of a symbol.
    *
    * @throws IllegalArgumentException if there is none
    */
@@ -205,12 +208,15 @@ public final class Description {
         .orElseThrow(() -> new IllegalArgumentException("no function " + symbol));
   }
 
-  /** The functions that travel; the index in this list is the wire id. */
+  /** Returns the functions that are sent; the index in this list is the wire id. */
   public List<Function> wire() {
     return functions.stream().filter(Function::onWire).toList();
   }
 
-  /** Client and server compare this at connect: it changes when anything on the wire does. */
+  /**
+   * Returns the hash that client and server compare when they connect. It changes with every change
+   * on the wire.
+   */
   public long hash() {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");

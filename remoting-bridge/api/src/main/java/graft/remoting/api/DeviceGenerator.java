@@ -27,7 +27,7 @@ final class DeviceGenerator {
     return f.parameters().stream().map(Parameter::name).collect(Collectors.joining(", "));
   }
 
-  /** One text for each function of the device. */
+  /** Returns the texts of all functions of the device, concatenated. */
   private String each(java.util.function.Function<Function, String> text) {
     return each(device(), text);
   }
@@ -37,13 +37,13 @@ final class DeviceGenerator {
     return functions.stream().map(text).collect(Collectors.joining());
   }
 
-  /** The functions of the device by group, in the order of the description. */
+  /** Returns the functions of the device by group, in the order of the description. */
   private Map<String, List<Function>> groups() {
     return device().stream()
         .collect(Collectors.groupingBy(Function::group, LinkedHashMap::new, Collectors.toList()));
   }
 
-  /** The groups that are interfaces of their own. */
+  /** Returns the groups that are interfaces of their own. */
   private Map<String, List<Function>> parts() {
     Map<String, List<Function>> parts = groups();
     parts.remove(Function.NO_GROUP);
@@ -51,8 +51,9 @@ final class DeviceGenerator {
   }
 
   /**
-   * The sources of {@code graft.remoting.device} by class name: one interface a group of functions,
-   * {@code CudaDevice} over all of them, {@code ForwardingDevice} and {@code ComposedDevice}.
+   * Returns the sources of {@code graft.remoting.device} by class name: one interface for each
+   * group of functions, {@code CudaDevice}, which extends all of them, {@code ForwardingDevice} and
+   * {@code ComposedDevice}.
    */
   Map<String, String> deviceInterfaces() {
     Map<String, String> sources = new LinkedHashMap<>();
@@ -63,7 +64,7 @@ final class DeviceGenerator {
     return sources;
   }
 
-  /** One method a driver function, with the C interface's raw types. */
+  /** Returns one method for each function of the driver, with the raw types of the C interface. */
   private static String methods(List<Function> functions) {
     return each(
         functions,
@@ -108,7 +109,7 @@ final class DeviceGenerator {
             methods(groups().getOrDefault(Function.NO_GROUP, List.of())));
   }
 
-  /** {@code ComposedDevice}: a device of one part a group. */
+  /** Returns {@code ComposedDevice}: a device that has one part for each group. */
   private String composedDevice() {
     return """
         // Generated from driver.api. Do not edit.
@@ -140,7 +141,7 @@ final class DeviceGenerator {
                     .formatted(f.symbol(), declare(f), part, names(f)));
   }
 
-  /** {@code ForwardingDevice}: passes every call on, for decorators. */
+  /** Returns {@code ForwardingDevice}: the base class of decorators, which forwards every call. */
   private String forwardingDevice() {
     return """
         // Generated from driver.api. Do not edit.
@@ -169,8 +170,8 @@ final class DeviceGenerator {
   }
 
   /**
-   * {@code graft.remoting.server.device.NativeCuda}: the same functions as native methods for JNA's
-   * direct mapping.
+   * Returns {@code graft.remoting.server.device.NativeCuda}: the functions as native methods for
+   * JNA's direct mapping.
    */
   String nativeCuda() {
     return """
@@ -193,8 +194,8 @@ final class DeviceGenerator {
   }
 
   /**
-   * {@code graft.remoting.server.device.NativeCalls}: CudaDevice over NativeCuda; a missing symbol
-   * answers NOT_SUPPORTED.
+   * Returns {@code graft.remoting.server.device.NativeCalls}: CudaDevice on top of NativeCuda, in
+   * which a missing symbol returns CUDA_ERROR_NOT_SUPPORTED.
    */
   String nativeCalls() {
     return """

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Writes {@code Dispatcher}: it decodes a record, calls, and encodes the results. */
+/** Writes {@code Dispatcher}, which decodes a record, makes the call, and encodes the results. */
 final class DispatcherGenerator {
   private final Description description;
   private final CheckGenerator checks;
@@ -14,7 +14,7 @@ final class DispatcherGenerator {
     this.checks = new CheckGenerator(description);
   }
 
-  /** {@code graft.remoting.server.session.call.Dispatcher}. */
+  /** Returns {@code graft.remoting.server.session.call.Dispatcher}. */
   String dispatcher() {
     List<Function> wire = description.wire();
     return """
@@ -65,14 +65,17 @@ final class DispatcherGenerator {
             checks.methods());
   }
 
-  /** The method that decodes the records of one function. */
+  /** Writes the method that decodes the records of one function. */
   private final class Decoder {
     private final Function function;
     private final StringBuilder reads = new StringBuilder();
     private final StringBuilder lengths = new StringBuilder();
     private final StringBuilder named = new StringBuilder();
 
-    /** Laid out after the whole request is read, since a result's count may follow it. */
+    /**
+     * Statements that allocate the results. They follow the whole request, because a result's count
+     * may come after the result in the record.
+     */
     private final StringBuilder results = new StringBuilder();
 
     private final StringBuilder after = new StringBuilder();
@@ -172,7 +175,9 @@ final class DispatcherGenerator {
     return "HandleKind." + p.type().handleConstant();
   }
 
-  /** The bytes of a parameter; a count comes from the client, so that the product is checked. */
+  /**
+   * Returns the bytes of a parameter. The product is checked, because the client chooses the count.
+   */
   private static String bytes(Parameter p) {
     int size = p.type().size();
     return p.isArray() ? "times(" + p.count() + ", " + size + ")" : Integer.toString(size);

@@ -9,19 +9,19 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How many bytes an address covers: a product of numbers, of parameters ({@code bytes}), and of
- * fields, the 8 bytes at an offset of the structure that the address lies in ({@code @16};
- * {@code @16:4} for 4 bytes) or of another parameter's ({@code desc@8}); or {@code rows(pitch,
- * width, height)} of such.
+ * How many bytes an address covers: a product of numbers, of parameters ({@code bytes}) and of
+ * fields, or {@code rows(pitch, width, height)} of such. A field is 8 bytes at an offset of the
+ * structure that contains the address ({@code @16}; {@code @16:4} for 4 bytes), or of another
+ * parameter's structure ({@code desc@8}).
  *
- * @param text as in the description
+ * @param text the extent as the description writes it
  */
 public record Extent(String text) {
   private static final Pattern ROWS = Pattern.compile("rows\\((?<list>[^()]*)\\)");
   private static final Pattern FACTOR =
       Pattern.compile("(?<number>\\d+)|(?<name>[A-Za-z]\\w*)?(@(?<offset>\\d+)(:(?<size>[48]))?)?");
 
-  /** Reads an extent. */
+  /** Parses an extent. */
   static Extent parse(String text) {
     Extent extent = new Extent(text);
     extent.products().forEach(p -> factors(p).forEach(Extent::match));
@@ -52,7 +52,7 @@ public record Extent(String text) {
     return m;
   }
 
-  /** The parameters that it names. */
+  /** Returns the parameters that the extent names. */
   Set<String> parameters() {
     Set<String> names = new TreeSet<>();
     products()
@@ -64,10 +64,10 @@ public record Extent(String text) {
   }
 
   /**
-   * The extent as Java.
+   * Returns the extent as a Java expression.
    *
-   * @param structure the address of the structure that it lies in
-   * @param value a parameter as an unsigned long
+   * @param structure the address of the structure that contains the address
+   * @param value returns a parameter as an unsigned long
    */
   String java(String structure, UnaryOperator<String> value) {
     String list =

@@ -11,13 +11,13 @@ import java.util.stream.Collectors;
  * @param group the device interface that declares it
  * @param serviceClass who answers it
  * @param custom whether the client's stub is written by hand
- * @param calls the calls of the server's session that it belongs to, if the session executes it
- *     instead of the device
+ * @param calls the group of session calls that it belongs to, if the session executes it instead of
+ *     the device
  * @param symbol the exported C symbol
- * @param parameters in order
- * @param target what an alias stands for
+ * @param parameters the parameters in order
+ * @param target the target of an alias
  * @param lookup the name and version under which {@code cuGetProcAddress} finds it
- * @param perThread its per-thread-default-stream variant
+ * @param perThread its variant for the per-thread default stream
  */
 public record Function(
     int line,
@@ -30,15 +30,15 @@ public record Function(
     Optional<String> target,
     Optional<Lookup> lookup,
     Optional<PerThread> perThread) {
-  /** Who answers a function, and whether the program waits for it. */
+  /** Who answers a function, and whether the program waits for the answer. */
   public enum ServiceClass {
-    /** The client, from its own state. */
+    /** The client answers from its own state. */
     LOCAL,
-    /** The server; not waited for. */
+    /** The server executes it; the program does not wait. */
     ASYNC,
-    /** The server; the program waits for the reply. */
+    /** The server executes it; the program waits for the reply. */
     SYNC,
-    /** Nobody: the exported stub answers CUDA_ERROR_NOT_SUPPORTED. */
+    /** Nobody: the exported stub returns CUDA_ERROR_NOT_SUPPORTED. */
     NONE,
     /** An exported name without a function. */
     DATA,
@@ -47,33 +47,33 @@ public record Function(
   }
 
   /**
-   * Name without suffix, and the lowest CUDA version (1000 * major + 10 * minor) that gets this
+   * A name without suffix, and the lowest CUDA version (1000 * major + 10 * minor) that gets this
    * variant.
    */
   public record Lookup(String name, int version) {}
 
-  /** Suffix ({@code ptsz} or {@code ptds}) and the lowest CUDA version that knows the variant. */
+  /** A suffix ({@code ptsz} or {@code ptds}), and the lowest CUDA version that has the variant. */
   public record PerThread(String suffix, int version) {}
 
   /** The group of functions that {@code CudaDevice} declares itself. */
   static final String NO_GROUP = "CudaDevice";
 
-  /** True if the function travels: it has a wire id. */
+  /** Returns whether the function is sent, and so has a wire id. */
   boolean onWire() {
     return serviceClass == ServiceClass.ASYNC || serviceClass == ServiceClass.SYNC;
   }
 
-  /** Whether the server's session executes it, instead of the device. */
+  /** Returns whether the server's session executes it instead of the device. */
   boolean session() {
     return calls.isPresent();
   }
 
-  /** True for Graft's own calls, which no program sees. */
+  /** Returns whether it is one of Graft's own calls, which programs do not see. */
   boolean internal() {
     return symbol.startsWith("graft");
   }
 
-  /** True if the device has the function: it is part of {@code CudaDevice}. */
+  /** Returns whether the device has the function, and so {@code CudaDevice} declares it. */
   boolean onDevice() {
     return !internal()
         && serviceClass != ServiceClass.DATA
@@ -89,7 +89,7 @@ public record Function(
     return parameters.stream().filter(Parameter::isBulk).findFirst();
   }
 
-  /** The parameters as C declares them, {@code void} if there are none. */
+  /** Returns the parameters as C declares them, {@code void} if there are none. */
   String declareC() {
     return parameters.isEmpty()
         ? "void"
@@ -98,7 +98,7 @@ public record Function(
             .collect(Collectors.joining(", "));
   }
 
-  /** What both ends must agree on: class, symbol and parameters. */
+  /** Returns what both ends must agree on: class, symbol and parameters. */
   String wireSignature() {
     return serviceClass
         + " "

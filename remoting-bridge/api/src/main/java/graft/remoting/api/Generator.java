@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Writes generated sources: {@code Generator device|server|client FOLDER}. */
+/** Writes the generated sources: {@code Generator device|server|client FOLDER}. */
 public final class Generator {
   private Generator() {}
 
@@ -51,7 +51,8 @@ public final class Generator {
   }
 
   /**
-   * Removes what an earlier version of this generator wrote elsewhere: it would be compiled too.
+   * Removes files that an earlier version of the generator wrote to other folders and that would be
+   * compiled too.
    */
   private static void removeOthers(Path folder, Path... kept) throws IOException {
     List<Path> others;
@@ -67,7 +68,7 @@ public final class Generator {
     }
   }
 
-  /** Leaves a file that is right already alone, so that builds stay incremental. */
+  /** Writes a file only if its content changes, so that builds stay incremental. */
   private static void write(Path file, String text) throws IOException {
     Files.createDirectories(file.getParent());
     if (!Files.exists(file) || !Files.readString(file).equals(text)) {

@@ -2,12 +2,15 @@ package graft.remoting.api;
 
 import java.util.Locale;
 
-/** The kinds of object that a client names by an id of its own; each kind has its own id space. */
+/** The kinds of objects that a client names by ids. Each kind has its own ids. */
 public enum HandleKind {
   CONTEXT,
   MODULE,
   LIBRARY,
-  /** Functions and kernels are one kind: the driver takes a kernel wherever it takes a function. */
+  /**
+   * Functions and kernels are one kind, because the driver accepts a kernel wherever it accepts a
+   * function.
+   */
   FUNCTION,
   STREAM,
   EVENT,

@@ -3,7 +3,7 @@ package graft.remoting.api;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Writes the client's marshalling of one function: {@code rpc_SYMBOL}. */
+/** Writes the client's marshalling of one function, {@code rpc_SYMBOL}. */
 final class MarshalGenerator {
   private final Function function;
   private final StringBuilder ids = new StringBuilder();
@@ -18,7 +18,7 @@ final class MarshalGenerator {
     this.function = function;
   }
 
-  /** The function's text. */
+  /** Returns the text of the function. */
   static String marshal(Function f) {
     MarshalGenerator generator = new MarshalGenerator(f);
     f.parameters().forEach(generator::parameter);
@@ -138,7 +138,7 @@ final class MarshalGenerator {
             after);
   }
 
-  /** A NULL where a handle is to be written would be written through. */
+  /** Returns the checks for NULL in the place of handles that are to be written. */
   private String refusals() {
     StringBuilder out = new StringBuilder();
     for (Parameter p : function.parameters()) {
@@ -156,7 +156,7 @@ final class MarshalGenerator {
         .orElse("");
   }
 
-  /** Bulk data is always followed by its length. */
+  /** Returns the parameter behind the bulk data, which is always its length. */
   private String bulkLength() {
     List<Parameter> ps = function.parameters();
     for (int i = 0; i < ps.size() - 1; i++) {

@@ -7,13 +7,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a number or a structure of a record stands for, as the description says in parentheses
- * behind its type: every address is checked by it.
+ * What a number or a structure of a record stands for, written in parentheses after its type in the
+ * description. The server checks every address by its meaning.
  *
- * @param kind what it is
- * @param extent the bytes from an address on, for those that have some
- * @param structure the name of the structure, of {@code structN} and lists of bytes
- * @param selector the parameter that says which of its cases a structure is
+ * @param kind the kind of meaning
+ * @param extent the bytes that the address covers, for the kinds that have an extent
+ * @param structure the name of the structure, for {@code structN} and lists of bytes
+ * @param selector the parameter that selects the case of a structure
  */
 public record Meaning(
     Kind kind, Optional<Extent> extent, Optional<String> structure, Optional<String> selector) {
@@ -23,7 +23,7 @@ public record Meaning(
     MEMORY,
     /** Host memory that is shared with the client. */
     HOST,
-    /** Where host memory may come to lie. */
+    /** A range at which a shadow mapping may lie. */
     MAPPING,
     /** The start of an allocation, or 0. */
     BASE,
@@ -31,7 +31,7 @@ public record Meaning(
     RESERVED,
     /** Memory of the session, or addresses that it has reserved. */
     PLACE,
-    /** An address that the driver may or may not choose; nothing is looked at there. */
+    /** An address that the driver may use as a hint; the memory there is not accessed. */
     HINT,
     /** A number that the driver gave for physical memory. */
     PHYSICAL,
@@ -41,21 +41,21 @@ public record Meaning(
     SURFACE,
     /** A number that the driver gave for a condition of a graph. */
     CONDITION,
-    /** Options of the JIT compiler, of which the session passes on those without an address. */
+    /** Options of the JIT compiler. The session passes on those without an address. */
     OPTIONS,
-    /** No address. */
+    /** Not an address. */
     NUMBER,
-    /** A structure of a name. */
+    /** A named structure. */
     STRUCTURE
   }
 
   private static final Pattern PREFIXED =
       Pattern.compile("(?<kind>reserved|place|host|mapping):(?<extent>.*)");
 
-  /** What a {@code dptr} may be; the others are numbers to CUDA. */
+  /** The meanings that a {@code dptr} may have; the others are numbers in CUDA's interface. */
   private static final Set<String> ADDRESSES = Set.of("reserved", "place");
 
-  /** Reads what stands in the parentheses behind a type; null if there are none. */
+  /** Parses the text in the parentheses after a type; null if there are none. */
   static Meaning parse(Type type, String text) {
     boolean address = type.name().equals("dptr");
     if (type.kind() == Type.Kind.STRUCT) {

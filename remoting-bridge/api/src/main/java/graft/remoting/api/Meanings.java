@@ -3,8 +3,8 @@ package graft.remoting.api;
 import java.util.Map;
 
 /**
- * Sees to it that a function that travels says of every address in its records what it is: a guest
- * may write anything there.
+ * Checks that a function which is sent gives a meaning to every address in its records, because a
+ * guest may send any value there.
  */
 final class Meanings {
   private Meanings() {}
@@ -12,19 +12,20 @@ final class Meanings {
   /**
    * Checks a function.
    *
-   * @throws IllegalArgumentException naming the parameter that says nothing, or what is not there
+   * @throws IllegalArgumentException naming the parameter without a meaning, or the unknown name in
+   *     one
    */
   static void check(Function f, Map<String, Structure> structures) {
     for (Parameter p : f.parameters()) {
       if (p.meaning() == null) {
         if (f.onWire() && isRead(p) && mayBeAddress(p.type())) {
           throw new IllegalArgumentException(
-              p.name() + " does not say what it is: " + p.type().name() + "(meaning)");
+              p.name() + " has no meaning: " + p.type().name() + "(meaning)");
         }
         continue;
       }
       if (!isRead(p)) {
-        throw new IllegalArgumentException(p.name() + " is a result: it means nothing");
+        throw new IllegalArgumentException(p.name() + " is a result, which cannot have a meaning");
       }
       p.meaning().extent().ifPresent(extent -> extent.parameters().forEach(n -> find(f, n)));
       p.meaning().selector().ifPresent(n -> find(f, n));

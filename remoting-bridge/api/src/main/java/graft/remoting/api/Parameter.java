@@ -8,16 +8,16 @@ import java.util.regex.Pattern;
 /**
  * One parameter of a function.
  *
- * @param direction which way it travels
- * @param optional whether CUDA takes NULL for it
- * @param type its element type
- * @param meaning what it stands for, null if its type says so
- * @param count null for one element, else the parameter name or number that says how many
+ * @param direction the direction in which it is sent
+ * @param optional whether CUDA allows NULL
+ * @param type the type of its elements
+ * @param meaning what it stands for, null if the type says so
+ * @param count the parameter or number that gives the number of elements, null for one element
  * @param name its name
  */
 public record Parameter(
     Direction direction, boolean optional, Type type, Meaning meaning, String count, String name) {
-  /** Which way a parameter travels, and whether it makes or ends a handle. */
+  /** The direction in which a parameter is sent, and whether it creates or ends a handle. */
   public enum Direction {
     /** By value. */
     VALUE,
@@ -25,7 +25,7 @@ public record Parameter(
     IN,
     /** Through a pointer, written by the driver. */
     OUT,
-    /** Through a pointer: a handle that the client has named already. */
+    /** Through a pointer: a new handle for which the client has already chosen the id. */
     NEW,
     /** By value: a handle that ends with this call. */
     DEL
@@ -63,7 +63,8 @@ public record Parameter(
     }
     Type type = Type.parse(m.group("type"));
     if (m.group("optional") != null && type.kind() != Type.Kind.STRING) {
-      throw new IllegalArgumentException("only texts and what has a direction may be missing");
+      throw new IllegalArgumentException(
+          "only strings and parameters with a direction may be optional");
     }
     return new Parameter(
         direction,
@@ -74,7 +75,7 @@ public record Parameter(
         words[words.length - 1]);
   }
 
-  /** Cuts a list at the commas that are in no parentheses. */
+  /** Splits a list at the commas outside of parentheses. */
   static List<String> split(String list) {
     List<String> parts = new ArrayList<>();
     int depth = 0;
@@ -107,17 +108,17 @@ public record Parameter(
     return direction == Direction.NEW;
   }
 
-  /** True for a structure that C passes by value; {@code CudaDevice} gets its address. */
+  /** Returns whether C passes this structure by value; {@code CudaDevice} gets its address. */
   boolean isStructValue() {
     return direction == Direction.VALUE && type.kind() == Type.Kind.STRUCT;
   }
 
-  /** True where the parameter is an address in the C interface. */
+  /** Returns whether the parameter is an address in the C interface. */
   boolean isPointer() {
     return direction == Direction.IN || isOut() || isNew();
   }
 
-  /** The declaration of this parameter in C. */
+  /** Returns the declaration of this parameter in C. */
   String declareC() {
     if (isStructValue()) {
       return "struct graft_" + type.name() + " " + name;
@@ -130,7 +131,9 @@ public record Parameter(
     return direction == Direction.IN ? "const " + pointer : pointer;
   }
 
-  /** The Java type of this parameter across {@code CudaDevice}: addresses are longs. */
+  /**
+   * Returns the Java type of this parameter in {@code CudaDevice}, in which addresses are longs.
+   */
   String java() {
     return isPointer() ? "long" : type.java();
   }

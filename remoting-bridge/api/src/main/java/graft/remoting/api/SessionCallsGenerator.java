@@ -8,10 +8,13 @@ import java.util.stream.Collectors;
 
 /**
  * Writes {@code SessionCalls}: one interface for each group of calls that the session executes
- * itself, named by the description's {@code session(GROUP)}, and a record of all groups.
+ * itself, named by {@code session(GROUP)} in the description, and a record of all groups.
  */
 final class SessionCallsGenerator {
-  /** A call of more parameters gets them as a record: nobody reads so long a list. */
+  /**
+   * A call with more parameters than this gets them as a record, because a longer list is hard to
+   * read.
+   */
   private static final int MOST_PARAMETERS = 13;
 
   private final Map<String, List<Function>> groups;
@@ -25,7 +28,7 @@ final class SessionCallsGenerator {
                     f -> f.calls().orElseThrow(), LinkedHashMap::new, Collectors.toList()));
   }
 
-  /** {@code graft.remoting.server.session.call.SessionCalls}. */
+  /** Returns {@code graft.remoting.server.session.call.SessionCalls}. */
   String sessionCalls() {
     String parts =
         groups.keySet().stream()
@@ -79,7 +82,7 @@ final class SessionCallsGenerator {
         .formatted(f.symbol(), recordName(f), declare(f));
   }
 
-  /** The statement's call: through the group, with the parameters by name. */
+  /** Returns the expression that calls the method of the group, with the parameters by name. */
   static String call(Function f) {
     String names =
         f.parameters().stream()
@@ -110,7 +113,10 @@ final class SessionCallsGenerator {
     return capital(f.symbol().replaceFirst("^graft", ""));
   }
 
-  /** A record's part cannot be named {@code wait}: every object has that method. */
+  /**
+   * Returns the name of a component of the record, which cannot be {@code wait}: every object has
+   * that method.
+   */
   private static String accessor(String group) {
     return group + "Calls";
   }

@@ -9,46 +9,47 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A structure of the driver's interface that clients send: where it has addresses and handles.
+ * A structure of the driver's interface that clients send, with the offsets of its addresses and
+ * handles.
  *
- * @param name what parameters call it
+ * @param name the name that parameters refer to
  * @param bytes its size
- * @param selector where it says which of its cases it is: an offset behind an {@code @}, or the
- *     parameter beside it; empty if there is but one
- * @param cases what it may be; all else is refused
+ * @param selector what selects the case: an offset after an {@code @}, or a parameter of the same
+ *     function; empty if there is only one case
+ * @param cases the cases; any other value is refused
  */
 public record Structure(String name, int bytes, Optional<String> selector, List<Case> cases) {
   /**
-   * One of the things that a structure may be.
+   * One case of a structure.
    *
-   * @param values of the selector; none if there is but one case
+   * @param values the values of the selector; none if there is only one case
    */
   public record Case(List<Integer> values, List<Field> fields) {}
 
   /**
    * An address or a handle.
    *
-   * @param kind what it is
-   * @param argument what the kind needs to know, else empty
+   * @param kind the kind of field
+   * @param argument the argument of the kind, empty if it has none
    */
   public record Field(Kind kind, String argument, int offset) {
-    /** The kinds of field. */
+    /** The kinds of fields. */
     public enum Kind {
-      /** As the parameter's type {@code dptr}; the argument is the extent, or {@code base}. */
+      /** As the parameter type {@code dptr}; the argument is the extent, or {@code base}. */
       DPTR(8),
-      /** A pointer of no meaning, or a result: 0 for the driver. */
+      /** A pointer without a meaning, or a result: set to 0 for the driver. */
       ZERO(8),
-      /** A handle or a pointer that the session puts there from other parameters. */
+      /** A handle or a pointer that the session enters from other parameters. */
       SESSION(8),
-      /** The id of an event, in whose place its handle comes. */
+      /** The id of an event, which is replaced with the event's handle. */
       EVENT(8),
       /** The number of a condition of a graph. */
       CONDITION(8),
-      /** One side of CUDA_MEMCPY3D; the argument is where the extent is. */
+      /** One side of CUDA_MEMCPY3D; the argument is the offset of the extent. */
       SIDE(88),
-      /** The same; host memory is bulk data behind the record. */
+      /** As {@link #SIDE}, but host memory is bulk data that follows the record. */
       PACKED(88),
-      /** Where the session puts a list of structures: {@code structure:parameter}. */
+      /** Filled by the session with a list of structures: {@code structure:parameter}. */
       LIST(8);
 
       private final int bytes;
@@ -79,12 +80,12 @@ public record Structure(String name, int bytes, Optional<String> selector, List<
       Pattern.compile(
           "struct (?<name>\\w+) (?<bytes>\\d+)( by (?<selector>@\\d+|\\w+)| (?<fields>.+))");
 
-  /** Whether a line begins a structure. */
+  /** Returns whether a structure begins on this line. */
   static boolean begins(String line) {
     return line.startsWith("struct ");
   }
 
-  /** Reads the first line of a structure. */
+  /** Parses the first line of a structure. */
   static Structure parse(String line) {
     Matcher m = LINE.matcher(line);
     if (!m.matches()) {
@@ -104,7 +105,7 @@ public record Structure(String name, int bytes, Optional<String> selector, List<
     return made;
   }
 
-  /** Reads a further line, {@code VALUE/VALUE: fields}. */
+  /** Parses a further line, {@code VALUE/VALUE: fields}. */
   Structure with(String line) {
     int colon = line.indexOf(':');
     if (colon < 0 || selector.isEmpty()) {
@@ -132,7 +133,7 @@ public record Structure(String name, int bytes, Optional<String> selector, List<
     for (Case one : cases) {
       for (int value : one.values()) {
         if (!values.add(value)) {
-          throw new IllegalArgumentException(name + " is twice what it is by " + value);
+          throw new IllegalArgumentException(name + " has two cases for one value of " + value);
         }
       }
       for (Field field : one.fields()) {

@@ -4,15 +4,15 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What one element of a parameter is: a scalar, a handle, a structure of fixed size, text, a raw
- * pointer, or bulk data.
+ * The type of one element of a parameter: a scalar, a handle, a structure of fixed size, a string,
+ * a raw pointer, or bulk data.
  *
  * @param name the name in the description, such as {@code u32}, {@code stream}, {@code struct24}
- * @param kind which of those it is
- * @param size bytes of one element in memory; 0 for text and bulk data
+ * @param kind the kind of type
+ * @param size the bytes of one element in memory; 0 for strings and bulk data
  */
 public record Type(String name, Kind kind, int size) {
-  /** The kinds of type that the description knows. */
+  /** The kinds of types. */
   public enum Kind {
     SCALAR,
     HANDLE,
@@ -51,7 +51,7 @@ public record Type(String name, Kind kind, int size) {
           Map.entry("dptr", "uint64_t"));
 
   /**
-   * Reads a type name.
+   * Parses the name of a type.
    *
    * @throws IllegalArgumentException for a name that is neither a scalar, a known handle nor {@code
    *     structN}
@@ -87,7 +87,9 @@ public record Type(String name, Kind kind, int size) {
     return name.equals("i32") || name.equals("i64") || name.equals("enum") || name.equals("device");
   }
 
-  /** The C type of one element as the client's stubs declare it; handles are {@code void *}. */
+  /**
+   * Returns the C type of one element as the client's stubs declare it; handles are {@code void *}.
+   */
   String c() {
     return switch (kind) {
       case SCALAR -> C_SCALARS.get(name);
@@ -98,7 +100,7 @@ public record Type(String name, Kind kind, int size) {
     };
   }
 
-  /** The Java type of one element passed by value across {@code CudaDevice}. */
+  /** Returns the Java type of one element that {@code CudaDevice} takes by value. */
   String java() {
     if (isFloat()) {
       return "float";
@@ -106,7 +108,7 @@ public record Type(String name, Kind kind, int size) {
     return kind == Kind.SCALAR && size <= 4 ? "int" : "long";
   }
 
-  /** The constant of {@link HandleKind} for a handle. */
+  /** Returns the constant of {@link HandleKind} for a handle. */
   String handleConstant() {
     return name.toUpperCase(Locale.ROOT);
   }

@@ -1,5 +1,5 @@
 /**
- * The CUDA driver API described once ({@code driver.api}) and the generator that makes the client's
- * stubs, the device interface and the server's dispatcher from it.
+ * The description of the CUDA driver API ({@code driver.api}), and the generator of the client's
+ * stubs, the device interface and the server's dispatcher.
  */
 package graft.remoting.api;

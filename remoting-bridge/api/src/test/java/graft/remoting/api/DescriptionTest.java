@@ -57,15 +57,15 @@ class DescriptionTest {
 
   @Test
   void refusesAddressesOfWhichItDoesNotSayWhatTheyAre() {
-    refused("p does not say what it is: dptr(meaning)", "sync cuFoo(dptr p)");
-    refused("p does not say what it is: u64(meaning)", "sync cuFoo(u64 p)");
-    refused("p does not say what it is: u64(meaning)", "sync cuFoo(in u64[2] p)");
-    refused("p does not say what it is: struct8(meaning)", "sync cuFoo(in struct8 p)");
+    refused("p has no meaning: dptr(meaning)", "sync cuFoo(dptr p)");
+    refused("p has no meaning: u64(meaning)", "sync cuFoo(u64 p)");
+    refused("p has no meaning: u64(meaning)", "sync cuFoo(in u64[2] p)");
+    refused("p has no meaning: struct8(meaning)", "sync cuFoo(in struct8 p)");
     refused("there is no parameter n beside it", "sync cuFoo(dptr(2*n) p)");
     refused("NUMBER is no meaning of that type", "sync cuFoo(dptr(number) p)");
     refused("BASE is no meaning of that type", "sync cuFoo(u64(base) p)");
     refused("no number of bytes: ''", "sync cuFoo(dptr(2*) p)");
-    refused("p is a result: it means nothing", "sync cuFoo(out dptr(8) p)");
+    refused("p is a result, which cannot have a meaning", "sync cuFoo(out dptr(8) p)");
     Description.parse(
         List.of("sync cuFoo(dptr(rows(p,2*w,h)) a, size p, size w, u32 h, out dptr b)"));
   }
@@ -79,9 +79,10 @@ class DescriptionTest {
         "sync cuFoo(in struct8(x) p)");
     refused("x has no pointer at offset 16", "struct x 16 zero 16");
     refused("x has no pointer at offset 4", "struct x 16 zero 4");
-    refused("x is twice what it is by 1", "struct x 16 by @0", "  1: plain", "  1/2: zero 8");
+    refused(
+        "x has two cases for one value of 1", "struct x 16 by @0", "  1: plain", "  1/2: zero 8");
     refused("structure x is described twice", "struct x 16 plain", "struct x 16 plain");
-    refused("a case of no structure", "  1: plain");
+    refused("a case without a structure", "  1: plain");
     refused(
         "names a parameter beside it",
         "struct x 16 by kind",
@@ -101,7 +102,7 @@ class DescriptionTest {
         .isEqualTo(hash);
   }
 
-  /** Parameters of a meaning that the server lets pass, as {@code function.parameter}. */
+  /** The parameters whose meaning the server does not check, as {@code function.parameter}. */
   private static List<String> passing(Meaning.Kind kind) {
     return Description.load().wire().stream()
         .flatMap(
@@ -112,7 +113,10 @@ class DescriptionTest {
         .toList();
   }
 
-  /** Attacks are made from the description: what it lets pass nobody tries. */
+  /**
+   * The attacks are generated from the description: a parameter that the description does not check
+   * is not attacked either.
+   */
   @Test
   void whatIsNotCheckedIsNoAddress() {
     assertThat(passing(Meaning.Kind.HINT)).containsExactly("cuMemAddressReserve.addr");

@@ -1,42 +1,43 @@
 package graft.remoting.device;
 
 /**
- * How many bytes a copy or a fill reaches over. Its sizes are a program's and may be anything: what
- * is negative, or does not fit into 63 bits, is {@link #TOO_LARGE}, and so is every sum and product
- * with it. No memory has so much.
+ * The number of bytes that a copy or a fill covers. The sizes come from a program and may have any
+ * value: a size that is negative or does not fit into 63 bits is {@link #TOO_LARGE}, and so is
+ * every sum and product with it. No memory is that large.
  */
 public final class Extent {
-  /** A negative number, so that a comparison with a size refuses it. */
+  /** A negative number, so that comparing it with the size of memory refuses it. */
   public static final long TOO_LARGE = -1;
 
   private Extent() {}
 
-  /** {@code a + b} bytes. */
+  /** Returns {@code a + b} bytes. */
   public static long plus(long a, long b) {
     return a < 0 || b < 0 || a > Long.MAX_VALUE - b ? TOO_LARGE : a + b;
   }
 
-  /** {@code a * b} bytes. */
+  /** Returns {@code a * b} bytes. */
   public static long times(long a, long b) {
     return a < 0 || b < 0 || Math.multiplyHigh(a, b) != 0 || a * b < 0 ? TOO_LARGE : a * b;
   }
 
   /**
-   * From the first to behind the last byte of rows; 0 if there is none.
+   * Returns the bytes from the start of the first row to the end of the last row; 0 if there are no
+   * rows.
    *
-   * @param width bytes of a row
-   * @param pitch bytes from row to row
+   * @param width the bytes of a row
+   * @param pitch the bytes from one row to the next
    */
   public static long rows(long pitch, long width, long height) {
     return box(width, height, 1, pitch, 0);
   }
 
   /**
-   * From the first to behind the last byte of a box; 0 if the box is empty.
+   * Returns the bytes from the start of a box to its end; 0 if the box is empty.
    *
-   * @param width bytes of a row
-   * @param pitch bytes from row to row
-   * @param slice bytes from slice to slice
+   * @param width the bytes of a row
+   * @param pitch the bytes from one row to the next
+   * @param slice the bytes from one slice to the next
    */
   public static long box(long width, long height, long depth, long pitch, long slice) {
     if (width == 0 || height == 0 || depth == 0) {
@@ -50,7 +51,7 @@ public final class Extent {
     return plus(plus(slices, rows), width);
   }
 
-  /** Whether {@code bytes} from {@code offset} on lie in {@code size} bytes. */
+  /** Returns whether {@code bytes} bytes from {@code offset} lie within {@code size} bytes. */
   public static boolean fits(long offset, long bytes, long size) {
     return offset >= 0 && bytes >= 0 && bytes <= size && offset <= size - bytes;
   }

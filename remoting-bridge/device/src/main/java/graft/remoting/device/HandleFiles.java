@@ -2,11 +2,10 @@ package graft.remoting.device;
 
 /**
  * A device whose handles for other processes ({@code cuIpcGetMemHandle} and the like) name files of
- * the process that gave them. Processes that cannot reach each other's files pass these as
- * descriptors.
+ * the exporting process. Processes that cannot open each other's files pass them as descriptors.
  */
 public interface HandleFiles {
-  /** Of a device whose handles are all that others need. */
+  /** The files of a device whose handles can be opened without any. */
   HandleFiles NONE =
       new HandleFiles() {
         @Override
@@ -20,24 +19,24 @@ public interface HandleFiles {
         }
       };
 
-  /** Those of a device. */
+  /** Returns the files of a device. */
   static HandleFiles of(CudaDevice device) {
     return device instanceof HandleFiles files ? files : NONE;
   }
 
   /**
-   * The file behind a handle.
+   * Returns the file behind a handle.
    *
-   * @param handle the address of a handle that this process gave
+   * @param handle the address of a handle that this process exported
    * @return the device's own descriptor, -1 if there is none
    */
   int file(long handle);
 
   /**
-   * Says which file is behind a handle of another process, before it is opened.
+   * Sets the file behind a handle of another process, before the handle is opened.
    *
-   * @param handle the handle's address
-   * @param descriptor the device's from now on
+   * @param handle the address of the handle
+   * @param descriptor the descriptor, which the device takes over
    */
   void adopt(long handle, int descriptor);
 }

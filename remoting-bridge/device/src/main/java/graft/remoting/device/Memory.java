@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 import sun.misc.Unsafe;
 
 /**
- * Raw memory of this process by address, for what the C interface of CUDA reads and writes. Nothing
- * is checked: a wrong address ends the process, so callers check lengths first.
+ * Memory of this process by address, as CUDA's C interface reads and writes it. Nothing is checked,
+ * and a wrong address kills the process, so that callers check lengths first.
  */
 @SuppressWarnings("removal")
 public final class Memory {
@@ -24,12 +24,12 @@ public final class Memory {
     }
   }
 
-  /** Allocates native memory; the contents are undefined. */
+  /** Allocates native memory; its contents are undefined. */
   public static long allocate(long bytes) {
     return UNSAFE.allocateMemory(bytes);
   }
 
-  /** Frees what {@link #allocate} gave. */
+  /** Frees memory of {@link #allocate}. */
   public static void free(long address) {
     UNSAFE.freeMemory(address);
   }
@@ -66,7 +66,7 @@ public final class Memory {
     UNSAFE.putLong(address, value);
   }
 
-  /** Writes a word if it is what is expected, in one step for all processors and devices. */
+  /** Replaces a word if it has the expected value, atomically for all processors and devices. */
   public static boolean compareAndSetLong(long address, long expected, long value) {
     return UNSAFE.compareAndSwapLong(null, address, expected, value);
   }
@@ -79,7 +79,7 @@ public final class Memory {
     UNSAFE.putFloat(address, value);
   }
 
-  /** A read that later reads and writes do not move before. */
+  /** Reads an int; later reads and writes are not reordered before this read. */
   public static int getIntVolatile(long address) {
     return UNSAFE.getIntVolatile(null, address);
   }
@@ -123,9 +123,9 @@ public final class Memory {
   }
 
   /**
-   * Text that ends with a zero byte.
+   * Returns a string that ends with a zero byte.
    *
-   * @param limit bytes to look at before giving up
+   * @param limit the number of bytes to search for the zero
    */
   public static String string(long address, int limit) {
     int length = 0;

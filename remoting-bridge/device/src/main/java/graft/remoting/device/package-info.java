@@ -1,5 +1,5 @@
 /**
- * The device under the server: the CUDA driver's interface, implemented by a real driver or by the
- * software device.
+ * The device under the server: the interface of the CUDA driver, implemented by the real driver or
+ * by the software device.
  */
 package graft.remoting.device;

@@ -32,8 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The server beside the GPU. Accepts and authenticates clients and hands each to a worker process
- * of its own, so that a fault, a crash or a leak ends with that session alone.
+ * The server that runs beside the GPU. It accepts and authenticates clients and hands each client
+ * to a worker process of its own, so that a fault, a crash or a leak ends only that client's
+ * session.
  *
  * <pre>{@code
  * ServerConfig config = ServerConfig.builder(Path.of("tokens"), DeviceSpec.parse("cuda"))
@@ -55,10 +56,11 @@ public final class GraftServer implements AutoCloseable {
   private GraftServer() {}
 
   /**
-   * Starts a server and waits until it can take a session.
+   * Starts a server and waits until it can serve a session.
    *
-   * @throws ServerException when it cannot: an address in use, a tokens file that is missing, wrong
-   *     or open to others, a device that does not open. Nothing is left behind then.
+   * @throws ServerException if the server cannot start: an address is in use, the tokens file is
+   *     missing, malformed or readable by others, or the device does not open. Everything that the
+   *     server had created is removed before the exception is thrown.
    */
   public static GraftServer start(ServerConfig config) throws ServerException {
     GraftServer server = new GraftServer();
@@ -118,13 +120,13 @@ public final class GraftServer implements AutoCloseable {
     parts.add(acceptor);
     acceptor.start();
     config.tokens().ifPresent(path -> parts.add(RevocationWatch.start(new TokensFile(path), pool)));
-    LOG.info("serves {} at {}", config.device(), addresses);
+    LOG.info("serving {} at {}", config.device(), addresses);
   }
 
   private static Grants grants(ServerConfig config) throws ServerException {
     if (config.tokens().isEmpty()) {
       LOG.warn(
-          "anyone who reaches {} may use the device: no client has to prove who it is",
+          "anyone who can connect to {} may use the device: clients are not authenticated",
           config.listen());
       return Grants.anyone();
     }
@@ -144,7 +146,7 @@ public final class GraftServer implements AutoCloseable {
     return jail;
   }
 
-  /** What its workers are confined by. */
+  /** Returns the means by which the workers are confined. */
   public Isolation isolation() {
     return isolation;
   }
@@ -167,26 +169,30 @@ public final class GraftServer implements AutoCloseable {
     }
   }
 
-  /** Where it listens, with the ports that the system chose, in the order of the configuration. */
+  /**
+   * Returns the addresses that the server listens on, in the order of the configuration, with the
+   * ports that the system chose.
+   */
   public List<ListenAddress> addresses() {
     return List.copyOf(addresses);
   }
 
   /**
-   * Why no client could use rdma when the server started. That does not stop it: a port's driver
-   * may come later, and other channels do without.
+   * Returns why rdma was not usable when the server started, or empty if it was. The server starts
+   * anyway: the port's driver may be loaded later, and the other channels do not need it.
    */
   public Optional<String> rdmaObstacle() {
     return rdmaObstacle;
   }
 
-  /** Where it shows metrics. */
+  /** Returns the address of the metrics endpoint. */
   public Optional<ListenAddress> metricsAddress() {
     return metricsAddress;
   }
 
   /**
-   * Stops: no new sessions, all sessions end, all processes and socket files are gone on return.
+   * Stops the server: no new session is accepted, all sessions end, and all worker processes and
+   * socket files are gone when this method returns.
    */
   @Override
   public synchronized void close() {

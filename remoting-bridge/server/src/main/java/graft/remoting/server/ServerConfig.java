@@ -10,24 +10,24 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * How a server is to run. Made by {@link #builder}.
+ * The settings of a server, made by {@link #builder}.
  *
- * @param listen where clients connect, at least one address
- * @param tokens the file of who may have a session ({@code NAME TOKEN [memory=BYTES]
- *     [device=INDEX]}, mode 0600); empty if anyone may who reaches the addresses
- * @param device which device sessions get whose token names none
- * @param memory the most device memory of one session whose token names no limit, in bytes
- * @param spares workers that are kept ready
- * @param maxSessions the most sessions at one time
- * @param metrics where metrics are shown, a Unix socket or a loopback address
- * @param runtimeFolder the folder for the private socket, made with mode 0700; a temporary one if
- *     empty
- * @param handshakeLimit how long a stranger may take to authenticate
- * @param maxHandshakes the most connections that are not authenticated yet
+ * @param listen the addresses that clients connect to, at least one
+ * @param tokens the file of the names that may have a session ({@code NAME TOKEN [memory=BYTES]
+ *     [device=INDEX]}, mode 0600); empty if clients are not authenticated
+ * @param device the device of sessions whose token names none
+ * @param memory the limit of device memory, in bytes, for a session whose token names none
+ * @param spares the number of spare workers to keep ready
+ * @param maxSessions the largest number of sessions at one time
+ * @param metrics the address of the metrics endpoint, a Unix socket or a loopback address
+ * @param runtimeFolder the folder for the private socket, created with mode 0700; a temporary
+ *     folder if empty
+ * @param handshakeLimit the time within which a connection must authenticate
+ * @param maxHandshakes the largest number of connections that have not authenticated yet
  * @param spinMicros how long a worker polls for the next record before it sleeps, in microseconds
- * @param rdmaPorts the ports that rdma goes by, as the client's {@code rdma-ports} has them; those
- *     that UCX likes if empty
- * @param workerOptions further options of the workers' Java runtime
+ * @param rdmaPorts the ports that rdma uses, written as the client's {@code rdma-ports}; if empty,
+ *     UCX chooses them
+ * @param workerOptions further options for the workers' Java runtime
  * @param jail how workers are confined
  */
 public record ServerConfig(
@@ -46,7 +46,7 @@ public record ServerConfig(
     List<String> workerOptions,
     JailConfig jail) {
 
-  /** Checks the numbers. */
+  /** Checks that the settings are in range. */
   public ServerConfig {
     listen = List.copyOf(listen);
     rdmaPorts = List.copyOf(rdmaPorts);
@@ -60,7 +60,7 @@ public record ServerConfig(
   }
 
   /**
-   * A server with the usual settings.
+   * Returns a builder with the default settings.
    *
    * @param tokens the tokens file
    * @param device the device of sessions
@@ -69,12 +69,12 @@ public record ServerConfig(
     return new Builder(Optional.of(tokens), device);
   }
 
-  /** A server for anyone who reaches its addresses: nobody has to prove who he is. */
+  /** Returns a builder of a server that does not authenticate its clients. */
   public static Builder withoutTokens(DeviceSpec device) {
     return new Builder(Optional.empty(), device);
   }
 
-  /** Collects settings. */
+  /** Builds a {@link ServerConfig}. */
   public static final class Builder {
     private final Optional<Path> tokens;
     private final DeviceSpec device;
@@ -96,31 +96,31 @@ public record ServerConfig(
       this.device = device;
     }
 
-    /** Adds an address to listen at. */
+    /** Adds an address to listen on. */
     public Builder listen(ListenAddress address) {
       listen.add(address);
       return this;
     }
 
-    /** Limits the device memory of a session, in bytes. */
+    /** Sets the limit of a session's device memory, in bytes. */
     public Builder memory(long bytes) {
       memory = OptionalLong.of(bytes);
       return this;
     }
 
-    /** Keeps so many workers ready; 1 if not said. */
+    /** Sets the number of spare workers; the default is 1. */
     public Builder spares(int count) {
       spares = count;
       return this;
     }
 
-    /** Allows so many sessions at one time; 64 if not said. */
+    /** Sets the largest number of sessions at one time; the default is 64. */
     public Builder maxSessions(int count) {
       maxSessions = count;
       return this;
     }
 
-    /** Shows metrics; off if not said. */
+    /** Sets the address of the metrics endpoint; by default there is none. */
     public Builder metrics(ListenAddress address) {
       metrics = Optional.of(address);
       return this;
@@ -132,48 +132,51 @@ public record ServerConfig(
       return this;
     }
 
-    /** Limits the time to authenticate; 5 seconds if not said. */
+    /** Sets the time within which a connection must authenticate; the default is 5 seconds. */
     public Builder handshakeLimit(Duration limit) {
       handshakeLimit = limit;
       return this;
     }
 
-    /** Limits the connections that are not authenticated yet; 64 if not said. */
+    /**
+     * Sets the largest number of connections that have not authenticated yet; the default is 64.
+     */
     public Builder maxHandshakes(int count) {
       maxHandshakes = count;
       return this;
     }
 
     /**
-     * Sets how long a worker polls before it sleeps; 50 us if not said, 0 on one or two processors.
+     * Sets how long a worker polls before it sleeps; the default is 50 us, and 0 on one or two
+     * processors.
      */
     public Builder spinMicros(int micros) {
       spinMicros = micros;
       return this;
     }
 
-    /** Has rdma go by these ports: GUIDs, MACs or names such as mlx5_0:1. */
+    /** Restricts rdma to these ports: GUIDs, MAC addresses, or names such as mlx5_0:1. */
     public Builder rdmaPorts(List<String> ports) {
       rdmaPorts = ports;
       return this;
     }
 
-    /** Confines workers so; as well as the machine can if not said. */
+    /** Sets how workers are confined; the default is as strictly as the host allows. */
     public Builder jail(JailConfig config) {
       jail = config;
       return this;
     }
 
-    /** Adds options of the workers' Java runtime. */
+    /** Adds options for the workers' Java runtime. */
     public Builder workerOptions(List<String> options) {
       workerOptions = options;
       return this;
     }
 
     /**
-     * The settings.
+     * Builds the configuration.
      *
-     * @throws IllegalArgumentException when they make no sense
+     * @throws IllegalArgumentException if a setting is out of range
      */
     public ServerConfig build() {
       return new ServerConfig(

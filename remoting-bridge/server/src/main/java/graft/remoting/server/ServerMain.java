@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * The server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--device SPEC]
+ * Runs the server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--device SPEC]
  * [--memory BYTES] [--spare N] [--max-sessions N] [--metrics ADDRESS] [--rdma-ports LIST]
- * [--require-isolation yes|no]}. Prints the addresses on standard output, one a line, when it can
- * take a session, and on standard error what its workers are confined by. SIGTERM and SIGINT stop
- * it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong arguments, 4 cannot confine workers
- * as is required.
+ * [--require-isolation yes|no]}. When the server can serve a session, the program prints its
+ * addresses on standard output, one a line, and on standard error the means by which workers are
+ * confined. SIGTERM and SIGINT stop it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong
+ * arguments, 4 cannot confine workers as required.
  */
 public final class ServerMain {
   private static final String USAGE =
@@ -26,7 +26,7 @@ public final class ServerMain {
 
   private ServerMain() {}
 
-  /** Runs the server until it is told to stop. */
+  /** Runs the server until the process is told to stop. */
   public static void main(String[] args) throws InterruptedException {
     ServerConfig config;
     try {
@@ -43,7 +43,7 @@ public final class ServerMain {
       System.err.println("graft server: " + server.isolation().describe());
       server
           .rdmaObstacle()
-          .ifPresent(why -> System.err.println("graft server: no rdma now: " + why));
+          .ifPresent(why -> System.err.println("graft server: rdma is not available now: " + why));
       server.addresses().forEach(System.out::println);
     } catch (ServerException e) {
       System.err.println("graft server: " + e.getMessage());

@@ -1,6 +1,6 @@
 /**
- * The server: {@link graft.remoting.server.ServerMain} reads the options, {@link
- * graft.remoting.server.GraftServer} puts the parts together. The server's process accepts clients
- * and has no CUDA in it; each session runs in a worker process of its own.
+ * The server: {@link graft.remoting.server.ServerMain} reads the options, and {@link
+ * graft.remoting.server.GraftServer} connects the parts. The server's own process accepts clients
+ * and never loads CUDA; each session runs in a worker process.
  */
 package graft.remoting.server;

@@ -21,14 +21,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Whatever function a guest calls, no address outside its session's memory reaches the device. The
- * attacks are made from the API's description; a device that refuses nothing shows that it was the
- * check that refused, and the software device that nothing comes of it.
+ * attacks are generated from the API's description. A device that refuses nothing shows that the
+ * check refuses the attack, and the software device shows that an attack has no effect.
  */
 @Timeout(300)
 class AttackTest {
   /**
-   * Those that cannot be right here: without a region, without another session's handle, without
-   * code that the server keeps, and surfaces of anything but an array.
+   * Functions that cannot succeed here: they need a region, another session's handle, code that the
+   * server keeps, or a surface of something other than an array.
    */
   private static final Set<String> NEVER_RIGHT =
       Set.of(
@@ -62,7 +62,7 @@ class AttackTest {
     return ProcessHandle.current().descendants().map(ProcessHandle::pid).toList();
   }
 
-  /** Reports that the Java runtime left of workers' crashes. */
+  /** Reports of crashed workers, written by their Java runtime. */
   private static List<Path> crashes(Set<Long> workers) throws IOException {
     try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
       return files
@@ -88,7 +88,7 @@ class AttackTest {
     return all;
   }
 
-  /** Device memory comes with what it held, as CUDA's does: it must not be another session's. */
+  /** New device memory keeps its old contents, as in CUDA; these must not be another session's. */
   @Test
   void nothingOfASessionIsLeftForTheNext() throws Exception {
     int length = 8 << 20;
@@ -115,7 +115,7 @@ class AttackTest {
     }
   }
 
-  /** A wish for an address is no more than that. */
+  /** A hint for an address is only a hint. */
   @Test
   void noAddressesAreReservedWhereSomethingLies() throws Exception {
     try (GraftServer server = start("software");

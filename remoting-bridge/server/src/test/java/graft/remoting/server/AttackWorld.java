@@ -10,22 +10,22 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What a session has for an attack to be right but for one address: an object of each kind that has
- * a handle, memory of each kind that has an address, a number of each kind. What a device does not
- * give stays 0.
+ * The objects of a session that make an attack valid except for one address: an object of each kind
+ * that has a handle, memory of each kind that has an address, and a number of each kind. What a
+ * device cannot create stays 0.
  */
 final class AttackWorld {
   /** Bytes of the allocation that records name. */
   static final long ALLOCATED = 64 << 10;
 
-  /** Bytes of the mapping and of the reserved range, the half of which is mapped. */
+  /** The bytes of the mapping and of the reserved range, of which one half is mapped. */
   static final long GRANULE = 2 << 20;
 
   private static final String PTX =
       ".version 7.0\n.target sm_70\n.address_size 64\n.global .b32 x[4];\n"
           + ".visible .entry k(.param .u64 p) { ret; }\n\0";
 
-  private static long nextTwin = 0x3f00_0000_0000L;
+  private static long nextShadowMapping = 0x3f00_0000_0000L;
 
   private final CudaClient client;
   private final Map<String, Long> ids = new HashMap<>();
@@ -41,9 +41,9 @@ final class AttackWorld {
   final long condition;
 
   /**
-   * Makes everything.
+   * Creates all objects.
    *
-   * @param id the client's name for each object; another one than any before
+   * @param id the client's next id for objects
    */
   AttackWorld(CudaClient client, int id) throws IOException {
     this.client = client;
@@ -63,7 +63,7 @@ final class AttackWorld {
     object("link", "graftLinkCreate", with(id, 0, 0));
     object("texref", "cuTexRefCreate", with(id));
     memory = number("cuMemAlloc_v2", with(1, ALLOCATED));
-    done("cuMemsetD8_v2", with(memory, 0, ALLOCATED)); // what waits for 0 there ends
+    done("cuMemsetD8_v2", with(memory, 0, ALLOCATED)); // a wait for 0 at this address ends
     mapping = mapping();
     reserved = number("cuMemAddressReserve", with(1, 2 * GRANULE, 0, 0, 0));
     physical = number("cuMemCreate", with(1, GRANULE).block(onDevice(32, 8)).put(0));
@@ -146,8 +146,8 @@ final class AttackWorld {
   }
 
   private synchronized long mapping() throws IOException {
-    long at = nextTwin;
-    nextTwin -= 2 * GRANULE;
+    long at = nextShadowMapping;
+    nextShadowMapping -= 2 * GRANULE;
     return done("graftTwinMap", with(at, GRANULE)) ? at : 0;
   }
 

@@ -18,11 +18,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * The records of one function, made from the API's description: one that is right, and those that
- * are right but for one address, handle, size or kind of structure.
+ * The records of one function, generated from the API's description: one that is valid, and others
+ * that are valid except for one address, handle, size or kind of structure.
  */
 final class AttackedFunction {
-  /** An address that no record may name, and what lies there. */
+  /** An address that no record may name, and a description of what is there. */
   record Hostile(String label, long address) {}
 
   /** A record that must be refused, and what is wrong with it. */
@@ -35,14 +35,14 @@ final class AttackedFunction {
 
   private static final int[] NO_KINDS = {-1, 15, 99, Integer.MAX_VALUE, Integer.MIN_VALUE};
 
-  /** What a list of as many elements as another is long needs, where that matters. */
+  /** The bytes of a list that has as many elements as another, where that matters. */
   private static final Map<String, Map<String, Object>> RIGHT =
       Map.ofEntries(
           Map.entry("graftTensorMapTiled", Map.of("strideCount", 0L)),
           Map.entry("graftTensorMapIm2colWide", Map.of("strideCount", 0L)),
           Map.entry(
               "graftTensorMapIm2col", Map.of("rank", 3L, "strideCount", 2L, "cornerCount", 1L)),
-          // Else it waits for ever.
+          // With any other value the call would wait for ever.
           Map.entry("cuStreamWaitValue64_v2", Map.of("value", 0L)),
           Map.entry("cuMemCreate", Map.of("size", AttackWorld.GRANULE, "flags", 0L)),
           Map.entry(
@@ -65,7 +65,10 @@ final class AttackedFunction {
   private final Map<String, Structure> structures;
   private final AttackWorld world;
 
-  /** Which case the function's structures are, by the structure's name; the first if not here. */
+  /**
+   * The case of each structure, by the structure's name; the first case if the structure is not
+   * listed.
+   */
   private final Map<String, Integer> cases = new HashMap<>();
 
   AttackedFunction(Function function, Map<String, Structure> structures, AttackWorld world) {
@@ -81,7 +84,10 @@ final class AttackedFunction {
     return made;
   }
 
-  /** One for each case of its structure; itself alone if it has none with cases. */
+  /**
+   * Returns one function for each case of its structure; the function itself if its structures have
+   * no cases.
+   */
   List<AttackedFunction> variants() {
     for (Parameter p : function.parameters()) {
       Structure s = structure(p);
@@ -109,9 +115,11 @@ final class AttackedFunction {
     return p.count() != null;
   }
 
-  // ---- the record that is right
+  // ---- the valid record
 
-  /** What each parameter is: a number, bytes (empty for NULL), or whether a result is wanted. */
+  /**
+   * The value of each parameter: a number, bytes (empty for NULL), or whether a result is wanted.
+   */
   Map<String, Object> right() {
     Map<String, Object> values = new LinkedHashMap<>();
     for (Parameter p : function.parameters()) {
@@ -299,9 +307,9 @@ final class AttackedFunction {
     return found;
   }
 
-  // ---- the records that are wrong
+  // ---- the invalid records
 
-  /** All that must be refused. */
+  /** Returns all records that must be refused. */
   List<Attack> attacks(List<Hostile> hostile) {
     List<Attack> all = new ArrayList<>();
     for (Parameter p : function.parameters()) {
@@ -328,7 +336,7 @@ final class AttackedFunction {
     all.add(new Attack(label, values));
   }
 
-  /** CUDA takes no NULL there. */
+  /** CUDA does not allow NULL for this parameter. */
   private void missing(Parameter p, List<Attack> all) {
     if (p.optional()) {
       return;
@@ -370,7 +378,7 @@ final class AttackedFunction {
       return;
     }
     if (!extent.text().equals("1")) {
-      // A byte alone before or behind it may be of another allocation of the session.
+      // A single byte before or behind the range may belong to another allocation of the session.
       add(all, p.name() + " across its begin", v -> v.put(p.name(), start - 1));
       add(all, p.name() + " across its end", v -> v.put(p.name(), start + size - 1));
     }
@@ -484,7 +492,7 @@ final class AttackedFunction {
       add(all, where + " of type " + type, v -> bytes(v, name).putInt(field.offset() + 32, type));
     }
     if (bytes(right(), name).getInt(field.offset() + 32) == 1) {
-      return; // packed, however it says it lies
+      return; // packed, whatever memory type the record names
     }
     int extent = Integer.parseInt(field.argument());
     for (int at : new int[] {field.offset(), extent}) {
@@ -510,7 +518,7 @@ final class AttackedFunction {
 
   // ---- on the wire
 
-  /** The bulk data behind a record, empty if there is none. */
+  /** The bulk data that follows a record, empty if there is none. */
   byte[] bulk(Map<String, Object> values) {
     for (Parameter p : function.parameters()) {
       if (p.type().kind() == Type.Kind.BULK) {

@@ -21,12 +21,12 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * A guest with a token that says every address it must not, in every function that has one: what
- * the API's description tells. It needs a server that runs on this machine, and reads from {@code
- * /proc} where its workers have their memory.
+ * A guest with a token that sends every forbidden address in every function that has an address,
+ * generated from the API's description. The server must run on this host: the attacker reads the
+ * addresses of its workers' memory from {@code /proc}.
  */
 final class Attacker implements AutoCloseable {
-  /** What became of a record. */
+  /** The outcome of a record. */
   record Outcome(String function, String attack, int result) {
     boolean isAttack() {
       return !attack.equals(RIGHT);
@@ -39,7 +39,7 @@ final class Attacker implements AutoCloseable {
 
   private static final String RIGHT = "nothing wrong";
 
-  /** The session ended instead of an answer. */
+  /** The session ended instead of answering. */
   static final int ENDED = -1;
 
   /** Connects anew. */
@@ -63,12 +63,12 @@ final class Attacker implements AutoCloseable {
     client = new CudaClient(connecting.connect()).retain();
   }
 
-  /** How many sessions it lost. */
+  /** Returns how many sessions were lost. */
   int ended() {
     return ended;
   }
 
-  /** The functions that travel. */
+  /** Returns the functions that are sent. */
   List<Function> functions() {
     return description.wire();
   }
@@ -84,10 +84,11 @@ final class Attacker implements AutoCloseable {
   }
 
   /**
-   * Says everything that is wrong with a function, and before it what is right, to show that it is
-   * the wrong that is refused. Each variant has objects of its own, since a call may end them.
+   * Sends every invalid record of a function, after a valid one, which shows that a record is
+   * refused for what is wrong with it. Each variant has objects of its own, because a call may
+   * destroy them.
    *
-   * @param hostile addresses that it must not take
+   * @param hostile addresses that the function must refuse
    */
   List<Outcome> attack(Function f, List<AttackedFunction.Hostile> hostile) throws IOException {
     List<Outcome> outcomes = new ArrayList<>();
@@ -107,7 +108,7 @@ final class Attacker implements AutoCloseable {
     return outcomes;
   }
 
-  /** Ends what a call began, and takes what is on its way: it comes before the reply. */
+  /** Ends what a call began, and receives the data in flight, which comes before the reply. */
   private void settle(Function f, AttackedFunction variant) throws IOException {
     try {
       if (f.symbol().startsWith("cuStreamBeginCapture")) {
@@ -143,7 +144,7 @@ final class Attacker implements AutoCloseable {
     }
   }
 
-  /** The result of a call; data that comes before it is dropped. */
+  /** Returns the result of a call; data that arrives before it is dropped. */
   private int answer(int wanted) throws IOException {
     while (true) {
       WireClient.Answer answer = client.wire.answer();
@@ -158,7 +159,7 @@ final class Attacker implements AutoCloseable {
     }
   }
 
-  /** Whether the session still does what it is for. */
+  /** Returns whether the session still works. */
   boolean works() throws IOException {
     long memory = client.allocate(64);
     client.call("graftWrite", with(memory, 8, 0), new byte[8]);
@@ -171,9 +172,9 @@ final class Attacker implements AutoCloseable {
     client.close();
   }
 
-  // ---- where others have their memory
+  // ---- the memory of other processes
 
-  /** Addresses that are nobody's, and memory of processes. */
+  /** Addresses without memory, and the memory of processes. */
   static List<AttackedFunction.Hostile> hostile(List<Long> processes) {
     List<AttackedFunction.Hostile> all = new ArrayList<>();
     all.add(new AttackedFunction.Hostile("the first page", 0x1000));
@@ -192,7 +193,7 @@ final class Attacker implements AutoCloseable {
     return all;
   }
 
-  /** Where the first writable mapping, or else the first one, of a name begins. */
+  /** Returns the start of the first writable mapping of that name, or else of the first mapping. */
   private static Stream<Long> regions(long process, String name) {
     try {
       List<String> lines = Files.readAllLines(Path.of("/proc/" + process + "/maps"));
@@ -205,7 +206,7 @@ final class Attacker implements AutoCloseable {
     }
   }
 
-  /** The workers of servers on this machine. */
+  /** Returns the workers of servers on this host. */
   static List<Long> workers() {
     return ProcessHandle.allProcesses().map(ProcessHandle::pid).filter(Attacker::isWorker).toList();
   }
@@ -220,7 +221,7 @@ final class Attacker implements AutoCloseable {
   }
 
   /**
-   * Attacks a server and prints what became of it; ends with 1 if something was not refused.
+   * Attacks a server and prints the outcome; exits with 1 if a record was not refused.
    *
    * @param arguments the server's address, a client's name, and the file with its token
    */

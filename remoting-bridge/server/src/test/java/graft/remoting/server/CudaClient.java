@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Says CUDA calls on the wire, as remoting-bridge/api/README.md describes it. */
+/** Makes CUDA calls on the wire as remoting-bridge/api/README.md describes it. */
 final class CudaClient implements AutoCloseable {
   final WireClient wire;
   private int slot;
@@ -82,12 +82,12 @@ final class CudaClient implements AutoCloseable {
     send(name, parameters, bulk, false);
   }
 
-  /** Sends a call whose bulk data goes on connections. */
+  /** Sends a call whose bulk data is on data connections. */
   void onDataConnections(String name, Parameters parameters) throws IOException {
     send(name, parameters, new byte[0], 2 | 4);
   }
 
-  /** Sends a call that wants a reply, and does not wait for it; its slot. */
+  /** Sends a call that wants a reply, does not wait for the reply, and returns its slot. */
   int begin(String name, Parameters parameters) throws IOException {
     return send(name, parameters, new byte[0], true);
   }

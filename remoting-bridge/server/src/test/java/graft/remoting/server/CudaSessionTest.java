@@ -137,7 +137,7 @@ class CudaSessionTest {
     assertThat(cuda.wire.answer().slot()).isEqualTo(slot);
   }
 
-  /** More than the server keeps memory for, behind work that ends only with a later call. */
+  /** More data than the server keeps memory for, behind work that ends only with a later call. */
   @Test
   void readsThatNobodyTakesHoldUpNoOther() throws Exception {
     int length = 4 << 20;
@@ -187,7 +187,10 @@ class CudaSessionTest {
     assertThat(WireClient.bytes(reply, 8, 16)).isEqualTo(longs(8L << 32, 4L << 32 | 8));
   }
 
-  /** A program whose first call is a launch: its runtime asks before it makes a context. */
+  /**
+   * In a program whose first call is a launch, the CUDA runtime queries before it creates a
+   * context.
+   */
   @Test
   void aKernelHasItsLayoutBeforeThereIsAContext() throws Exception {
     try (CudaClient bare = connect("alice", ServerFixture.ALICE)) {
@@ -210,7 +213,7 @@ class CudaSessionTest {
     cuda.launch(1, 7, longs(flag));
     int waits = cuda.begin("cuStreamSynchronize", with(7));
     int waitsToo = cuda.begin("graftContextSynchronize", with());
-    // The client's other threads go on.
+    // The other threads of the client continue.
     long other = cuda.allocate(16);
     assertThat(other).isNotZero();
     assertThatThrownBy(() -> cuda.call("cuStreamQuery", with(7)))
@@ -276,9 +279,11 @@ class CudaSessionTest {
     cuda.call("cuStreamSynchronize", with(7));
   }
 
-  /** As a host function needs it: the stream of records may stand still until it has run. */
+  /**
+   * A host function needs this: the stream of records may stand still until the function has run.
+   */
   @Test
-  void twinsAreReadAndWrittenWhileACallWaitsForTheGpu() throws Exception {
+  void shadowMappingsAreReadAndWrittenWhileACallWaitsForTheGpu() throws Exception {
     long flag = 0x300000000000L;
     cuda.call("graftTwinMap", with(flag, 4096));
     cuda.function(1, "block");
@@ -322,7 +327,7 @@ class CudaSessionTest {
   }
 
   @Test
-  void whatIsNoTwinIsNeitherReadNorWritten() throws Exception {
+  void memoryOutsideOfShadowMappingsIsNeitherReadNorWritten() throws Exception {
     long address = 0x300000000000L;
     cuda.call("graftTwinMap", with(address, 4096));
     byte[][] wrong = {
@@ -366,7 +371,7 @@ class CudaSessionTest {
       cuda.async("cuStreamCreate", with(id, 0));
     }
     cuda.async("cuStreamCreate", with(0, 0));
-    // An id that is taken is not given to another stream.
+    // An id that is in use is not assigned to another stream.
     cuda.async("cuStreamCreate", with(1, 0));
     assertThatThrownBy(() -> cuda.call("graftContextSynchronize", with()))
         .hasMessageContaining(String.valueOf(CudaResult.INVALID_HANDLE));
@@ -411,7 +416,7 @@ class CudaSessionTest {
       assertThatThrownBy(() -> bad.wire.answer()).isInstanceOf(java.io.EOFException.class);
     }
     try (CudaClient bad = connect("alice", ServerFixture.ALICE)) {
-      // A reply larger than any may be.
+      // A reply larger than the limit.
       bad.wire.record(Dispatcher.number("graftSnapshot"), 1, 1, with(0, 1, -1).done());
       assertThatThrownBy(() -> bad.wire.answer()).isInstanceOf(java.io.EOFException.class);
     }

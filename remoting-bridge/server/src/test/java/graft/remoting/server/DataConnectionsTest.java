@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Bulk data on further connections, against a real server and worker with a fake driver. */
+/** Bulk data on data connections, against a real server and worker with a fake driver. */
 @Timeout(60)
 class DataConnectionsTest {
   private static final int CHUNK = 1 << 20;
@@ -88,7 +88,7 @@ class DataConnectionsTest {
     return Arrays.copyOfRange(data, from, Math.min(data.length, from + CHUNK));
   }
 
-  /** Takes chunks of a read until all connections together have so many bytes. */
+  /** Receives chunks of a read until all connections together have received that many bytes. */
   private static void take(
       WireClient connection, long read, byte[] to, AtomicInteger got, int bytes)
       throws IOException {
@@ -102,7 +102,7 @@ class DataConnectionsTest {
   }
 
   @Test
-  void piecesOfAWriteMayComeOnAnyLaneInAnyOrderAndBeforeTheirRecord() throws Exception {
+  void chunksOfAWriteMayComeOnAnyConnectionInAnyOrderAndBeforeTheirRecord() throws Exception {
     byte[] data = random(LENGTH);
     long address = cuda.allocate(LENGTH);
     chunk(second, 1, 2 * CHUNK, part(data, 2 * CHUNK));
@@ -139,15 +139,13 @@ class DataConnectionsTest {
     cuda.async("graftWrite", with(flag, 4, 0), new byte[] {1, 0, 0, 0});
   }
 
-  /**
-   * Each buffer is used several times, and what is done with one the connections' threads wait for.
-   */
+  /** Each buffer is used several times, while the connections' threads wait for its copy. */
   @Test
-  void aWriteMayHaveMorePiecesThanThereAreBuffers() throws Exception {
+  void aWriteMayHaveMoreChunksThanThereAreBuffers() throws Exception {
     int length = 40 * CHUNK;
     byte[] data = random(length);
     long address = cuda.allocate(length);
-    long flag = block(7); // so that the data does not go straight to its place
+    long flag = block(7); // so that the data is not received directly into its destination
     cuda.onDataConnections("graftWrite", with(address, length, 0));
     Thread half =
         new Thread(
@@ -174,7 +172,7 @@ class DataConnectionsTest {
     }
   }
 
-  /** Data must not reach memory that a kernel before it on its stream is still to use. */
+  /** Data must not reach memory that an earlier kernel on its stream has yet to use. */
   @Test
   void aWriteComesAfterTheKernelsBeforeItOnItsStream() throws Exception {
     byte[] data = random(LENGTH);
@@ -197,12 +195,12 @@ class DataConnectionsTest {
     }
   }
 
-  /** A later one's data may be there first. */
+  /** The data of a later transfer may arrive first. */
   @Test
   void writesThroughBuffersTakeEffectInTheirOrder() throws Exception {
     long address = cuda.allocate(CHUNK);
     long other = cuda.allocate(CHUNK);
-    long flag = block(7); // so that the data does not go straight to its place
+    long flag = block(7); // so that the data is not received directly into its destination
     byte[] data = random(CHUNK);
     for (long to : new long[] {address, other, address}) {
       cuda.onDataConnections("graftWrite", with(to, CHUNK, 0));
@@ -217,7 +215,10 @@ class DataConnectionsTest {
     assertThat(cuda.wire.answer().result()).isZero();
   }
 
-  /** A later one's data may come first: it waits, part by part, for the one before. */
+  /**
+   * The data of a later transfer may arrive first. It waits, chunk by chunk, for the earlier
+   * transfer.
+   */
   @Test
   void writesStraightToMemoryThatOverlapTakeEffectInTheirOrder() throws Exception {
     long address = cuda.allocate(3 * CHUNK);
@@ -234,7 +235,7 @@ class DataConnectionsTest {
               }
             });
     later.start();
-    later.join(100); // its data is with the server, or waits for it
+    later.join(100); // its data has reached the server, or waits for it
     chunk(first, 1, CHUNK, new byte[CHUNK]);
     chunk(first, 1, 0, new byte[CHUNK]);
     later.join();
@@ -250,7 +251,7 @@ class DataConnectionsTest {
   void writesThatAreBegunTogetherEndInTheirOrderAndBeforeWhatFollows() throws Exception {
     long address = cuda.allocate(LENGTH);
     cuda.function(1, "store");
-    for (int write = 0; write < 100; write++) { // more than may be begun at once
+    for (int write = 0; write < 100; write++) { // more transfers than may have begun at once
       cuda.onDataConnections("graftWrite", with(address, CHUNK, 0));
     }
     cuda.launch(1, 0, longs(address, 4711));
@@ -268,17 +269,17 @@ class DataConnectionsTest {
   }
 
   @Test
-  void theLanesShareAReadAndItsReplyComesAfterItsAnnouncements() throws Exception {
-    readOnLanes();
+  void theConnectionsShareAReadAndItsReplyComesAfterItsAnnouncements() throws Exception {
+    readOnDataConnections();
   }
 
   @Test
   void soTheyDoWhileAKernelRuns() throws Exception {
     block(7);
-    readOnLanes();
+    readOnDataConnections();
   }
 
-  private void readOnLanes() throws Exception {
+  private void readOnDataConnections() throws Exception {
     byte[] data = random(LENGTH);
     long address = cuda.allocate(LENGTH);
     cuda.async("graftWrite", with(address, LENGTH, 0), data);
@@ -309,7 +310,7 @@ class DataConnectionsTest {
     }
     assertThat(announced).isEqualTo(LENGTH);
     assertThat(answer).returns(slot, WireClient.Answer::slot).returns(0, WireClient.Answer::result);
-    // The reply may come before the data: the session has to live until it is there.
+    // The reply may come before the data; the session has to live until the data has arrived.
     while (bytes.get() < LENGTH && Stream.of(takers).anyMatch(Thread::isAlive)) {
       Thread.onSpinWait();
     }
@@ -321,7 +322,7 @@ class DataConnectionsTest {
   }
 
   @Test
-  void theImageOfAModuleMayComeOnLanes() throws Exception {
+  void theImageOfAModuleMayComeOnDataConnections() throws Exception {
     byte[] image =
         Arrays.copyOf(
             "good image\0".getBytes(java.nio.charset.StandardCharsets.US_ASCII), 2 * CHUNK);
@@ -332,7 +333,7 @@ class DataConnectionsTest {
   }
 
   @Test
-  void aPieceThatFitsNoTransferEndsTheSession() throws Exception {
+  void aChunkThatBelongsToNoTransferEndsTheSession() throws Exception {
     for (long[] wrong :
         new long[][] {
           {1, LENGTH - 10, 11}, // beyond the end
@@ -341,7 +342,7 @@ class DataConnectionsTest {
           {1, 0, LENGTH + 1},
           {1, 0, Long.MAX_VALUE},
           {1, Long.MAX_VALUE, 8},
-          {0, 0, 8}, // of a transfer that is over
+          {0, 0, 8}, // of a transfer that is complete
         }) {
       CudaClient other =
           new CudaClient(
@@ -360,11 +361,11 @@ class DataConnectionsTest {
             .isNotInstanceOf(CudaClient.CudaError.class);
       }
     }
-    // Another session does not notice.
+    // Other sessions are not affected.
     assertThat(cuda.call("cuMemGetInfo_v2", with(1, 1)).limit()).isEqualTo(16);
   }
 
-  /** What the server says of itself now. */
+  /** The server's current metrics. */
   private static String metrics() throws IOException {
     ListenAddress.Tcp address = (ListenAddress.Tcp) server.metricsAddress().orElseThrow();
     java.net.URI page = java.net.URI.create("http://127.0.0.1:" + address.port() + "/metrics");
@@ -387,13 +388,13 @@ class DataConnectionsTest {
     connection.close();
     other.close();
     while (!metrics().contains("graft_sessions 1\n")) {
-      Thread.onSpinWait(); // the test's own time limit ends it
+      Thread.onSpinWait(); // ended by the test's own time limit
     }
     assertThat(cuda.call("cuMemGetInfo_v2", with(1, 1)).limit()).isEqualTo(16);
   }
 
   @Test
-  void theTokenAloneOpensNoLaneOfASession() {
+  void theTokenAloneOpensNoDataConnectionOfASession() {
     assertThatThrownBy(
             () ->
                 cuda.wire.connection(

@@ -15,9 +15,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A driver whose device memory is the process's own. Streams run in the background, one after
- * another each, so that waiting is real. Kernels: {@code store(u64 address, u32 value)} writes the
- * value; {@code block(u64 address)} holds its stream until the u32 there is not 0.
+ * A driver whose device memory is memory of this process. Each stream runs in order in the
+ * background, so that waits are real. Kernels: {@code store(u64 address, u32 value)} writes the
+ * value; {@code block(u64 address)} blocks its stream until the u32 at the address is not 0.
  */
 public final class FakeCuda implements CudaDevice {
   static final long TOTAL = 1L << 30;

@@ -6,7 +6,7 @@ import graft.remoting.device.Memory;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A fake GPU that says of itself that adapters reach its memory, and how. */
+/** A fake GPU that reports whether and how adapters can access its memory. */
 public final class GpuWithRdma extends ForwardingDevice {
   public int supported = 1;
   public int flushOptions = 1;

@@ -13,9 +13,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * A client in a guest that shares memory with the server, for tests; what the guest sees as a PCI
- * device is the file itself. Written from client/src/transport/ring.h and not from the server's
- * code.
+ * A client in a guest that shares memory with the server; the file itself stands for the guest's
+ * PCI device. It is written from client/src/transport/ring.h and not from the server's code.
  */
 public final class GuestMemoryClient implements AutoCloseable {
   static final int REQUESTS = 4096;
@@ -27,7 +26,7 @@ public final class GuestMemoryClient implements AutoCloseable {
   private static final int TAIL = 64;
   private static final int ASLEEP = 128;
 
-  /** Nothing of the worker is there. */
+  /** The worker has nothing at these addresses. */
   private static final long BASE = 0x210000000000L;
 
   private final WireClient wire;
@@ -82,7 +81,7 @@ public final class GuestMemoryClient implements AutoCloseable {
     }
   }
 
-  /** Where its rings begin, in this process. */
+  /** Returns the address of its rings in this process. */
   long rings() {
     return rings;
   }
@@ -92,7 +91,7 @@ public final class GuestMemoryClient implements AutoCloseable {
     return ended;
   }
 
-  /** Ends the connection; who waits for an answer learns it. */
+  /** Ends the connection, which also ends every wait for an answer. */
   void hangUp() throws IOException {
     wire.close();
   }
@@ -107,7 +106,7 @@ public final class GuestMemoryClient implements AutoCloseable {
     }
   }
 
-  /** The answer's payload to one record of the echo device. */
+  /** Returns the payload of the echo device's answer to one record. */
   byte[] call(int function, byte[] payload) throws IOException {
     byte[] record =
         WireClient.little(16 + payload.length)
@@ -127,7 +126,7 @@ public final class GuestMemoryClient implements AutoCloseable {
     return take(size - 16);
   }
 
-  /** Writes with its own idea of the positions: what stands in the memory may be scribbled over. */
+  /** Writes at its own positions, because the positions in the memory may have been overwritten. */
   private void put(byte[] bytes) throws IOException {
     for (byte one : bytes) {
       Memory.putByte(rings + REQUESTS_DATA + sent++ % RING, one);

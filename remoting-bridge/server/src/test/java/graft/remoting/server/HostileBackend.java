@@ -18,17 +18,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A worker that a guest has taken over: it says to the server what it likes, and tries to get out
- * of its jail.
+ * A worker that a guest has compromised: it sends the server arbitrary messages and tries to escape
+ * from its jail.
  */
 public final class HostileBackend implements Backend {
-  /** Parameter: a packet for the server, which is sent as it is. */
+  /** Parameter: a packet, which is sent to the server unchanged. */
   static final int SAY = 0;
 
-  /** Parameter: an attempt, as text of words; answers with what came of it, as text. */
+  /** Parameter: an attempt, as text; answers with the outcome, as text. */
   static final int TRY = 1;
 
-  /** In a jail, the connection to the server. */
+  /** In a jail, the descriptor of the connection to the server. */
   private static final int SERVER = 3;
 
   private static final Function SYSCALL = NativeLibrary.getInstance("c").getFunction("syscall");
@@ -107,7 +107,7 @@ public final class HostileBackend implements Backend {
       }
     }
 
-    /** A system call with numbers, or text behind a quotation mark. */
+    /** A system call with numbers, or with text after a quotation mark. */
     private static String call(String[] words) {
       Object[] arguments = new Object[words.length - 1];
       for (int i = 0; i < arguments.length; i++) {

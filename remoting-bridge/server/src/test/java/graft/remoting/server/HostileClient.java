@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Directs a {@link HostileBackend}. */
+/** Controls a {@link HostileBackend}. */
 final class HostileClient implements AutoCloseable {
   private final WireClient client;
 
@@ -18,7 +18,7 @@ final class HostileClient implements AutoCloseable {
     return new HostileClient(WireClient.session(address, name, token));
   }
 
-  /** What came of an attempt. */
+  /** Returns the outcome of an attempt. */
   String attempt(String what) throws IOException {
     try {
       return ask(HostileBackend.TRY, what.getBytes(StandardCharsets.UTF_8));
@@ -27,7 +27,7 @@ final class HostileClient implements AutoCloseable {
     }
   }
 
-  /** Says it to the server. */
+  /** Has the worker send a packet to the server. */
   String say(byte[] packet) throws IOException {
     return ask(HostileBackend.SAY, packet);
   }

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A guest that writes what it likes into its shared memory while its sessions run: they may end,
- * but no worker crashes, and another guest notices nothing.
+ * A guest that overwrites its shared memory while its sessions run: its sessions may end, but no
+ * worker crashes, and other guests are not affected.
  */
 @Timeout(120)
 class HostileGuestTest {
@@ -49,7 +49,7 @@ class HostileGuestTest {
   private static Path bobMemory;
   private static ServerFixture fixture;
 
-  /** What the guest writes to: each field of the rings' part, then all of it. */
+  /** The targets of the writes: each field of the rings' part, then all of it. */
   enum Target {
     MARK(0, 16),
     REQUESTS_HEAD(GuestMemoryClient.REQUESTS, 8, true),
@@ -70,7 +70,7 @@ class HostileGuestTest {
       this(offset, bytes, false);
     }
 
-    /** One after which the session must have ended. */
+    /** A write after which the session must have ended. */
     Target(int offset, int bytes, boolean ends) {
       this.offset = offset;
       this.bytes = bytes;
@@ -162,7 +162,7 @@ class HostileGuestTest {
                   alice.call(EchoBackend.ECHO, payload(i));
                 }
               } catch (IOException | RuntimeException e) {
-                // As it deserves.
+                // The session ends, as it should.
               }
             });
     honest.start();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A worker that a guest has taken over talks to the server. Others do not notice. */
+/** A compromised worker sends messages to the server. Others are not affected. */
 @Timeout(120)
 class HostileWorkerTest {
   @TempDir static Path folder;
@@ -48,7 +48,7 @@ class HostileWorkerTest {
     return HostileClient.session(fixture.address(), "bob", ServerFixture.BOB);
   }
 
-  /** Says it, and then goes on until the server has ended the worker. */
+  /** Sends a message, and goes on until the server has killed the worker. */
   private static void assertEndedBy(byte[] packet) throws Exception {
     try (HostileClient bob = bob()) {
       HostileClient alice = alice();
@@ -109,7 +109,7 @@ class HostileWorkerTest {
             alice.say(packet);
           }
         } catch (IOException e) {
-          // It was ended.
+          // The worker was killed.
         }
         alice.close();
       }
@@ -117,7 +117,7 @@ class HostileWorkerTest {
     }
   }
 
-  /** The server answers each question, and nobody reads the answers. */
+  /** The server answers each request, and nobody reads the answers. */
   @Test
   void oneThatAsksAndDoesNotListenIsNotWaitedFor() throws Exception {
     try (HostileClient bob = bob()) {
@@ -128,7 +128,7 @@ class HostileWorkerTest {
           alice.say(question);
         }
       } catch (IOException e) {
-        // It was ended.
+        // The worker was killed.
       }
       assertThat(bob.attempt("write /tmp/mine")).isEqualTo("DONE");
       alice().close();
@@ -164,7 +164,7 @@ class HostileWorkerTest {
         "worker 1");
     assertThat(log.toString(StandardCharsets.UTF_8))
         .startsWith("line 0 yy")
-        .contains("worker 1 wrote too much: ")
+        .contains("worker 1 exceeded the limit of its log: ")
         .hasSizeLessThan(70_000);
   }
 }

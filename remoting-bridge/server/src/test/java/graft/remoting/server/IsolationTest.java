@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a machine gives for jails, and what is made of it. */
+/** The parts of a jail that a host allows, and the jail that is built from them. */
 @Timeout(60)
 class IsolationTest {
   @TempDir Path folder;
@@ -146,7 +146,7 @@ class IsolationTest {
     assertThat(folder).isDirectoryNotContaining("glob:**graft-jail-*-*");
   }
 
-  /** A folder stands for the kernel's hierarchy. */
+  /** A folder stands for the kernel's cgroup hierarchy. */
   @Test
   void cgroupsAreDividedWithTheirControllers() throws Exception {
     assertThatThrownBy(() -> WorkerCgroups.open(folder)).hasMessageContaining("version 2");

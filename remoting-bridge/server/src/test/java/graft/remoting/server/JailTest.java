@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a worker that a guest has taken over cannot do. The worker is a real one, in its jail, with
- * its filter of system calls; the code that runs in it is hostile.
+ * What a compromised worker cannot do. The worker is real, in its jail and with its filter of
+ * system calls; the code that runs in it is hostile.
  */
 @Timeout(120)
 class JailTest {
@@ -175,7 +175,7 @@ class JailTest {
     }
   }
 
-  /** The numbers of other architectures would lead past the list. */
+  /** The numbers of other architectures would not be in the list. */
   @Test
   void aCallOfAnotherArchitectureEndsIt() throws Exception {
     HostileClient alice = alice();

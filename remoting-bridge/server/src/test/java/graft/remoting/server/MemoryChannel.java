@@ -7,7 +7,7 @@ import graft.remoting.server.connection.Channel;
 import graft.remoting.server.connection.DataConnections;
 import java.util.Random;
 
-/** Takes answers and checks them; gives random bulk data. */
+/** Receives and checks answers, and supplies random bulk data. */
 public final class MemoryChannel implements Channel {
   private final Random random;
   private final long reply = Memory.allocate(MAX_RECORD);
@@ -78,6 +78,6 @@ public final class MemoryChannel implements Channel {
 
   @Override
   public void close() {
-    // The memory stays: a waiter may still use it.
+    // The memory is not freed, because a waiter may still use it.
   }
 }

@@ -15,7 +15,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Which packages of the server may use which: everything that is not here is an error. */
+/** Which packages of the server may use which others. Any use that is not listed is an error. */
 class PackagesTest {
   private static final String ROOT = "graft.remoting.server";
   private static final int MOST_CLASSES = 30;
@@ -23,7 +23,7 @@ class PackagesTest {
   /** From each package, the packages that it may use. */
   private static final Map<String, String> ALLOWED =
       Map.ofEntries(
-          // What all others stand on.
+          // The packages that all others build on.
           Map.entry("system", ""),
           Map.entry("protocol", "system"),
           Map.entry("exchange", "system"),
@@ -56,7 +56,7 @@ class PackagesTest {
               "worker",
               "backend connection control exchange protocol session session.state system"
                   + " transport"),
-          // What starts the two.
+          // The packages that start the two.
           Map.entry("", "accept control jail pool session.call system transport worker"));
 
   private static final JavaClasses CLASSES =

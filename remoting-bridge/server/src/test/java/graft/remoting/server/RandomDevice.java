@@ -5,7 +5,7 @@ import graft.remoting.device.Memory;
 import java.lang.reflect.Proxy;
 import java.util.Random;
 
-/** A device that answers at random and touches nothing. */
+/** A device that returns random results and does not access memory. */
 public final class RandomDevice {
   private RandomDevice() {}
 
@@ -29,7 +29,7 @@ public final class RandomDevice {
                   Memory.free((long) arguments[0]);
                   return 0;
                 }
-                // Objects that are not 0, so that they get ids.
+                // Objects are not 0, so that they get ids.
                 case "cuStreamCreate", "cuEventCreate", "cuGraphCreate" -> {
                   Memory.putLong((long) arguments[0], random.nextInt(1000) + 1);
                   return 0;

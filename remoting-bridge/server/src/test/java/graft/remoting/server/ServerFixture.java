@@ -27,7 +27,7 @@ final class ServerFixture implements AutoCloseable {
     return new ServerFixture(GraftServer.start(change.apply(config(folder)).build()));
   }
 
-  /** One whose device is of another kind than {@code echo}. */
+  /** A server whose device is of another kind than {@code echo}. */
   static ServerFixture start(Path folder, String device, UnaryOperator<ServerConfig.Builder> change)
       throws IOException, ServerException {
     return new ServerFixture(GraftServer.start(change.apply(config(folder, device)).build()));
@@ -57,7 +57,7 @@ final class ServerFixture implements AutoCloseable {
     return file;
   }
 
-  /** Replaces the tokens file, at once, by one with a single name. */
+  /** Replaces the tokens file atomically with one that has a single name. */
   static void rewrite(Path folder, String name, byte[] token) throws IOException {
     Path file = folder.resolve("tokens.new");
     Files.writeString(file, name + " " + HexFormat.of().formatHex(token) + "\n");

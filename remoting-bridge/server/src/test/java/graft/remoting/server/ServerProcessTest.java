@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The server as a process of its own: signals, and what it leaves behind. */
+/** The server as a process of its own: signals, and the files that it leaves behind. */
 @Timeout(60)
 class ServerProcessTest {
   @TempDir Path folder;
@@ -90,7 +90,7 @@ class ServerProcessTest {
       assertEnd(workers);
       assertThatThrownBy(() -> client.receive(1)).isInstanceOf(IOException.class);
     }
-    // And another server takes the address over.
+    // Another server can then use the address.
     server.waitFor();
     try (Listener next = Listener.open(new ListenAddress.Unix(socket))) {
       assertThat(next.address()).isEqualTo(address);

@@ -7,7 +7,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 
-/** The server knows the software device by its border alone. */
+/** The server uses only the public interface of the software device. */
 @AnalyzeClasses(
     packages = "graft.remoting.server",
     importOptions = ImportOption.DoNotIncludeTests.class)

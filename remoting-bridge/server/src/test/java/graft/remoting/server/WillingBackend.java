@@ -15,13 +15,13 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A device that does whatever it is asked for, and nothing: a record that it gets succeeds, so that
- * one that fails was refused before it.
+ * A device that accepts every call and does nothing: a record that reaches it succeeds, so that a
+ * record that fails was refused before.
  */
 public final class WillingBackend implements Backend {
   private static final int NOT_A_POINTER = CudaResult.INVALID_VALUE;
 
-  /** First parameters that are results, where a name does not say so. */
+  /** First parameters that are results although their names do not say so. */
   private static final Set<String> GIVING =
       Set.of(
           "cuModuleLoadDataEx",

@@ -15,7 +15,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 
-/** A client of the wire for tests, written from its description and not from the server's code. */
+/** A client of the wire protocol, written from its description and not from the server's code. */
 public final class WireClient implements AutoCloseable {
   private final SocketChannel socket;
   private long sessionId;
@@ -28,7 +28,7 @@ public final class WireClient implements AutoCloseable {
   /** An answer of the server. */
   record Answer(int kind, int slot, int result, Bytes payload) {}
 
-  /** What WELCOME (or a refusal) says. */
+  /** The contents of WELCOME, or of a refusal. */
   record Welcome(int status, long sessionId, Bytes proof, String message) {}
 
   public static WireClient connect(ListenAddress address) throws IOException {
@@ -65,7 +65,7 @@ public final class WireClient implements AutoCloseable {
     return connection(address, name, sessionSecret, connection);
   }
 
-  /** Another connection of this session by one that shows something else than its secret. */
+  /** Opens a further connection of this session with a secret that is not the session's. */
   WireClient connection(ListenAddress address, String name, byte[] secret, int connection)
       throws IOException {
     WireClient client = connect(address);

@@ -8,7 +8,7 @@ import graft.remoting.software.memory.Native;
 import graft.remoting.software.object.CudaArray;
 import graft.remoting.software.object.Handles;
 
-/** Copies in two and three dimensions, as a program describes them. */
+/** Copies in two and three dimensions, by the descriptors of a program. */
 final class BlockCopies {
   private final Handles handles;
   private final Ranges ranges;

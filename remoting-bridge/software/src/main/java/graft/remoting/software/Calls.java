@@ -14,7 +14,7 @@ final class Calls {
 
   private volatile boolean initialized;
 
-  /** From cuInit on other calls are possible. */
+  /** Allows all calls, after cuInit. */
   void initialize() {
     initialized = true;
   }
@@ -45,7 +45,7 @@ final class Calls {
       LOG.error("out of memory on the server: {}", e.getMessage());
       return CudaResult.OUT_OF_MEMORY;
     } catch (RuntimeException | LinkageError | StackOverflowError e) {
-      LOG.error("error of the software device itself", e);
+      LOG.error("internal error of the software device", e);
       return CudaResult.UNKNOWN;
     }
   }

@@ -110,7 +110,7 @@ final class CaptureFunctions implements CaptureApi {
         });
   }
 
-  /** The handles of the frontier, in memory that lives as long as the process, as CUDA's does. */
+  /** Returns the handles of the frontier in memory that is never freed, as in CUDA's driver. */
   private static long dependencyArray(Capture capture) {
     long array = UNSAFE.allocateMemory(8L * (capture.frontier().size() + 1));
     int i = 0;

@@ -15,7 +15,8 @@ import graft.remoting.software.object.Streams;
 /** CUDA driver API: the copies of "Memory Management". */
 final class CopyFunctions implements CopyApi {
   /**
-   * Copies from pageable memory up to this size are taken at once, so that the call need not wait.
+   * Copies from pageable memory of up to this size are staged immediately, so that the call need
+   * not wait.
    */
   private static final int STAGED = 64 << 10;
 
@@ -44,7 +45,8 @@ final class CopyFunctions implements CopyApi {
         () -> {
           check(to, from, bytes, toDevice, fromDevice);
           if (ranges.isReserved(to) && ranges.isReserved(from)) {
-            // Between device memory the host waits for nothing ("API synchronization behavior").
+            // The host does not wait for copies between device memory ("API synchronization
+            // behavior").
             streams.runLater(GraphNode.Type.MEMCPY, copyBody(to, from, bytes));
           } else {
             streams.runNow(GraphNode.Type.MEMCPY, copyBody(to, from, bytes));
@@ -75,7 +77,7 @@ final class CopyFunctions implements CopyApi {
           if (s.capture() != null || bytes == 0) {
             streams.submit(s, GraphNode.Type.MEMCPY, copyBody(to, from, bytes));
           } else if (!ranges.isDevice(to, bytes)) {
-            // To pageable memory: the call returns when the copy is done (CUDA driver API, "API
+            // A copy to pageable memory returns when it has finished (CUDA driver API, "API
             // synchronization behavior").
             s.context().runInOrder(s, () -> Native.copy(from, to, bytes));
             checkError(s.context());
@@ -184,7 +186,7 @@ final class CopyFunctions implements CopyApi {
                     true)));
   }
 
-  /** Hands on the result of a call inside a call. */
+  /** Passes on the result of a call that was made within a call. */
   private static void pass(int result) {
     if (result != 0) {
       throw new CudaException(result, "copy failed");

@@ -4,12 +4,12 @@ import graft.remoting.software.image.Fatbin;
 import graft.remoting.software.image.ImageException;
 import java.nio.charset.StandardCharsets;
 
-/** What can be said about device code without loading it. */
+/** Inspects device code without loading it. */
 public final class DeviceCode {
   private DeviceCode() {}
 
   /**
-   * Whether code may use a function. Compressed PTX is looked into.
+   * Returns whether code may use a function. Compressed PTX is decompressed and searched.
    *
    * @param image a fat binary, an ELF file or PTX
    * @return true also for an image that cannot be read

@@ -26,7 +26,7 @@ final class FillFunctions implements FillApi {
           if (ranges.isReserved(address)) {
             streams.runLater(GraphNode.Type.MEMSET, body);
           } else {
-            // Host memory: the call returns when it is filled ("API synchronization behavior").
+            // A fill of host memory returns when it has finished ("API synchronization behavior").
             streams.runNow(GraphNode.Type.MEMSET, body);
           }
         });

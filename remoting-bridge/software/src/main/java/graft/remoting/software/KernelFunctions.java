@@ -22,7 +22,7 @@ final class KernelFunctions implements FunctionApi {
   private final Handles handles;
   private final Kernels kernels;
 
-  /** Zero-terminated names that the driver owns, by text. */
+  /** Zero-terminated names owned by the driver, by their text. */
   private final Map<String, Long> names = new ConcurrentHashMap<>();
 
   KernelFunctions(Calls calls, Handles handles, Kernels kernels) {

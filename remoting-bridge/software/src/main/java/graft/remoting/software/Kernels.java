@@ -10,7 +10,7 @@ import graft.remoting.software.object.Library;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Kernels and functions by their handles; each may stand where the other is asked for. */
+/** Kernels and functions by their handles. CUDA accepts each in the place of the other. */
 final class Kernels {
   private final Gpus gpus;
   private final Handles handles;
@@ -51,7 +51,10 @@ final class Kernels {
         : function(handle).program();
   }
 
-  /** A kernel's function on a device: in the current context or the device's primary one. */
+  /**
+   * Returns a kernel's function on a device: in the current context, or else in the device's
+   * primary context.
+   */
   FunctionRef onDevice(long handle, int device) {
     Library.Kernel kernel = handles.get(handle, Library.Kernel.class);
     Context current = contexts.stack().peek();

@@ -31,7 +31,7 @@ final class Launches {
     this.kernels = kernels;
   }
 
-  /** A launch as asked for. */
+  /** The parameters of a launch call. */
   record Request(
       long function,
       int[] grid,
@@ -41,7 +41,7 @@ final class Launches {
       long extra,
       LaunchAttributes attributes) {}
 
-  /** Checks a launch, takes its parameters, and gives what runs it. */
+  /** Checks a launch, copies its parameters, and returns the task that runs it. */
   Runnable prepare(Request r, Context context) {
     FunctionRef f = kernels.function(r.function);
     int[] cluster = f.cluster(r.attributes.cluster());
@@ -65,7 +65,7 @@ final class Launches {
     };
   }
 
-  /** Makes the kernel's code if it is new, so that the caller learns if that cannot be done. */
+  /** Compiles the kernel if it is new, so that the caller gets the error if that fails. */
   private static void compile(FunctionRef f) {
     try {
       f.kernel().code();
@@ -98,7 +98,7 @@ final class Launches {
         "too much shared memory: the kernel may have " + f.maxDynamicShared() + " bytes more");
     require(
         r.grid[0] % cluster[0] == 0 && r.grid[1] % cluster[1] == 0 && r.grid[2] % cluster[2] == 0,
-        "the grid is no whole number of clusters");
+        "the grid is not a whole number of clusters");
     long blocks = (long) r.grid[0] * r.grid[1] * r.grid[2];
     if (r.attributes.cooperative()
         && blocks
@@ -109,7 +109,7 @@ final class Launches {
     }
   }
 
-  /** Packs parameters given by pointers, or takes the packed buffer of {@code extra}. */
+  /** Packs parameters given by pointers, or copies the packed buffer of {@code extra}. */
   private static byte[] parameters(Program program, long pointers, long extra) {
     byte[] packed = new byte[program.parameterBytes()];
     long base = Unsafe.ARRAY_BYTE_BASE_OFFSET;

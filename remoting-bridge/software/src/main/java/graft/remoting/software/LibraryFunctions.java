@@ -89,7 +89,7 @@ final class LibraryFunctions implements LibraryApi {
         });
   }
 
-  /** All of its memory is the host's. */
+  /** On this device all managed memory is host memory. */
   @Override
   public int cuLibraryGetManaged(long address, long bytes, long library, long name) {
     return cuLibraryGetGlobal(address, bytes, library, name);

@@ -11,7 +11,7 @@ import graft.remoting.software.object.GraphNode;
 import graft.remoting.software.object.HostCall;
 import graft.remoting.software.object.LaunchAttributes;
 
-/** What the nodes of graphs do, by the parameters that a program gives. */
+/** The work of graph nodes, by the parameters that a program gives. */
 final class NodeBodies {
   private final Contexts contexts;
   private final Launches launches;
@@ -58,7 +58,7 @@ final class NodeBodies {
     return () -> HostCall.run(function, userData);
   }
 
-  /** What runs a node of that type with those parameters of CUgraphNodeParams. */
+  /** Returns the task for a node with these CUgraphNodeParams. */
   private Runnable body(long parameters) {
     long p = parameters + 16;
     return switch (UNSAFE.getInt(parameters)) {

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * CUDA driver API: "Stream Ordered Memory Allocator". An address is given at once, which is an
+ * CUDA driver API: "Stream Ordered Memory Allocator". Memory is allocated immediately, which is an
  * order that CUDA allows.
  */
 final class PoolFunctions implements PoolApi {
@@ -104,13 +104,16 @@ final class PoolFunctions implements PoolApi {
         });
   }
 
-  /** CUmemPool_attribute: what is freed goes at once, whatever the threshold. */
+  /** Sets a CUmemPool_attribute. Memory is freed immediately, whatever the release threshold. */
   @Override
   public int cuMemPoolSetAttribute(long pool, int attribute, long value) {
     return calls.run(() -> pool(pool).attributes().put(attribute, UNSAFE.getLong(value)));
   }
 
-  /** Attributes 1 to 3 are of 32 bits and are on, as CUDA has them; the others count bytes. */
+  /**
+   * Returns an attribute. Attributes 1 to 3 have 32 bits and are on, as in CUDA; the others count
+   * bytes.
+   */
   @Override
   public int cuMemPoolGetAttribute(long pool, int attribute, long value) {
     return calls.run(

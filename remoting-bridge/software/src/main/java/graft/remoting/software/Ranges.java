@@ -6,7 +6,7 @@ import graft.remoting.software.exec.DeviceFault;
 import graft.remoting.software.object.Contexts;
 import graft.remoting.software.object.Gpus;
 
-/** Which ranges of addresses the devices know. */
+/** The ranges of addresses that the devices know. */
 final class Ranges {
   private final Gpus gpus;
   private final Contexts contexts;
@@ -16,21 +16,28 @@ final class Ranges {
     this.contexts = contexts;
   }
 
-  /** Whether it is memory of any device: a pointer of the unified address space says of which. */
+  /**
+   * Returns whether the range is memory of any device: in the unified address space a pointer
+   * identifies its device.
+   */
   boolean isDevice(long address, long bytes) {
     return contexts.memory().contains(address, bytes)
         || gpus.all().stream()
             .anyMatch(gpu -> gpu.reserves(address) && gpu.memory().contains(address, bytes));
   }
 
-  /** Whether kernels of some device may access all of a range, its memory or registered host's. */
+  /**
+   * Returns whether kernels of some device may access the whole range, which is device memory or
+   * registered host memory.
+   */
   private boolean isKnown(long address, long bytes) {
     return gpus.all().stream().anyMatch(gpu -> gpu.memory().contains(address, bytes));
   }
 
   /**
-   * Work on memory that CUDA knows must find it still there: a graph may run it after the memory
-   * was unmapped or unregistered, when something else of this process may lie there.
+   * Wraps work on memory that CUDA knows with a check that the memory still exists. A graph may run
+   * the work after the memory was unmapped or unregistered, when other data of this process may be
+   * at the same address.
    */
   Runnable onlyWhileKnown(long address, long bytes, Runnable body) {
     if (bytes == 0 || !isKnown(address, bytes)) {
@@ -40,13 +47,16 @@ final class Ranges {
       if (!isKnown(address, bytes)) {
         throw new DeviceFault(
             DeviceFault.ILLEGAL_ADDRESS,
-            bytes + " bytes at 0x" + Long.toHexString(address) + " are no longer there");
+            bytes
+                + " bytes at 0x"
+                + Long.toHexString(address)
+                + " are no longer mapped or registered");
       }
       body.run();
     };
   }
 
-  /** Whether the address lies in some device's memory, allocated or not. */
+  /** Returns whether the address lies in some device's reservation, allocated or not. */
   boolean isReserved(long address) {
     return gpus.all().stream().anyMatch(gpu -> gpu.reserves(address));
   }
@@ -54,10 +64,13 @@ final class Ranges {
   void checkDevice(long address, long bytes) {
     require(
         bytes == 0 || isDevice(address, bytes),
-        bytes + " bytes at 0x" + Long.toHexString(address) + " are no device memory");
+        bytes + " bytes at 0x" + Long.toHexString(address) + " are not device memory");
   }
 
-  /** In the unified address space a host pointer is as good as a device pointer. */
+  /**
+   * Checks a range of device or host memory: in the unified address space both kinds of pointers
+   * are allowed.
+   */
   void checkAny(long address, long bytes) {
     require(
         bytes == 0 || address != 0 && (!isReserved(address) || isDevice(address, bytes)),

@@ -20,8 +20,8 @@ import graft.remoting.software.object.Pool;
 import graft.remoting.software.object.SharedEvent;
 
 /**
- * CUDA driver API: what several processes use together. Pools are all alike here, so that the
- * handle of a pool is any descriptor, and its memory is shared as other memory is.
+ * CUDA driver API: sharing between processes. All pools of this device are alike, so that any
+ * descriptor serves as the handle of a pool, and a pool's memory is shared like other memory.
  */
 final class SharingFunctions implements SharingApi {
   private static final int POSIX_FILE_DESCRIPTOR = 1;
@@ -48,7 +48,7 @@ final class SharingFunctions implements SharingApi {
           Gpu gpu = contexts.current().gpu();
           handles.all(Context.class).stream()
               .filter(c -> c.gpu() == gpu)
-              .forEach(Context::awaitAll); // its pages change places
+              .forEach(Context::awaitAll); // the pages of the memory are replaced
           SharedFile file = memory.shared();
           if (file == null) {
             throw new CudaException(CudaResult.OUT_OF_MEMORY, "no memory that can be shared");
@@ -142,7 +142,7 @@ final class SharingFunctions implements SharingApi {
         () -> {
           require(type == POSIX_FILE_DESCRIPTOR, "handles of type " + type);
           VirtualMemory.Physical made = contexts.memory().virtual().adopt((int) descriptor);
-          require(made != null, "no descriptor of memory, or more than there is");
+          require(made != null, "not a descriptor of memory, or the memory is smaller");
           putLong(handle, handles.add(made));
         });
   }

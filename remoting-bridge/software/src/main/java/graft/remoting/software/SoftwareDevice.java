@@ -114,7 +114,7 @@ public final class SoftwareDevice implements ComposedDevice, HandleFiles, AutoCl
         config.output());
   }
 
-  /** Makes a device; its memory is reserved when a context is made. */
+  /** Creates a device. Its memory is reserved when the first context is created. */
   public static SoftwareDevice create(SoftwareDeviceConfig config) {
     return new SoftwareDevice(config);
   }

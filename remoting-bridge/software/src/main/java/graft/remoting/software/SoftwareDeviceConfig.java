@@ -8,14 +8,14 @@ import java.io.UncheckedIOException;
 import java.util.function.Consumer;
 
 /**
- * What a software device is to be.
+ * The properties of a software device.
  *
- * @param memoryBytes device memory of each device, in bytes
- * @param deviceCount number of devices
- * @param computeMajor major number of the compute capability: PTX for newer ones is not taken
+ * @param memoryBytes the memory of each device, in bytes
+ * @param deviceCount the number of devices
+ * @param computeMajor the major number of the compute capability: PTX for newer ones is refused
  * @param computeMinor its minor number
- * @param threads cores that a kernel uses at most
- * @param output takes what kernels write
+ * @param threads the largest number of cores that a kernel uses
+ * @param output receives the text that kernels write
  */
 public record SoftwareDeviceConfig(
     long memoryBytes,
@@ -47,9 +47,9 @@ public record SoftwareDeviceConfig(
   }
 
   /**
-   * One device of compute capability 9.0 with 1 GiB on all cores. Kernels print to {@code
-   * System.out}; failed assertions go to the process's descriptor of standard error, as CUDA's do,
-   * and not to {@code System.err}, which may be a log.
+   * Returns one device of compute capability 9.0 with 1 GiB that uses all cores. Kernels print to
+   * {@code System.out}. Failed assertions go to the process' descriptor of standard error, as in
+   * CUDA, and not to {@code System.err}, which may be a log.
    */
   public static SoftwareDeviceConfig defaults() {
     return new SoftwareDeviceConfig(
@@ -94,10 +94,10 @@ public record SoftwareDeviceConfig(
   }
 
   /**
-   * Says where the text that kernels write goes.
+   * Sets where the text that kernels write goes.
    *
-   * @param standard takes what they print
-   * @param error takes the messages of failed assertions
+   * @param standard receives what kernels print
+   * @param error receives the messages of failed assertions
    */
   public SoftwareDeviceConfig withOutput(Consumer<byte[]> standard, Consumer<byte[]> error) {
     return new SoftwareDeviceConfig(

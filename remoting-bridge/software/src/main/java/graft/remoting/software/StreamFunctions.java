@@ -255,7 +255,7 @@ final class StreamFunctions implements StreamApi {
         });
   }
 
-  /** The callback also runs when the context has failed: it is told so. */
+  /** Adds a callback. It is called even if the context has failed, with the error as its status. */
   @Override
   public int cuStreamAddCallback(long stream, long callback, long userData, int flags) {
     return calls.run(

@@ -18,7 +18,10 @@ import java.util.Arrays;
 
 /** CUDA driver API: arrays, "Texture Object Management", "Surface Object Management". */
 final class TextureFunctions implements TextureApi {
-  /** CUDA's largest, of an array of one dimension; products of three do not overflow. */
+  /**
+   * CUDA's largest size, which is that of a one-dimensional array; products of three sizes do not
+   * overflow.
+   */
   private static final long LARGEST_SIDE = 131_072;
 
   private static final int CLAMP = 1;
@@ -133,7 +136,7 @@ final class TextureFunctions implements TextureApi {
   private static Texture texture(CudaArray a, long desc) {
     Texture texture = planes(a, desc);
     if (a.isCubemap()) {
-      // Texels of a face do not mix with those of another, nor with its far side.
+      // Filtering does not mix texels of a face with those of another face or of its opposite edge.
       Arrays.fill(texture.addressModes(), CLAMP);
     }
     return texture;
@@ -236,7 +239,7 @@ final class TextureFunctions implements TextureApi {
     return calls.run(
         () -> {
           Context context = contexts.current();
-          context.awaitAll(); // kernels that were launched before still use it
+          context.awaitAll(); // kernels that were launched earlier still use it
           require(context.gpu().textures().remove(texture), "there is no such texture");
         });
   }

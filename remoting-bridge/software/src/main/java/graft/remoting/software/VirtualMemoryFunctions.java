@@ -44,7 +44,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
     require(
         UNSAFE.getInt(location) == ON_DEVICE
             && UNSAFE.getInt(location + 4) == contexts.current().gpu().ordinal(),
-        "memory of another place than this device");
+        "memory of another location than this device");
   }
 
   @Override
@@ -109,7 +109,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
           require(flags == 0, "unknown flags");
           require(
               bytes > 0 && bytes % VirtualMemory.GRANULARITY == 0 && Long.bitCount(alignment) <= 1,
-              "no whole number of granules, or no power of two");
+              "not a whole number of granules, or not a power of two");
           long start = contexts.memory().virtual().reserve(bytes, alignment);
           if (start == 0) {
             throw new CudaException(CudaResult.OUT_OF_MEMORY, "no addresses left");

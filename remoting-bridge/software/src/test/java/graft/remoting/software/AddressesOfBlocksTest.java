@@ -7,8 +7,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Addresses that follow from a thread's place in its block are checked once a block. What a thread
- * may and may not access does not depend on that.
+ * Addresses that follow from a thread's position in its block are checked once for the block. That
+ * must not change which memory a thread may access.
  */
 final class AddressesOfBlocksTest {
   private static final int ILLEGAL_ADDRESS = 700;

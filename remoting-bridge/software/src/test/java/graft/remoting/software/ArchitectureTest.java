@@ -15,14 +15,14 @@ import com.tngtech.archunit.junit.ArchTest;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The order of the packages, and the border of the module. */
+/** The order of the packages, and the public interface of the module. */
 @AnalyzeClasses(
     packages = "graft.remoting.software",
     importOptions = ImportOption.DoNotIncludeTests.class)
 final class ArchitectureTest {
   private static final String ROOT = "graft.remoting.software";
 
-  /** From an image to a running kernel; each package knows only those named here. */
+  /** From an image to a running kernel; each package uses only those named here. */
   @ArchTest
   static void eachPackageKnowsOnlyThoseBelowIt(JavaClasses all) {
     layeredArchitecture()
@@ -83,7 +83,7 @@ final class ArchitectureTest {
     slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(all);
   }
 
-  /** What a user of the module sees. */
+  /** The classes that users of the module see. */
   @ArchTest
   static void onlyTheBorderIsPublic(JavaClasses all) {
     classes()

@@ -16,7 +16,7 @@ public final class Benchmark {
   private Benchmark() {}
 
   public static void main(String[] arguments) throws InterruptedException, IOException {
-    // The test library's own classes are not what is measured.
+    // The test library's own classes are not to be measured.
     String ptx = TestDevice.resource("basic.ptx");
     TestDevice.check(0);
     long start = System.nanoTime();
@@ -154,7 +154,7 @@ public final class Benchmark {
     void run(int from, int to);
   }
 
-  /** The best time of work that is spread over all cores. */
+  /** Returns the best time of work that is divided among all cores. */
   private static double best(Part part, int n) throws InterruptedException {
     int cores = Runtime.getRuntime().availableProcessors();
     double best = Double.MAX_VALUE;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Forms that nvcc writes with -G, where it inlines nothing. */
+/** Forms that nvcc writes with -G, with which it inlines nothing. */
 final class DebugPtxTest {
   private static final String HEADER = ".version 7.8\n.target sm_75\n.address_size 64\n";
 
@@ -63,7 +63,7 @@ final class DebugPtxTest {
     assertThat(result(body, 1)).isEqualTo(14);
   }
 
-  /** The flag goes through local memory, as variables do in code that is not optimized. */
+  /** The flag is in local memory, like all variables in unoptimized code. */
   @Test
   void aLoopThatWaitsForAnotherThreadGivesWayThoughItKeepsTheFlagInLocalMemory() {
     String body =

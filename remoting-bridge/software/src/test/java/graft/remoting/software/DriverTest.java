@@ -8,7 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The driver calls by themselves: errors, order of streams, capture, occupancy. */
+/** Driver calls without a program: errors, order of streams, capture, occupancy. */
 final class DriverTest {
   private TestDevice device;
   private SoftwareDevice driver;

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Copies, fills and kernels touch device memory and what was registered, whatever addresses and
- * sizes they name. This process's own memory stands for what they must not reach.
+ * Copies, fills and kernels access only device memory and registered memory, whatever addresses and
+ * sizes they name. This process' own memory stands for memory that they must not access.
  */
 final class HostileAddressesTest {
   private static final int ILLEGAL_ADDRESS = 700;
@@ -55,7 +55,7 @@ final class HostileAddressesTest {
     refused(driver.cuMemsetD2D32_v2(mine, 4, 1, 1L << 62, 1));
   }
 
-  /** The second row of a pitch chosen so would lie anywhere. */
+  /** With a pitch like this, the second row would be at any address. */
   @Test
   void aFillsRowsStayInItsAllocation() {
     refused(driver.cuMemsetD2D8_v2(mine, secret - mine, 0, 16, 2));
@@ -171,7 +171,7 @@ final class HostileAddressesTest {
           "atom.exch.b64 %rd2, [%rd1], 0;",
           "red.add.u64 [%rd1], 1;");
 
-  /** Where its memory ends, far from it, and where sums with it overflow. */
+  /** Addresses at the end of its memory, far from it, and where sums with them overflow. */
   @Test
   void kernelsReachNothingOfTheirProcess() {
     StringBuilder ptx = new StringBuilder(PTX);
@@ -195,7 +195,9 @@ final class HostileAddressesTest {
     }
   }
 
-  /** The program's own memory, another process's and a mapping: none is malloc's. */
+  /**
+   * The program's own memory, another process' memory and a mapping: none of them came from malloc.
+   */
   @Test
   void kernelsFreeOnlyWhatTheyAllocated() {
     long out = device.bytes(8);
@@ -214,7 +216,7 @@ final class HostileAddressesTest {
         .isEqualTo(719);
   }
 
-  /** A graph keeps addresses; what lies there later is not the program's. */
+  /** A graph keeps addresses; the memory at them may later belong to something else. */
   @Test
   void graphsDoNotTouchWhatWasUnmapped() {
     long out = device.bytes(8);
@@ -249,7 +251,7 @@ final class HostileAddressesTest {
     }
   }
 
-  /** A callee may declare more than its caller gives. */
+  /** A callee may declare more parameters than its caller passes. */
   @Test
   void aCalleeReadsNothingBehindLocalMemory() {
     String ptx =

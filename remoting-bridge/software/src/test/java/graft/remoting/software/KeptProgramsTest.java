@@ -6,7 +6,9 @@ import graft.remoting.software.memory.Native;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The PTX that nvcc makes of the CUDA programs: every kernel is lowered, compiled and loaded. */
+/**
+ * The PTX that nvcc generates from the CUDA programs: every kernel is lowered, compiled and loaded.
+ */
 final class KeptProgramsTest {
   @ParameterizedTest
   @ValueSource(

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import graft.remoting.device.CudaResult;
 import org.junit.jupiter.api.Test;
 
-/** Which of a program's streams a kernel writes to. */
+/** The output stream of the program that a kernel writes to. */
 final class KernelOutputTest {
   @Test
   void aFailedAssertionIsWrittenToStandardErrorAsCudaDoes() {

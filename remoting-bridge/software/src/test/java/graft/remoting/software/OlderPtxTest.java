@@ -6,9 +6,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Forms that nvcc 11.8 and 12 write and nvcc 13 does not: targets that are gone since, registers
- * typed by what they hold, blocks around each double that is taken apart, numbers in vectors,
- * {@code .noftz}, labels and pragmas of loops.
+ * Forms that nvcc 11.8 and 12 write and nvcc 13 does not: removed targets, registers typed by their
+ * contents, blocks around each double that is unpacked, numbers in vectors, {@code .noftz}, labels
+ * and pragmas of loops.
  */
 final class OlderPtxTest {
   private static final String BODY =
@@ -130,7 +130,7 @@ final class OlderPtxTest {
               Double.doubleToRawLongBits(-3));
       long out = device.allocate(12);
       TestDevice.check(device.run(device.function(module, "older"), 1, 3, in, out));
-      // Halves above 1.0 (and, as unsigned bits, negative ones) give 32767; twice the number, plus
+      // Halves above 1.0 (and, as unsigned bits, negative ones) yield 32767; twice the number, plus
       // 12.
       assertThat(device.download(out, 3))
           .containsExactly(1 + 12, 32767 * 1000 + 14 + 12, 32767 * 1000 - 6 + 12);

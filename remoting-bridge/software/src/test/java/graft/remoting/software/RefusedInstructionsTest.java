@@ -10,7 +10,7 @@ import graft.remoting.software.ptx.PtxParser;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is not there is refused by its name and line, never passed over. */
+/** An instruction that is not implemented is refused with its name and line, never ignored. */
 final class RefusedInstructionsTest {
   private static final String BEFORE =
       """

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A software device with a context, and short ways to use it as a program would. */
+/** A software device with a context, and helpers that use it as a program would. */
 public final class TestDevice implements AutoCloseable {
   private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
   private final ByteArrayOutputStream errors = new ByteArrayOutputStream();

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts connections at all addresses and authenticates each on a thread of its own, since a
- * stranger may be slow. The number of those not authenticated yet is limited; more are closed at
- * once.
+ * Accepts connections at all addresses and authenticates each on a thread of its own, because a
+ * client may be slow. The number of connections that have not authenticated yet is limited; further
+ * ones are closed immediately.
  */
 public final class Acceptor implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
@@ -81,8 +81,8 @@ public final class Acceptor implements AutoCloseable {
   }
 
   /**
-   * Out of descriptors, accept fails at once and for ever: leave the processor to those who may
-   * close some.
+   * When the process is out of descriptors, accept fails immediately each time. The pause leaves
+   * the processor to the threads that may close some.
    */
   private void pause() {
     try {
@@ -96,7 +96,7 @@ public final class Acceptor implements AutoCloseable {
     NativeSocket socket = listener.accept();
     if (!strangers.tryAcquire()) {
       metrics.connectionRefused();
-      LOG.warn("refused {}: too many connections wait to authenticate", socket.peer());
+      LOG.warn("refused {}: too many connections are authenticating", socket.peer());
       socket.close();
       return;
     }
@@ -111,7 +111,10 @@ public final class Acceptor implements AutoCloseable {
         refuse(socket, e.status(), e.getMessage());
       } catch (ServerException e) {
         LOG.error("{}", e.getMessage());
-        refuse(socket, HandshakeStatus.NO_WORKER, "the server cannot serve now; its log says why");
+        refuse(
+            socket,
+            HandshakeStatus.NO_WORKER,
+            "the server cannot serve a session now; its log says why");
       }
     } catch (IOException e) {
       metrics.connectionRefused();
@@ -141,7 +144,8 @@ public final class Acceptor implements AutoCloseable {
     long deadline = System.nanoTime() + REFUSAL_LIMIT.toNanos();
     try {
       Handshake.send(socket, HandshakeMessages.refusal(status, message), deadline);
-      // Closing with unread bytes would reset the connection and the client might never see why.
+      // Closing a socket with unread bytes resets the connection, and the client might not receive
+      // the reason.
       socket.shutdownOutput();
       try (Scratch scratch = new Scratch(1024)) {
         while (socket.receiveSome(scratch.address(), 1024, deadline) > 0) {
@@ -149,7 +153,8 @@ public final class Acceptor implements AutoCloseable {
         }
       }
     } catch (IOException | HandshakeException e) {
-      LOG.debug("{} did not wait to be refused: {}", socket.peer(), e.getMessage());
+      LOG.debug(
+          "{} closed the connection before it was refused: {}", socket.peer(), e.getMessage());
     }
   }
 

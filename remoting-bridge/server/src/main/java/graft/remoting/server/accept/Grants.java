@@ -7,17 +7,18 @@ import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
-/** Who may have a session. */
+/** The names that may have a session. */
 public interface Grants {
   /**
-   * What this name is granted, null if nothing is.
+   * Returns what a name is granted, null if nothing.
    *
-   * @throws ServerException when that cannot be read
+   * @throws ServerException if the grants cannot be read
    */
   Grant of(String name) throws ServerException;
 
   /**
-   * Anyone who connects, under any name: the token is the one of a client that has none, all zero.
+   * Grants a session to every client under any name. The token is the one of a client without a
+   * token, all zeros.
    */
   static Grants anyone() {
     String none = "0".repeat(64);

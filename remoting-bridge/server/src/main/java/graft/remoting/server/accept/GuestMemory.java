@@ -11,17 +11,17 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The memory that a guest and its session share, as the server hands it to the worker, which can
- * open nothing of it: the guest's own region, or pages of this domain.
+ * The memory that a guest shares with its session, as the server passes it to the worker, which
+ * cannot open it itself: the guest's own region, or pages of this domain.
  *
- * @param terms what a worker needs to know of pages granted by Xen; empty for others
- * @param problem why there is none, which the client is told; empty if there is
- * @param fds the descriptors, the server's
+ * @param terms what the worker has to know of pages granted under Xen; empty for a region
+ * @param problem why there is no shared memory, which the client is told; empty if there is
+ * @param fds the descriptors, which belong to the server
  */
 public record GuestMemory(Bytes terms, String problem, List<Integer> fds) implements AutoCloseable {
   private static final GuestMemory NONE = new GuestMemory(Bytes.NONE, "", List.of());
 
-  /** That of a session. */
+  /** Opens the shared memory of a session. */
   static GuestMemory open(int channel, Grant grant) {
     return switch (channel) {
       case HandshakeMessages.CHANNEL_GUEST_MEMORY -> region(Path.of(grant.region()));
@@ -30,7 +30,9 @@ public record GuestMemory(Bytes terms, String problem, List<Integer> fds) implem
     };
   }
 
-  /** A guest's own region. Locks on it belong to this one opening, and so to the session alone. */
+  /**
+   * Opens a guest's own region. Locks belong to this open file description, and so to one session.
+   */
   public static GuestMemory region(Path file) {
     int fd = Libc.open(file.toString(), Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_CLOEXEC);
     return fd >= 0

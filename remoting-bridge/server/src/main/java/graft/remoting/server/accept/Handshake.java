@@ -16,9 +16,9 @@ import java.time.Duration;
 import java.util.HexFormat;
 
 /**
- * The server's side of opening a connection: HELLO, CHALLENGE, PROOF; WELCOME is sent by whoever
- * takes the connection over. Everything has a fixed size and the whole a time limit, so that a
- * stranger's bytes cost that connection alone.
+ * The server's side of the handshake: HELLO, CHALLENGE, PROOF. WELCOME is sent by the process that
+ * takes the connection over. Every message has a fixed size and the whole handshake a time limit,
+ * so that an unauthenticated client can cost the server only its own connection.
  */
 public final class Handshake {
   private final long apiHash;
@@ -37,24 +37,24 @@ public final class Handshake {
   }
 
   /**
-   * A client that has proved its token.
+   * A client that has proved that it knows its token.
    *
-   * @param serverProof what WELCOME shows it in turn
-   * @param sessionSecret what further connections of the session that begins now must prove
+   * @param serverProof the server's own proof, for WELCOME
+   * @param sessionSecret the secret that further connections of the new session must prove to know
    */
   record Accepted(Hello hello, Grant grant, Bytes serverProof, Bytes sessionSecret) {}
 
-  /** Where the secrets of the sessions are that are served now. */
+  /** The secrets of the sessions that are served now. */
   public interface Sessions {
-    /** The secret of the session of that name and id, null if there is none. */
+    /** Returns the secret of the session of that name and id, null if there is none. */
     Bytes secret(long id, String name);
   }
 
   /**
-   * Authenticates whoever is at the other end.
+   * Authenticates the client.
    *
-   * @throws HandshakeException when it gets no session; it has been told nothing yet, or only in
-   *     CHALLENGE
+   * @throws HandshakeException if the client gets no session. The client has been told nothing yet,
+   *     or only by CHALLENGE.
    */
   Accepted run(NativeSocket socket) throws IOException, ServerException {
     long deadline = System.nanoTime() + limit.toNanos();
@@ -87,7 +87,8 @@ public final class Handshake {
       throw new HandshakeException(
           HandshakeStatus.NO_SESSION, "the session that this connection is for has ended");
     }
-    // A name that nobody has costs the same work and gets the same answer as a wrong token.
+    // An unknown name costs the same work and gets the same answer as a wrong token, so that names
+    // cannot be probed.
     byte[] token = grant == null ? nobody : HexFormat.of().parseHex(grant.token());
     byte[] key = further ? secret.array() : token;
     boolean right = MessageDigest.isEqual(proof, Proofs.client(key, hello, serverNonce));
@@ -102,7 +103,7 @@ public final class Handshake {
 
   private HandshakeStatus check(Hello hello) throws HandshakeException {
     if (hello.magic() != HandshakeMessages.MAGIC) {
-      throw new HandshakeException(HandshakeStatus.MALFORMED, "that is no Graft client");
+      throw new HandshakeException(HandshakeStatus.MALFORMED, "the peer is not a Graft client");
     }
     if (hello.version() != HandshakeMessages.VERSION) {
       return HandshakeStatus.WRONG_VERSION;
@@ -116,7 +117,7 @@ public final class Handshake {
       long memory = scratch.address();
       if (!socket.receiveAll(memory, length, deadline)) {
         throw new HandshakeException(
-            HandshakeStatus.MALFORMED, "the connection ended or was silent within the handshake");
+            HandshakeStatus.MALFORMED, "the connection ended or sent nothing during the handshake");
       }
       return Scratch.bytesAt(memory, length);
     }
@@ -130,7 +131,7 @@ public final class Handshake {
       Memory.write(memory, message, 0, message.length);
       if (!socket.sendAll(memory, message.length, deadline)) {
         throw new HandshakeException(
-            HandshakeStatus.MALFORMED, "the client does not take the server's answer");
+            HandshakeStatus.MALFORMED, "the client does not read the server's answer");
       }
     }
   }

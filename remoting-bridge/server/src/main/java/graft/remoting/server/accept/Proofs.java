@@ -7,24 +7,24 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * What each side shows the other to prove that it has the token, without sending it. A further
- * connection of a session proves instead that it has the session's secret, which comes of the token
- * and of both nonces of the session's own handshake and never travels either.
+ * The proofs by which each side shows that it knows the token without sending it. A further
+ * connection of a session proves instead that it knows the session's secret, which is derived from
+ * the token and both nonces of the session's handshake and is never sent either.
  */
 final class Proofs {
   private Proofs() {}
 
-  /** What a client that has {@code token} sends. */
+  /** Returns the proof of a client that knows {@code token}. */
   static byte[] client(byte[] token, HandshakeMessages.Hello hello, byte[] serverNonce) {
     return mac(token, "graft client 1", serverNonce, hello.clientNonce().array(), hello);
   }
 
-  /** What a server that has {@code token} answers. */
+  /** Returns the proof of a server that knows {@code token}. */
   static byte[] server(byte[] token, HandshakeMessages.Hello hello, byte[] serverNonce) {
     return mac(token, "graft server 1", hello.clientNonce().array(), serverNonce, hello);
   }
 
-  /** The secret of the session that this handshake begins. */
+  /** Returns the secret of the session that this handshake begins. */
   static byte[] session(byte[] token, HandshakeMessages.Hello hello, byte[] serverNonce) {
     return mac(token, "graft session 1", hello.clientNonce().array(), serverNonce, hello);
   }

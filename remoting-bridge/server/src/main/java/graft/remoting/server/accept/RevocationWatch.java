@@ -12,14 +12,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends the sessions of a name as soon as the tokens file no longer has it. A file that cannot be
- * read ends nothing: it is read again.
+ * Ends the sessions of a name as soon as the name is removed from the tokens file. A file that
+ * cannot be read ends no session; reading it is tried again.
  */
 public final class RevocationWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RevocationWatch.class);
   private static final int PAUSE_MILLIS = 200;
 
-  /** A client may have proved itself by the old file and get its session only after the change. */
+  /**
+   * The check is repeated after a change, because a client may have authenticated against the old
+   * file and get its session only after the change.
+   */
   private static final int TURNS_AFTER_CHANGE = 100;
 
   private final TokensFile tokens;
@@ -52,11 +55,14 @@ public final class RevocationWatch implements AutoCloseable {
         seen = now;
       }
     } catch (InterruptedException e) {
-      LOG.debug("no longer watches {}", tokens.path());
+      LOG.debug("stopped watching {}", tokens.path());
     }
   }
 
-  /** What tells one state of the file from the next; it is replaced as a whole. */
+  /**
+   * Returns what distinguishes one state of the file from the next. The file is always replaced as
+   * a whole.
+   */
   private List<Object> stamp() {
     try {
       BasicFileAttributes file = Files.readAttributes(tokens.path(), BasicFileAttributes.class);

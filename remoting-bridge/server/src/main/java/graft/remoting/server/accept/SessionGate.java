@@ -25,7 +25,10 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gives an authenticated client a worker, or its further connection to the worker that it has. */
+/**
+ * Hands an authenticated client to a worker, or hands its further connection to the worker that
+ * serves its session.
+ */
 public final class SessionGate {
   private static final Logger LOG = LoggerFactory.getLogger(SessionGate.class);
   private static final Duration WORKER_LIMIT = Duration.ofSeconds(30);
@@ -40,10 +43,10 @@ public final class SessionGate {
   private final AtomicInteger entering = new AtomicInteger();
 
   /**
-   * A gate.
+   * Creates the gate.
    *
-   * @param device what clients get whose grant names no device
-   * @param memory how much of its memory, in bytes, if there is a limit
+   * @param device the device of clients whose grant names none
+   * @param memory the limit of device memory, in bytes, of clients whose grant names none
    */
   public SessionGate(
       WorkerPool pool,
@@ -61,7 +64,7 @@ public final class SessionGate {
   /**
    * Hands the connection over; the caller closes its own descriptor afterwards.
    *
-   * @throws HandshakeException when there is no place for it, with what the client is told
+   * @throws HandshakeException if the connection cannot be served, with what the client is told
    */
   void enter(NativeSocket socket, Handshake.Accepted accepted)
       throws IOException, HandshakeException {
@@ -81,7 +84,8 @@ public final class SessionGate {
       case HandshakeMessages.KIND_CONNECTION -> join(socket, accepted);
       default ->
           throw new HandshakeException(
-              HandshakeStatus.MALFORMED, "a connection of unknown kind " + accepted.hello().kind());
+              HandshakeStatus.MALFORMED,
+              "the connection is of unknown kind " + accepted.hello().kind());
     }
   }
 
@@ -131,14 +135,14 @@ public final class SessionGate {
       } catch (ServerException e) {
         throw new HandshakeException(HandshakeStatus.NO_WORKER, e.getMessage());
       } catch (IOException e) {
-        // It died while it was a spare: the next one.
+        // The worker died while it was a spare; the next one is tried.
         reason = e.getMessage();
       }
     }
     throw new HandshakeException(HandshakeStatus.NO_WORKER, reason);
   }
 
-  /** A guest's context id is its hypervisor's word, which the guest cannot change. */
+  /** The hypervisor sets a guest's context id, and the guest cannot change it. */
   private static void checkPeer(NativeSocket socket, Grant grant)
       throws IOException, HandshakeException {
     OptionalLong cid = socket.peerCid();
@@ -155,7 +159,7 @@ public final class SessionGate {
       case HandshakeMessages.CHANNEL_SOCKET, HandshakeMessages.CHANNEL_RDMA -> {}
       case HandshakeMessages.CHANNEL_SHARED_MEMORY -> {
         if (!socket.isLocal()) {
-          throw noChannel("shm needs the server's Unix socket");
+          throw noChannel("shm is served on the server's Unix socket only");
         }
       }
       case HandshakeMessages.CHANNEL_GUEST_MEMORY -> {

@@ -1,5 +1,5 @@
 /**
  * From a connection to a session: listening, the handshake that authenticates the client, and the
- * gate that hands its connection to a worker.
+ * gate that hands the connection to a worker.
  */
 package graft.remoting.server.accept;

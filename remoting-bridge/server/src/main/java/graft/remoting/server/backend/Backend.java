@@ -8,36 +8,36 @@ import graft.remoting.server.system.ServerException;
 import java.util.function.BooleanSupplier;
 
 /**
- * A kind of device that sessions can have, found with {@link java.util.ServiceLoader} by its {@link
- * #kind}. Lives in the worker's process only.
+ * A kind of device that sessions can have, found by {@link java.util.ServiceLoader} and its {@link
+ * #kind}. Only the worker's process loads it.
  */
 public interface Backend {
-  /** The kind by which {@link DeviceSpec} names it: {@code software}, {@code cuda}. */
+  /** Returns the kind that {@link DeviceSpec} names: {@code software}, {@code cuda}. */
   String kind();
 
   /**
-   * Opens the device ahead of any session, including what costs time there, such as a context.
+   * Opens the device before any session, including what takes time, such as creating a context.
    *
-   * @return what was opened, for the log
-   * @throws ServerException when there is none, with the reason and what to do
+   * @return a description of the device, for the log
+   * @throws ServerException if there is no device, with the reason and what to do
    */
   String open() throws ServerException;
 
   /**
-   * Uses the time until a client comes to get faster.
+   * Runs the warm-up until a client connects.
    *
    * @param spinMicros how long a session will poll, in microseconds
-   * @param goOn false as soon as a client is there
+   * @param goOn returns false as soon as a client has connected
    */
   default void warmUp(int spinMicros, BooleanSupplier goOn) {}
 
-  /** The session goes over UCX: called before its first connection. */
+  /** Called before the first connection of a session over UCX is opened. */
   default void prepareUcx() {}
 
   /**
-   * That connection has come about.
+   * Called when that connection is open.
    *
-   * @param overAdapter whether it goes over an InfiniBand or RoCE adapter
+   * @param overAdapter whether the connection uses an InfiniBand or RoCE adapter
    */
   default void connectedByUcx(boolean overAdapter) {}
 

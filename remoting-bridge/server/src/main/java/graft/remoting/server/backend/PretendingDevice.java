@@ -6,10 +6,10 @@ import graft.remoting.device.ForwardingDevice;
 import graft.remoting.device.HandleFiles;
 
 /**
- * A device that can be told to keep the GPU out of it: work is then not queued and its answer is
- * success. For a rehearsal, which would otherwise take the GPU's time slices from the sessions that
- * use it. Stays in place for the session, so that the code that was compiled for the one is right
- * for the other.
+ * A device that can be told not to queue work on the GPU and to return success instead. The warm-up
+ * uses it, because real work would take time slices of the GPU from the sessions that use it. It
+ * stays in place for the session, so that the code which the JIT compiler produced during the
+ * warm-up is valid for the session too.
  */
 final class PretendingDevice extends ForwardingDevice implements HandleFiles {
   private boolean pretends;
@@ -28,7 +28,7 @@ final class PretendingDevice extends ForwardingDevice implements HandleFiles {
     HandleFiles.of(next).adopt(handle, descriptor);
   }
 
-  /** Keeps the GPU out of it, or not. For one thread, before the session. */
+  /** Sets whether work is only pretended. Only one thread may call this, before the session. */
   void pretend(boolean value) {
     pretends = value;
   }

@@ -9,8 +9,8 @@ import graft.remoting.software.SoftwareDevice;
 import graft.remoting.software.SoftwareDeviceConfig;
 
 /**
- * Sessions on the software device: no GPU, for trials and tests. {@code GRAFT_SOFTWARE_DEVICES} in
- * the server's environment says how many of them a session has, for programs that use several.
+ * Sessions on the software device, which needs no GPU. {@code GRAFT_SOFTWARE_DEVICES} in the
+ * server's environment sets the number of devices of a session, for programs that use several.
  */
 public final class SoftwareBackend implements Backend {
   private WarmDevice device;

@@ -14,8 +14,7 @@ import graft.remoting.server.transport.Ucx;
 import java.util.function.BooleanSupplier;
 
 /**
- * A device that is open, with the primary context of its first GPU made ahead, which is what takes
- * time.
+ * An open device whose first GPU has its primary context already, because creating it takes long.
  */
 public final class WarmDevice {
   private static final int NAME = 256;
@@ -37,22 +36,22 @@ public final class WarmDevice {
   /**
    * Opens a device.
    *
-   * @param memoryIsOurs whether a pointer of the device is one of this process
-   * @throws ServerException when it has no GPU or refuses, with its answer
+   * @param memoryIsOurs whether a device pointer is a pointer of this process
+   * @throws ServerException if there is no GPU or the driver fails, with its result
    */
   public static WarmDevice open(CudaDevice device, boolean memoryIsOurs) throws ServerException {
     try (Scratch scratch = new Scratch(NAME)) {
       long out = scratch.address();
       check(device.cuInit(0), "start the CUDA driver (cuInit)");
-      check(device.cuDeviceGetCount(out), "count the GPUs");
+      check(device.cuDeviceGetCount(out), "get the number of GPUs");
       int count = Memory.getInt(out);
       if (count == 0) {
         throw new ServerException(
             "the CUDA driver shows no GPU: check nvidia-smi, the device's index and CUDA_VISIBLE_DEVICES");
       }
-      check(device.cuDeviceGetName(out, NAME, 0), "ask for the GPU's name");
+      check(device.cuDeviceGetName(out, NAME, 0), "get the name of the GPU");
       String name = Memory.string(out, NAME);
-      check(device.cuDevicePrimaryCtxRetain(out, 0), "make a context on " + name);
+      check(device.cuDevicePrimaryCtxRetain(out, 0), "create a context on " + name);
       return new WarmDevice(
           new PretendingDevice(device), memoryIsOurs, count + " x " + name, Memory.getLong(out));
     }
@@ -62,7 +61,7 @@ public final class WarmDevice {
     if (result != CudaResult.SUCCESS) {
       String hint =
           switch (result) {
-            case CudaResult.NO_DEVICE -> "no GPU is there or visible to this process";
+            case CudaResult.NO_DEVICE -> "no GPU exists or is visible to this process";
             case CudaResult.OUT_OF_MEMORY -> "its memory is used up; end other programs on it";
             case CudaResult.NOT_SUPPORTED -> "the driver lacks the function";
             default -> "see nvidia-smi and the kernel's log";
@@ -71,22 +70,25 @@ public final class WarmDevice {
     }
   }
 
-  /** What was opened, for the log. */
+  /** Returns a description of the device, for the log. */
   public String description() {
     return description;
   }
 
-  /** Executes common calls until a client comes, so that they are compiled by then. */
+  /**
+   * Executes common calls until a client connects, so that the JIT compiler has compiled their code
+   * by then.
+   */
   public void warmUp(int spinMicros, BooleanSupplier goOn) {
     new WarmUp(device, spinMicros, goOn).run();
   }
 
-  /** Finds out what UCX can do with the first GPU's memory, before it is used. */
+  /** Finds out whether UCX can access the first GPU's memory, before the memory is used. */
   void findGpuDirect(GpuDirect.Setting setting) {
     gpu = GpuDirect.find(device, context, setting, Ucx::graft_ucx_use_gpu);
   }
 
-  /** Makes that so or not, as UCX has connected. */
+  /** Enables or disables GPUDirect RDMA, depending on what UCX has connected by. */
   void settleGpuDirect(boolean overAdapter) {
     gpu = gpu.connected(overAdapter);
   }

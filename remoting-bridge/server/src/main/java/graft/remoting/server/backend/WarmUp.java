@@ -23,23 +23,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A session without a client: while a worker waits for its client, it executes common calls again
- * and again, so that they are compiled and the driver is warm when the client comes. The warm-up
- * leaves nothing behind but a few staging buffers.
+ * A session without a client. While a worker waits for its client, it executes common calls
+ * repeatedly, so that the JIT compiler has compiled their code and the driver is warm when the
+ * client connects. The warm-up leaves nothing behind but a few staging buffers.
  */
 final class WarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
   private static final int ROUNDS = 3_000;
 
-  /** Every so often a round is real: both ways are then known to the compiler. */
+  /**
+   * One round in this many really uses the GPU, so that the JIT compiler sees both branches of
+   * {@link PretendingDevice}.
+   */
   private static final int REAL = 16;
 
   private static final int WANTS_REPLY = 1;
   private static final int HAS_BULK = 2;
   private static final int BYTES = 64;
 
-  // The ids that the warm-up, as a client does, gives its objects.
+  // The ids that the warm-up gives its objects, as a client would.
   private static final int CONTEXT = 1;
   private static final int MODULE = 1;
   private static final int FUNCTION = 1;
@@ -48,10 +51,10 @@ final class WarmUp {
   private static final int DEVICE = 0;
   private static final int READ = 1;
 
-  /** A result that the client wants. */
+  /** Marks a result that the client wants. */
   private static final int WANTED = 1;
 
-  /** Room for the snapshot of a device. */
+  /** The room for the snapshot of a device. */
   private static final int SNAPSHOT = 4096;
 
   private static final int NON_BLOCKING = 1; // CU_STREAM_NON_BLOCKING
@@ -68,10 +71,10 @@ final class WarmUp {
   private int context;
 
   /**
-   * A warm-up.
+   * Creates the warm-up.
    *
    * @param spinMicros how long a session will poll
-   * @param goOn false as soon as a client is there
+   * @param goOn returns false as soon as a client has connected
    */
   WarmUp(PretendingDevice device, int spinMicros, BooleanSupplier goOn) {
     this.device = device;
@@ -79,7 +82,10 @@ final class WarmUp {
     this.goOn = goOn;
   }
 
-  /** Warms up until all is done or a client has come. Needs a current context on no thread. */
+  /**
+   * Runs until the warm-up is complete or a client has connected. No thread may have a current
+   * context.
+   */
   void run() {
     try (Scratch out = new Scratch(16)) {
       int result = device.cuDevicePrimaryCtxRetain(out.address(), 0);
@@ -96,8 +102,8 @@ final class WarmUp {
       device.cuCtxSetCurrent(0);
       device.cuDevicePrimaryCtxRelease_v2(0);
     } catch (IOException | RuntimeException e) {
-      // A client's session will say it better, if it matters.
-      LOG.debug("warm-up: {}", e.toString());
+      // If the error matters, the client's session will report it.
+      LOG.debug("the warm-up ended early: {}", e.toString());
     } finally {
       device.pretend(false);
     }
@@ -118,7 +124,7 @@ final class WarmUp {
     device.cuCtxSynchronize();
   }
 
-  // Each line is what a client says before it waits: records of which the last wants a reply.
+  // Each element is what a client sends before it waits: records of which the last wants a reply.
 
   private List<byte[]> opening() {
     byte[] image = PTX.getBytes(StandardCharsets.US_ASCII);
@@ -202,7 +208,7 @@ final class WarmUp {
             }));
   }
 
-  /** One block of one thread, with a parameter of eight bytes. */
+  /** Writes the launch of one block of one thread, with a parameter of eight bytes. */
   private void launch(ByteBuffer out) {
     long grid = 1;
     long block = 1;
@@ -245,7 +251,10 @@ final class WarmUp {
     }
   }
 
-  /** The client's side: says a line, waits for the reply, says the next. */
+  /**
+   * Plays the client's side: sends the records of one element, waits for the reply, and sends the
+   * next.
+   */
   private static final class Script implements Transport {
     private final PretendingDevice device;
     private final List<byte[]> opening;
@@ -268,7 +277,7 @@ final class WarmUp {
       this.goOn = goOn;
     }
 
-    /** The line of that number, null behind the last. */
+    /** Returns the element of that number, null after the last. */
     private byte[] line(int number) {
       int inRounds = number - opening.size();
       int afterRounds = inRounds - ROUNDS * round.size();

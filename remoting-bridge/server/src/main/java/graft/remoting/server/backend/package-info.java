@@ -1,5 +1,5 @@
 /**
- * The kinds of devices that sessions can have: CUDA and the software device. Another joins as a
- * service of {@link graft.remoting.server.backend.Backend}.
+ * The kinds of devices that sessions can have: CUDA and the software device. A further kind is
+ * added as a service of {@link graft.remoting.server.backend.Backend}.
  */
 package graft.remoting.server.backend;

@@ -11,12 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection for bulk data. One thread reads its chunks, another sends; each chunk follows a
- * header: u64 transfer or read, u64 offset in it, u64 length.
+ * One data connection. One thread receives its chunks, another sends. Each chunk follows a header:
+ * u64 number of the transfer or read, u64 offset in it, u64 length.
  *
- * <p>Where the transport may receive several chunks at once, the next chunk is begun before those
- * before it have arrived: otherwise the wire is idle between two chunks for as long as the two ends
- * take to agree on the next.
+ * <p>If the transport can have several receives in progress, the next chunk is begun before the
+ * earlier ones have arrived. Otherwise the wire would be idle between two chunks for as long as the
+ * two ends take to negotiate the next one.
  */
 public final class DataConnection {
   private static final Logger LOG = LoggerFactory.getLogger(DataConnection.class);
@@ -28,7 +28,7 @@ public final class DataConnection {
   private final int number;
   private final Transport transport;
 
-  // The receiving thread alone uses these.
+  // Only the receiving thread uses these.
   private final ArrayDeque<Receiving> receiving = new ArrayDeque<>(); // oldest first
   private long lastMark;
   private long received;
@@ -40,10 +40,10 @@ public final class DataConnection {
     this.transport = transport;
   }
 
-  /** Data on its way: {@code then} is run when it has arrived. */
+  /** Data that is being received; {@code then} is run when it has arrived. */
   private record Receiving(long mark, Runnable then) {}
 
-  /** Takes over {@code transport}. */
+  /** Starts a data connection, which takes over {@code transport}. */
   static void start(DataConnections all, int number, Transport transport) {
     DataConnection connection = new DataConnection(all, number, transport);
     thread(connection::receiveAll, "graft-data-in");
@@ -69,11 +69,11 @@ public final class DataConnection {
         }
       }
       for (boolean there = true; there; ) {
-        there = finishOldest(); // what had arrived before the end counts
+        there = finishOldest(); // what arrived before the end of the stream counts
       }
-      all.fail(new IOException("the client closed a connection for bulk data"));
+      all.fail(new IOException("the client closed a data connection"));
     } catch (ProtocolException e) {
-      LOG.warn("on a connection for bulk data: {}", e.getMessage());
+      LOG.warn("on a data connection: {}", e.getMessage());
       all.endSession(e);
     } catch (IOException e) {
       all.fail(e);
@@ -94,12 +94,15 @@ public final class DataConnection {
     received = 0;
     transfer.destination().receive(this, offset, length);
     if (received != length) {
-      throw new IllegalStateException("a part of bulk data was not read whole");
+      throw new IllegalStateException("a chunk of bulk data was not read completely");
     }
     then(() -> incoming.received(transfer, offset, length));
   }
 
-  /** Goes on receiving while the transfer has not begun: the executor may wait for that data. */
+  /**
+   * Finds the transfer of a chunk. Receiving goes on while the transfer has not begun, because the
+   * executor may be waiting for that data.
+   */
   private Transfer claim(long transfer, long offset, long length)
       throws IOException, InterruptedException {
     while (isReceiving() && !incoming.hasBegun(transfer)) {
@@ -108,7 +111,9 @@ public final class DataConnection {
     return incoming.claim(transfer, offset, length);
   }
 
-  /** Reads a header; behind a chunk it polls for a while, since the next chunk is not far. */
+  /**
+   * Reads a header. After a chunk it polls for a while, since the next chunk usually follows soon.
+   */
   private boolean readHeader(long address, boolean isBehindChunk) throws IOException {
     long[] count = {Transport.NOTHING};
     while (isReceiving()
@@ -126,50 +131,56 @@ public final class DataConnection {
       have += Math.max(0, count[0]);
     }
     if (have > 0 && have < HEADER) {
-      throw new IOException("the client closed a connection within a header");
+      throw new IOException("the client closed a data connection in the middle of a header");
     }
     return have == HEADER;
   }
 
-  /** Which of the session's data connections it is, from 0. */
+  /** Returns the number of this connection among the session's data connections, from 0. */
   public int number() {
     return number;
   }
 
-  /** How many data connections the session has. */
+  /** Returns the number of data connections of the session. */
   public int count() {
     return all.count();
   }
 
-  /** Says that something of the chunk is there for the executor. */
+  /** Reports that data of the chunk is ready for the executor. */
   public void arrived() {
     incoming.arrived();
   }
 
-  /** Polls for a moment; returns as soon as {@code there} says yes. */
+  /** Polls for a moment, until {@code there} returns true. */
   public void poll(BooleanSupplier there) {
     all.poll(there);
   }
 
-  /** Begins to receive {@code length} bytes of the chunk; they may have arrived when it returns. */
+  /**
+   * Begins to receive {@code length} bytes of the chunk. The bytes may already have arrived on
+   * return.
+   */
   public void receive(long address, long length) throws IOException {
     lastMark = transport.beginReceive(address, length);
     received += length;
   }
 
-  /** As above; when these bytes and all before them have arrived, {@code then} is run. */
+  /** As above; {@code then} is run when these bytes and all before them have arrived. */
   public void receive(long address, long length, Runnable then) throws IOException {
     receive(address, length);
     then(then);
   }
 
-  /** Begins to receive to memory of the GPU. */
+  /** Begins to receive into memory of the GPU. */
   public void receiveToGpu(long address, long length) throws IOException {
     lastMark = transport.beginReceiveToGpu(address, length);
     received += length;
   }
 
-  /** Also finishes the oldest, if it has arrived: to finish all at once leaves the wire idle. */
+  /**
+   * Queues an action for the arrival of the data received so far. Also finishes the oldest receive
+   * if it has arrived: finishing all of them at once would leave the wire idle.
+   */
   private void then(Runnable action) {
     receiving.add(new Receiving(lastMark, action));
     finishOldest();
@@ -183,12 +194,15 @@ public final class DataConnection {
     return there;
   }
 
-  /** Whether data is on its way. */
+  /** Returns whether a receive is in progress. */
   public boolean isReceiving() {
     return !receiving.isEmpty();
   }
 
-  /** Finishes what has arrived; if nothing has, waits for some of it, or for new data. */
+  /**
+   * Finishes the receives that have arrived. If none has, waits until one arrives or new data
+   * comes.
+   */
   public void work() throws IOException {
     if (!finishOldest()) {
       transport.progress();

@@ -7,24 +7,24 @@ import java.io.IOException;
 import java.util.function.BooleanSupplier;
 
 /**
- * A session's further connections for bulk data, since one TCP stream carries less than a GPU
- * takes. Data goes in chunks on whichever connection is free: {@link IncomingData} from the client,
- * {@link OutgoingData} to it. Thread-safe.
+ * A session's data connections. There are several because one TCP stream carries less than a GPU
+ * can take. Data is divided into chunks, and each chunk uses whichever connection is free: {@link
+ * IncomingData} receives from the client, {@link OutgoingData} sends to it. Thread-safe.
  */
 public final class DataConnections {
-  /** How much is copied to the device or from it at once. */
+  /** The bytes that are copied to or from the device at once. */
   public static final int CHUNK = 1 << 20;
 
-  /** Reads of at least so many bytes are sent on data connections. */
+  /** Reads of at least this many bytes are sent on data connections. */
   public static final int LEAST = 512 << 10;
 
-  /** How many data connections a session may have. */
+  /** The largest number of data connections of a session. */
   public static final int MOST = 16;
 
   private static final int SMALLEST_CHUNK = 128 << 10;
   private static final int LARGEST_CHUNK = 512 << 10;
 
-  /** Where a chunk goes as several messages that are on their way at once. */
+  /** The size of a chunk if it is sent as several messages that are in flight at once. */
   private static final int LARGEST_OF_SEVERAL = 8 << 20;
 
   private static final int GRAIN = 64 << 10;
@@ -33,28 +33,37 @@ public final class DataConnections {
   private final IncomingData incoming;
   private final OutgoingData outgoing;
 
-  /** How many there are; written under this lock. */
+  /** The number of connections; written while this lock is held. */
   private volatile int count;
 
-  /** Whether each may receive several chunks at once; written under this lock. */
+  /**
+   * Whether each connection can have several receives in progress; written while this lock is held.
+   */
   private volatile boolean receiveSeveral;
 
   @GuardedBy("this")
   private Runnable endSession = () -> {};
 
-  /** Those of one session, which polls for that time before it sleeps. */
+  /**
+   * Creates the data connections of one session.
+   *
+   * @param spinNanos how long to poll before sleeping
+   */
   public DataConnections(long spinNanos) {
     this.polling = new Polling(spinNanos);
     this.incoming = new IncomingData(polling);
     this.outgoing = new OutgoingData(polling);
   }
 
-  /** Sets what ends the session when its client breaks the protocol here. */
+  /**
+   * Sets the action that ends the session when its client violates the protocol on a data
+   * connection.
+   */
   public synchronized void onViolation(Runnable action) {
     endSession = action;
   }
 
-  /** Takes over one more connection; one too many is closed. */
+  /** Adds a connection. If there are too many already, it is closed. */
   public void add(Transport transport) {
     int number;
     synchronized (this) {
@@ -73,12 +82,12 @@ public final class DataConnections {
     return count;
   }
 
-  /** Whether each connection may have several chunks on their way to the server at once. */
+  /** Returns whether each connection can have several receives in progress at once. */
   public boolean receiveSeveral() {
     return receiveSeveral;
   }
 
-  /** Whether data may be sent on them. */
+  /** Returns whether data can be sent on data connections. */
   public boolean areOpen() {
     return count > 0 && !incoming.hasFailed();
   }
@@ -91,7 +100,7 @@ public final class DataConnections {
     return outgoing.bytes();
   }
 
-  /** Bulk data from the client. */
+  /** Returns the bulk data from the client. */
   public IncomingData incoming() {
     return incoming;
   }
@@ -104,24 +113,26 @@ public final class DataConnections {
     return polling;
   }
 
-  /** Polls for a moment, for a thread that is about to send what comes then. */
+  /**
+   * Polls for a moment, on behalf of a thread that will send the data whose arrival it polls for.
+   */
   public void poll(BooleanSupplier there) {
     polling.poll(there);
   }
 
   /**
-   * Sends memory of this process in the background. The order of what is sent is not kept.
+   * Sends memory of this process in the background. Data may be sent in any order.
    *
-   * @param read what the client knows the read by
-   * @param offset where in the read the data belongs
-   * @param whole how many bytes of that read are sent in all
-   * @param sent run by a connection's thread when nothing reads the memory any more
+   * @param read the client's number for the read
+   * @param offset the offset of the data in the read
+   * @param whole the bytes of the whole read
+   * @param sent run by a connection's thread when the memory may be reused
    */
   public void send(long read, long offset, long address, long bytes, long whole, Runnable sent) {
     send(read, offset, address, bytes, whole, Sender.FROM_MEMORY, sent);
   }
 
-  /** As above, with a sender of its own. */
+  /** As above, sending by {@code sender}. */
   public void send(
       long read, long offset, long address, long bytes, long whole, Sender sender, Runnable sent) {
     long chunk = count == 1 ? bytes : chunk(whole);
@@ -131,18 +142,21 @@ public final class DataConnections {
   private long chunk(long whole) {
     int shares = receiveSeveral ? count : 2 * count;
     long most = receiveSeveral ? LARGEST_OF_SEVERAL : LARGEST_CHUNK;
-    // Behind other data it need not be shared for all connections to have something to send.
+    // If other data is queued already, all connections are busy and the data need not be divided
+    // further.
     long share = outgoing.hasWork() ? CHUNK : (whole / shares + GRAIN - 1) / GRAIN * GRAIN;
     return Math.max(SMALLEST_CHUNK, Math.min(most, share));
   }
 
-  /** One connection has failed: none is of use without the others. */
+  /**
+   * Closes all connections, because one of them has failed and the others are of no use without it.
+   */
   public void fail(IOException reason) {
     incoming.fail(reason);
     outgoing.fail(reason);
   }
 
-  /** The client broke the protocol: the session ends. */
+  /** Ends the session, because the client violated the protocol. */
   void endSession(ProtocolException reason) {
     fail(new IOException(reason.getMessage(), reason));
     Runnable end;

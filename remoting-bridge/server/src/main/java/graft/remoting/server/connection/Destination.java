@@ -2,42 +2,45 @@ package graft.remoting.server.connection;
 
 import java.io.IOException;
 
-/** Where the chunks of a transfer from the client go. */
+/** Where the chunks of a transfer from the client are received. */
 public interface Destination {
-  /** Receives all of a chunk from {@code connection}. Several threads call this at once. */
+  /** Receives a whole chunk from {@code connection}. Several threads call this at once. */
   void receive(DataConnection connection, long offset, long length) throws IOException;
 
-  /** The memory to which the chunks go directly as they arrive; 0 if they go elsewhere or later. */
+  /**
+   * Returns the memory that chunks are received into directly; 0 if they are received elsewhere
+   * first.
+   */
   default long address() {
     return 0;
   }
 
   /**
-   * Processes what has been received. The executor calls this again and again until all of the
-   * transfer has arrived and the transfers before it are over. A connection calls {@link
+   * Processes the data that has been received. The executor calls this repeatedly until the whole
+   * transfer has arrived and all earlier transfers are complete. A connection calls {@link
    * DataConnection#arrived} when there is something to process.
    */
   default void settle() {}
 
-  /** Whether something has been received that {@link #settle} has not processed. */
+  /** Returns whether data has been received that {@link #settle} has not processed. */
   default boolean isUnsettled() {
     return false;
   }
 
-  /** All of the transfer has arrived and been settled. */
+  /** Called when the whole transfer has arrived and been processed. */
   default void end() {}
 
-  /** Receives a chunk to its place in memory. */
+  /** Receives a chunk into its place in memory. */
   interface Receiver {
     void receive(DataConnection connection, long address, long length) throws IOException;
   }
 
-  /** A destination in memory of this process. */
+  /** Returns a destination in memory of this process. */
   static Destination memory(long address) {
     return memory(address, DataConnection::receive);
   }
 
-  /** A destination in memory that {@code receiver} reaches. */
+  /** Returns a destination in memory that {@code receiver} can access. */
   static Destination memory(long address, Receiver receiver) {
     return new Destination() {
       @Override
@@ -52,7 +55,7 @@ public interface Destination {
     };
   }
 
-  /** A destination for data that nobody wants. */
+  /** Returns a destination that drops the data. */
   static Destination nowhere() {
     return (connection, offset, length) -> connection.drop(length);
   }

@@ -9,50 +9,54 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
 /**
- * Bulk data from the client. The executor begins a transfer when it comes to its record, and waits,
- * then or later, until all of its chunks have arrived; a chunk that is early waits in its socket
- * until its transfer has begun. Several transfers are on their way at once, and take effect in
- * their order.
+ * Bulk data from the client on data connections. The executor begins a transfer when it reaches the
+ * transfer's record, and waits for its chunks then or later. A chunk that arrives before its
+ * transfer has begun stays in its socket. Several transfers are received at once and take effect in
+ * order.
  *
- * <p>The executor calls {@link #begin} to {@link #attend}; the connections' threads call the rest.
+ * <p>The executor calls the methods from {@link #begin} to {@link #attend}; the connections'
+ * threads call the others.
  */
 public final class IncomingData {
-  /** How many transfers may have begun and not be over. */
+  /** The largest number of transfers that have begun and are not complete. */
   private static final int MOST_TRANSFERS = 64;
 
   private final Polling polling;
   private final AtomicLong bytes = new AtomicLong();
 
-  /** The transfers that have begun, the oldest first. The executor alone uses this. */
+  /** The transfers that have begun, oldest first. Only the executor uses this queue. */
   private final ArrayDeque<Transfer> mine = new ArrayDeque<>();
 
   /** The same transfers, for the connections' threads. */
   @GuardedBy("this")
   private final ArrayDeque<Transfer> begun = new ArrayDeque<>();
 
-  /** How many connections' threads wait for others' chunks. */
+  /** The number of connections' threads that wait for chunks of other connections. */
   @GuardedBy("this")
   private int waiting;
 
-  /** How many transfers have begun since the session's start; written under this lock. */
+  /**
+   * The number of transfers that have begun since the start of the session; written while this lock
+   * is held.
+   */
   private volatile long count;
 
-  /** Whether the executor sleeps until a chunk arrives; written under this lock. */
+  /** Whether the executor sleeps until a chunk arrives; written while this lock is held. */
   private volatile boolean isAsleep;
 
-  /** Why no more data comes; written under this lock. */
+  /** Why no more data arrives; written while this lock is held. */
   private volatile IOException failure;
 
   IncomingData(Polling polling) {
     this.polling = polling;
   }
 
-  /** What else the executor may have to do. */
+  /** Other work that the executor may have to do. */
   public interface OtherWork {
     boolean isThere() throws IOException;
   }
 
-  /** Bytes received so far. */
+  /** Returns the bytes received so far. */
   long bytes() {
     return bytes.get();
   }
@@ -62,9 +66,10 @@ public final class IncomingData {
   }
 
   /**
-   * Begins the transfer that the executor has come to, without waiting for it: {@link #await} does.
+   * Begins the transfer whose record the executor has reached, without waiting for the transfer's
+   * data.
    *
-   * @throws IOException when a connection ends before there is room for it
+   * @throws IOException if a connection ends before there is room for another transfer
    */
   public void begin(long length, Destination destination) throws IOException {
     settle();
@@ -82,7 +87,7 @@ public final class IncomingData {
     }
   }
 
-  /** Whether the executor has to settle something of what has begun. */
+  /** Returns whether the executor has to process data of a transfer that has begun. */
   public boolean isToSettle() {
     for (Transfer transfer : mine) {
       if (transfer.destination().address() == 0) {
@@ -93,8 +98,8 @@ public final class IncomingData {
   }
 
   /**
-   * How many bytes were begun behind the last transfer that goes directly to that memory; -1 if
-   * none does.
+   * Returns how many bytes were begun after the last transfer that is received directly into that
+   * memory; -1 if there is no such transfer.
    */
   public long behind(long address, long length) {
     long behind = 0;
@@ -109,9 +114,9 @@ public final class IncomingData {
   }
 
   /**
-   * Waits until all that has begun is over, and settles it.
+   * Waits until all transfers that have begun are complete, and processes their data.
    *
-   * @throws IOException when a connection ends before
+   * @throws IOException if a connection ends earlier
    */
   public void await() throws IOException {
     settle();
@@ -121,9 +126,9 @@ public final class IncomingData {
   }
 
   /**
-   * Settles what arrives until there is other work, or nothing more to settle.
+   * Processes data as it arrives, until there is other work or nothing is left to process.
    *
-   * @throws IOException when a connection ends before
+   * @throws IOException if a connection ends earlier
    */
   public void attend(OtherWork other) throws IOException {
     while (isToSettle() && !other.isThere()) {
@@ -131,7 +136,7 @@ public final class IncomingData {
     }
   }
 
-  /** Settles what has arrived, the oldest transfer first. */
+  /** Processes the data that has arrived, oldest transfer first. */
   private void settle() {
     Transfer first;
     while ((first = mine.peek()) != null) {
@@ -148,7 +153,7 @@ public final class IncomingData {
     }
   }
 
-  /** Waits until something has arrived, the oldest transfer is over, or there is other work. */
+  /** Waits until data has arrived, the oldest transfer is complete, or there is other work. */
   private void awaitSome(OtherWork other) throws IOException {
     Transfer first = mine.peek();
     long before = bytes.get();
@@ -181,7 +186,7 @@ public final class IncomingData {
       sleepUntil(() -> first == null || first.hasArrived() || first.destination().isUnsettled());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted within bulk data", e);
+      throw new IOException("interrupted while waiting for bulk data", e);
     } finally {
       isAsleep = false;
     }
@@ -197,7 +202,7 @@ public final class IncomingData {
     }
   }
 
-  /** Wakes the executor, if it sleeps: a destination has something to settle. */
+  /** Wakes the executor if it sleeps, because a destination has data to process. */
   void arrived() {
     if (isAsleep) {
       synchronized (this) {
@@ -206,18 +211,21 @@ public final class IncomingData {
     }
   }
 
-  /** Whether the executor has come to that transfer. */
+  /** Returns whether the executor has reached the record of that transfer. */
   boolean hasBegun(long transfer) {
     return transfer <= count;
   }
 
   /**
-   * The transfer to which a chunk belongs; waits until the executor has come to it.
+   * Returns the transfer that a chunk belongs to, and waits until the executor has reached its
+   * record.
    *
-   * @throws ProtocolException when the chunk belongs to none, or does not fit
+   * @throws ProtocolException if the chunk belongs to no transfer, or does not fit into its
+   *     transfer
    */
   Transfer claim(long number, long offset, long length) throws IOException, InterruptedException {
-    // The record may be just behind its data, and to be woken takes longer than a chunk.
+    // The record often arrives just after its data, and being woken would take longer than
+    // receiving a chunk.
     polling.poll(() -> hasBegun(number) || failure != null);
     Transfer transfer;
     synchronized (this) {
@@ -230,7 +238,7 @@ public final class IncomingData {
               + Long.toUnsignedString(length)
               + " bytes at "
               + Long.toUnsignedString(offset)
-              + " that fits no transfer");
+              + " that belongs to no transfer");
     }
     return transfer;
   }
@@ -245,7 +253,10 @@ public final class IncomingData {
     return null;
   }
 
-  /** Whether a chunk may be received: earlier transfers are done with the memory it goes to. */
+  /**
+   * Returns whether a chunk may be received, because earlier transfers to the same memory are
+   * complete.
+   */
   boolean mayReceive(Transfer transfer, long offset, long length) {
     return !transfer.overlapsEarlier() || isFree(transfer, offset, length);
   }
@@ -263,9 +274,9 @@ public final class IncomingData {
   }
 
   /**
-   * Waits until the chunk may be received, while other connections receive what is before it.
+   * Waits until a chunk may be received, while other connections receive the earlier ones.
    *
-   * @throws IOException when one of them ends before
+   * @throws IOException if a connection ends earlier
    */
   void awaitTurn(Transfer transfer, long offset, long length)
       throws IOException, InterruptedException {
@@ -280,7 +291,7 @@ public final class IncomingData {
     }
   }
 
-  /** A part of a chunk is where it belongs. */
+  /** Notes that part of a chunk has arrived. */
   void received(Transfer transfer, long offset, long length) {
     boolean isLast = transfer.count(length);
     bytes.addAndGet(length);
@@ -295,7 +306,7 @@ public final class IncomingData {
     }
   }
 
-  /** No more data comes; whoever waits for it gets the first reason. */
+  /** Ends all waits, because no more data arrives. The first reason is reported. */
   synchronized void fail(IOException reason) {
     if (failure == null) {
       failure = reason;

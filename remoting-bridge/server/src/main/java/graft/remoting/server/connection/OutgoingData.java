@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bulk data to the client: chunks of reads, which whichever connection is free sends in the
- * background. An answer on the session's own stream announces them.
+ * Bulk data to the client: chunks of reads, each sent in the background by whichever data
+ * connection is free. A reply on the session's own stream announces them.
  */
 final class OutgoingData {
   private final Polling polling;
@@ -16,21 +16,21 @@ final class OutgoingData {
   @GuardedBy("this")
   private final ArrayDeque<Block> queue = new ArrayDeque<>();
 
-  /** How many connections' threads sleep until there is something to send. */
+  /** The number of connections' threads that sleep until there is something to send. */
   @GuardedBy("this")
   private int idle;
 
-  /** Whether the queue has something; written under this lock. */
+  /** Whether the queue has something to send; written while this lock is held. */
   private volatile boolean hasWork;
 
-  /** Why nothing is sent any more; written under this lock. */
+  /** Why nothing is sent any more; written while this lock is held. */
   private volatile IOException failure;
 
   OutgoingData(Polling polling) {
     this.polling = polling;
   }
 
-  /** A part of a read that is sent in chunks. */
+  /** Part of a read that is sent in chunks. */
   static final class Block {
     private final long read;
     private final long offset;
@@ -39,16 +39,16 @@ final class OutgoingData {
     private final long chunk;
     private final Sender sender;
     private final Runnable sent;
-    private long claimed; // guarded by the queue's lock, as it is queued
+    private long claimed; // guarded by the lock of the queue that the block is in
     private final AtomicLong unsent;
 
     /**
-     * A block.
+     * Creates a block.
      *
-     * @param read what the client knows the read by
-     * @param offset where in the read the block belongs
-     * @param chunk how much of it goes at once
-     * @param sent what to do when nothing reads the memory any more
+     * @param read the client's number for the read
+     * @param offset the offset of the block in the read
+     * @param chunk the size of a chunk
+     * @param sent run when the memory may be reused
      */
     Block(
         long read,
@@ -81,7 +81,7 @@ final class OutgoingData {
       return block.read;
     }
 
-    /** Where it belongs in its read. */
+    /** Returns the offset of the chunk in its read. */
     long offset() {
       return block.offset + at;
     }
@@ -95,23 +95,24 @@ final class OutgoingData {
     }
   }
 
-  /** Bytes sent so far. */
+  /** Returns the bytes sent so far. */
   long bytes() {
     return bytes.get();
   }
 
-  /** Whether something waits to be sent. */
+  /** Returns whether something is queued. */
   boolean hasWork() {
     return hasWork;
   }
 
-  /** Sends a block in the background. The order of blocks is not kept. */
+  /** Sends a block in the background. Blocks may be sent in any order. */
   void send(Block block) {
     synchronized (this) {
       if (failure == null) {
         queue.add(block);
         hasWork = true;
-        // As many threads as there are chunks: to wake one takes longer than to send one.
+        // No more threads are woken than there are chunks, because waking one takes longer than
+        // sending a chunk.
         long woken = Math.min(idle, block.bytes / block.chunk + 1);
         for (long i = 0; i < woken; i++) {
           notify();
@@ -122,7 +123,7 @@ final class OutgoingData {
     block.sent.run();
   }
 
-  /** The next chunk to send. Waits for it, polling first: behind one chunk the next is not far. */
+  /** Waits for the next chunk to send, polling first, since the next chunk usually follows soon. */
   Chunk next() throws IOException, InterruptedException {
     polling.poll(() -> hasWork || failure != null);
     synchronized (this) {
@@ -146,13 +147,13 @@ final class OutgoingData {
     }
   }
 
-  /** A chunk is in the socket, or lost with it. */
+  /** Notes that a chunk has been sent, or lost with its connection. */
   void sent(Chunk chunk) {
     bytes.addAndGet(chunk.length());
     chunk.block().finish(chunk.length());
   }
 
-  /** Nothing is sent any more; what was queued counts as sent. */
+  /** Stops sending. The blocks that are queued count as sent, so that their memory is released. */
   void fail(IOException reason) {
     ArrayDeque<Block> lost;
     synchronized (this) {

@@ -3,9 +3,9 @@ package graft.remoting.server.connection;
 import java.util.function.BooleanSupplier;
 
 /**
- * How the threads of data connections wait: they poll for a moment, then go on polling but let
- * other threads run, and only then sleep. To be woken costs 0.2 to 0.4 ms in a virtual machine.
- * Where CPUs are few, threads sleep after the first moment.
+ * How the threads of data connections wait: they poll for a moment, then poll while letting other
+ * threads run, and only then sleep, because waking a thread takes 0.2 to 0.4 ms in a virtual
+ * machine. On hosts with few CPUs, threads sleep after the first moment.
  */
 final class Polling {
   /** How long a connection's thread polls for its next chunk. */
@@ -24,23 +24,23 @@ final class Polling {
     this.yields = spinNanos > 0 && Runtime.getRuntime().availableProcessors() >= MANY_CPUS;
   }
 
-  /** A question that may fail. */
+  /** A condition whose evaluation may fail. */
   interface Question<E extends Exception> {
     boolean isAnswered() throws E;
   }
 
-  /** Polls as long as a connection's thread may; returns as soon as {@code there} says yes. */
+  /** Polls for as long as a connection's thread may, until {@code there} returns true. */
   void poll(BooleanSupplier there) {
     poll(yields ? CONNECTION_NANOS : spinNanos, there::getAsBoolean);
   }
 
-  /** Polls as long as the executor may; returns as soon as {@code over} says yes. */
+  /** Polls for as long as the executor may, until {@code over} returns true. */
   <E extends Exception> void pollForTransfer(Question<E> over) throws E {
     poll(yields ? TRANSFER_NANOS : spinNanos, over);
   }
 
-  /** Polls on a connection on which a chunk arrived just now, letting other threads run. */
-  @SuppressWarnings("ThreadPriorityCheck") // other threads are to run if there are any
+  /** Polls a connection on which a chunk has just arrived, letting other threads run. */
+  @SuppressWarnings("ThreadPriorityCheck") // yielding to other threads is the purpose
   <E extends Exception> void pollBehindChunk(Question<E> there) throws E {
     long start = System.nanoTime();
     while (!there.isAnswered() && yields && System.nanoTime() - start < CONNECTION_NANOS) {
@@ -48,7 +48,7 @@ final class Polling {
     }
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // other threads are to run if there are any
+  @SuppressWarnings("ThreadPriorityCheck") // yielding to other threads is the purpose
   private <E extends Exception> void poll(long limit, Question<E> question) throws E {
     long start = System.nanoTime();
     long waited = 0;

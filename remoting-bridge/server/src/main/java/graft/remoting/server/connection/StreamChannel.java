@@ -10,8 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A {@link Channel} on a stream transport. Reads as much as there is into one buffer, so that many
- * small records cost one system call; large bulk data goes straight to where it belongs.
+ * A {@link Channel} on a stream transport. It receives as much as has arrived into one buffer, so
+ * that many small records cost one system call; large bulk data is received directly into its
+ * destination.
  */
 public final class StreamChannel implements Channel {
   static final int BUFFER = 2 * MAX_RECORD;
@@ -30,7 +31,7 @@ public final class StreamChannel implements Channel {
   private int end;
 
   /**
-   * Takes over {@code transport}.
+   * Creates the channel, which takes over {@code transport}.
    *
    * @param spinMicros how long a read polls before it sleeps
    */
@@ -46,7 +47,7 @@ public final class StreamChannel implements Channel {
       if (start == end) {
         return 0;
       }
-      throw new ProtocolException("the stream ends within a record's header");
+      throw new ProtocolException("the stream ends in the middle of a record's header");
     }
     int size = Memory.getInt(buffer + start);
     if (size < RECORD_HEADER || size > MAX_RECORD || (size & 7) != 0) {
@@ -59,7 +60,8 @@ public final class StreamChannel implements Channel {
               + MAX_RECORD);
     }
     if (!fill(size)) {
-      throw new ProtocolException("the stream ends within a record of " + size + " bytes");
+      throw new ProtocolException(
+          "the stream ends in the middle of a record of " + size + " bytes");
     }
     long record = buffer + start;
     start += size;
@@ -76,7 +78,9 @@ public final class StreamChannel implements Channel {
     return receive(false) > 0;
   }
 
-  /** Has {@code count} bytes at {@code start}; false when the stream ends before. */
+  /**
+   * Makes {@code count} bytes available at {@code start}. Returns false if the stream ends earlier.
+   */
   private boolean fill(int count) throws IOException {
     if (start == end) {
       start = 0;
@@ -118,7 +122,7 @@ public final class StreamChannel implements Channel {
     if (spinNanos > 0) {
       long limit = System.nanoTime() + spinNanos;
       do {
-        // A look at the clock costs as much as many at a ring.
+        // Reading the clock costs as much as polling a ring many times.
         for (int i = 0; i < transport.looksAtOnce(); i++) {
           long count = transport.tryReceive(address, length);
           if (count != Transport.NOTHING) {
@@ -232,8 +236,8 @@ public final class StreamChannel implements Channel {
   }
 
   /**
-   * Ends the connection. The memory goes with the worker's process, since a waiter may still hold
-   * an address in it.
+   * Ends the connection. Its memory is freed only with the worker's process, because a waiter may
+   * still hold an address in it.
    */
   @Override
   public void close() {

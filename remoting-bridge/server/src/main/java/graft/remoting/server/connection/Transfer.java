@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Bulk data of one record on its way from the client, in chunks on any data connection. */
+/** The bulk data of one record from the client, in chunks on any data connection. */
 final class Transfer {
   private final long number;
   private final Destination destination;
@@ -13,7 +13,7 @@ final class Transfer {
   private final boolean overlapsEarlier;
   private final AtomicLong missing;
 
-  /** The ranges that have arrived: from an offset to another. */
+  /** The ranges that have arrived, end by start. */
   @GuardedBy("this")
   private final TreeMap<Long, Long> arrived = new TreeMap<>();
 
@@ -21,9 +21,9 @@ final class Transfer {
   private long unclaimed;
 
   /**
-   * A transfer.
+   * Creates a transfer.
    *
-   * @param overlapsEarlier whether an earlier transfer goes directly to the same memory
+   * @param overlapsEarlier whether an earlier transfer is received directly into the same memory
    */
   Transfer(long number, Destination destination, long bytes, boolean overlapsEarlier) {
     this.number = number;
@@ -34,7 +34,9 @@ final class Transfer {
     this.unclaimed = bytes;
   }
 
-  /** Counted from 1, in the order of the records: the client counts alike. */
+  /**
+   * Returns the transfer's number. Both ends count transfers from 1 in the order of the records.
+   */
   long number() {
     return number;
   }
@@ -51,18 +53,21 @@ final class Transfer {
     return overlapsEarlier;
   }
 
-  /** Whether all of it has arrived. */
+  /** Returns whether all chunks have arrived. */
   boolean hasArrived() {
     return missing.get() == 0;
   }
 
-  /** Whether its chunks go directly to some of that memory. */
+  /** Returns whether chunks are received directly into part of that memory. */
   boolean goesTo(long address, long length) {
     long start = destination.address();
     return start != 0 && start - address < length && address - start < bytes;
   }
 
-  /** Assigns a chunk to the connection that announces it; false if the transfer has no such one. */
+  /**
+   * Assigns a chunk to the connection that announces it. Returns false if the transfer has no such
+   * chunk.
+   */
   synchronized boolean claim(long offset, long length) {
     if (length <= 0 || offset < 0 || offset > bytes - length || length > unclaimed) {
       return false;
@@ -71,12 +76,12 @@ final class Transfer {
     return true;
   }
 
-  /** Counts a chunk that is where it belongs; whether it was the last. */
+  /** Counts a chunk that has arrived. Returns whether it was the last. */
   boolean count(long length) {
     return missing.addAndGet(-length) == 0;
   }
 
-  /** Notes the range that has arrived. */
+  /** Notes a range that has arrived. */
   synchronized void note(long offset, long length) {
     Map.Entry<Long, Long> before = arrived.floorEntry(offset);
     boolean continues = before != null && before.getValue() == offset;
@@ -84,7 +89,7 @@ final class Transfer {
     arrived.put(continues ? before.getKey() : offset, behind != null ? behind : offset + length);
   }
 
-  /** Whether nothing more of it will be written to that memory. */
+  /** Returns whether the transfer will not write to that memory any more. */
   synchronized boolean isDoneWith(long address, long length) {
     if (!goesTo(address, length)) {
       return true;

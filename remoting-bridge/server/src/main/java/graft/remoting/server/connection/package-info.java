@@ -1,6 +1,6 @@
 /**
- * What a session talks over: a channel with its records and replies, and further data connections
- * that share its bulk data. {@code IncomingData} is what comes in, {@code OutgoingData} what goes
- * out, {@code Polling} how threads wait.
+ * The connections of a session: a channel with its records and replies, and data connections that
+ * share its bulk data. {@code IncomingData} receives, {@code OutgoingData} sends, and {@code
+ * Polling} says how their threads wait.
  */
 package graft.remoting.server.connection;

@@ -26,8 +26,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * How control messages are written and read: a letter for the kind, then its fields. A worker may
- * be hostile, so that text and counts are checked as they are read.
+ * Encodes control messages as a letter for the kind, followed by the fields. A worker may be
+ * compromised, so that strings and counts are checked as they are read.
  */
 final class ControlCodec {
   private static final int LONGEST_TEXT = 1000;
@@ -165,7 +165,7 @@ final class ControlCodec {
     return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT);
   }
 
-  /** Text for the log and for people. */
+  /** Reads a string for the log and for users. */
   private static String text(DataInputStream in) throws IOException {
     return WorkerLog.printable(clip(in.readUTF()));
   }

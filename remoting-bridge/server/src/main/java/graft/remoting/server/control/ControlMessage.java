@@ -4,31 +4,31 @@ import graft.remoting.server.accept.GuestMemory;
 import graft.remoting.server.system.Bytes;
 import java.io.IOException;
 
-/** What the server and a worker say to each other over their private socket, one packet each. */
+/** The messages between the server and a worker on their private socket, one packet each. */
 public sealed interface ControlMessage {
   /** The longest packet. */
   int MAX = 16 << 10;
 
-  /** From a worker: its device is open, it can take a session. */
+  /** From a worker: its device is open, and it can serve a session. */
   record Ready(String device) implements ControlMessage {}
 
-  /** From a worker: it cannot work, and why. It exits. */
+  /** From a worker: it cannot work, for this reason, and exits. */
   record Failed(String reason) implements ControlMessage {}
 
   /** From a worker: what its session has used so far. */
   record Used(long bytesIn, long bytesOut, long calls, long memory) implements ControlMessage {}
 
-  /** From a worker: its session is over. It exits. */
+  /** From a worker: its session has ended, and it exits. */
   record Ended(String reason) implements ControlMessage {}
 
   /**
-   * To a worker, with the client's descriptor and those of the memory that its guest shares: serve
-   * this client, beginning with the WELCOME.
+   * To a worker, with the descriptors of the client's connection and of the memory that the guest
+   * shares: serve this client, beginning with WELCOME.
    *
-   * @param memoryLimit bytes of device memory, 0 for no limit
-   * @param channel the HELLO's word for what carries the records
-   * @param shared what has to be known of memory that is shared, see {@link GuestMemory}
-   * @param problem why there is no such memory, empty if there is
+   * @param memoryLimit the limit of device memory in bytes, 0 for none
+   * @param channel the number of the channel, from HELLO
+   * @param shared what the worker has to know of shared memory, see {@link GuestMemory}
+   * @param problem why there is no shared memory, empty if there is
    */
   record StartSession(
       long id,
@@ -40,36 +40,36 @@ public sealed interface ControlMessage {
       Bytes welcome)
       implements ControlMessage {}
 
-  /** To a worker, with a descriptor: one more connection of its session. */
+  /** To a worker, with a descriptor: a further connection of its session. */
   record AddConnection(int purpose, Bytes welcome) implements ControlMessage {}
 
-  /** From a worker: what its session shares, with the descriptor of physical memory. */
+  /** From a worker: a handle that its session exports, with the descriptor of physical memory. */
   record Give(Bytes token, Bytes handle) implements ControlMessage {}
 
-  /** From a worker: is there a handle of this token? */
+  /** From a worker: asks for the handle of a token. */
   record Find(Bytes token) implements ControlMessage {}
 
   /**
-   * To a worker, the answer to either: the handle, and its descriptor if a found one has one; empty
-   * when there is none or no place for it.
+   * To a worker, the answer to {@link Give} and {@link Find}: the handle, and its descriptor if it
+   * has one; empty if there is no such handle or no room for it.
    */
   record Shared(Bytes handle) implements ControlMessage {}
 
-  /** From a worker: what code is kept for its session's name? */
+  /** From a worker: asks which code is kept for its session's name. */
   record KnownCode() implements ControlMessage {}
 
   /** From a worker, with a descriptor: code to keep. */
   record KeepCode(Bytes hash) implements ControlMessage {}
 
-  /** From a worker: the descriptor of that code. */
+  /** From a worker: asks for the descriptor of that code. */
   record FindCode(Bytes hash) implements ControlMessage {}
 
-  /** The packet. */
+  /** Encodes the message as a packet. */
   default byte[] encode() {
     return ControlCodec.encode(this);
   }
 
-  /** Reads a packet. */
+  /** Decodes a packet. */
   static ControlMessage decode(byte[] packet) throws IOException {
     return ControlCodec.decode(packet);
   }

@@ -11,8 +11,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * One end of the private socket between the server and a worker: packets (SOCK_SEQPACKET, so that
- * borders are kept and the end is seen) that can carry file descriptors (SCM_RIGHTS, see unix(7)).
+ * One end of the private socket between the server and a worker. Messages are packets
+ * (SOCK_SEQPACKET, which keeps their boundaries and shows the end of the connection) that can carry
+ * file descriptors (SCM_RIGHTS, see unix(7)).
  */
 public final class ControlSocket implements AutoCloseable {
 
@@ -31,7 +32,7 @@ public final class ControlSocket implements AutoCloseable {
   public static ControlSocket connect(Path path) throws IOException {
     int fd = Libc.socket(Libc.AF_UNIX, Libc.SOCK_SEQPACKET | Libc.SOCK_CLOEXEC, 0);
     if (fd < 0) {
-      throw Libc.failure("make a socket");
+      throw Libc.failure("create a socket");
     }
     try (Scratch scratch = new Scratch(SocketAddress.CAPACITY)) {
       long memory = scratch.address();
@@ -46,7 +47,7 @@ public final class ControlSocket implements AutoCloseable {
 
   /** A received message. The descriptors belong to the receiver. */
   public record Received(ControlMessage message, List<Integer> fds) {
-    /** The first descriptor, -1 without one. */
+    /** Returns the first descriptor, -1 if there is none. */
     public int fd() {
       return fds.isEmpty() ? -1 : fds.get(0);
     }
@@ -66,16 +67,19 @@ public final class ControlSocket implements AutoCloseable {
     send(message, -1);
   }
 
-  /** Sends a message and a copy of {@code fd}, unless that is -1; the caller keeps its own. */
+  /**
+   * Sends a message and a copy of {@code fd}, unless that is -1; the caller keeps its own
+   * descriptor.
+   */
   public void send(ControlMessage message, int fd) throws IOException {
     send(message, fd < 0 ? List.of() : List.of(fd), 0);
   }
 
   /**
-   * Sends a message and copies of descriptors to a worker, which may be hostile: one that does not
-   * read what it is told is not waited for.
+   * Sends a message and copies of descriptors to a worker, which may be compromised: the call does
+   * not wait for a worker that does not read its messages.
    *
-   * @throws IOException when the worker has gone, or has not read the messages before
+   * @throws IOException if the worker has ended, or has not read the earlier messages
    */
   public void sendAtOnce(ControlMessage message, List<Integer> fds) throws IOException {
     send(message, fds, Libc.MSG_DONTWAIT);
@@ -89,7 +93,7 @@ public final class ControlSocket implements AutoCloseable {
     }
   }
 
-  /** Whether {@link #receive} would not wait. */
+  /** Returns whether {@link #receive} would not wait. */
   public boolean hasMessage() {
     try {
       return socket.poll(Libc.POLLIN, 0) != 0;
@@ -99,9 +103,9 @@ public final class ControlSocket implements AutoCloseable {
   }
 
   /**
-   * The next message, waiting for it; null when the other end has gone.
+   * Waits for the next message; null if the other end has closed the connection.
    *
-   * @throws IOException also for a message that cannot be
+   * @throws IOException also if the message is invalid
    */
   public Received receive() throws IOException {
     try (Scratch scratch = new Scratch(ControlMessage.MAX)) {

@@ -5,8 +5,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which device sessions get: {@code software}, {@code cuda} (every GPU that the server sees) or
- * {@code cuda:INDEX} (that GPU alone).
+ * The device of a session: {@code software}, {@code cuda} (every GPU that the server sees) or
+ * {@code cuda:INDEX} (only that GPU).
  */
 public record DeviceSpec(String kind, OptionalInt index) {
   /** The kind of the software device. */
@@ -18,9 +18,9 @@ public record DeviceSpec(String kind, OptionalInt index) {
   private static final Pattern FORM = Pattern.compile("([a-z][a-z0-9-]*)(?::(\\d{1,4}))?");
 
   /**
-   * Reads a device.
+   * Parses a device.
    *
-   * @throws IllegalArgumentException when it is none
+   * @throws IllegalArgumentException if the text names no device
    */
   public static DeviceSpec parse(String text) {
     Matcher form = FORM.matcher(text);
@@ -35,7 +35,7 @@ public record DeviceSpec(String kind, OptionalInt index) {
     return new DeviceSpec(form.group(1), index);
   }
 
-  /** The same kind of device, the one of that index. */
+  /** Returns the device of the same kind with that index. */
   public DeviceSpec withIndex(int value) {
     return new DeviceSpec(kind, OptionalInt.of(value));
   }

@@ -6,14 +6,17 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a worker writes to its log goes into the server's: text alone, in lines of limited length,
- * and no more than a worker that is well has to say. The rest is counted and dropped, so that a
- * guest cannot fill the host's disk.
+ * Copies a worker's log into the server's: only text, in lines of limited length, and no more than
+ * a healthy worker writes. The rest is counted and dropped, so that a guest cannot fill the host's
+ * disk.
  */
 public final class WorkerLog {
   private static final int LINE = 2_000;
 
-  /** What may come at once, and what may come from then on each second, in bytes. */
+  /**
+   * The bytes that may be written at once, and the bytes that may be written each second after
+   * that.
+   */
   private static final long BURST = 64 << 10;
 
   private static final long RATE = 512;
@@ -32,7 +35,7 @@ public final class WorkerLog {
     this.who = who;
   }
 
-  /** Copies until the worker has ended, on a thread of its own. */
+  /** Copies, on a thread of its own, until the worker has ended. */
   public static void copy(InputStream from, PrintStream to, String who) {
     Thread thread = new Thread(null, () -> run(from, to, who), "graft-worker-log", 128 * 1024);
     thread.setDaemon(true);
@@ -86,12 +89,12 @@ public final class WorkerLog {
 
   private void reportDropped() {
     if (dropped > 0) {
-      to.println(who + " wrote too much: " + dropped + " bytes of its log are left out");
+      to.println(who + " exceeded the limit of its log: " + dropped + " bytes were dropped");
       dropped = 0;
     }
   }
 
-  /** Without characters that a terminal would obey. */
+  /** Replaces the characters that would control a terminal. */
   static String printable(String text) {
     return text.replaceAll("[\\p{Cntrl}&&[^\t]]", "?");
   }

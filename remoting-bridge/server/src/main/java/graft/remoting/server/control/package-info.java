@@ -1,5 +1,5 @@
 /**
- * What the server's process and a worker say to each other over their private socket. A worker may
- * be hostile, so that the server checks what it reads here.
+ * The messages between the server and a worker on their private socket. A worker may be
+ * compromised, so that the server checks what it reads here.
  */
 package graft.remoting.server.control;

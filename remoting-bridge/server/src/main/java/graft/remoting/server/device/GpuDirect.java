@@ -12,21 +12,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether UCX moves bulk data between the wire and the GPU's memory by itself (GPUDirect RDMA),
- * found once, before a session's first connection: the GPU has to say that others may reach its
- * memory, UCX has to know CUDA, and its adapters have to take a chunk of that memory. For the first
- * GPU's primary context alone, which nearly all programs use: UCX 1.13 knows one context a thread.
+ * Decides whether UCX moves bulk data between the wire and the GPU's memory itself (GPUDirect
+ * RDMA). The decision is made once, before a session's first connection: the GPU must allow access
+ * by adapters, UCX must support CUDA, and its adapters must be able to access a chunk of GPU
+ * memory. Only the first GPU's primary context is covered, because UCX 1.13 supports one context a
+ * thread and nearly all programs use that one.
  *
- * <p>What others write is there for all work that the CPU queues afterwards, as far as the GPU
- * keeps writes in order, and else after a flush (NVIDIA, "GPUDirect RDMA", on memory ordering).
+ * <p>Data that an adapter writes is visible to all work which the CPU queues afterwards if the GPU
+ * keeps writes in order, and otherwise after a flush (NVIDIA, "GPUDirect RDMA", on memory
+ * ordering).
  */
 public final class GpuDirect {
   private static final Logger LOG = LoggerFactory.getLogger(GpuDirect.class);
 
-  /** The setting, in the server's environment. */
+  /** The variable in the server's environment that holds the setting. */
   public static final String VARIABLE = "GRAFT_GPUDIRECT";
 
-  // CUdevice_attribute, CUpointer_attribute and what they answer: driver API reference.
+  // CUdevice_attribute and CUpointer_attribute, and their values: driver API reference.
   private static final int RDMA_SUPPORTED = 116;
   private static final int FLUSH_OPTIONS = 117;
   private static final int WRITES_ORDERING = 118;
@@ -52,15 +54,18 @@ public final class GpuDirect {
     this.flushes = flushes;
   }
 
-  /** What the server's owner wants. */
+  /** The setting of the server's owner. */
   public enum Setting {
-    /** Where the adapters have it. */
+    /** Used if the connection goes over an adapter that supports it. */
     AUTO,
-    /** By whatever UCX has for CUDA, which may be slower than pinned buffers: for trials. */
+    /**
+     * Used by whatever means UCX has for CUDA, which may be slower than pinned buffers; for
+     * experiments.
+     */
     ON,
     OFF;
 
-    /** Reads it; null or empty is the default. */
+    /** Parses a setting; null or empty is the default. */
     public static Setting parse(String text) throws ServerException {
       if (text == null || text.isEmpty()) {
         return AUTO;
@@ -74,25 +79,26 @@ public final class GpuDirect {
     }
   }
 
-  /** What UCX finds, see {@code graft_ucx_use_gpu}. */
+  /** Tries what UCX can do, see {@code graft_ucx_use_gpu}. */
   public interface Trial {
-    /** Whether it can move that memory's data; a reason if not. */
+    /** Returns whether UCX can move that memory's data, and writes the reason if not. */
     byte run(long memory, long bytes, byte anyhow, long reason, long size);
   }
 
-  /** There is no such way. */
+  /** Returns an object for sessions without GPUDirect RDMA. */
   public static GpuDirect none() {
     return new GpuDirect(null, 0, false, false);
   }
 
   /**
-   * Finds out whether it can be; the log says why not, and {@link #connected} says that it is.
+   * Finds out whether GPUDirect RDMA is possible. The log says why it is not; {@link #connected}
+   * logs that it is.
    *
    * @param context the first GPU's primary context
    */
   public static GpuDirect find(CudaDevice device, long context, Setting setting, Trial ucx) {
     if (setting == Setting.OFF) {
-      LOG.info("GPUDirect RDMA: not used, as {}=off says", VARIABLE);
+      LOG.info("GPUDirect RDMA: not used: {}=off", VARIABLE);
       return none();
     }
     boolean byAdapter = setting == Setting.AUTO;
@@ -102,7 +108,7 @@ public final class GpuDirect {
     if (byAdapter && attribute(device, RDMA_SUPPORTED) != 1) {
       reason = "the driver says that this GPU has no GPUDirect RDMA";
     } else if (byAdapter && ordering < TO_OWNER && !canFlush) {
-      reason = "this GPU neither keeps what adapters write in order, nor can be told to";
+      reason = "this GPU neither keeps adapters' writes in order nor supports flushing them";
     } else {
       reason = trial(device, context, !byAdapter, ucx);
     }
@@ -119,8 +125,8 @@ public final class GpuDirect {
   }
 
   /**
-   * What is left of it now that a client is connected: one without an adapter would have its data
-   * copied by UCX, which is slower than pinned buffers.
+   * Restricts GPUDirect RDMA to what the client's connection allows: without an adapter, UCX would
+   * copy the data itself, which is slower than pinned buffers.
    */
   public GpuDirect connected(boolean overAdapter) {
     if (!isThere()) {
@@ -133,7 +139,7 @@ public final class GpuDirect {
     LOG.info(
         byAdapter
             ? "GPUDirect RDMA: bulk data goes straight to the GPU"
-            : "GPUDirect RDMA: on for trial, UCX moves bulk data to the GPU by what it has");
+            : "GPUDirect RDMA: switched on without an adapter; UCX copies bulk data to the GPU's memory");
     return this;
   }
 
@@ -145,13 +151,13 @@ public final class GpuDirect {
     }
   }
 
-  /** UCX's reason why not; empty if it can. */
+  /** Returns UCX's reason for not being able to, empty if it is able to. */
   private static String trial(CudaDevice device, long context, boolean anyhow, Trial ucx) {
     device.cuCtxSetCurrent(context);
     try (Scratch reason = new Scratch(REASON)) {
       int allocated = device.cuMemAlloc_v2(reason.address(), TRIAL);
       if (allocated != CudaResult.SUCCESS) {
-        return "no memory of the GPU to try it with: CUresult " + allocated;
+        return "cannot allocate GPU memory for the test: CUresult " + allocated;
       }
       long memory = Memory.getLong(reason.address());
       byte can = ucx.run(memory, TRIAL, (byte) (anyhow ? 1 : 0), reason.address(), REASON);
@@ -166,15 +172,15 @@ public final class GpuDirect {
     return context != 0;
   }
 
-  /** Lets the calling thread call UCX with memory of the GPU. */
+  /** Prepares the calling thread for calling UCX with memory of the GPU. */
   public void enter() {
     device.cuCtxSetCurrent(context);
   }
 
   /**
-   * Whether an allocation is one that UCX reaches, with the calling thread in its context. From
-   * then on what the driver does with it at once is over when the call returns, as NVIDIA asks of
-   * all memory that others reach.
+   * Returns whether UCX can access an allocation from the calling thread's context. From then on,
+   * synchronous operations of the driver on that memory have finished when their call returns,
+   * which NVIDIA requires for memory that adapters access.
    */
   public boolean reaches(long address) {
     try (Scratch value = new Scratch(8)) {
@@ -204,7 +210,7 @@ public final class GpuDirect {
     }
   }
 
-  /** What UCX has written is there before what it writes next. */
+  /** Orders UCX's later writes after its earlier ones. */
   public void order() throws IOException {
     int result = flushes ? device.cuFlushGPUDirectRDMAWrites(0, TO_OWNER) : CudaResult.SUCCESS;
     if (result != CudaResult.SUCCESS) {
@@ -212,12 +218,15 @@ public final class GpuDirect {
     }
   }
 
-  /** UCX will have written to the GPU's memory. For the executor. */
+  /** Notes that UCX is about to write to the GPU's memory. Only the executor calls this. */
   public void writes() {
     isUnflushed = flushes;
   }
 
-  /** What UCX has written is there for all that comes now. For the executor, in its context. */
+  /**
+   * Makes what UCX has written visible to all work from now on. Only the executor calls this, in
+   * its current context.
+   */
   public int flush() {
     if (!isUnflushed) {
       return CudaResult.SUCCESS;

@@ -11,13 +11,16 @@ import graft.remoting.server.system.ServerException;
 import java.util.Map;
 
 /**
- * The real CUDA driver: {@code libcuda.so.1}, bound directly by JNA. A function that it lacks
- * answers NOT_SUPPORTED.
+ * The real CUDA driver, {@code libcuda.so.1}, bound by JNA direct mapping. A function that the
+ * installed driver lacks returns CUDA_ERROR_NOT_SUPPORTED.
  */
 public final class NativeDevice extends NativeCalls {
   private static final String LIBRARY = "libcuda.so.1";
 
-  /** Every driver has it: stands in for a missing function, which is then never called. */
+  /**
+   * A function of every driver, which is bound in the place of a missing one and never called
+   * there.
+   */
   private static final String ALWAYS_THERE = "cuInit";
 
   private final NativeLibrary library;
@@ -30,7 +33,7 @@ public final class NativeDevice extends NativeCalls {
   /**
    * Loads the driver.
    *
-   * @throws ServerException when there is none
+   * @throws ServerException if there is none
    */
   public static NativeDevice load() throws ServerException {
     try {
@@ -59,13 +62,13 @@ public final class NativeDevice extends NativeCalls {
   /** CU_IPC_HANDLE_SIZE, driver API reference. */
   private static final int HANDLE_BYTES = 64;
 
-  /** The driver's handles, which it takes by value. */
+  /** A handle of the driver, which takes it by value. */
   @Structure.FieldOrder("bytes")
   public static final class Handle extends Structure implements Structure.ByValue {
-    /** What the driver wrote. */
+    /** The bytes that the driver wrote. */
     public byte[] bytes;
 
-    /** The handle that lies at an address. */
+    /** Reads the handle at an address. */
     Handle(long address) {
       bytes = Scratch.bytesAt(address, HANDLE_BYTES);
     }

@@ -1,5 +1,5 @@
 /**
- * The CUDA driver through JNA, and what it and UCX can do together. The interface, {@code
- * CudaDevice}, is in a module of its own.
+ * The CUDA driver through JNA, and GPUDirect RDMA. The driver's interface, {@code CudaDevice}, is
+ * in a module of its own.
  */
 package graft.remoting.server.device;

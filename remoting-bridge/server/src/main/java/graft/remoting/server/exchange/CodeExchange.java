@@ -4,20 +4,20 @@ import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Libc;
 
 /**
- * Code that the server keeps for the clients of a name, by the SHA-256 that the server itself has
- * computed: what one name has sent, no other can find.
+ * Code that the server keeps for the clients of a name, found by the SHA-256 that the server itself
+ * has computed. Code that one name has sent is not found under another.
  */
 public interface CodeExchange {
-  /** Bytes of a hash. */
+  /** The bytes of a hash. */
   int HASH = 32;
 
-  /** The most that is kept for a name. */
+  /** The largest number of images that are kept for a name. */
   int MOST = 256;
 
-  /** The seals of a file of code: nobody changes it any more. */
+  /** The seals of a file of code, which prevent every change. */
   int SEALS = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_WRITE;
 
-  /** For sessions that keep nothing. */
+  /** Keeps nothing. */
   CodeExchange NONE =
       new CodeExchange() {
         @Override
@@ -36,16 +36,22 @@ public interface CodeExchange {
         }
       };
 
-  /** The hashes of what is kept, one behind the other; it stays as long as the session lives. */
+  /**
+   * Returns the concatenated hashes of the code that is kept. The code stays for as long as the
+   * session lives.
+   */
   Bytes known();
 
   /**
    * Keeps a file of code.
    *
-   * @return false if there is no place for it
+   * @return false if there is no room for it
    */
   boolean keep(Bytes hash, int fd);
 
-  /** The finder's own descriptor of the code of that hash, -1 if there is none. */
+  /**
+   * Returns a descriptor of the code with that hash, which belongs to the caller, -1 if there is
+   * none.
+   */
   int code(Bytes hash);
 }

@@ -3,11 +3,12 @@ package graft.remoting.server.exchange;
 import graft.remoting.server.system.Bytes;
 
 /**
- * Where sessions leave handles for each other. A handle is found by a token that its giver has made
- * up, and by sessions of the same name alone: nobody opens what another client did not give.
+ * Passes handles between the sessions of one name. A handle is found by a random token that its
+ * exporting session has chosen, and only by sessions of the same name, so that no client can open
+ * what another client has not exported.
  */
 public interface HandleExchange {
-  /** For sessions that share nothing. */
+  /** Shares nothing. */
   HandleExchange NONE =
       new HandleExchange() {
         @Override
@@ -22,19 +23,19 @@ public interface HandleExchange {
       };
 
   /**
-   * What was found.
+   * A handle that was found.
    *
-   * @param fd the finder's own descriptor of the memory or the event, -1 without one
+   * @param fd a descriptor of the memory or event that belongs to the caller, -1 if there is none
    */
   record Found(SharedHandle handle, int fd) {}
 
   /**
-   * Leaves a handle, and a copy of a descriptor unless it is -1, until the session ends.
+   * Exports a handle, and a copy of a descriptor unless it is -1, until the session ends.
    *
-   * @return false if there is no place for more
+   * @return false if there is no room for more
    */
   boolean give(Bytes token, SharedHandle handle, int fd);
 
-  /** The handle of a token, or null. */
+  /** Returns the handle of a token, or null. */
   Found find(Bytes token);
 }

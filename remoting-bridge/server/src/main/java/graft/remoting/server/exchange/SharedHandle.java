@@ -4,18 +4,18 @@ import graft.remoting.server.system.Bytes;
 import java.nio.ByteBuffer;
 
 /**
- * What a session gives to other sessions of its client: the driver's own handle, which no client
- * sees. One of physical memory or of a pool is a descriptor instead, which travels beside it.
+ * A handle that a session exports to other sessions of its client: the driver's own handle, which
+ * no client sees. For physical memory and pools a descriptor is sent instead.
  *
- * @param kind what it stands for
- * @param size bytes of memory, 0 for an event
- * @param handle the driver's, empty where it is a descriptor
+ * @param kind the kind of object
+ * @param size the bytes of memory, 0 for an event
+ * @param handle the driver's handle, empty if there is a descriptor
  */
 public record SharedHandle(Kind kind, long size, Bytes handle) {
-  /** Bytes of the driver's handles, and of those that clients have for them. */
+  /** The bytes of the driver's handles, and of those that clients get in their place. */
   public static final int BYTES = 64;
 
-  /** What a handle stands for. */
+  /** The kind of object that a handle names. */
   public enum Kind {
     /** Memory of cuMemAlloc. */
     MEMORY('M'),
@@ -40,7 +40,7 @@ public record SharedHandle(Kind kind, long size, Bytes handle) {
           return kind;
         }
       }
-      throw new IllegalArgumentException("a shared handle of kind " + letter);
+      throw new IllegalArgumentException("unknown kind of shared handle: " + letter);
     }
   }
 

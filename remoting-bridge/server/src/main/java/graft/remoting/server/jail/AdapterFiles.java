@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** What UCX and libibverbs need of this machine for its InfiniBand and RoCE adapters. */
+/** The files of this host that UCX and libibverbs need for InfiniBand and RoCE adapters. */
 final class AdapterFiles {
   private static final Path NODES = Path.of("/dev/infiniband");
   private static final List<String> READ =

@@ -10,22 +10,25 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What contains the workers of a server on this machine.
+ * The means by which a server's workers are confined on this host.
  *
- * @param parts what a jail is made of, by {@code graft-jail}'s names
- * @param missing what the machine does not give, and why
+ * @param parts the parts of the jail, by {@code graft-jail}'s names
+ * @param missing the parts that the host does not allow, and why
  */
 public record Isolation(Set<String> parts, Map<String, String> missing) {
-  /** What is not a part of its own, but the means of a server without root. */
+  /**
+   * The user namespace is not a protection of its own, but what a server without root needs for the
+   * others.
+   */
   private static final String USER_NAMESPACE = "user-namespace";
 
-  /** Copies. */
+  /** Copies the collections. */
   public Isolation {
     parts = java.util.Collections.unmodifiableSet(new LinkedHashSet<>(parts));
     missing = java.util.Collections.unmodifiableMap(new LinkedHashMap<>(missing));
   }
 
-  /** What a server that is started here, by this user, can confine its workers by. */
+  /** Returns the means that a server started by this user on this host has. */
   public static Isolation ofThisMachine() {
     try (WorkerJail jail = WorkerJail.open(JailConfig.defaults())) {
       return jail.isolation();
@@ -34,13 +37,13 @@ public record Isolation(Set<String> parts, Map<String, String> missing) {
     }
   }
 
-  /** There is none at all. */
+  /** Returns an isolation without any means. */
   public static Isolation none(String why) {
     return new Isolation(Set.of(), Map.of("jail", why));
   }
 
   /**
-   * Reads what {@code graft-jail --check} printed: lines of {@code PART ok} or {@code PART WHY}.
+   * Parses the output of {@code graft-jail --check}: lines of {@code PART ok} or {@code PART WHY}.
    */
   public static Isolation parse(List<String> lines) {
     Set<String> parts = new LinkedHashSet<>();
@@ -58,7 +61,7 @@ public record Isolation(Set<String> parts, Map<String, String> missing) {
         : new Isolation(parts, missing);
   }
 
-  /** The same without a part, and why. */
+  /** Returns the same isolation without one part, and why it is missing. */
   Isolation without(String part, String why) {
     Set<String> fewer = new LinkedHashSet<>(parts);
     fewer.remove(part);
@@ -67,17 +70,17 @@ public record Isolation(Set<String> parts, Map<String, String> missing) {
     return new Isolation(fewer, more);
   }
 
-  /** Whether nothing is missing. */
+  /** Returns whether nothing is missing. */
   public boolean isComplete() {
     return missing.isEmpty();
   }
 
-  /** Whether it has a part. */
+  /** Returns whether a part is present. */
   public boolean has(String part) {
     return parts.contains(part);
   }
 
-  /** One line for people. */
+  /** Returns a line for users. */
   public String describe() {
     String has =
         parts.stream().filter(p -> !p.equals(USER_NAMESPACE)).collect(Collectors.joining(", "));
@@ -85,7 +88,7 @@ public record Isolation(Set<String> parts, Map<String, String> missing) {
     return missing.isEmpty() ? line : line + "; missing: " + describeMissing();
   }
 
-  /** What is missing, and why. */
+  /** Returns the missing parts, and why they are missing. */
   public String describeMissing() {
     return missing.entrySet().stream()
         .map(e -> e.getKey() + " (" + e.getValue() + ")")

@@ -2,7 +2,7 @@ package graft.remoting.server.jail;
 
 import graft.remoting.server.system.ServerException;
 
-/** This machine cannot confine workers as is required. */
+/** Thrown when this host cannot confine workers as required. */
 public final class IsolationException extends ServerException {
   private static final long serialVersionUID = 1;
 

@@ -5,12 +5,13 @@ import java.util.OptionalLong;
 /**
  * How a server's workers are confined.
  *
- * @param isRequired whether the server refuses to start where the machine cannot give all of it
- * @param firstUser the first of the users that workers run as, one each
- * @param lastUser the last of them
- * @param memory the most memory of a worker, in bytes, by its cgroup; half of this machine's if
- *     empty
- * @param threads the most threads of a worker
+ * @param isRequired whether the server refuses to start if the host does not allow all parts of the
+ *     jail
+ * @param firstUser the first of the users that workers run as, one worker a user
+ * @param lastUser the last of these users
+ * @param memory the limit of a worker's memory in bytes, set by its cgroup; half of the host's
+ *     memory if empty
+ * @param threads the limit of a worker's threads
  */
 public record JailConfig(
     boolean isRequired, int firstUser, int lastUser, OptionalLong memory, int threads) {
@@ -24,7 +25,7 @@ public record JailConfig(
   private static final int THREADS = 4_096;
   private static final int NOBODY = 65_534;
 
-  /** Checks the numbers. */
+  /** Checks that the settings are in range. */
   public JailConfig {
     if (firstUser < 1 || lastUser < firstUser || (firstUser <= NOBODY && lastUser >= NOBODY)) {
       throw new IllegalArgumentException(
@@ -36,27 +37,27 @@ public record JailConfig(
     }
   }
 
-  /** All that the machine can give, with the usual limits. */
+  /** Returns the settings for all that the host allows, with the default limits. */
   public static JailConfig defaults() {
     return new JailConfig(false, FIRST_USER, FIRST_USER + USERS - 1, OptionalLong.empty(), THREADS);
   }
 
-  /** The same, but required or not. */
+  /** Returns a copy with another requirement. */
   public JailConfig withRequired(boolean value) {
     return new JailConfig(value, firstUser, lastUser, memory, threads);
   }
 
-  /** The same with other users. */
+  /** Returns a copy with other users. */
   public JailConfig withUsers(int first, int last) {
     return new JailConfig(isRequired, first, last, memory, threads);
   }
 
-  /** The same with that much memory, in bytes. */
+  /** Returns a copy with another limit of memory, in bytes. */
   public JailConfig withMemory(long bytes) {
     return new JailConfig(isRequired, firstUser, lastUser, OptionalLong.of(bytes), threads);
   }
 
-  /** The same with that many threads. */
+  /** Returns a copy with another limit of threads. */
   public JailConfig withThreads(int count) {
     return new JailConfig(isRequired, firstUser, lastUser, memory, count);
   }

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 
 /**
  * A server's folder for its workers' jails: the empty folder over which a jail's root file system
- * is mounted, and the native libraries. What a server that was killed has left is removed.
+ * is mounted, and the native libraries. Folders that killed servers left behind are removed.
  */
 public final class JailFolder implements AutoCloseable {
   private static final Pattern NAME = Pattern.compile("graft-jail-(\\d{1,9})-.*");
@@ -23,24 +23,24 @@ public final class JailFolder implements AutoCloseable {
     this.path = path;
   }
 
-  /** Makes one in a folder. */
+  /** Creates the folder in a parent folder. */
   public static JailFolder make(Path parent) throws IOException {
     sweep(parent);
     String prefix = "graft-jail-" + ProcessHandle.current().pid() + "-";
     JailFolder folder = new JailFolder(Files.createTempDirectory(parent, prefix).toRealPath());
-    // Where workers have no file system of their own, they find the libraries there.
+    // Workers without a file system of their own find the libraries here.
     Files.setPosixFilePermissions(folder.path, PosixFilePermissions.fromString("rwx--x--x"));
     Files.createDirectory(folder.root());
     NativeParts.unpack(folder.libraries());
     return folder;
   }
 
-  /** Where a jail's root is mounted. */
+  /** Returns the folder over which a jail's root is mounted. */
   public Path root() {
     return path.resolve("root");
   }
 
-  /** Where the jars' native libraries are. */
+  /** Returns the folder of the jars' native libraries. */
   public Path libraries() {
     return path.resolve("native");
   }
@@ -64,7 +64,7 @@ public final class JailFolder implements AutoCloseable {
         Files.deleteIfExists(path);
       }
     } catch (java.io.UncheckedIOException e) {
-      // Another server removes it now.
+      // Another server is removing it at the same time.
     }
   }
 

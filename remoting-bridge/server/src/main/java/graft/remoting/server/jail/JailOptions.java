@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** The command line of {@code graft-jail}, see {@code jail/src/options.c}. */
+/** Builds the command line of {@code graft-jail}, see {@code jail/src/options.c}. */
 final class JailOptions {
   private final List<String> list = new ArrayList<>();
 

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 final class JailProgram {
   private static final String NAME = "graft-jail";
 
-  /** Where it is, if it does not lie beside the server's jar. */
+  /** The property that names the program if it is not beside the server's jar. */
   private static final String PROPERTY = "graft.jail";
 
   private final Path path;
@@ -25,7 +25,7 @@ final class JailProgram {
     this.path = path;
   }
 
-  /** Finds it, in a distribution or in a checkout that is built. */
+  /** Finds the program in a distribution or in a checkout that has been built. */
   static Optional<JailProgram> find() {
     return candidates()
         .filter(Files::isExecutable)
@@ -54,7 +54,7 @@ final class JailProgram {
   }
 
   /**
-   * Has it try what this machine gives.
+   * Has the program try which parts of a jail the host allows.
    *
    * @param options the options of a worker's jail
    */

@@ -5,11 +5,11 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** How much memory this machine has. */
+/** The size of this host's memory. */
 final class MachineMemory {
   private MachineMemory() {}
 
-  /** In bytes. */
+  /** Returns the size in bytes. */
   static long bytes() {
     try {
       for (String line : Files.readAllLines(Path.of("/proc/meminfo"))) {

@@ -9,11 +9,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 
 /**
- * The native libraries of the jars, unpacked once by the server: a worker's {@code /tmp} lets
- * nothing be executed, so that JNA cannot unpack them there.
+ * Unpacks the native libraries of the jars once, in the server. JNA cannot unpack them in a worker,
+ * because a worker's {@code /tmp} is mounted noexec.
  */
 final class NativeParts {
-  /** Their paths in the jars. */
+  /** The paths of the libraries in the jars. */
   private static final List<String> RESOURCES =
       List.of("com/sun/jna/linux-x86-64/libjnidispatch.so", "linux-x86-64/libgraft-ucx.so");
 

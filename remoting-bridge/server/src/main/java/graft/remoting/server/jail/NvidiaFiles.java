@@ -14,12 +14,15 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What NVIDIA's driver library needs of this machine: device nodes, its folder, and answers. */
+/**
+ * What NVIDIA's driver library needs of this host: device nodes, the library's folder, and files
+ * that it reads.
+ */
 public final class NvidiaFiles {
   private static final Logger LOG = LoggerFactory.getLogger(NvidiaFiles.class);
   private static final String LIBRARY = "libcuda.so.1";
 
-  /** Nodes that every session needs. */
+  /** The device nodes that every session needs. */
   private static final List<String> COMMON = List.of("dev/nvidiactl", "dev/nvidia-uvm");
 
   private static final List<String> READ =
@@ -40,9 +43,9 @@ public final class NvidiaFiles {
   private final Path root;
 
   /**
-   * Of a machine.
+   * Creates the files of a host.
    *
-   * @param root its root folder
+   * @param root the host's root folder
    */
   public NvidiaFiles(Path root) {
     this.root = root;
@@ -51,14 +54,14 @@ public final class NvidiaFiles {
   /**
    * A GPU.
    *
-   * @param uuid the name by which CUDA_VISIBLE_DEVICES may have it
+   * @param uuid the name that CUDA_VISIBLE_DEVICES accepts
    * @param node its device node
    */
   public record Gpu(String uuid, Path node) {}
 
   /**
-   * The GPU of an index in the order of PCI addresses, if the driver says enough of it. Only then
-   * can the others' nodes be left out.
+   * Returns the GPU of an index in the order of PCI addresses, empty if the driver does not say
+   * enough about it. The nodes of other GPUs can be left out only if the GPU is known.
    */
   public Optional<Gpu> gpu(int index) {
     List<Path> folders = children(root.resolve("proc/driver/nvidia/gpus"), "");
@@ -86,9 +89,9 @@ public final class NvidiaFiles {
   }
 
   /**
-   * The device nodes of a session: those of all GPUs and MIG instances, or of one GPU.
+   * Returns the device nodes of a session: those of all GPUs and MIG instances, or of one GPU.
    *
-   * @param gpu that one
+   * @param gpu that one GPU
    */
   public List<Path> nodes(Optional<Gpu> gpu) {
     List<Path> nodes = new ArrayList<>();
@@ -114,7 +117,7 @@ public final class NvidiaFiles {
     }
   }
 
-  /** What the driver's library reads, as far as it is there. */
+  /** Returns the existing files that the driver's library reads. */
   List<Path> readable() {
     Set<Path> found = new LinkedHashSet<>();
     READ.stream().map(root::resolve).filter(Files::exists).forEach(found::add);
@@ -123,7 +126,8 @@ public final class NvidiaFiles {
   }
 
   /**
-   * The folders of the driver's library, as the dynamic linker has them, and as they really are.
+   * Returns the folders of the driver's library, both as the dynamic linker knows them and without
+   * symbolic links.
    */
   private static List<Path> libraryFolders() {
     List<Path> folders = new ArrayList<>();
@@ -143,8 +147,8 @@ public final class NvidiaFiles {
   }
 
   /**
-   * Makes device nodes that are missing, as the driver's library would if it were not confined: the
-   * one of unified memory comes with the first program that uses CUDA.
+   * Creates missing device nodes, as the driver's library would if it were not confined: the node
+   * of unified memory is created by the first program that uses CUDA.
    */
   void makeNodes() {
     if (!Files.exists(root.resolve("dev/nvidia-uvm"))) {

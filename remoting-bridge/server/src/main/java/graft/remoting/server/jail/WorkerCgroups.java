@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The cgroup (version 2) below which each worker has one of its own: {@code /sys/fs/cgroup/graft}.
- * Workers of a server are named by its process id, so that what a server that was killed has left
- * is known.
+ * The cgroup (version 2) {@code /sys/fs/cgroup/graft}, in which each worker has a cgroup of its
+ * own. The names contain the server's process id, so that cgroups which a killed server left behind
+ * can be recognized.
  */
 public final class WorkerCgroups {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerCgroups.class);
@@ -27,10 +27,10 @@ public final class WorkerCgroups {
   }
 
   /**
-   * Makes ready the folder above the workers'.
+   * Prepares the parent cgroup.
    *
    * @param mount where the hierarchy is mounted
-   * @throws IOException when it cannot be had, with the reason
+   * @throws IOException if that is not possible, with the reason
    */
   public static WorkerCgroups open(Path mount) throws IOException {
     Path controllers = mount.resolve("cgroup.controllers");
@@ -64,23 +64,23 @@ public final class WorkerCgroups {
     }
   }
 
-  /** A name that no other worker's has. The jail makes the folder. */
+  /** Returns a name that no other worker has. The jail creates the cgroup. */
   public Path next() {
     return folder.resolve(ProcessHandle.current().pid() + "-" + NUMBER.incrementAndGet());
   }
 
-  /** Removes the one of a worker that has ended. */
+  /** Removes the cgroup of a worker that has ended. */
   static void remove(Path cgroup) {
     try {
       Files.delete(cgroup);
     } catch (NoSuchFileException e) {
-      // The worker ended before it made it.
+      // The worker ended before its jail created the cgroup.
     } catch (IOException e) {
       LOG.warn("cannot remove the cgroup of a worker that has ended: {}", e.getMessage());
     }
   }
 
-  /** Removes what servers have left that were killed. */
+  /** Removes the cgroups that killed servers left behind. */
   private void sweep() throws IOException {
     try (DirectoryStream<Path> left = Files.newDirectoryStream(folder, "*-*")) {
       for (Path cgroup : left) {

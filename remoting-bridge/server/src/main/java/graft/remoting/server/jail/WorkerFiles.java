@@ -14,15 +14,15 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 import java.util.stream.Stream;
 
-/**
- * The files that a Java runtime and Graft's classes need: what a worker sees of this machine, for
- * reading.
- */
+/** The files that a Java runtime and Graft's classes need, which a worker sees read-only. */
 public final class WorkerFiles {
-  /** Folders of Java's that lead to /etc in Debian's packages: conf/ and lib/security/. */
+  /**
+   * How deep to look for Java's folders that link to /etc in Debian's packages: conf/ and
+   * lib/security/.
+   */
   private static final int DEPTH = 4;
 
-  /** What the dynamic linker and the C library need, where it is there. */
+  /** The files that the dynamic linker and the C library need, if they exist. */
   private static final List<String> SYSTEM =
       List.of(
           "/lib/x86_64-linux-gnu",
@@ -37,17 +37,17 @@ public final class WorkerFiles {
   private final Set<Path> paths = new LinkedHashSet<>();
   private final Map<Path, Path> links = new LinkedHashMap<>();
 
-  /** Files and folders, by paths without symbolic links. */
+  /** Returns the files and folders, by paths without symbolic links. */
   public Set<Path> paths() {
     return paths;
   }
 
-  /** The symbolic links by which they are known too, and where these lead. */
+  /** Returns the symbolic links that lead to them, and the links' targets. */
   public Map<Path, Path> links() {
     return links;
   }
 
-  /** Those of this Java runtime and this class path, and of the system's libraries. */
+  /** Returns the files of this Java runtime, this class path and the system's libraries. */
   public static WorkerFiles ofThisRuntime() throws IOException {
     WorkerFiles files = new WorkerFiles();
     for (String path : SYSTEM) {
@@ -67,7 +67,7 @@ public final class WorkerFiles {
     return files;
   }
 
-  /** Adds a file or a folder, if it is there. */
+  /** Adds a file or a folder if it exists. */
   public void add(Path path) throws IOException {
     if (!path.isAbsolute() || !Files.exists(path)) {
       return;
@@ -98,7 +98,7 @@ public final class WorkerFiles {
     }
   }
 
-  /** A folder or a jar of the class path, and the jars that its manifest adds. */
+  /** Adds a folder or a jar of the class path, and the jars that its manifest names. */
   private void addClasses(Path element) throws IOException {
     add(element);
     if (!Files.isRegularFile(element)) {

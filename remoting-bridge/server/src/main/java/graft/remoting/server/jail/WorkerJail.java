@@ -13,21 +13,27 @@ import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
 /**
- * What the workers of a server are confined by: the options of {@code graft-jail}, which starts
- * each of them. A worker is confined before its guest is known; what belongs to a guest comes to it
- * as descriptors that the server opened.
+ * The jail of a server's workers: the options of {@code graft-jail}, which starts each of them. A
+ * worker is confined before its guest is known, so that whatever belongs to a guest is passed to
+ * the worker as descriptors that the server opened.
  */
 public final class WorkerJail implements AutoCloseable {
   private static final Path CGROUPS = Path.of("/sys/fs/cgroup");
   private static final Path USERS = Path.of("/run/graft/worker-users");
 
-  /** A file for the system calls of workers beyond those allowed, which are then allowed too. */
+  /**
+   * The variable that names a log of the system calls that are not on the workers' lists. With a
+   * log, these calls are allowed.
+   */
   private static final String LOG_VARIABLE = "GRAFT_JAIL_LOG";
 
-  /** Parts of a jail that are left out, to find out which of them a driver cannot do with. */
+  /**
+   * The variable that names parts of the jail to leave out, to find out which of them a driver does
+   * not work with.
+   */
   private static final String WITHOUT_VARIABLE = "GRAFT_JAIL_WITHOUT";
 
-  /** Of a worker's /tmp, in bytes: the driver's compute cache and a crash report. */
+  /** The size of a worker's /tmp in bytes, for the driver's compute cache and a crash report. */
   private static final long TEMPORARY = 256L << 20;
 
   private static final int FILES = 4_096;
@@ -59,7 +65,7 @@ public final class WorkerJail implements AutoCloseable {
     this.cgroups = cgroups;
   }
 
-  /** Finds out what this machine can give, and makes it ready. */
+  /** Finds out which parts the host allows, and prepares them. */
   public static WorkerJail open(JailConfig config) throws ServerException {
     Optional<JailProgram> program = JailProgram.find();
     if (program.isEmpty()) {
@@ -97,7 +103,7 @@ public final class WorkerJail implements AutoCloseable {
     }
   }
 
-  /** No jail: workers run as the server does. */
+  /** Returns a jail without any parts: workers run like the server. */
   public static WorkerJail none(String why) {
     return new WorkerJail(
         null, Isolation.none(why), null, new JailOptions(), JailConfig.defaults(), null, null);
@@ -113,12 +119,12 @@ public final class WorkerJail implements AutoCloseable {
     return isolation;
   }
 
-  /** Whether workers have a file system of their own. */
+  /** Returns whether workers have a file system of their own. */
   public boolean hasRoot() {
     return isolation.has("mounts");
   }
 
-  /** Where the jars' native libraries are unpacked, if they are. */
+  /** Returns the folder into which the jars' native libraries are unpacked, if they are. */
   public Optional<Path> libraries() {
     return Optional.ofNullable(files).map(JailFolder::libraries);
   }
@@ -126,16 +132,16 @@ public final class WorkerJail implements AutoCloseable {
   /**
    * A place for one worker.
    *
-   * @param options what comes before the worker's own command; empty without a jail
-   * @param visible the GPU to which the place is limited, as CUDA_VISIBLE_DEVICES has it
+   * @param options the command that precedes the worker's own; empty without a jail
+   * @param visible the GPU that the worker is limited to, in the form of CUDA_VISIBLE_DEVICES
    */
   public record Cell(
       List<String> options, Optional<String> visible, OptionalInt user, Optional<Path> cgroup) {}
 
   /**
-   * Makes a place.
+   * Prepares a cell.
    *
-   * @param socket where the worker is connected to
+   * @param socket the socket that the worker is connected to
    * @param environment the worker's environment
    */
   public Cell enter(WorkerKind kind, Path socket, Map<String, String> environment)
@@ -189,14 +195,20 @@ public final class WorkerJail implements AutoCloseable {
     return String.join(",", sets);
   }
 
-  /** An adapter belongs to the machine's network namespace. */
+  /**
+   * Returns the parts of a cell. A worker that uses an adapter stays in the host's network
+   * namespace, because the adapter belongs to it.
+   */
   private String parts(WorkerKind kind) {
     return isolation.parts().stream()
         .filter(part -> !(kind.usesAdapter() && part.equals("network")))
         .collect(Collectors.joining(","));
   }
 
-  /** Adapters and drivers pin what they reach. */
+  /**
+   * Returns whether the worker needs locked memory: adapters and drivers pin the memory that they
+   * access.
+   */
   private static boolean locksMemory(WorkerKind kind) {
     return kind.usesAdapter() || isNvidia(kind);
   }
@@ -224,7 +236,7 @@ public final class WorkerJail implements AutoCloseable {
     return config.memory().orElseGet(() -> MachineMemory.bytes() / 2);
   }
 
-  /** A worker has ended, and its processes with it. */
+  /** Releases the cell of a worker whose processes have all ended. */
   public void leave(Cell cell) {
     if (cell.user().isPresent()) {
       users.give(cell.user().getAsInt());

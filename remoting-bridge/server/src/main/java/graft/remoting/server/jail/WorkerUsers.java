@@ -13,9 +13,9 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The users that workers run as: each worker has one to itself, on the whole machine, as long as it
- * lives. A byte of a file stands for each; whoever holds a lock on it has that user, and the kernel
- * drops the lock with the server.
+ * The users that workers run as. Each worker has a user that no other worker on the host has, for
+ * as long as it lives. Each user is represented by one byte of a file; a server owns a user by a
+ * lock on its byte, which the kernel releases when the server ends.
  */
 public final class WorkerUsers implements AutoCloseable {
   // struct flock of 64-bit Linux, see SharedChunks
@@ -34,9 +34,9 @@ public final class WorkerUsers implements AutoCloseable {
   /**
    * Opens the file of locks.
    *
-   * @param file its folder is made if it is missing
+   * @param file the file; its folder is created if it is missing
    * @param first the first user
-   * @param last the last
+   * @param last the last user
    */
   public WorkerUsers(Path file, int first, int last) throws IOException {
     this.first = first;
@@ -51,7 +51,7 @@ public final class WorkerUsers implements AutoCloseable {
             file,
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
       } catch (java.nio.file.FileAlreadyExistsException e) {
-        // Another server has just made it.
+        // Another server has created it at the same time.
       }
     }
     fd = Libc.open(file.toString(), Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_CLOEXEC);
@@ -61,9 +61,10 @@ public final class WorkerUsers implements AutoCloseable {
   }
 
   /**
-   * A user that no other worker has. They are taken in turn, so that one is not soon used again.
+   * Returns a user that no other worker has. Users are chosen in turn, so that one is not reused
+   * soon.
    *
-   * @throws IOException when all are taken
+   * @throws IOException if all users are in use
    */
   public synchronized int take() throws IOException {
     for (int tries = 0; tries <= last - first; tries++) {
@@ -79,7 +80,7 @@ public final class WorkerUsers implements AutoCloseable {
             .formatted(first, last));
   }
 
-  /** The user's worker has ended, and with it all of its processes. */
+  /** Releases the user of a worker whose processes have all ended. */
   public synchronized void give(int user) {
     if (taken.remove(user)) {
       lock(user, Libc.F_UNLCK);

@@ -16,9 +16,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The server's side of {@link CodeExchange}. A session relies on what it was told of, so that
- * nothing goes while one that was told lives; a name that has its share then keeps no more. What
- * was not used for longest goes first.
+ * The code that clients have sent, for {@link CodeExchange}. A session relies on the hashes that it
+ * was told are known, so that no such code is dropped while the session lives; if that fills the
+ * share of a name, no further code of the name is kept. Otherwise the code that has been unused for
+ * longest is dropped first.
  */
 public final class CodeCache {
   private static final long MOST_OF_A_NAME = 256L << 20;
@@ -33,14 +34,14 @@ public final class CodeCache {
   private record Code(int fd, long bytes) {}
 
   private static final class Kept {
-    /** The one used last at the end. */
+    /** In order of use, the most recently used last. */
     private final LinkedHashMap<Bytes, Code> codes = new LinkedHashMap<>(16, 0.75f, true);
 
     private final Set<Long> told = new HashSet<>();
     private long bytes;
   }
 
-  /** The hashes of what is kept for the session's name, one behind the other. */
+  /** Returns the hashes of the code that is kept for the session's name, concatenated. */
   synchronized Bytes known(ServedSession session) {
     Kept kept = names.computeIfAbsent(session.name(), name -> new Kept());
     if (kept.told.isEmpty() && isNearlyFull(kept)) {
@@ -76,12 +77,11 @@ public final class CodeCache {
   }
 
   /**
-   * Keeps code for the session's name; the descriptor is this object's then.
+   * Keeps code for the session's name, and takes over the descriptor.
    *
-   * @param fd a file that nobody can change any more, so that it stays as large as it is and as the
-   *     sessions find it
-   * @return false, and nothing is kept, if the name or the server has enough, or has it already, or
-   *     the file can be changed
+   * @param fd a file that is sealed against changes, so that its size and content stay the same
+   * @return false, and nothing is kept, if the share of the name or of the server is full, if the
+   *     name has this code already, or if the file can be changed
    */
   synchronized boolean put(ServedSession session, Bytes hash, int fd) {
     Kept kept = names.get(session.name());
@@ -107,14 +107,16 @@ public final class CodeCache {
     return seals >= 0 && (seals & CodeExchange.SEALS) == CodeExchange.SEALS;
   }
 
-  /** This object's descriptor of that code, -1 if the session's name has none such. */
+  /**
+   * Returns this object's descriptor of the code with that hash, -1 if the session's name has none.
+   */
   synchronized int find(ServedSession session, Bytes hash) {
     Kept kept = names.get(session.name());
     Code code = kept == null ? null : kept.codes.get(hash);
     return code == null ? -1 : code.fd();
   }
 
-  /** A session has ended. */
+  /** Releases the code that the ended session relied on. */
   synchronized void drop(ServedSession session) {
     Kept kept = names.get(session.name());
     if (kept != null) {
@@ -122,7 +124,7 @@ public final class CodeCache {
     }
   }
 
-  /** Forgets everything. */
+  /** Closes all descriptors. */
   synchronized void close() {
     List<Kept> all = new ArrayList<>(names.values());
     names.clear();

@@ -28,7 +28,7 @@ public final class ServedSession {
     return id;
   }
 
-  /** What a further connection of it must prove to have. */
+  /** Returns the secret that a further connection of this session must prove to know. */
   Bytes secret() {
     return secret;
   }
@@ -45,7 +45,7 @@ public final class ServedSession {
     used = value;
   }
 
-  /** Why it ends, as the worker said before it went. */
+  /** Notes why the session ends, as the worker reported it. */
   void ending(String reason) {
     ending = reason;
   }
@@ -54,7 +54,7 @@ public final class ServedSession {
     return "session start: name=" + name + " peer=" + peer + " device=" + device;
   }
 
-  /** The session's line in the log. */
+  /** Returns the line that the log gets at the end of the session. */
   String endLine(int exitStatus) {
     String reason = ending != null ? ending : "the worker died with status " + exitStatus;
     return String.format(

@@ -4,7 +4,7 @@ import graft.remoting.server.control.ControlMessage;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What the server counts, as Prometheus reads it (text exposition format 0.0.4). */
+/** The server's counters, written in Prometheus' text exposition format 0.0.4. */
 public final class ServerMetrics {
   private final AtomicLong sessions = new AtomicLong();
   private final AtomicLong refused = new AtomicLong();
@@ -20,7 +20,7 @@ public final class ServerMetrics {
     refused.incrementAndGet();
   }
 
-  /** Adds what an ended session has used to the totals. */
+  /** Adds the figures of an ended session to the totals. */
   void sessionEnded(ServedSession session) {
     ControlMessage.Used used = session.used();
     bytesIn.addAndGet(used.bytesIn());
@@ -28,7 +28,10 @@ public final class ServerMetrics {
     calls.addAndGet(used.calls());
   }
 
-  /** The page: totals since the server's start, and each session that is served now. */
+  /**
+   * Returns the page of metrics: the totals since the server's start, and the figures of each
+   * session that is served now.
+   */
   public String page(List<ServedSession> current, int readyWorkers) {
     long in = bytesIn.get();
     long out = bytesOut.get();

@@ -9,19 +9,19 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The server's side of {@link HandleExchange}: what the sessions of each name have given, as long
- * as their workers live.
+ * The handles that the sessions of each name have exported, for {@link HandleExchange}. A handle is
+ * dropped with the worker that exported it.
  */
 final class SharedHandles {
-  /** Of one session. A descriptor costs more than a few bytes. */
+  /** The largest number of handles of one session. Each may keep a descriptor open. */
   private static final int MOST = 16_384;
 
   private static final int MOST_DESCRIPTORS = 256;
 
-  /** Bytes of a token, see SharingCalls. */
+  /** The length of a token; see SharingCalls. */
   private static final int TOKEN = 32;
 
-  /** Bytes of a handle and what is said of it, see {@link SharedHandle}; more is no handle. */
+  /** The largest length of a handle with its description; see {@link SharedHandle}. */
   private static final int LONGEST = 128;
 
   @GuardedBy("this")
@@ -33,9 +33,9 @@ final class SharedHandles {
   private record Key(String name, Bytes token) {}
 
   /**
-   * What was given.
+   * An exported handle.
    *
-   * @param session who gave it
+   * @param session the session that exported it
    * @param fd this process' copy of the descriptor, -1 without one
    */
   record Given(long session, Bytes handle, int fd) {}
@@ -43,10 +43,10 @@ final class SharedHandles {
   private record Count(int handles, int descriptors) {}
 
   /**
-   * Enters what a session gives; the descriptor is this object's then.
+   * Enters a handle that a session exports, and takes over the descriptor.
    *
-   * @return false, and nothing is entered, if the session has given enough, the token is taken, or
-   *     either is of a size that cannot be
+   * @return false, and nothing is entered, if the session has exported the largest number of
+   *     handles, the token is in use, or the token or handle has an invalid length
    */
   synchronized boolean put(ServedSession session, Bytes token, Bytes handle, int fd) {
     Count count = counts.getOrDefault(session.id(), new Count(0, 0));
@@ -63,12 +63,15 @@ final class SharedHandles {
     return true;
   }
 
-  /** What a session of the same name has given under that token, null if there is none. */
+  /**
+   * Returns the handle that a session of the same name has exported under that token, null if there
+   * is none.
+   */
   synchronized Given find(ServedSession session, Bytes token) {
     return all.get(new Key(session.name(), token));
   }
 
-  /** Forgets what a session gave. */
+  /** Drops the handles of a session. */
   synchronized void drop(ServedSession session) {
     if (counts.remove(session.id()) == null) {
       return;

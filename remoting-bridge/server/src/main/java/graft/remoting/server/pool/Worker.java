@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A worker's process as the server sees it: started, then ready, then serving one session, then
- * gone.
+ * A worker's process as the server sees it: starting, then ready, then serving one session, then
+ * ended.
  */
 public final class Worker {
   private final Process process;
@@ -32,12 +32,14 @@ public final class Worker {
     return kind;
   }
 
-  /** Whether its place has to be given back now; true once. */
+  /**
+   * Returns whether the caller has to release the worker's cell; true for the first caller only.
+   */
   boolean leaves() {
     return hasLeft.compareAndSet(false, true);
   }
 
-  /** Where it is confined. */
+  /** Returns the cell of the jail that confines the process. */
   WorkerJail.Cell cell() {
     return cell;
   }
@@ -62,7 +64,7 @@ public final class Worker {
     control = socket;
   }
 
-  /** The session that it serves, null before. */
+  /** Returns the session that the worker serves, null before it serves one. */
   ServedSession session() {
     return session;
   }
@@ -71,7 +73,7 @@ public final class Worker {
     failure = reason;
   }
 
-  /** Why it was of no use, for one that went before it was ready. */
+  /** Returns why the worker ended before it was ready. */
   String failure(int exitStatus) {
     return failure != null
         ? failure
@@ -82,7 +84,7 @@ public final class Worker {
             + " before it was ready; see the log";
   }
 
-  /** Gives it a client. Its process has copies of the descriptors then. */
+  /** Hands a client to the worker, whose process then has its own copies of the descriptors. */
   public void start(ServedSession served, ControlMessage.StartSession message, List<Integer> fds)
       throws IOException {
     session = served;

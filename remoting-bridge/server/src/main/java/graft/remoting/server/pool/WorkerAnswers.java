@@ -7,18 +7,19 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The server's answers to workers about what the sessions of a name share: handles and code. A
- * worker may be hostile; it gets and changes what belongs to its own session's name, no more.
+ * The server's answers to workers' requests about handles and code that the sessions of a name
+ * share. A worker may be compromised, so that a request reaches only what belongs to the name of
+ * the worker's own session.
  */
 final class WorkerAnswers implements AutoCloseable {
   private final SharedHandles shared = new SharedHandles();
   private final CodeCache code = new CodeCache();
 
   /**
-   * Answers a question. Its descriptors are this object's then.
+   * Answers a request, and takes over its descriptors.
    *
-   * @return false if it is none
-   * @throws IOException when the answer cannot be sent
+   * @return false if the message is no request
+   * @throws IOException if the answer cannot be sent
    */
   boolean hear(ServedSession session, ControlSocket.Received question, ControlSocket to)
       throws IOException {
@@ -54,13 +55,13 @@ final class WorkerAnswers implements AutoCloseable {
     return question.fds().size() <= 1;
   }
 
-  /** A session has ended. */
+  /** Releases what the ended session exported and relied on. */
   void drop(ServedSession session) {
     shared.drop(session);
     code.drop(session);
   }
 
-  /** Forgets the code; what sessions share goes with them. */
+  /** Drops all code. The shared handles are dropped session by session. */
   @Override
   public void close() {
     code.close();

@@ -16,8 +16,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How a worker's process is started: this Java runtime, this class path, small. Nothing secret is
- * in its arguments or environment; what a session needs comes over the private socket.
+ * The command that starts a worker's process: this Java runtime and class path with a small heap.
+ * Neither the arguments nor the environment contain a secret; what a session needs is sent over the
+ * private socket.
  */
 public final class WorkerCommand {
   private static final List<String> SMALL =
@@ -25,7 +26,8 @@ public final class WorkerCommand {
           "-XX:+UseSerialGC",
           "-XX:-UsePerfData",
           "-Xms8m",
-          // A client can make the server keep so much for it, and no more; then its session ends.
+          // This bounds the Java memory that a client can make the server keep; a session that
+          // needs more ends.
           "-Xmx512m",
           "-XX:+ExitOnOutOfMemoryError",
           "-XX:-CreateCoredumpOnCrash",
@@ -34,20 +36,22 @@ public final class WorkerCommand {
           "-XX:MaxHeapFreeRatio=30",
           "-Xshare:auto",
           "-XX:+DisableAttachMechanism",
-          // Java 17 would map the class archive at a fixed address, which tells who has got into a
-          // worker where code lies. Elsewhere its pages are a worker's own, 6 MB each.
+          // Java 17 would map the class archive at a fixed address, which would tell an attacker
+          // inside a worker where code lies. At another address its pages are private to each
+          // worker, 6 MB each.
           "-XX:+UnlockDiagnosticVMOptions",
           "-XX:ArchiveRelocationMode=1");
 
   /**
-   * Programs on the software device are short. Without its second compiler Java has compiled what
-   * they need a third sooner and takes 20 MB less; beyond 3 seconds kernels run slower.
+   * Programs on the software device are short. Without Java's second compiler, their code is
+   * compiled in two thirds of the time and a worker needs 20 MB less; kernels that run for more
+   * than about 3 seconds become slower.
    */
   private static final String SHORT = "-XX:TieredStopAtLevel=1";
 
   private static final String TEMPORARY = System.getProperty("java.io.tmpdir");
 
-  /** In a jail the socket is connected already, as this descriptor. */
+  /** The descriptor by which a worker in a jail is already connected to the server. */
   private static final int CONNECTED = 3;
 
   private final Class<?> main;
@@ -58,14 +62,14 @@ public final class WorkerCommand {
   private final List<String> options;
 
   /**
-   * A command.
+   * Creates the command.
    *
    * @param main the worker's main class
-   * @param jail what workers are confined by
-   * @param folder the server's own folder, with the private socket, to which workers connect
+   * @param jail how workers are confined
+   * @param folder the server's own folder, with the private socket that workers connect to
    * @param spinMicros how long a worker polls for the next record before it sleeps
-   * @param rdmaPorts the ports that rdma goes by; those that UCX likes if empty
-   * @param options further options of the Java runtime
+   * @param rdmaPorts the ports that rdma uses; if empty, UCX chooses them
+   * @param options further options for the Java runtime
    */
   public WorkerCommand(
       Class<?> main,
@@ -82,7 +86,7 @@ public final class WorkerCommand {
     this.options = List.copyOf(options);
   }
 
-  /** The private socket of a server whose own folder that is. */
+  /** Returns the path of the private socket in the server's own folder. */
   public static Path socket(Path folder) {
     return folder.resolve("workers.sock");
   }
@@ -90,11 +94,11 @@ public final class WorkerCommand {
   /**
    * A worker that was started.
    *
-   * @param cell to be left when it has ended
+   * @param cell the cell of the jail, to be released when the process has ended
    */
   record Started(Process process, WorkerJail.Cell cell) {}
 
-  /** Starts a process. The thread that calls this must live as long as the process is to. */
+  /** Starts a process. The calling thread must live at least as long as the process. */
   Started start(WorkerKind kind) throws IOException {
     ProcessBuilder builder = new ProcessBuilder();
     builder.redirectInput(new File("/dev/null"));
@@ -120,15 +124,15 @@ public final class WorkerCommand {
     }
   }
 
-  /** A worker has ended. */
+  /** Releases the cell of a worker that has ended. */
   void ended(WorkerJail.Cell cell) {
     jail.leave(cell);
   }
 
   /**
-   * The command of a worker itself.
+   * Returns the command line of the worker itself.
    *
-   * @param isConnected whether it has a connection to the server already
+   * @param isConnected whether the process starts with a connection to the server
    */
   public List<String> arguments(DeviceSpec device, boolean isConnected) {
     List<String> arguments = new ArrayList<>();
@@ -168,10 +172,11 @@ public final class WorkerCommand {
   }
 
   /**
-   * Lets the process see only the GPU of the index, which is then its device 0, so that a session
-   * can reach no other. An index counts in the server's own list where it has one.
+   * Makes only the GPU of that index visible to the process, as its device 0, so that a session
+   * cannot access another GPU. If the server's own environment lists the visible GPUs, the index
+   * counts in that list.
    *
-   * @param name that GPU's own name, where it is known
+   * @param name the GPU's own name, if it is known
    */
   static void showDevice(
       DeviceSpec device, Optional<String> name, Map<String, String> environment) {
@@ -189,7 +194,8 @@ public final class WorkerCommand {
       environment.put("CUDA_VISIBLE_DEVICES", Integer.toString(index));
     } else {
       String[] devices = visible.split(",", -1);
-      // Out of the list: "-1" shows no device, and the worker says that there is none.
+      // The index is not in the list. "-1" makes no device visible, and the worker reports that
+      // there is none.
       environment.put(
           "CUDA_VISIBLE_DEVICES", index < devices.length ? devices[index].strip() : "-1");
     }

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A worker's environment: of the server's, what CUDA, UCX and the C library read. What else the
- * operator has there is none of a guest's.
+ * A worker's environment: the variables of the server's environment that CUDA, UCX and the C
+ * library read. Other variables of the operator must not be visible to a guest.
  */
 public final class WorkerEnvironment {
   private static final List<String> KEPT =
@@ -24,12 +24,12 @@ public final class WorkerEnvironment {
           "LC_",
           "TZ");
 
-  /** Of the driver's compute cache, in bytes: it lies in the worker's own /tmp. */
+  /** The size of the driver's compute cache, in bytes. The cache lies in the worker's own /tmp. */
   private static final long CACHE = 128L << 20;
 
   private WorkerEnvironment() {}
 
-  /** Leaves in a copy of the server's environment what a worker may see. */
+  /** Removes the variables that a worker may not see from a copy of the server's environment. */
   public static void restrict(Map<String, String> environment) {
     environment.keySet().removeIf(name -> KEPT.stream().noneMatch(name::startsWith));
     environment.put("HOME", "/tmp");

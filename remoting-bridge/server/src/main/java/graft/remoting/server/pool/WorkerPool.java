@@ -27,15 +27,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The workers' processes: some are kept ready, so that a session starts without waiting for a Java
- * runtime and a CUDA context. One thread hears what they say; none outlives its connection to the
- * pool.
+ * The workers' processes. Some are kept ready, so that a session starts without waiting for a Java
+ * runtime and a CUDA context. No worker outlives its connection to the pool.
  */
 public final class WorkerPool implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
   private static final int CHECK_MILLIS = 1_000;
 
-  /** For a worker that hangs: one that cannot start ends, and is seen to. */
+  /** A worker that takes longer than this to open its device is killed. */
   private static final Duration START_LIMIT = Duration.ofMinutes(5);
 
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
@@ -68,11 +67,12 @@ public final class WorkerPool implements AutoCloseable {
   private boolean closing;
 
   /**
-   * A pool.
+   * Creates a pool.
    *
-   * @param socket where its workers connect; the folder must be private
-   * @param spareKind the kind of workers that are kept ready
-   * @param spares how many
+   * @param socket the path of the private socket that workers connect to; its folder must be
+   *     private
+   * @param spareKind the kind of the spare workers
+   * @param spares the number of spare workers
    */
   public WorkerPool(
       WorkerCommand command, Path socket, WorkerKind spareKind, int spares, ServerMetrics metrics)
@@ -85,10 +85,10 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * Starts the first workers and waits until one is ready, so that a device that cannot work is
-   * found now.
+   * Starts the first workers and waits until one is ready, so that a device that does not work is
+   * reported now.
    *
-   * @throws ServerException when none gets ready, with its reason
+   * @throws ServerException if no worker becomes ready, with its reason
    */
   public void start() throws ServerException {
     thread.start();
@@ -111,9 +111,9 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * A ready worker, which is the caller's from now on.
+   * Returns a ready worker, which then belongs to the caller.
    *
-   * @throws ServerException when there is none in time, with the reason
+   * @throws ServerException if no worker becomes ready in time, with the reason
    */
   public Worker take(WorkerKind kind, Duration limit) throws ServerException {
     long deadline = System.nanoTime() + limit.toNanos();
@@ -128,7 +128,7 @@ public final class WorkerPool implements AutoCloseable {
           return worker;
         }
         if (closing) {
-          throw new ServerException("the server stops");
+          throw new ServerException("the server is stopping");
         }
         if (failures > failuresBefore) {
           throw new ServerException(lastFailure);
@@ -168,7 +168,7 @@ public final class WorkerPool implements AutoCloseable {
     return (int) list.stream().filter(w -> w.kind().serves(kind)).count();
   }
 
-  /** The worker that serves a session of that name, null when there is none. */
+  /** Returns the worker that serves this session of that name, null if there is none. */
   public Worker find(long sessionId, String name) {
     lock.lock();
     try {
@@ -184,13 +184,16 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** What a further connection of that session must prove to have, null when there is none. */
+  /**
+   * Returns the secret that a further connection of the session must prove to know, null if there
+   * is no such session.
+   */
   public Bytes secret(long sessionId, String name) {
     Worker worker = find(sessionId, name);
     return worker == null ? null : worker.session().secret();
   }
 
-  /** Ends the sessions that are chosen, at once: their processes are killed. */
+  /** Ends the chosen sessions immediately, by killing their processes. */
   public void end(Predicate<ServedSession> chosen, String reason) {
     List<Worker> ended;
     lock.lock();
@@ -208,7 +211,7 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** The sessions that are served now. */
+  /** Returns the sessions that are served now. */
   public List<ServedSession> sessions() {
     lock.lock();
     try {
@@ -228,8 +231,8 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   private void refill() {
-    // After a failure only a client's wait starts another, so that a broken device costs no endless
-    // restarts.
+    // After a failure a worker is started only for a client that waits, so that a broken device
+    // does not cause endless restarts.
     while (!closing
         && failures == 0
         && count(ready, spareKind) + count(starting, spareKind)
@@ -250,8 +253,8 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * Starts a process by a thread that lives as long as the pool: the kernel ends a worker with the
-   * thread that started it (PR_SET_PDEATHSIG), so that none outlives the server.
+   * Starts a process from a thread that lives as long as the pool: the kernel kills a worker when
+   * the thread that started it ends (PR_SET_PDEATHSIG), so that no worker outlives the server.
    */
   private WorkerCommand.Started start(WorkerKind kind) throws IOException {
     try {
@@ -297,7 +300,7 @@ public final class WorkerPool implements AutoCloseable {
         dropSilent(connected);
       }
     } catch (IOException e) {
-      LOG.error("the pool of workers ends: {}", e.getMessage());
+      LOG.error("the worker pool stops listening: {}", e.getMessage());
     } finally {
       connected.forEach(worker -> worker.control().close());
     }
@@ -319,7 +322,7 @@ public final class WorkerPool implements AutoCloseable {
     try {
       Worker worker = workers.get(pid);
       if (worker == null || worker.control() != null) {
-        LOG.warn("process {} connected to the private socket and is no worker", pid);
+        LOG.warn("process {} connected to the private socket and is not a worker", pid);
         socket.close();
         return;
       }
@@ -331,10 +334,10 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * Hears one message. A worker that executes what a guest sends may say anything: what it cannot
-   * mean ends it.
+   * Receives one message. A worker that executes a guest's calls may be compromised and send
+   * anything; a message that it must not send ends it.
    *
-   * @return false when the worker has gone, or must
+   * @return false if the worker has ended or must end
    */
   private boolean hear(Worker worker) {
     ControlSocket.Received received;
@@ -346,7 +349,7 @@ public final class WorkerPool implements AutoCloseable {
       hear(worker, received);
       return true;
     } catch (IOException | RuntimeException e) {
-      LOG.warn("worker {} is ended: {}", worker.pid(), e.toString());
+      LOG.warn("worker {} is killed: {}", worker.pid(), e.toString());
       worker.process().destroyForcibly();
       return false;
     }
@@ -368,16 +371,19 @@ public final class WorkerPool implements AutoCloseable {
       session.ending(ended.reason());
     } else {
       throw new IOException(
-          "it says " + received.message().getClass().getSimpleName() + " when it cannot");
+          "it must not send " + received.message().getClass().getSimpleName() + " now");
     }
   }
 
-  /** Once: else a worker could have itself given a second guest. */
+  /**
+   * A worker may become ready only once, or a compromised worker could have a second guest handed
+   * to it.
+   */
   private void becomesReady(Worker worker) throws IOException {
     lock.lock();
     try {
       if (!starting.remove(worker)) {
-        throw new IOException("it says that it is ready, and it was");
+        throw new IOException("it reports a second time that it is ready");
       }
       ready.add(worker);
       failures = 0;
@@ -388,7 +394,7 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** A worker that does not connect, or sees no end to opening its device, is ended. */
+  /** Kills the workers that did not connect or open their device in time. */
   private void dropSilent(List<Worker> connected) {
     List<Worker> dropped;
     lock.lock();
@@ -411,8 +417,8 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * Waits for the end of a process apart from the thread that hears the others: a GPU's context may
-   * take a while.
+   * Waits for the end of a process on a thread of its own, because the release of a GPU's context
+   * may take a while and would delay the messages of other workers.
    */
   private void gone(Worker worker) {
     if (worker.control() != null) {
@@ -465,7 +471,7 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** Ends all workers, and with them their sessions, and waits until they have gone. */
+  /** Ends all workers and their sessions, and waits until the processes have ended. */
   @Override
   public void close() {
     List<Worker> all;

@@ -1,5 +1,5 @@
 /**
- * The worker processes: kept ready, started, heard and buried, and what the server keeps for the
- * sessions of a name.
+ * The worker processes, from their start to their end, and what the server keeps for the sessions
+ * of a name.
  */
 package graft.remoting.server.pool;

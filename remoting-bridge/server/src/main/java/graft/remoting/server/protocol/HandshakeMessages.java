@@ -39,7 +39,7 @@ public final class HandshakeMessages {
   public static final int KIND_SESSION = 0;
   public static final int KIND_CONNECTION = 1;
 
-  /** What a further connection is for, in the place of the channel. */
+  /** The purpose of a further connection, sent in the field of the channel. */
   static final int CONNECTION_CALLBACKS = 0;
 
   public static final int CONNECTION_DATA = 1;
@@ -52,7 +52,7 @@ public final class HandshakeMessages {
 
   private HandshakeMessages() {}
 
-  /** What a client says first. */
+  /** The client's first message. */
   public record Hello(
       int magic,
       int version,
@@ -118,7 +118,7 @@ public final class HandshakeMessages {
     return ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** NUL-padded UTF-8 as a string. */
+  /** Decodes NUL-padded UTF-8. */
   public static String text(byte[] padded) {
     int length = 0;
     while (length < padded.length && padded[length] != 0) {
@@ -128,14 +128,14 @@ public final class HandshakeMessages {
   }
 
   /**
-   * Writes as much of a text as fits into a field that was all zero, which keeps a zero at its end.
+   * Writes as much of a text as fits into a zeroed field, and keeps a zero at the end of the field.
    */
   public static void write(String text, long address, int room) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     Memory.write(address, bytes, 0, Math.min(bytes.length, room - 1));
   }
 
-  /** A name as NUL-padded UTF-8. */
+  /** Encodes a name as NUL-padded UTF-8. */
   static byte[] padded(String name) {
     return Arrays.copyOf(name.getBytes(StandardCharsets.UTF_8), NAME);
   }

@@ -1,6 +1,6 @@
 package graft.remoting.server.protocol;
 
-/** The first answer of CHALLENGE and WELCOME. */
+/** The status in CHALLENGE and WELCOME. */
 public enum HandshakeStatus {
   OK(0),
   WRONG_VERSION(1),
@@ -18,7 +18,7 @@ public enum HandshakeStatus {
     this.code = code;
   }
 
-  /** The number on the wire. */
+  /** Returns the number on the wire. */
   public int code() {
     return code;
   }

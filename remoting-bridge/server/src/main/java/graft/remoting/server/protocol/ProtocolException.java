@@ -1,10 +1,13 @@
 package graft.remoting.server.protocol;
 
-/** A client sent what the protocol does not allow: its connection ends, nothing else does. */
+/**
+ * Thrown when a client sends what the protocol does not allow. It ends that client's connection and
+ * nothing else.
+ */
 public final class ProtocolException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /** What was sent and what would have been right. */
+  /** Says what was sent, and what would have been valid. */
   public ProtocolException(String message) {
     super(message);
   }

@@ -18,7 +18,9 @@ import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Contexts, and what the client asks about devices when it connects. */
+/**
+ * The calls on contexts, and the snapshot of the devices that a client asks for when it connects.
+ */
 final class ContextCalls implements SessionCalls.Context {
   private static final Logger LOG = LoggerFactory.getLogger(ContextCalls.class);
 
@@ -33,7 +35,10 @@ final class ContextCalls implements SessionCalls.Context {
   private static final int SNAPSHOT_COUNT = 312;
   private static final int SNAPSHOT_ATTRIBUTES = 320;
 
-  /** A few more than CUDA 13.0 has, so that a newer driver's are there too. */
+  /**
+   * A few more than CUDA 13.0 defines, so that the attributes of a newer driver are in the snapshot
+   * too.
+   */
   private static final int ATTRIBUTES = 160;
 
   private final AccountedDevice device;
@@ -42,10 +47,10 @@ final class ContextCalls implements SessionCalls.Context {
   private long warmContexts;
 
   /**
-   * The calls of one session.
+   * Creates the calls of one session.
    *
-   * @param warmContexts a bit for each device whose primary context the worker has retained ahead;
-   *     the client's first retain takes that over
+   * @param warmContexts one bit for each device whose primary context the worker has already
+   *     retained; the client's first retain takes over that reference
    */
   ContextCalls(
       AccountedDevice device, TrackedDevice tracked, SessionState state, long warmContexts) {
@@ -96,7 +101,10 @@ final class ContextCalls implements SessionCalls.Context {
     }
   }
 
-  /** The owner's driver as tools print it, such as 580.159.03; left empty where there is none. */
+  /**
+   * Writes the version of the owner's NVIDIA driver as its tools print it, such as 580.159.03; the
+   * field stays empty if the host has no such driver.
+   */
   private static void driverVersion(long at) {
     Memory.fill(at, DRIVER, (byte) 0);
     try {
@@ -108,25 +116,25 @@ final class ContextCalls implements SessionCalls.Context {
         Memory.write(at, text, 0, text.length);
       }
     } catch (IOException e) {
-      LOG.debug("no driver version: {}", e.getMessage());
+      LOG.debug("the version of the NVIDIA driver could not be read: {}", e.getMessage());
     }
   }
 
   /**
-   * The range is the same in every context of a device, but CUDA wants one to be current for the
-   * question.
+   * Writes the range of stream priorities. The range is the same in every context of a device, but
+   * CUDA answers only while a context is current.
    */
   private void priorities(int dev, long at) {
     inPrimary(dev, () -> device.cuCtxGetStreamPriorityRange(at, at + 4));
   }
 
-  /** Free and total bytes as the session may use them. */
+  /** Writes the free and total bytes within the session's limit. */
   @Override
   public int graftMemoryInfo(Call call, int dev, long free, long total) {
     return inPrimary(dev, () -> device.cuMemGetInfo_v2(free, total));
   }
 
-  /** Asks something while the device's primary context is current. */
+  /** Runs a query while the device's primary context is current. */
   private int inPrimary(int dev, IntSupplier question) {
     try (Scratch scratch = new Scratch(8)) {
       int result = device.cuDevicePrimaryCtxRetain(scratch.address(), dev);
@@ -151,8 +159,9 @@ final class ContextCalls implements SessionCalls.Context {
         return result;
       }
       if (Memory.getInt(scratch.address()) != flags) {
-        // A context that is active may refuse some flags; they only say how its host threads wait,
-        // which is ours to do.
+        // The driver may refuse flags for a context that is already active. Ignoring the refusal is
+        // safe: the flags only say how the context's host threads wait, and those threads are the
+        // server's.
         device.cuDevicePrimaryCtxSetFlags_v2(dev, flags);
       }
     }
@@ -179,7 +188,8 @@ final class ContextCalls implements SessionCalls.Context {
   public int graftContextCreate(Call call, long context, int flags, int dev) {
     int result = device.cuCtxCreate_v2(context, flags, dev);
     if (result == CudaResult.SUCCESS) {
-      // It became current; the client's records say which one is.
+      // cuCtxCreate has made the new context current. That is undone here, because each record of
+      // the client names the context that is current to it.
       try (Scratch scratch = new Scratch(8)) {
         device.cuCtxPopCurrent_v2(scratch.address());
       }

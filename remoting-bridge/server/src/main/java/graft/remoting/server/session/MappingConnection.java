@@ -13,15 +13,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A connection on which the client reads and writes {@link ShadowMappings}. The session's own
- * stream of records may stand still while a host function runs; what the function sees and leaves
- * must come and go all the same.
+ * stream of records stands still while a host function runs, but the memory that the function reads
+ * and writes must be transferred during that time.
  *
- * <p>Records: u64 address, u64 bytes; function 0 reads, 1 writes and has the data behind it, 2
- * merges and has behind the data a mask, a bit for each byte that is to be written. Each is
- * answered, a read with its data.
+ * <p>A record is u64 address and u64 bytes. Function 0 reads. Function 1 writes the data that
+ * follows the record. Function 2 merges: the data is followed by a mask with one bit for each byte
+ * that is to be written. Every record is answered, a read with its data.
  */
 final class MappingConnection {
-  /** The most at a time. */
+  /** The largest number of bytes that one record may transfer. */
   static final int MOST = 1 << 20;
 
   private static final Logger LOG = LoggerFactory.getLogger(MappingConnection.class);
@@ -40,7 +40,7 @@ final class MappingConnection {
     this.mappings = mappings;
   }
 
-  /** Serves the connection on a thread of its own until its end. */
+  /** Serves the connection on a thread of its own until the connection ends. */
   static void start(Channel channel, ShadowMappings mappings) {
     MappingConnection connection = new MappingConnection(channel, mappings);
     Thread thread = new Thread(null, connection::serve, "graft-mappings", 256 << 10);
@@ -54,7 +54,7 @@ final class MappingConnection {
         answer(record);
       }
     } catch (IOException | ProtocolException e) {
-      LOG.info("the connection for mappings ended: {}", e.getMessage());
+      LOG.info("the connection for shadow mappings ended: {}", e.getMessage());
     } finally {
       Memory.free(data);
       Memory.free(mask);
@@ -64,20 +64,24 @@ final class MappingConnection {
   private void answer(long record) throws IOException {
     int function = Memory.getShort(record + 4);
     if (Memory.getInt(record) != RECORD || function < READ || function > MERGE) {
-      throw new ProtocolException("a record on the connection for mappings that is none of theirs");
+      throw new ProtocolException(
+          "the connection for shadow mappings has a record of unknown form");
     }
     long address = Memory.getLong(record + Channel.RECORD_HEADER);
     long bytes = Memory.getLong(record + Channel.RECORD_HEADER + Long.BYTES);
     if (bytes <= 0 || bytes > MOST) {
       throw new ProtocolException(
-          "a copy of " + Long.toUnsignedString(bytes) + " bytes on the connection for mappings");
+          "a copy of "
+              + Long.toUnsignedString(bytes)
+              + " bytes in one record on the connection for shadow mappings");
     }
     if (function == MERGE && ((address | bytes) & Long.BYTES - 1) != 0) {
-      throw new ProtocolException("a merge of parts of words on the connection for mappings");
+      throw new ProtocolException(
+          "a merge on the connection for shadow mappings must be of whole words");
     }
     if (!copy(function, address, bytes)) {
       throw new ProtocolException(
-          "a copy of memory that is no mapping, at " + Long.toHexString(address));
+          "no shadow mapping covers the copied memory at " + Long.toHexString(address));
     }
     reply(function, bytes);
   }

@@ -7,7 +7,7 @@ import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.system.Scratch;
 
-/** Pools, textures and surfaces: what has a structure with handles in it. */
+/** The calls on pools, textures and surfaces, whose structures contain handles. */
 final class ObjectCalls implements SessionCalls.Resource {
   // CUDA_RESOURCE_DESC: the kind, then the array's or mipmapped array's handle.
   private static final int KIND_ARRAY = 0;
@@ -20,7 +20,10 @@ final class ObjectCalls implements SessionCalls.Resource {
     this.device = device;
   }
 
-  /** A pool's attribute is an int or 64 bits wide; zeros fill it up. */
+  /**
+   * An attribute of a pool is an int or 64 bits wide. The result is zeroed first, so that an int
+   * fills it with leading zeros.
+   */
   @Override
   public int graftPoolGetAttribute(Call call, long pool, int attribute, long value) {
     return value == 0

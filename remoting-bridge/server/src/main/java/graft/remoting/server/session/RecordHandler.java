@@ -5,23 +5,25 @@ import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.session.state.DeviceOutput;
 import java.io.IOException;
 
-/** Executes a session's records, one after another on one thread. */
+/** Executes the records of one session in order, on one thread. */
 public interface RecordHandler {
   /**
-   * Executes a record, reads the bulk data that it announces and sends the reply that it wants, or
-   * sees to it that it is sent later.
+   * Executes a record, reads the bulk data that the record announces, and sends its reply or
+   * arranges for the reply to be sent later.
    *
-   * @param record its address, valid during the call
-   * @throws ProtocolException when the record is not what its function takes: the session ends
+   * @param record the address of the record, valid during the call
+   * @throws ProtocolException if the record does not match its function, which ends the session
    */
   void execute(long record) throws IOException;
 
-  /** One more connection of this session, for the purpose that the client gave it. */
+  /** Adds a further connection to this session, for the purpose that the client named. */
   void addConnection(int connection, Channel channel);
 
-  /** Bytes of device memory that the session has now. Any thread. */
+  /**
+   * Returns the bytes of device memory that the session has allocated. Any thread may call this.
+   */
   long memory();
 
-  /** Has what kernels print sent ahead of the replies. */
+  /** Arranges that the output of kernels' printf is sent ahead of the replies. */
   default void sendAlong(DeviceOutput output) {}
 }

@@ -37,8 +37,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A session on a CUDA device: executes records in their order, keeps the client's objects, and
- * answers. What it does itself instead of the device is in the parts that it delegates to.
+ * A session on a CUDA device: executes records in order, keeps the client's objects, and sends the
+ * replies. The calls that the session executes itself, instead of the device, are in the classes
+ * that this class creates in {@link #calls}.
  */
 public final class Session implements RecordHandler {
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
@@ -54,11 +55,11 @@ public final class Session implements RecordHandler {
   private final ShadowMappingCalls mappings;
 
   /**
-   * A session.
+   * Creates a session.
    *
-   * @param warmContexts a bit for each device whose primary context is retained already
-   * @param memoryIsOurs whether a pointer of the device is one of this process
-   * @param gpu whether the channel reaches the device's memory
+   * @param warmContexts one bit for each device whose primary context is already retained
+   * @param memoryIsOurs whether a device pointer is a pointer of this process
+   * @param gpu whether the channel can access the device's memory
    */
   public Session(
       CudaDevice driver,
@@ -81,7 +82,7 @@ public final class Session implements RecordHandler {
     Waiters.relaxCapture(device);
   }
 
-  /** What the session executes itself, by its groups. */
+  /** Creates the groups of calls that the session executes itself. */
   private SessionCalls calls(
       Channel channel, SessionTerms terms, long warmContexts, HandleFiles files) {
     PrintingCode printing = new PrintingCode();
@@ -103,7 +104,7 @@ public final class Session implements RecordHandler {
         new ObjectCalls(device));
   }
 
-  /** Lends the session memory that it has not allocated, for a rehearsal. */
+  /** Lets the session name memory that it has not allocated. The warm-up uses this. */
   public void lend(long address, long bytes) {
     tracked.space().add(new AddressSpace.Range(address, bytes, AddressSpace.Kind.DEVICE, 0, 0));
   }

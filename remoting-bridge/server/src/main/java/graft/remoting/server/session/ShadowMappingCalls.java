@@ -8,14 +8,15 @@ import graft.remoting.server.session.memory.ShadowMappings;
 import graft.remoting.server.system.Libc;
 
 /**
- * Memory of this process at an address that the client chose, for the device to see: the client has
- * memory of its own at the same address and keeps both equal. For channels that share none. It
- * counts as the session's memory.
+ * The calls on shadow mappings, for channels that share no memory with the client. Memory of this
+ * process is mapped at an address that the client chose and registered with the device. The client
+ * has memory of its own at the same address and keeps the two equal. Shadow mappings count towards
+ * the session's memory.
  */
 final class ShadowMappingCalls implements SessionCalls.Mapping {
   private static final long PAGE = 4096;
 
-  /** cuMemHostRegister: for every context, and reachable by the device. */
+  /** Flags of cuMemHostRegister: valid in every context, and accessible to the device. */
   private static final int PORTABLE_AND_MAPPED = 3;
 
   private final AccountedDevice device;
@@ -25,7 +26,7 @@ final class ShadowMappingCalls implements SessionCalls.Mapping {
     this.device = device;
   }
 
-  /** What is mapped now. */
+  /** Returns the shadow mappings of this session. */
   ShadowMappings mappings() {
     return mappings;
   }
@@ -43,7 +44,7 @@ final class ShadowMappingCalls implements SessionCalls.Mapping {
     long got = Libc.mmap(address, bytes, protection, kind, -1, 0);
     if (got != address) {
       if (got != -1) {
-        // A kernel before 4.17 takes the address for a wish.
+        // Kernels before 4.17 do not know MAP_FIXED_NOREPLACE and treat the address as a hint.
         Libc.munmap(got, bytes);
       }
       return CudaResult.MAP_FAILED;
@@ -63,7 +64,7 @@ final class ShadowMappingCalls implements SessionCalls.Mapping {
     if (!mappings.remove(address, bytes)) {
       return CudaResult.INVALID_VALUE;
     }
-    // Waits for work that uses it.
+    // Unregistering waits for the work that uses the memory.
     int result = device.cuMemHostUnregister(address);
     Libc.munmap(address, bytes);
     device.countHost(-bytes);

@@ -17,9 +17,10 @@ import java.util.Map;
 import java.util.function.LongToIntFunction;
 
 /**
- * Memory and events that several sessions of a client use. What a client gets as a handle is a
- * token of our own with zeros behind it: the driver's handle names memory of any process of this
- * machine, and one made up could open another client's.
+ * The calls by which several sessions of a client share memory and events. The client never sees
+ * the driver's handles. A driver's handle names memory of any process of this machine, so that a
+ * forged handle could open another client's memory. The client gets a random token instead, padded
+ * with zeros to the size of a handle.
  */
 final class SharingCalls implements SessionCalls.Sharing {
   private static final int TOKEN = 32;
@@ -30,7 +31,10 @@ final class SharingCalls implements SessionCalls.Sharing {
   private final HandleExchange exchange;
   private final SecureRandom random = new SecureRandom();
 
-  /** A handle that was given keeps its token: programs recognize memory by it. */
+  /**
+   * An object keeps its token when it is exported again: programs recognize shared memory by its
+   * handle.
+   */
   private final Map<SharedHandle, Bytes> given = new HashMap<>();
 
   SharingCalls(AccountedDevice device, HandleFiles files, HandleExchange exchange) {
@@ -49,7 +53,7 @@ final class SharingCalls implements SessionCalls.Sharing {
     return give(SharedHandle.Kind.OF_POOL, device::cuMemPoolExportPointer, handle, address);
   }
 
-  /** What gives the driver's own handle of memory. */
+  /** The driver's function that exports an object as one of its own handles. */
   private interface Naming {
     int handle(long to, long address);
   }
@@ -91,7 +95,7 @@ final class SharingCalls implements SessionCalls.Sharing {
     return write(token, handle);
   }
 
-  /** Physical memory: the driver gives a descriptor. */
+  /** Exports physical memory, for which the driver gives a descriptor. */
   @Override
   public int graftMemoryExport(Call call, long handle, long memory) {
     return giveDescriptor(
@@ -184,7 +188,10 @@ final class SharingCalls implements SessionCalls.Sharing {
         (driver, size) -> device.importOfPool(address, pool, driver, size));
   }
 
-  /** Asks the driver for memory of a handle of its own, in memory of the server's, and its size. */
+  /**
+   * The driver's function that opens one of its own handles, which lies in the server's memory, and
+   * its size.
+   */
   private interface Opening {
     int open(long driver, long size);
   }

@@ -8,10 +8,11 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.system.Scratch;
 
 /**
- * Where a GPU's pairs of multiprocessors (TPCs) lie, from a private table of the driver. cuBLASLt
- * 13 asks for it on Hopper and uses the answer without a look at the error, so that a client must
- * have it. Measured on an H200 with driver 580: slot 4 (u8** cluster, u8** place) gives two arrays
- * of one byte for each TPC, slot 13 (cluster, place, ...) takes them back; the table has 136 bytes.
+ * The positions of a GPU's pairs of multiprocessors (TPCs), from a private table of the driver. On
+ * Hopper, cuBLASLt 13 asks for them and uses the answer without checking the error, so that a
+ * client needs an answer. Observed on an H200 with driver 580: slot 4 (u8** cluster, u8** place)
+ * returns two arrays of one byte for each TPC, slot 13 (cluster, place, ...) frees them, and the
+ * table has 136 bytes.
  */
 final class Topology {
   private static final byte[] TABLE = {
@@ -44,7 +45,10 @@ final class Topology {
 
   private Topology() {}
 
-  /** Fills in the arrays and the count; NOT_SUPPORTED where that is not known to be safe. */
+  /**
+   * Writes the arrays and the count. Returns CUDA_ERROR_NOT_SUPPORTED on a driver or device for
+   * which the private table has not been examined.
+   */
   static int read(CudaDevice device, int dev, long cluster, long place, int capacity, long count) {
     if (cluster == 0 || place == 0 || count == 0) {
       return CudaResult.INVALID_VALUE;

@@ -10,9 +10,9 @@ import graft.remoting.server.session.state.SessionContext;
 import graft.remoting.server.session.state.SessionState;
 
 /**
- * Waiting. The executor asks whether it is over, polls for a moment while no other record is there,
- * and then leaves the wait to another thread: a thread of the client that waits must not hold up
- * the others.
+ * The calls that wait for the device. The executor asks whether the work has finished, and polls
+ * for a moment while no other record has arrived. Then it hands the wait to another thread, because
+ * one waiting thread of the client must not delay the others.
  */
 final class WaitCalls implements SessionCalls.Wait {
   private final CudaDevice device;
@@ -27,18 +27,19 @@ final class WaitCalls implements SessionCalls.Wait {
     this.printing = printing;
   }
 
-  /** cuStreamSynchronize. */
   @Override
   public int cuStreamSynchronize(Call call, long stream) {
     int ready = state.spinUntil(() -> device.cuStreamQuery(stream));
     if (ready == CudaResult.SUCCESS) {
-      // Does not wait any more, but it is what makes the driver print a kernel's printf.
+      // The work has finished, but only a synchronization makes the driver print the output of a
+      // kernel's printf.
       return printing.mayPrint() ? device.cuStreamSynchronize(stream) : ready;
     }
     if (ready != CudaResult.NOT_READY) {
       return ready;
     }
-    // An event, so that work that other threads queue meanwhile is not waited for.
+    // The wait is on an event, so that it does not include work that other threads of the client
+    // queue in the meantime.
     SessionContext context = state.context();
     long event = context.events().record(stream);
     int slot = call.slot();
@@ -54,7 +55,6 @@ final class WaitCalls implements SessionCalls.Wait {
     return Call.DEFERRED;
   }
 
-  /** cuEventSynchronize. */
   @Override
   public int cuEventSynchronize(Call call, long event) {
     int ready = state.spinUntil(() -> device.cuEventQuery(event));
@@ -69,7 +69,6 @@ final class WaitCalls implements SessionCalls.Wait {
     return Call.DEFERRED;
   }
 
-  /** cuCtxSynchronize. */
   @Override
   public int graftContextSynchronize(Call call) {
     if (!streams.tooMany() && state.spinUntil(this::streamsReady) == CudaResult.SUCCESS) {
@@ -84,8 +83,8 @@ final class WaitCalls implements SessionCalls.Wait {
   }
 
   /**
-   * NOT_READY while a stream that was used has work; an error ends the asking, since the context's
-   * wait reports it.
+   * Returns NOT_READY while a stream that was used still has work. An error ends the queries,
+   * because the wait for the context reports the error.
    */
   private int streamsReady() {
     for (int i = 0; i < streams.size(); i++) {

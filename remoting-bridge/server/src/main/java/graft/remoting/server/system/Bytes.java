@@ -3,7 +3,8 @@ package graft.remoting.server.system;
 import java.util.Arrays;
 
 /**
- * Bytes as a value: equal by content, and shown by their number alone, since they may be a secret.
+ * Bytes as a value. They are equal by content and printed only as their number, since they may be a
+ * secret.
  */
 public final class Bytes {
   public static final Bytes NONE = new Bytes(new byte[0]);

@@ -10,7 +10,7 @@ import java.util.List;
  * Messages over a Unix socket that carry file descriptors (SCM_RIGHTS, see unix(7) and cmsg(3)).
  */
 public final class Descriptors {
-  /** The most that a message carries. */
+  /** The largest number of descriptors in a message. */
   static final int MOST = 4;
 
   private static final int MSGHDR = 56;
@@ -23,8 +23,8 @@ public final class Descriptors {
   /**
    * A received message.
    *
-   * @param bytes its length, 0 when the peer has gone
-   * @param fds its descriptors; the receiver's from now on
+   * @param bytes its length, 0 if the peer has closed the connection
+   * @param fds its descriptors, which belong to the receiver
    */
   public record Received(int bytes, List<Integer> fds) {}
 
@@ -61,7 +61,8 @@ public final class Descriptors {
   }
 
   /**
-   * Writes a msghdr with one chunk of data and room for one control message; the address of that.
+   * Writes a msghdr with one block of data and room for one control message, and returns the
+   * address of the control message.
    */
   private static long header(long message, long address, int length) {
     long iovec = message + MSGHDR;
@@ -75,7 +76,9 @@ public final class Descriptors {
     return control;
   }
 
-  /** Receives up to {@code length} bytes and the descriptors that come with them. Waits. */
+  /**
+   * Waits, and receives up to {@code length} bytes and the descriptors that were sent with them.
+   */
   public static Received receive(NativeSocket socket, long address, int length) throws IOException {
     try (Scratch scratch = new Scratch(MSGHDR + IOVEC + CMSG)) {
       long message = scratch.address();
@@ -103,7 +106,7 @@ public final class Descriptors {
     }
   }
 
-  /** All of them: one that is not noticed would stay open. */
+  /** Returns all received descriptors: one that is missed would stay open. */
   private static List<Integer> fds(long control, long bytes) {
     List<Integer> fds = new ArrayList<>();
     if (bytes > CMSG_HEAD && Memory.getInt(control + 12) == Libc.SCM_RIGHTS) {
@@ -116,8 +119,8 @@ public final class Descriptors {
   }
 
   /**
-   * Closes a descriptor that another process sent, at once: a socket that is to linger would make
-   * the caller wait.
+   * Closes a descriptor that another process sent, without waiting: a socket with SO_LINGER set
+   * would block the caller.
    */
   public static void discard(int fd) {
     try (Scratch off = new Scratch(8)) {

@@ -4,12 +4,12 @@ import com.sun.jna.Native;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The C library's calls that the server needs and Java does not offer: sockets as plain file
- * descriptors, which can be passed to another process. Bound directly by JNA; pointers are
- * addresses. Numbers are those of Linux on x86-64 and arm64, which agree.
+ * The functions of the C library that the server needs and Java does not offer: sockets as plain
+ * file descriptors, which can be passed to another process. Bound by JNA direct mapping; pointers
+ * are addresses. The constants are those of Linux on x86-64 and arm64, which agree.
  *
- * <p>A call that returns -1 has failed; {@link Native#getLastError()} on the same thread is its
- * errno.
+ * <p>A call that returns -1 has failed; {@link Native#getLastError()} on the same thread returns
+ * its errno.
  */
 public final class Libc {
   public static final int AF_UNIX = 1;
@@ -50,7 +50,7 @@ public final class Libc {
   static final int SHUT_WR = 1;
   static final int SHUT_RDWR = 2;
 
-  /** Linux 6.1. */
+  /** Since Linux 6.1. */
   public static final int MADV_COLLAPSE = 25;
 
   public static final int PROT_READ = 1;
@@ -164,7 +164,7 @@ public final class Libc {
 
   public static native void _exit(int status);
 
-  /** A device's descriptor, for ioctl. */
+  /** Opens a device for ioctl. */
   public static int openDevice(String path) throws SystemCallException {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
@@ -179,10 +179,10 @@ public final class Libc {
     }
   }
 
-  /** The text of an errno, as the C library has it. */
+  /** Returns the C library's text for an errno. */
   public static native String strerror(int errno);
 
-  /** What a failed call said, for an exception. */
+  /** Describes a failed call with its errno. */
   public static SystemCallException failure(String what) {
     int errno = Native.getLastError();
     return new SystemCallException(what, errno, strerror(errno));

@@ -6,13 +6,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a server listens or a client connects: {@code tcp://host:port}, {@code tcp://[v6]:port},
- * {@code unix:///path} or {@code vsock://cid:port}. TCP port 0 lets the system choose one.
+ * An address that a server listens on or a client connects to: {@code tcp://host:port}, {@code
+ * tcp://[v6]:port}, {@code unix:///path} or {@code vsock://cid:port}. With TCP port 0 the system
+ * chooses a port.
  */
 public sealed interface ListenAddress {
-  /** A TCP address. An IPv6 host is without its brackets. */
+  /** A TCP address. An IPv6 host is stored without its brackets. */
   record Tcp(String host, int port) implements ListenAddress {
-    /** Checks the port's range. */
+    /** Checks the range of the port. */
     public Tcp {
       if (port < 0 || port > 65535) {
         throw new IllegalArgumentException("port " + port + " is not one of 0 to 65535");
@@ -25,7 +26,7 @@ public sealed interface ListenAddress {
     }
   }
 
-  /** A Unix socket's path, absolute and at most 107 bytes long. */
+  /** The path of a Unix socket, absolute and at most 107 bytes long. */
   record Unix(Path path) implements ListenAddress {
     /** Checks the path. */
     public Unix {
@@ -47,8 +48,9 @@ public sealed interface ListenAddress {
   /**
    * An address between a host and its guests, which needs no network.
    *
-   * @param cid this machine's context id: 2 on a host, or {@link #ANY} for each that it has
-   * @param port from 0, unsigned
+   * @param cid the context id of the listening machine: 2 on a host, or {@link #ANY} for all that
+   *     it has
+   * @param port unsigned
    */
   record Vsock(long cid, int port) implements ListenAddress {
     /** VMADDR_CID_ANY. */
@@ -61,9 +63,9 @@ public sealed interface ListenAddress {
   }
 
   /**
-   * Reads an address.
+   * Parses an address.
    *
-   * @throws IllegalArgumentException when it is none
+   * @throws IllegalArgumentException if the text is not an address
    */
   static ListenAddress parse(String text) {
     if (text.startsWith("unix://")) {

@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** A listening socket. Closing it removes its Unix socket file. */
+/** A listening socket. Closing a Unix socket removes its file. */
 public final class Listener implements AutoCloseable {
   private static final int BACKLOG = 128;
 
@@ -24,9 +24,9 @@ public final class Listener implements AutoCloseable {
   }
 
   /**
-   * Listens at {@code address}.
+   * Listens on {@code address}.
    *
-   * @throws ServerException when it cannot, with the reason and what to do
+   * @throws ServerException if that fails, with the reason and what to do
    */
   public static Listener open(ListenAddress address) throws ServerException {
     if (address instanceof ListenAddress.Tcp tcp) {
@@ -49,7 +49,7 @@ public final class Listener implements AutoCloseable {
         });
   }
 
-  /** Listens at a Unix socket of the given type; only the owner and group may connect. */
+  /** Listens on a Unix socket of the given type. Only the owner and the group may connect. */
   public static Listener openUnix(Path path, int type) throws ServerException {
     ListenAddress address = new ListenAddress.Unix(path);
     return open(
@@ -85,7 +85,7 @@ public final class Listener implements AutoCloseable {
         });
   }
 
-  /** Gives a socket its address; says which that is. */
+  /** Binds a socket and returns its address. */
   private interface Binder {
     ListenAddress bind(NativeSocket socket) throws IOException, ServerException;
   }
@@ -122,7 +122,7 @@ public final class Listener implements AutoCloseable {
       throws IOException {
     int fd = Libc.socket(family, type | Libc.SOCK_CLOEXEC, 0);
     if (fd < 0) {
-      throw Libc.failure("make a socket for " + address);
+      throw Libc.failure("create a socket for " + address);
     }
     return new NativeSocket(fd, address.toString());
   }
@@ -158,7 +158,7 @@ public final class Listener implements AutoCloseable {
       long memory = scratch.address();
       Memory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
       if (Libc.getsockname(socket.fd(), memory, memory + SocketAddress.CAPACITY) < 0) {
-        throw Libc.failure("ask for the port of " + socket.peer());
+        throw Libc.failure("get the port of " + socket.peer());
       }
       return SocketAddress.port(memory);
     }
@@ -175,7 +175,7 @@ public final class Listener implements AutoCloseable {
     return new Listener(socket, address, file);
   }
 
-  /** Whether only this machine can reach the address. */
+  /** Returns whether only this machine can connect to the address. */
   public static boolean isLoopback(ListenAddress.Tcp address) {
     try {
       return InetAddress.getByName(address.host()).isLoopbackAddress();
@@ -184,7 +184,7 @@ public final class Listener implements AutoCloseable {
     }
   }
 
-  /** Where it listens, with the port that the system chose. */
+  /** Returns the address, with the port that the system chose. */
   public ListenAddress address() {
     return address;
   }
@@ -197,7 +197,7 @@ public final class Listener implements AutoCloseable {
     return socket.fd();
   }
 
-  /** The next connection. Waits. */
+  /** Waits for the next connection. */
   public NativeSocket accept() throws IOException {
     try (Scratch scratch = new Scratch(SocketAddress.CAPACITY + 8)) {
       long memory = scratch.address();
@@ -213,7 +213,7 @@ public final class Listener implements AutoCloseable {
     }
   }
 
-  /** Wakes whoever waits in {@link #accept}. */
+  /** Wakes the thread that waits in {@link #accept}. */
   public void shutdown() {
     socket.shutdown();
   }

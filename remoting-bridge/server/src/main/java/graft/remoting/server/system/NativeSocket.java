@@ -9,14 +9,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A socket as a plain file descriptor, so that it can be passed to another process. Reads and
- * writes take native addresses. The thread that uses it closes it; {@link #shutdown} wakes that
- * thread from another.
+ * writes use native addresses. The thread that uses the socket closes it; {@link #shutdown} wakes
+ * that thread from another.
  */
 public final class NativeSocket implements AutoCloseable {
-  /** What a read answers at the end of the stream. */
+  /** Returned by a read at the end of the stream. */
   public static final int END = 0;
 
-  /** What a read that does not wait answers when nothing has arrived. */
+  /** Returned by a read that does not wait when no data has arrived. */
   public static final int NOTHING = -1;
 
   private final AtomicInteger fd;
@@ -25,7 +25,7 @@ public final class NativeSocket implements AutoCloseable {
   /**
    * Takes over {@code fd}.
    *
-   * @param peer who is at the other end, for messages
+   * @param peer the peer's description, for messages
    */
   public NativeSocket(int fd, String peer) {
     this.fd = new AtomicInteger(fd);
@@ -40,20 +40,20 @@ public final class NativeSocket implements AutoCloseable {
     return peer;
   }
 
-  /** Whether it is a Unix socket. */
+  /** Returns whether this is a Unix socket. */
   public boolean isLocal() throws IOException {
     try (Scratch scratch = new Scratch(8)) {
       Memory.putInt(scratch.address() + 4, 4);
       if (Libc.getsockopt(
               fd.get(), Libc.SOL_SOCKET, Libc.SO_DOMAIN, scratch.address(), scratch.address() + 4)
           < 0) {
-        throw Libc.failure("ask for the kind of " + peer);
+        throw Libc.failure("get the kind of " + peer);
       }
       return Memory.getInt(scratch.address()) == Libc.AF_UNIX;
     }
   }
 
-  /** The context id at the other end of a vsock connection, empty for others. */
+  /** Returns the peer's context id if this is a vsock connection. */
   public OptionalLong peerCid() throws IOException {
     try (Scratch scratch = new Scratch(SocketAddress.CAPACITY + 8)) {
       long memory = scratch.address();
@@ -65,17 +65,23 @@ public final class NativeSocket implements AutoCloseable {
     }
   }
 
-  /** Gives the descriptor away: this object closes nothing any more. */
+  /** Releases the descriptor, so that this object no longer closes it. */
   int release() {
     return fd.getAndSet(-1);
   }
 
-  /** Up to {@code length} bytes, {@link #END} or {@link #NOTHING}. Never waits. */
+  /**
+   * Receives up to {@code length} bytes without waiting. Returns their number, {@link #END} or
+   * {@link #NOTHING}.
+   */
   public long tryReceive(long address, long length) throws IOException {
     return receive(address, length, Libc.MSG_DONTWAIT);
   }
 
-  /** Up to {@code length} bytes, at least one unless the answer is {@link #END}. Waits. */
+  /**
+   * Waits and receives up to {@code length} bytes. Returns their number, which is at least 1, or
+   * {@link #END}.
+   */
   public long receive(long address, long length) throws IOException {
     return receive(address, length, 0);
   }
@@ -100,8 +106,8 @@ public final class NativeSocket implements AutoCloseable {
   }
 
   /**
-   * Up to {@code length} bytes before {@code deadline} (nanoTime), {@link #END} or, when time is
-   * out, {@link #NOTHING}.
+   * Receives up to {@code length} bytes before {@code deadline} (nanoTime). Returns their number,
+   * {@link #END}, or {@link #NOTHING} after the deadline.
    */
   public long receiveSome(long address, long length, long deadline) throws IOException {
     long count;
@@ -114,8 +120,8 @@ public final class NativeSocket implements AutoCloseable {
   }
 
   /**
-   * Fills {@code length} bytes before {@code deadline} (nanoTime); false when the stream ends or
-   * time is out.
+   * Receives exactly {@code length} bytes before {@code deadline} (nanoTime). Returns false if the
+   * stream ends or the deadline passes.
    */
   public boolean receiveAll(long address, int length, long deadline) throws IOException {
     int done = 0;
@@ -134,9 +140,9 @@ public final class NativeSocket implements AutoCloseable {
   }
 
   /**
-   * Sends all of it, and waits as long as the peer does not read.
+   * Sends all bytes, waiting while the peer does not read.
    *
-   * @param more whether more data follows at once, so that the two may travel together
+   * @param more whether more data follows immediately, so that both may be sent together
    */
   public void sendAll(long address, long length, boolean more) throws IOException {
     int flags = more ? Libc.MSG_MORE : 0;
@@ -151,21 +157,21 @@ public final class NativeSocket implements AutoCloseable {
     }
   }
 
-  /** Sends all of a message. */
+  /** Sends a whole message. */
   public void sendAll(byte[] message) throws IOException {
     try (Scratch scratch = Scratch.of(message)) {
       sendAll(scratch.address(), message.length, false);
     }
   }
 
-  /** Whether the peer has gone, or will send nothing more. */
+  /** Returns whether the peer has disconnected or will send nothing more. */
   public boolean isGone() throws IOException {
     return poll(Libc.POLLRDHUP, 0) != 0;
   }
 
   /**
-   * Sends all of it before {@code deadline} (nanoTime); false when the peer does not take it in
-   * time.
+   * Sends all bytes before {@code deadline} (nanoTime). Returns false if the peer does not read
+   * them in time.
    */
   public boolean sendAll(long address, int length, long deadline) throws IOException {
     int done = 0;
@@ -185,7 +191,7 @@ public final class NativeSocket implements AutoCloseable {
     return true;
   }
 
-  /** Sends what the peer takes at once, and drops the rest. */
+  /** Sends as much as possible without waiting, and drops the rest. */
   public void trySend(long address, long length) throws IOException {
     if (Libc.send(fd.get(), address, length, Libc.MSG_NOSIGNAL | Libc.MSG_DONTWAIT) < 0
         && Native.getLastError() != Libc.EAGAIN
@@ -200,18 +206,18 @@ public final class NativeSocket implements AutoCloseable {
   }
 
   /**
-   * The events of {@code events} (and error, hang-up) that hold now or within the time; 0 when none
-   * does.
+   * Waits for {@code events} (and errors and hang-ups). Returns the events that occurred, 0 after
+   * the timeout.
    */
   public int poll(int events, int timeoutMillis) throws IOException {
     return poll(timeoutMillis, new int[] {fd.get()}, new int[] {events})[0];
   }
 
   /**
-   * Waits for any of {@code events[i]} on any {@code fds[i]}; the events that hold, by descriptor.
-   * Negative descriptors are passed over.
+   * Waits for any of {@code events[i]} on any {@code fds[i]}, and returns the events that occurred,
+   * by descriptor. Negative descriptors are ignored.
    *
-   * @param timeoutMillis how long, -1 for ever
+   * @param timeoutMillis the timeout, -1 for none
    */
   public static int[] poll(int timeoutMillis, int[] fds, int[] events) throws IOException {
     try (Scratch scratch = new Scratch(8L * fds.length)) {
@@ -232,7 +238,7 @@ public final class NativeSocket implements AutoCloseable {
     }
   }
 
-  /** The process id at the other end of a Unix socket. */
+  /** Returns the process id of the peer of a Unix socket. */
   public int peerProcess() throws IOException {
     try (Scratch scratch = new Scratch(16)) {
       long memory = scratch.address();
@@ -255,12 +261,15 @@ public final class NativeSocket implements AutoCloseable {
     }
   }
 
-  /** Ends our half of the connection; harmless on one that has ended. */
+  /** Ends this side's half of the connection; has no effect on a connection that has ended. */
   public void shutdownOutput() {
     Libc.shutdown(fd.get(), Libc.SHUT_WR);
   }
 
-  /** Ends the connection for both ends but keeps the descriptor. Harmless on one that has ended. */
+  /**
+   * Ends both halves of the connection but keeps the descriptor; has no effect on a connection that
+   * has ended.
+   */
   public void shutdown() {
     int descriptor = fd.get();
     if (descriptor >= 0) {

@@ -2,7 +2,7 @@ package graft.remoting.server.system;
 
 import graft.remoting.device.Memory;
 
-/** A small chunk of native memory for the time of a block, all zero at first. */
+/** A small block of native memory, zeroed, for a try-with-resources block. */
 public final class Scratch implements AutoCloseable {
   private final long address;
 
@@ -11,7 +11,7 @@ public final class Scratch implements AutoCloseable {
     Memory.fill(address, bytes, (byte) 0);
   }
 
-  /** A copy of {@code bytes} in native memory. */
+  /** Copies {@code bytes} to native memory. */
   public static Scratch of(byte[] bytes) {
     Scratch scratch = new Scratch(Math.max(1, bytes.length));
     Memory.write(scratch.address, bytes, 0, bytes.length);
@@ -22,12 +22,12 @@ public final class Scratch implements AutoCloseable {
     return address;
   }
 
-  /** The {@code length} bytes at {@code offset}. */
+  /** Returns the {@code length} bytes at {@code offset}. */
   public byte[] bytes(long offset, int length) {
     return bytesAt(address + offset, length);
   }
 
-  /** The {@code length} bytes at {@code address}. */
+  /** Returns the {@code length} bytes at {@code address}. */
   public static byte[] bytesAt(long address, int length) {
     byte[] bytes = new byte[length];
     Memory.read(address, bytes, 0, length);

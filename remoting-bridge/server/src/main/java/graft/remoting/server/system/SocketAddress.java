@@ -14,7 +14,7 @@ import java.util.OptionalLong;
  * {@code sockaddr_vm}).
  */
 public final class SocketAddress {
-  /** Room for the longest form. */
+  /** The size of the longest form. */
   public static final int CAPACITY = 128;
 
   /** The longest path of a Unix socket, without the NUL. */
@@ -22,7 +22,7 @@ public final class SocketAddress {
 
   private SocketAddress() {}
 
-  /** Writes an internet address; its length. */
+  /** Writes an internet address and returns its length. */
   public static int write(long memory, InetAddress address, int port) {
     Memory.fill(memory, CAPACITY, (byte) 0);
     Memory.putByte(memory + 2, (byte) (port >> 8));
@@ -42,7 +42,7 @@ public final class SocketAddress {
     return 16;
   }
 
-  /** Writes a path; its length. The path must not be longer than {@link #MAX_PATH} bytes. */
+  /** Writes a path, of at most {@link #MAX_PATH} bytes, and returns the length of the address. */
   public static int write(long memory, Path path) {
     byte[] bytes = path.toString().getBytes(StandardCharsets.UTF_8);
     if (bytes.length > MAX_PATH) {
@@ -59,7 +59,7 @@ public final class SocketAddress {
     return 2 + bytes.length + 1;
   }
 
-  /** Writes an address of vsock (vsock(7)); its length. */
+  /** Writes a vsock address (vsock(7)) and returns its length. */
   public static int write(long memory, ListenAddress.Vsock address) {
     Memory.fill(memory, CAPACITY, (byte) 0);
     Memory.putShort(memory, (short) Libc.AF_VSOCK);
@@ -68,19 +68,19 @@ public final class SocketAddress {
     return 16;
   }
 
-  /** The context id of a vsock address, empty if it is another kind. */
+  /** Returns the context id of a vsock address, empty for other kinds. */
   static OptionalLong cid(long memory) {
     return (Memory.getShort(memory) & 0xFFFF) == Libc.AF_VSOCK
         ? OptionalLong.of(Integer.toUnsignedLong(Memory.getInt(memory + 8)))
         : OptionalLong.empty();
   }
 
-  /** The port of an internet address. */
+  /** Returns the port of an internet address. */
   static int port(long memory) {
     return (Memory.getByte(memory + 2) & 0xFF) << 8 | (Memory.getByte(memory + 3) & 0xFF);
   }
 
-  /** An address as {@code host:port}, or "local" for a Unix socket's nameless peer. */
+  /** Formats an address as {@code host:port}, or "local" for an unnamed Unix socket. */
   static String text(long memory) {
     try {
       return switch ((Memory.getShort(memory) & 0xFFFF)) {

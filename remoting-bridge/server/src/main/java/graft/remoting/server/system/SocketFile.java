@@ -15,10 +15,10 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.UUID;
 
 /**
- * The right to a Unix socket's path. A socket file stays behind when its process is killed, and
- * binding to it then fails; removing it blindly would take it from a process that lives. So the
- * path belongs to whoever holds a lock on {@code PATH.lock}, which the kernel drops with the
- * process.
+ * The claim on a Unix socket's path. A socket file stays behind when its process is killed, and
+ * binding to its path then fails; removing the file without a check would take the path from a
+ * running process. Therefore the path belongs to the process that holds a lock on {@code
+ * PATH.lock}, which the kernel releases with the process.
  */
 final class SocketFile implements AutoCloseable {
   private final Path path;
@@ -32,9 +32,9 @@ final class SocketFile implements AutoCloseable {
   }
 
   /**
-   * Claims {@code path} and removes the socket that a dead process left there.
+   * Claims {@code path} and removes the socket that an ended process left there.
    *
-   * @throws ServerException when a living process has it, or when it is no socket
+   * @throws ServerException if a running process has claimed it, or the file is not a socket
    */
   static SocketFile claim(Path path) throws ServerException {
     Path lockPath = path.resolveSibling(path.getFileName() + ".lock");
@@ -78,7 +78,7 @@ final class SocketFile implements AutoCloseable {
       if (isStillAt(lockPath, channel)) {
         return channel;
       }
-      channel.close(); // Its last holder removed the file between our open and our lock: again.
+      channel.close(); // The last holder removed the file between open and lock: try again.
     }
   }
 
@@ -112,7 +112,7 @@ final class SocketFile implements AutoCloseable {
       Files.deleteIfExists(lockPath);
       lockFile.close();
     } catch (IOException e) {
-      // The kernel drops the lock with the process; a lock file that stays behind is taken over.
+      // The kernel releases the lock with the process; a lock file that stays behind is reused.
     }
   }
 
@@ -121,7 +121,7 @@ final class SocketFile implements AutoCloseable {
     try {
       Files.deleteIfExists(path);
     } catch (IOException e) {
-      // Left behind, it is taken over by the next server.
+      // A lock file that stays behind is reused by the next server.
     }
     release();
   }

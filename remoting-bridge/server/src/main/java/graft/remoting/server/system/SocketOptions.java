@@ -2,7 +2,7 @@ package graft.remoting.server.system;
 
 import java.io.IOException;
 
-/** How the server sets its clients' sockets. */
+/** The socket options for clients' connections. */
 public final class SocketOptions {
   private static final int KEEPALIVE_IDLE_SECONDS = 15;
   private static final int KEEPALIVE_INTERVAL_SECONDS = 5;
@@ -12,8 +12,8 @@ public final class SocketOptions {
   private SocketOptions() {}
 
   /**
-   * No delay for small records, and an end to connections whose guest was switched off: a
-   * powered-off machine says no good-bye (tcp(7)). Unix sockets need neither.
+   * Turns off Nagle's algorithm for small records, and turns on keep-alive, since a guest that is
+   * powered off does not close its connections (tcp(7)). Unix sockets need neither.
    */
   public static void forClient(NativeSocket socket) throws IOException {
     socket.option(Libc.IPPROTO_TCP, Libc.TCP_NODELAY, 1);

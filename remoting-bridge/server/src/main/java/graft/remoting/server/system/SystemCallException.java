@@ -3,8 +3,8 @@ package graft.remoting.server.system;
 import java.io.IOException;
 
 /**
- * A call to the operating system failed. The message says what was tried, on what, and the system's
- * answer.
+ * Thrown when a system call fails. The message says what was tried, on what, and the system's
+ * error.
  */
 public final class SystemCallException extends IOException {
   private static final long serialVersionUID = 1;
@@ -15,7 +15,7 @@ public final class SystemCallException extends IOException {
     this.errno = errno;
   }
 
-  /** The system's error number. */
+  /** Returns the errno. */
   public int errno() {
     return errno;
   }

@@ -4,16 +4,19 @@ import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.system.Libc;
 import java.io.IOException;
 
-/** A sparse file that a client on this machine made and sent; it chooses the chunks. */
+/**
+ * A sparse file that a client on this host created and sent to the worker. The client chooses the
+ * chunks.
+ */
 final class ClientRegion extends Region {
-  /** Its size in the address space. */
+  /** The size of the region in the address space. */
   static final long BYTES = 1L << 40;
 
   /**
-   * Maps the rings' part.
+   * Maps the part that holds the rings.
    *
-   * @param fd the descriptor that the client sent; the region's from now on
-   * @param address where the client has it
+   * @param fd the descriptor that the client sent; the region takes it over
+   * @param address the address at which the client maps the file
    */
   ClientRegion(int fd, long address) throws IOException {
     super(fd, address, BYTES);
@@ -24,7 +27,9 @@ final class ClientRegion extends Region {
     }
   }
 
-  /** A file that could shrink would end this process when it does. */
+  /**
+   * Checks the seals: if the file could shrink, an access beyond its end would kill this process.
+   */
   private void checkSealed() throws IOException {
     int seals = Libc.fcntl(fd(), Libc.F_GET_SEALS, 0);
     if (seals < 0 || (seals & Libc.F_SEAL_SHRINK) == 0) {
@@ -46,7 +51,7 @@ final class ClientRegion extends Region {
     return offset >= CONTROL && holds(offset, length) ? mapAt(offset, length) : 0;
   }
 
-  /** Only the client knows which chunks it has. */
+  /** Always fails: only the client knows which chunks are free. */
   @Override
   public long take(long length) {
     return 0;

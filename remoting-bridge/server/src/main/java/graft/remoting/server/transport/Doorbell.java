@@ -4,21 +4,21 @@ import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
 import java.io.IOException;
 
-/** How two that share rings wake each other, and how the server sees that the client has gone. */
+/** Wakes the other end of a pair of rings, and shows whether the client has disconnected. */
 interface Doorbell extends AutoCloseable {
-  /** Sleeps until the client rings; false when it has gone. */
+  /** Sleeps until the client rings. Returns false if the client has disconnected. */
   boolean await() throws IOException;
 
-  /** Wakes the client, if it is still there. */
+  /** Wakes the client, unless it has disconnected. */
   void ring() throws IOException;
 
-  /** Whether the client has gone. */
+  /** Returns whether the client has disconnected. */
   boolean isGone() throws IOException;
 
   @Override
   void close();
 
-  /** A byte on the client's connection is a ring of the bell. */
+  /** Returns a doorbell that is rung by a byte on the client's connection. */
   static Doorbell of(NativeSocket socket) {
     return new Doorbell() {
       @Override

@@ -8,8 +8,8 @@ import graft.remoting.server.system.SystemCallException;
 import java.io.IOException;
 
 /**
- * An event channel of Xen to a guest, as a doorbell (Linux's {@code include/uapi/xen/evtchn.h}).
- * The client's connection says when it has gone.
+ * An event channel of Xen to a guest as a doorbell (Linux's {@code include/uapi/xen/evtchn.h}). The
+ * client's connection shows whether the client has disconnected.
  */
 final class EventChannel implements Doorbell {
   private static final String DEVICE = "/dev/xen/evtchn";
@@ -29,10 +29,10 @@ final class EventChannel implements Doorbell {
   }
 
   /**
-   * Makes a channel, which only that domain can bind.
+   * Creates a channel that only one domain can bind.
    *
-   * @param port where to write its number (32 bits)
-   * @return its descriptor, which can make channels to no other domain
+   * @param port where the channel's number is written (32 bits)
+   * @return a descriptor, restricted to channels to that domain
    */
   static int bind(int domain, long port) throws IOException {
     int fd = Libc.openDevice(DEVICE);
@@ -45,14 +45,14 @@ final class EventChannel implements Doorbell {
         throw failure;
       }
       Memory.putInt(port, bound);
-      // A kernel before 4.10 has no such request.
+      // Kernels before 4.10 do not have this request.
       Memory.putShort(wanted.address(), (short) domain);
       Libc.ioctl(fd, RESTRICT_DOMAIN, wanted.address());
       return fd;
     }
   }
 
-  /** That of a descriptor, which is this object's then. */
+  /** Returns the doorbell of an event channel, and takes over its descriptor. */
   static EventChannel of(int fd, int port, NativeSocket socket) {
     return new EventChannel(socket, fd, port);
   }
@@ -65,10 +65,10 @@ final class EventChannel implements Doorbell {
       return false;
     }
     if (answers[0] == 0) {
-      return true; // interrupted: the caller looks again
+      return true; // interrupted: the caller checks the rings again
     }
     try (Scratch ports = new Scratch(PORT)) {
-      // There is one only, which is silent until it is written back.
+      // The descriptor has one channel, which stays masked until its number is written back.
       long count = Libc.read(fd, ports.address(), PORT);
       if (count == PORT && Libc.write(fd, ports.address(), PORT) != PORT) {
         throw Libc.failure("listen to the event channel of " + socket.peer());

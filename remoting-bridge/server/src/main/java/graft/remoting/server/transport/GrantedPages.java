@@ -8,15 +8,16 @@ import graft.remoting.server.system.Scratch;
 import java.io.IOException;
 
 /**
- * Pages of this domain that one guest of Xen may map, with a ring each way (layout: {@code
- * client/src/transport/vchan.h}; Linux's {@code include/uapi/xen/gntalloc.h}). They are this
- * side's: a guest that ends, or writes nonsense, takes nothing away from a session of another. They
- * go back when this process has ended and the guest's program has unmapped them, or ended too.
+ * Pages of this domain that one Xen guest may map, with one ring in each direction (layout: {@code
+ * client/src/transport/vchan.h}; Linux's {@code include/uapi/xen/gntalloc.h}). Because the pages
+ * belong to this domain, a guest that ends or writes invalid positions cannot affect another
+ * guest's session. The kernel frees them when this process has ended and the guest has unmapped
+ * them.
  */
 final class GrantedPages {
   static final int RING = 1 << 20;
 
-  /** One of control, and the rings. */
+  /** The number of pages: one for control, and the rings. */
   static final int COUNT = 1 + 2 * RING / 4096;
 
   private static final String DEVICE = "/dev/xen/gntalloc";
@@ -35,7 +36,7 @@ final class GrantedPages {
     this.references = references;
   }
 
-  /** New pages, all zero. */
+  /** Allocates zeroed pages and grants them to a domain. */
   static GrantedPages share(int domain) throws IOException {
     int fd = Libc.openDevice(DEVICE);
     try (Scratch wanted = new Scratch(REFERENCES + 4L * COUNT)) {
@@ -49,7 +50,7 @@ final class GrantedPages {
                 ? new IOException(
                     "no "
                         + COUNT
-                        + " pages more to grant: see /sys/module/xen_gntalloc/parameters/limit,"
+                        + " more pages to grant: see /sys/module/xen_gntalloc/parameters/limit,"
                         + " and Xen's gnttab_max_frames")
                 : Libc.failure("grant " + COUNT + " pages to domain " + domain);
         Libc.close(fd);
@@ -60,22 +61,22 @@ final class GrantedPages {
     }
   }
 
-  /** The descriptor that has them, the caller's. */
+  /** Returns the descriptor of the pages, which belongs to the caller. */
   int fd() {
     return fd;
   }
 
-  /** Where they begin in it. */
+  /** Returns the offset of the pages in the descriptor. */
   long offset() {
     return offset;
   }
 
-  /** What the guest maps, 32 bits each. */
+  /** Returns the grant references that the guest maps, 32 bits each. */
   Bytes references() {
     return references;
   }
 
-  /** Maps them. */
+  /** Maps the pages. */
   static Rings map(int fd, long offset) throws IOException {
     long mapped =
         Libc.mmap(0, 4096L * COUNT, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, fd, offset);

@@ -7,12 +7,13 @@ import java.io.IOException;
 import java.security.SecureRandom;
 
 /**
- * A guest's own memory on this host: a file in {@code /dev/shm} that its hypervisor shows it as BAR
- * 2 of an ivshmem device. All sessions of the guest share it, so each takes the chunks that it
- * needs ({@link SharedChunks}), and what it says of them comes from here, never from the guest.
+ * The memory that a guest shares with this host: a file in {@code /dev/shm} that the hypervisor
+ * shows to the guest as BAR 2 of an ivshmem device. All sessions of the guest share it, so that
+ * each locks the chunks that it needs ({@link SharedChunks}). The server alone decides which chunks
+ * are free; nothing that the guest writes is trusted for that.
  */
 final class GuestRegion extends Region {
-  /** Bytes that prove to a client that it maps this very file. */
+  /** The length of the mark by which a client checks that it maps the same file. */
   static final int MARK = 16;
 
   private static final long PATIENCE_NANOS = 3_000_000;
@@ -25,10 +26,10 @@ final class GuestRegion extends Region {
   private final Bytes mark;
 
   /**
-   * Takes and maps a part for the rings, empty, and marks it.
+   * Allocates and maps the part for the rings, clears it, and writes the mark to it.
    *
-   * @param fd the region's from now on
-   * @throws UnfitException when there is no room, or the client's address is taken here
+   * @param fd the region takes it over
+   * @throws UnfitException if there is no room, or the client's address is in use here
    */
   private GuestRegion(int fd, long address, long bytes) throws UnfitException {
     super(fd, address, bytes);
@@ -47,7 +48,7 @@ final class GuestRegion extends Region {
     mark = Bytes.of(random);
   }
 
-  /** There is no shared memory for a session, which may go on without. */
+  /** The session cannot have shared memory, and may go on without. */
   static final class UnfitException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -57,10 +58,10 @@ final class GuestRegion extends Region {
   }
 
   /**
-   * Takes part in a guest's region for one session.
+   * Joins a guest's region for one session.
    *
-   * @param fd the region's file, opened for this session alone; this object's from now on
-   * @param address where the client wants its begin
+   * @param fd the region's file, opened for this session alone; the region takes it over
+   * @param address the address at which the client wants the file
    */
   static GuestRegion open(int fd, long address) throws IOException, UnfitException {
     boolean done = false;
@@ -84,12 +85,15 @@ final class GuestRegion extends Region {
     }
   }
 
-  /** The mark that was written to the begin of the rings' part. */
+  /** Returns the mark at the start of the rings' part. */
   Bytes mark() {
     return mark;
   }
 
-  /** The doorbell goes through the guest's network, which may take longer than most calls. */
+  /**
+   * Returns a longer time than for other regions, because the doorbell goes through the guest's
+   * network and may take longer than most calls.
+   */
   @Override
   long patienceNanos() {
     return PATIENCE_NANOS;
@@ -100,7 +104,7 @@ final class GuestRegion extends Region {
     return rings;
   }
 
-  /** What is free is the server's to say. */
+  /** Always fails: only the server knows which chunks are free. */
   @Override
   public long map(long offset, long length) {
     return 0;
@@ -119,8 +123,8 @@ final class GuestRegion extends Region {
     if (mapped == 0) {
       chunks.give(offset, length);
     } else if (length >= HUGE_PAGE) {
-      // Huge pages, where the kernel lets us have them, make the device's transfers faster; without
-      // them all is well too.
+      // Huge pages make the device's transfers faster. If the kernel cannot provide them, small
+      // pages are used.
       Libc.madvise(mapped, length, Libc.MADV_COLLAPSE);
     }
     return mapped;

@@ -4,18 +4,18 @@ import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.system.Libc;
 
 /**
- * Memory that a client and its worker share, a file of which both map the same chunks at the same
- * addresses, the client's ({@code client/src/transport/ring.h}).
+ * Memory that a client and its worker share: a file of which both map the same chunks at the same
+ * addresses, which the client chooses ({@code client/src/transport/ring.h}).
  */
 public abstract class Region {
-  /** The rings' part: what both ends map at once. */
+  /** The size of the part that holds the rings, which both ends map first. */
   static final long CONTROL = (1 << 20) + 2 * (4 << 20);
 
   static final long PAGE = 4096;
 
   /**
-   * Where clients put it ({@code client/src/transport/region.h}); this process has nothing else
-   * there.
+   * The addresses that clients choose from ({@code client/src/transport/region.h}); this process
+   * has nothing else there.
    */
   private static final long LOWEST = 0x2000_0000_0000L;
 
@@ -26,18 +26,18 @@ public abstract class Region {
   private final long bytes;
 
   /**
-   * A region of which nothing is mapped yet.
+   * Creates a region of which nothing is mapped yet.
    *
-   * @param fd the file's descriptor; the region's from now on
-   * @param address where the client has the file's begin
-   * @param bytes the file's size in the address space
+   * @param fd the file's descriptor; the region takes it over
+   * @param address the address at which the client maps the start of the file
+   * @param bytes the size of the file in the address space
    */
   Region(int fd, long address, long bytes) {
     this.fd = fd;
     this.address = address;
     this.bytes = bytes;
     if ((address & PAGE - 1) != 0 || address < LOWEST || address > HIGHEST - bytes) {
-      throw new ProtocolException("shared memory at an address that cannot be");
+      throw new ProtocolException("the client wants shared memory at an invalid address");
     }
   }
 
@@ -49,29 +49,29 @@ public abstract class Region {
     return bytes;
   }
 
-  /** Where the region begins, here and at the client. */
+  /** Returns the address of the region, which is the same at the client. */
   public final long address() {
     return address;
   }
 
-  /** Where the part of the rings begins. */
+  /** Returns the address of the part that holds the rings. */
   abstract long rings();
 
-  /** How long to look at the rings, with pauses, before the doorbell is waited for. */
+  /** Returns how long to poll the rings, with pauses, before waiting for the doorbell. */
   long patienceNanos() {
     return 0;
   }
 
-  /** Maps a chunk that the client chose; its address, 0 if that cannot be. */
+  /** Maps a chunk that the client chose. Returns its address, 0 if that is not possible. */
   public abstract long map(long offset, long length);
 
-  /** Chooses and maps a chunk; its address, 0 if there is no room. */
+  /** Allocates and maps a chunk. Returns its address, 0 if there is no room. */
   public abstract long take(long length);
 
-  /** Takes back what {@link #map} or {@link #take} did. */
+  /** Unmaps a chunk of {@link #map} or {@link #take}. */
   public abstract void unmap(long offset, long length);
 
-  /** Whether it is whole pages within the file. */
+  /** Returns whether a range consists of whole pages within the file. */
   final boolean holds(long offset, long length) {
     return offset >= 0
         && length > 0
@@ -80,7 +80,10 @@ public abstract class Region {
         && ((offset | length) & PAGE - 1) == 0;
   }
 
-  /** Maps part of the file where the client has it; its address, 0 if something else is there. */
+  /**
+   * Maps part of the file at the client's address. Returns the address, 0 if something else is
+   * mapped there.
+   */
   final long mapAt(long offset, long length) {
     long wanted = address + offset;
     long got =
@@ -95,7 +98,7 @@ public abstract class Region {
       return 0;
     }
     if (got != wanted) {
-      // A kernel before 4.17 takes the address for a wish.
+      // Kernels before 4.17 do not know MAP_FIXED_NOREPLACE and treat the address as a hint.
       Libc.munmap(got, length);
       return 0;
     }

@@ -11,14 +11,14 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * How client and worker come to share memory, after WELCOME. Sizes and offsets are in bytes.
+ * How client and worker agree on shared memory, after WELCOME. Sizes and offsets are in bytes.
  *
  * <pre>
- * GREETING  24  0 magic, 4 version, 8 the region's size (u64; 0 for a guest's region), 16 where the client has or
- *               wants its begin (u64); with a descriptor, except for a guest's region
- * ANSWER   128  only for a guest's region: 0 status (0: go on; else nothing is shared and the connection ends),
- *               8 the region's size (u64), 16 offset of the rings' part (u64), 24 mark[16]: what stands at that
- *               offset, 40 message[88]
+ * GREETING  24  0 magic, 4 version, 8 the region's size (u64; 0 for a guest's region), 16 the address at which
+ *               the client maps or wants the region (u64); with a descriptor, except for a guest's region
+ * ANSWER   128  only for a guest's region: 0 status (if not 0, nothing is shared and the connection ends),
+ *               8 the region's size (u64), 16 offset of the rings' part (u64), 24 mark[16], which is also at
+ *               that offset, 40 message[88]
  * </pre>
  */
 public final class RegionHandshake {
@@ -31,9 +31,9 @@ public final class RegionHandshake {
   private RegionHandshake() {}
 
   /**
-   * Receives the memory of a client on this machine.
+   * Receives the shared memory of a client on this host.
    *
-   * @throws ProtocolException when it sends none in time, or not what it must be
+   * @throws ProtocolException if the client sends none in time, or an invalid one
    */
   public static ClientRegion receive(NativeSocket socket, Duration limit) throws IOException {
     if (socket.poll(Libc.POLLIN, (int) limit.toMillis()) == 0) {
@@ -51,12 +51,12 @@ public final class RegionHandshake {
   }
 
   /**
-   * Shares a guest's memory where its client wants it.
+   * Shares a guest's memory at the address that its client wants.
    *
    * @param fd the memory, opened for this session alone; -1 if there is none
    * @param problem why there is none
-   * @throws IOException when it cannot be; the client has been told why
-   * @throws ProtocolException when the client does not ask in time, or not as it must
+   * @throws IOException if the memory cannot be shared; the client has been told why
+   * @throws ProtocolException if the client's request does not arrive in time or is invalid
    */
   public static GuestRegion agree(NativeSocket socket, int fd, String problem, Duration limit)
       throws IOException {

@@ -7,15 +7,15 @@ import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Two rings in memory that both ends have, and a doorbell (layout and rules: {@code
- * client/src/transport/ring.h}). Positions count bytes since the start; the client's are checked
- * after they are read, so that nonsense ends its own session and nothing else.
+ * Two rings in memory that both ends map, and a doorbell (layout and rules: {@code
+ * client/src/transport/ring.h}). Positions count bytes since the start. The client's positions are
+ * checked after they are read, so that an invalid position ends only its own session.
  */
 public final class RingTransport implements Transport {
-  /** From the begin of the rings' part on, so many bytes hold all positions and flags. */
+  /** The bytes at the start of the rings' part that hold all positions and flags. */
   static final int POSITIONS = 12 << 10;
 
-  /** Bytes of each ring in a region. */
+  /** The size of each ring in a region. */
   static final long RING = 4 << 20;
 
   private static final int TAIL = 64;
@@ -46,12 +46,12 @@ public final class RingTransport implements Transport {
     this.answersData = rings.answersData();
   }
 
-  /** Rings in {@code region}, and the client's connection as doorbell. */
+  /** Uses the rings in {@code region}, with the client's connection as doorbell. */
   public RingTransport(NativeSocket doorbell, Region region) {
     this(Doorbell.of(doorbell), Rings.of(region), region, region.patienceNanos());
   }
 
-  /** Rings beside which nothing is shared. */
+  /** Uses rings without further shared memory. */
   public RingTransport(Doorbell doorbell, Rings rings) {
     this(doorbell, rings, null, 0);
   }
@@ -80,7 +80,7 @@ public final class RingTransport implements Transport {
 
   @Override
   public long receive(long address, long length) throws IOException {
-    long began = 0; // the time is asked for only where it matters
+    long began = 0; // read only once polling has taken long enough for the time to matter
     while (true) {
       long count = tryReceive(address, length);
       if (count != NOTHING) {
@@ -98,7 +98,7 @@ public final class RingTransport implements Transport {
       if (Memory.getLongVolatile(requests) != received) {
         Memory.putIntVolatile(requests + ASLEEP, 0);
       } else if (!doorbell.await()) {
-        // What it had written before it went still counts.
+        // What the client wrote before it disconnected still counts.
         long last = tryReceive(address, length);
         return last == NOTHING ? END : last;
       }
@@ -131,14 +131,17 @@ public final class RingTransport implements Transport {
     }
   }
 
-  /** The client is far behind: this is no time to hurry. */
+  /**
+   * Waits while the ring to the client is full. The client is far behind, so that a longer sleep
+   * costs nothing.
+   */
   private void waitForRoom(int times) throws IOException {
     if (times <= HURRY) {
       Thread.onSpinWait();
       return;
     }
     if (times % 64 == 0 && doorbell.isGone()) {
-      throw new IOException("the client has gone");
+      throw new IOException("the client has disconnected");
     }
     LockSupport.parkNanos(PAUSE_NANOS);
   }

@@ -1,18 +1,19 @@
 package graft.remoting.server.transport;
 
 /**
- * Where two rings are.
+ * The addresses of two rings.
  *
- * @param requests address of the control of the client's ring (layout: {@code
+ * @param requests the address of the control block of the client's ring (layout: {@code
  *     client/src/transport/ring.h})
- * @param requestsData its data
- * @param answers the same of the server's
- * @param bytes of each ring's data, a power of two
+ * @param requestsData the address of its data
+ * @param answers the address of the control block of the server's ring
+ * @param answersData the address of its data
+ * @param bytes the size of each ring's data, a power of two
  */
 record Rings(long requests, long requestsData, long answers, long answersData, long bytes) {
   private static final long PAGE = 4096;
 
-  /** In the part of a region that is the rings'. */
+  /** Returns the rings in a region. */
   static Rings of(Region region) {
     long begin = region.rings();
     long data = begin + (1 << 20);
@@ -20,7 +21,7 @@ record Rings(long requests, long requestsData, long answers, long answersData, l
         begin + PAGE, data, begin + 2 * PAGE, data + RingTransport.RING, RingTransport.RING);
   }
 
-  /** In pages of Xen ({@code client/src/transport/vchan.h}). */
+  /** Returns the rings in pages granted under Xen ({@code client/src/transport/vchan.h}). */
   static Rings granted(long begin) {
     return new Rings(
         begin, begin + PAGE, begin + PAGE / 2, begin + PAGE + GrantedPages.RING, GrantedPages.RING);

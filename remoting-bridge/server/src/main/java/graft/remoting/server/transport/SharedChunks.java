@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Which chunks of a shared file belong to this process. A chunk is owned by a lock on its bytes
- * (F_OFD_SETLK, see fcntl(2)): processes that know nothing of each other share a file so, nothing
- * in the file itself is believed, and the kernel gives back the chunks of a process that is gone,
- * however it went.
+ * The chunks of a shared file that belong to this process. A chunk is owned by a lock on its bytes
+ * (F_OFD_SETLK, see fcntl(2)). In this way processes that know nothing of each other share a file,
+ * nothing that is stored in the file is trusted, and the kernel releases the chunks of a process
+ * however it ended.
  */
 final class SharedChunks {
   // struct flock of 64-bit Linux: l_type and l_whence are shorts, then l_start, l_len and l_pid.
@@ -27,10 +27,10 @@ final class SharedChunks {
   private final TreeMap<Long, Long> own = new TreeMap<>();
 
   /**
-   * The chunks of a file.
+   * Creates the chunks of a file.
    *
    * @param fd opened by this process alone; the locks end with it
-   * @param bytes the file's size
+   * @param bytes the size of the file
    */
   SharedChunks(int fd, long bytes) {
     this.fd = fd;
@@ -38,14 +38,16 @@ final class SharedChunks {
   }
 
   /**
-   * The offset of the first free chunk that is large enough, ours from now on; -1 if none is.
+   * Allocates the first free chunk that is large enough, and returns its offset, -1 if there is
+   * none.
    *
-   * @param alignment of the offset, a power of two and at least a page
+   * @param alignment the alignment of the offset, a power of two and at least a page
    */
   synchronized long take(long length, long alignment) {
     long at = 0;
     while (at <= bytes - length) {
-      // Our own locks do not stand in our way, so they have to be known here.
+      // A process's own locks do not conflict with each other, so that its chunks have to be
+      // checked here.
       Map.Entry<Long, Long> before = own.floorEntry(at + length - 1);
       if (before != null && before.getKey() + before.getValue() > at) {
         at = align(before.getKey() + before.getValue(), alignment);
@@ -58,7 +60,7 @@ final class SharedChunks {
         own.put(at, length);
         return at;
       }
-      // Else another process was faster: look again.
+      // Another process locked the chunk in the meantime: search again.
     }
     return -1;
   }
@@ -67,14 +69,14 @@ final class SharedChunks {
     return (offset + alignment - 1) & -alignment;
   }
 
-  /** Gives a chunk back that {@link #take} gave. */
+  /** Releases a chunk. */
   synchronized void give(long offset, long length) {
     if (own.remove(offset, length)) {
       lock(offset, length, Libc.F_UNLCK);
     }
   }
 
-  /** Where another process's chunk in this range ends; 0 if the range is free. */
+  /** Returns the end of another process' chunk in this range, 0 if the range is free. */
   private long endOfOther(long offset, long length) {
     try (Scratch flock = describe(offset, length, Libc.F_WRLCK)) {
       long memory = flock.address();
@@ -96,7 +98,8 @@ final class SharedChunks {
       }
       int errno = Native.getLastError();
       if (errno != Libc.EAGAIN) {
-        throw new IllegalStateException("locking part of a file: " + Libc.strerror(errno));
+        throw new IllegalStateException(
+            "lock part of the shared memory file: " + Libc.strerror(errno));
       }
       return false;
     }

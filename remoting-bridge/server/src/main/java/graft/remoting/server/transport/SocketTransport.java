@@ -3,11 +3,11 @@ package graft.remoting.server.transport;
 import graft.remoting.server.system.NativeSocket;
 import java.io.IOException;
 
-/** A session's bytes over a socket: TCP, a Unix socket or vsock. */
+/** Carries a session over a socket: TCP, a Unix socket or vsock. */
 public final class SocketTransport implements Transport {
   private final NativeSocket socket;
 
-  /** Takes over {@code socket}. */
+  /** Creates the transport, which takes over {@code socket}. */
   public SocketTransport(NativeSocket socket) {
     this.socket = socket;
   }

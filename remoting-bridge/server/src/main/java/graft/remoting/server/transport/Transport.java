@@ -6,64 +6,72 @@ import graft.remoting.server.system.NativeSocket;
 import java.io.IOException;
 
 /**
- * What carries a session's bytes both ways, under {@link StreamChannel}: a socket, or rings in
- * shared memory.
+ * Moves a session's bytes in both directions, below {@link StreamChannel}: a socket, rings in
+ * shared memory, or UCX.
  */
 public interface Transport extends AutoCloseable {
-  /** A read's answer at the end of the stream. */
+  /** Returned by a receive at the end of the stream. */
   int END = NativeSocket.END;
 
-  /** A read's answer when nothing is there yet. */
+  /** Returned by a receive that does not wait when no data has arrived. */
   int NOTHING = NativeSocket.NOTHING;
 
-  /** Up to {@code length} bytes, {@link #END} or {@link #NOTHING}. Never waits. */
+  /**
+   * Receives up to {@code length} bytes without waiting. Returns their number, {@link #END} or
+   * {@link #NOTHING}.
+   */
   long tryReceive(long address, long length) throws IOException;
 
-  /** How often to look before a look at the clock is worth its cost. */
+  /** Returns how often to poll before reading the clock is worth its cost. */
   default int looksAtOnce() {
     return 1;
   }
 
-  /** Up to {@code length} bytes, at least one unless it is {@link #END}. Waits. */
+  /**
+   * Waits and receives up to {@code length} bytes. Returns their number, which is at least 1, or
+   * {@link #END}.
+   */
   long receive(long address, long length) throws IOException;
 
   /**
-   * Sends all of it, waiting as long as the peer does not read. One thread at a time.
+   * Sends all bytes, waiting while the peer does not read. Only one thread at a time may send.
    *
-   * @param more whether more follows at once, so that the two may travel together
+   * @param more whether more data follows immediately, so that both may be sent together
    */
   void sendAll(long address, long length, boolean more) throws IOException;
 
   /**
-   * Receives all of it, or only begins to, where several may be on their way: it is there when
-   * {@link #hasReceived} says so of the mark that this gives. The thread that receives calls this.
+   * Receives all bytes or, if the transport can have several receives in progress, begins to
+   * receive them. The bytes have arrived when {@link #hasReceived} returns true for the mark that
+   * this returns. Only the receiving thread calls this.
    */
   default long beginReceive(long address, long length) throws IOException {
     for (long done = 0; done < length; ) {
       long count = receive(address + done, length - done);
       if (count == END) {
-        throw new IOException("the client closed a connection within bulk data");
+        throw new IOException("the client closed a connection in the middle of bulk data");
       }
       done += Math.max(0, count);
     }
     return 0;
   }
 
-  /** Whether there may be several. */
+  /** Returns whether several receives can be in progress at once. */
   default boolean receivesSeveral() {
     return false;
   }
 
-  /** Whether what was begun up to that mark is there. */
+  /** Returns whether all receives up to that mark have finished. */
   default boolean hasReceived(long mark) {
     return true;
   }
 
-  /** Goes on with what was begun; waits until more of it is over or there is more to receive. */
+  /** Progresses the receives, and waits until one of them advances or new data has arrived. */
   default void progress() throws IOException {}
 
   /**
-   * As {@link #beginReceive}, to memory of the GPU, where {@link GpuDirect} says that this can be.
+   * As {@link #beginReceive}, into memory of the GPU. Allowed only where {@link GpuDirect} has
+   * found it possible.
    */
   default long beginReceiveToGpu(long address, long length) throws IOException {
     throw new UnsupportedOperationException("this transport reaches no GPU");
@@ -74,7 +82,7 @@ public interface Transport extends AutoCloseable {
     throw new UnsupportedOperationException("this transport reaches no GPU");
   }
 
-  /** The memory that the peer shares, null if it has none. */
+  /** Returns the memory that the peer shares, null if it shares none. */
   default Region region() {
     return null;
   }

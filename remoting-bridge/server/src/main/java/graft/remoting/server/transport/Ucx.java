@@ -7,17 +7,20 @@ import java.util.Optional;
 
 /**
  * The client's own code for connections over UCX ({@code client/src/transport/ucx.h}), as {@code
- * libgraft-ucx.so} in this jar. It opens the system's libucp when the first connection asks for it.
- * Bound directly by JNA; pointers are addresses, a C bool is a byte.
+ * libgraft-ucx.so} in this jar. The code opens the system's libucp when the first connection needs
+ * it. Bound by JNA direct mapping; pointers are addresses, and a C bool is a byte.
  *
- * <p>Not jucx: its calls are the same, but each message would cross into Java several times, and it
- * brings a libucp of its own, which has to be of the guests' version.
+ * <p>The alternative jucx would call the same functions, but each message would cross into Java
+ * several times, and jucx brings its own libucp, whose version would have to match the guests'.
  */
 public final class Ucx {
-  /** The ports that this process's connections go by; a client has a variable of the same name. */
+  /**
+   * The variable that names the ports for this process' connections; the client's variable has the
+   * same name.
+   */
   public static final String PORTS = "GRAFT_RDMA_PORTS";
 
-  /** The folder of adapters, for tests. */
+  /** The variable that names the folder of adapters, for tests. */
   public static final String DEVICES_VARIABLE = "GRAFT_RDMA_DEVICES";
 
   private static final String DEVICES =
@@ -31,7 +34,9 @@ public final class Ucx {
 
   private Ucx() {}
 
-  /** Looks for ports, without UCX: why one of them cannot be had, empty if all can. */
+  /**
+   * Looks for ports without loading UCX. Returns why one of them is not usable, empty if all are.
+   */
   public static Optional<String> obstacle(String ports) {
     try (Scratch names = new Scratch(REASON);
         Scratch reason = new Scratch(REASON)) {

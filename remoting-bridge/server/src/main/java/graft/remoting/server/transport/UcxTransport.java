@@ -8,8 +8,8 @@ import graft.remoting.server.system.Scratch;
 import java.io.IOException;
 
 /**
- * A client over UCX: InfiniBand, RoCE, or what else UCX finds. Its socket, which authenticated it,
- * says when it has gone.
+ * Carries a session over UCX: InfiniBand, RoCE, or what else UCX finds. The socket on which the
+ * client authenticated stays open and shows whether the client has disconnected.
  */
 public final class UcxTransport implements Transport {
   private static final int REASON = 512;
@@ -23,8 +23,7 @@ public final class UcxTransport implements Transport {
   }
 
   /**
-   * Agrees with the client at the other end of {@code socket}, which is the transport's from then
-   * on.
+   * Negotiates with the client at the other end of {@code socket}, and takes over the socket.
    *
    * @throws IOException with the reason, which the client has been told
    */
@@ -38,7 +37,7 @@ public final class UcxTransport implements Transport {
     }
   }
 
-  /** Whether large messages go over an InfiniBand or RoCE adapter. */
+  /** Returns whether large messages use an InfiniBand or RoCE adapter. */
   public boolean isOverAdapter() {
     return Ucx.graft_ucx_is_over_adapter(connection) != 0;
   }

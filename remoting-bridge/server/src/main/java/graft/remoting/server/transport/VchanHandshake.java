@@ -10,14 +10,14 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * How a worker and a client in a guest of Xen come to share pages, after WELCOME. Sizes and offsets
+ * How a worker and a client in a Xen guest agree on shared pages, after WELCOME. Sizes and offsets
  * are in bytes.
  *
  * <pre>
  * GREETING    4  magic
- * ANSWER    128  0 magic, 4 status (0: go on; else the connection ends), 8 this domain's number, 12 the event channel's
+ * ANSWER    128  0 magic, 4 status (if not 0, the connection ends), 8 this domain's number, 12 the event channel's
  *                port, 16 the number of pages, 20 message[108]
- * PAGES          after a status of 0: the reference of each page's grant (u32)
+ * PAGES          after a status of 0: the grant reference of each page (u32)
  * </pre>
  */
 public final class VchanHandshake {
@@ -28,12 +28,12 @@ public final class VchanHandshake {
   private VchanHandshake() {}
 
   /**
-   * Shares the pages that the server made with the guest.
+   * Shares the pages that the server allocated with the guest.
    *
-   * @param offer them; null if there are none
+   * @param offer the pages; null if there are none
    * @param problem why there are none
-   * @throws IOException when that cannot be; the client has been told why
-   * @throws ProtocolException when the client does not ask in time, or not as it must
+   * @throws IOException if the pages cannot be shared; the client has been told why
+   * @throws ProtocolException if the client's request does not arrive in time or is invalid
    */
   public static RingTransport agree(
       NativeSocket socket, VchanOffer offer, String problem, Duration limit) throws IOException {

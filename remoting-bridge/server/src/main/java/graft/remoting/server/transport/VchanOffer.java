@@ -8,19 +8,20 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Pages and an event channel of this domain for one session of a guest of Xen. The server makes
- * them, since xenstore and Xen's devices reach every domain; a worker gets the two descriptors.
+ * Pages and an event channel of this domain for one session of a Xen guest. The server creates
+ * them, because access to xenstore and Xen's devices gives access to every domain; the worker gets
+ * only the two descriptors.
  *
  * @param self the number of this domain
- * @param port the event channel's
- * @param offset of the pages in the file of grants
- * @param references what the guest maps, 32 bits each
+ * @param port the number of the event channel
+ * @param offset the offset of the pages in the descriptor of grants
+ * @param references the grant references that the guest maps, 32 bits each
  * @param grants the descriptor of the pages
- * @param events the event channel's descriptor
+ * @param events the descriptor of the event channel
  */
 public record VchanOffer(
     int self, int port, long offset, Bytes references, int grants, int events) {
-  /** Makes them. */
+  /** Creates pages and an event channel for a guest. */
   public static VchanOffer make(String guest) throws IOException {
     try (Xenstore xenstore = Xenstore.ofHost()) {
       int domain = xenstore.domain(guest);
@@ -41,7 +42,7 @@ public record VchanOffer(
     }
   }
 
-  /** All but the descriptors. */
+  /** Encodes everything but the descriptors. */
   public Bytes encode() {
     byte[] all = references.array();
     return Bytes.of(
@@ -53,7 +54,7 @@ public record VchanOffer(
             .array());
   }
 
-  /** What was encoded, with the worker's own descriptors. */
+  /** Decodes an offer, with the worker's own descriptors. */
   public static VchanOffer decode(Bytes encoded, int grants, int events) {
     ByteBuffer buffer = ByteBuffer.wrap(encoded.array());
     int self = buffer.getInt();

@@ -9,13 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What this host knows of its guests, by Xen's own library, which is where the toolstack is. A
- * domain's number changes with each start of a guest; its name does not.
+ * What this host knows of its guests, read with Xen's own library. A domain's number changes with
+ * each start of the guest; its name does not.
  */
 final class Xenstore implements AutoCloseable {
   private static final String DOMAINS = "/local/domain";
 
-  /** Bytes of a text in xenstore (xen/io/xs_wire.h). */
+  /** The longest value in xenstore (xen/io/xs_wire.h). */
   private static final int LONGEST = 4096;
 
   private final Entries entries;
@@ -24,19 +24,19 @@ final class Xenstore implements AutoCloseable {
     this.entries = entries;
   }
 
-  /** The tree of paths. */
+  /** The tree of entries. */
   interface Entries extends AutoCloseable {
-    /** The names below a path. */
+    /** Returns the names below a path. */
     List<String> list(String path) throws IOException;
 
-    /** What stands at a path, null if nothing does. */
+    /** Returns the value at a path, null if there is none. */
     String read(String path) throws IOException;
 
     @Override
     void close();
   }
 
-  /** The number of the running domain of that name. */
+  /** Returns the number of the running domain of that name. */
   int domain(String name) throws IOException {
     for (String number : entries.list(DOMAINS)) {
       if (name.equals(entries.read(DOMAINS + "/" + number + "/name"))) {
@@ -46,13 +46,13 @@ final class Xenstore implements AutoCloseable {
     throw new IOException("no domain of this host is named " + name);
   }
 
-  /** The number of the domain that this is. */
+  /** Returns the number of the domain that this process runs in. */
   int self() throws IOException {
     String number = entries.read("domid");
     return number == null ? 0 : Integer.parseInt(number);
   }
 
-  /** The host's, by one connection until it is closed. */
+  /** Opens the host's xenstore. */
   static Xenstore ofHost() throws IOException {
     return new Xenstore(new Host());
   }
@@ -62,7 +62,10 @@ final class Xenstore implements AutoCloseable {
     entries.close();
   }
 
-  /** By {@code libxenstore} (xenstore.h). Bound directly by JNA; pointers are addresses. */
+  /**
+   * Accesses xenstore by {@code libxenstore} (xenstore.h). Bound by JNA direct mapping; pointers
+   * are addresses.
+   */
   private static final class Host implements Entries {
     private static final class Library {
       static {
@@ -87,7 +90,7 @@ final class Xenstore implements AutoCloseable {
         throw new IOException("vchan needs Xen's library libxenstore (Debian: libxenstore4)", e);
       }
       if (connection == 0) {
-        throw Libc.failure("open xenstore, as root of dom0 may");
+        throw Libc.failure("open xenstore (allowed for root in dom0)");
       }
     }
 

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The worker's side of the exchanges: asks the server, one question at a time. */
+/** The worker's side of the exchanges: sends requests to the server, one at a time. */
 final class WorkerExchange implements HandleExchange, CodeExchange {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerExchange.class);
   private static final int LIMIT_SECONDS = 10;
@@ -24,11 +24,14 @@ final class WorkerExchange implements HandleExchange, CodeExchange {
     this.control = control;
   }
 
-  /** The server's answer has come; called by the thread that hears the server. */
+  /**
+   * Passes the server's answer to the waiting thread. The thread that receives the server's
+   * messages calls this.
+   */
   void answered(ControlSocket.Received answer) throws IOException {
     try {
       if (!answers.offer(answer, LIMIT_SECONDS, TimeUnit.SECONDS)) {
-        throw new IOException("an answer about a shared handle that nobody waits for");
+        throw new IOException("the server sent an answer without a request");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -76,7 +79,7 @@ final class WorkerExchange implements HandleExchange, CodeExchange {
       control.send(question, fd);
       return answers.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
     } catch (IOException e) {
-      LOG.debug("the server has gone: {}", e.getMessage());
+      LOG.debug("the server has ended: {}", e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -17,12 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A worker's process: opens its device, says that it is ready, serves one session, exits.
+ * A worker's process: opens its device, reports that it is ready, serves one session, exits.
  * Arguments: the private socket, or the descriptor that is connected to it; the device; the
  * microseconds to poll.
  *
- * <p>It leaves by {@code _exit}: the driver's own exit handlers would wait for a kernel that never
- * ends. The system then takes back the GPU context and everything in it.
+ * <p>The process ends by {@code _exit}, because the driver's exit handlers would wait for a kernel
+ * that never ends. The system then frees the GPU context with everything in it.
  */
 public final class WorkerMain {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerMain.class);
@@ -36,7 +36,7 @@ public final class WorkerMain {
       run(args[0], DeviceSpec.parse(args[1]), Integer.parseInt(args[2]));
       status = 0;
     } catch (IOException e) {
-      // The server has gone; a worker has nobody else to tell.
+      // The server has ended, and there is nothing else to report to.
       LOG.info("worker {}: {}", ProcessHandle.current().pid(), e.getMessage());
     } catch (RuntimeException | Error e) {
       LOG.error("worker {}: {}", ProcessHandle.current().pid(), e.toString(), e);

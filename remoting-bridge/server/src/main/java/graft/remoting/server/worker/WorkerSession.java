@@ -29,15 +29,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A session in its worker. The calling thread executes records; a second one watches: it hears the
- * server, reports what the session uses, and ends the process when the server or the client has
- * gone while a call is running.
+ * A session in its worker. The calling thread executes records. A second thread receives the
+ * server's messages, reports what the session uses, and ends the process if the server or the
+ * client disappears while a call is running.
  */
 final class WorkerSession {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerSession.class);
   private static final int REPORT_MILLIS = 1_000;
 
-  /** How long a client that has gone may keep the device busy with what it had sent. */
+  /** How long work of a client that has disconnected may keep the device busy. */
   private static final Duration GRACE = Duration.ofSeconds(2);
 
   private static final Duration SHARE_LIMIT = Duration.ofSeconds(5);
@@ -75,7 +75,7 @@ final class WorkerSession {
     this.output = output;
   }
 
-  /** Serves the session to its end. */
+  /** Serves the session until it ends. */
   void run() throws IOException {
     String reason;
     try {
@@ -98,7 +98,7 @@ final class WorkerSession {
         calls.lazySet(calls.get() + 1);
         executor.execute(record);
       }
-      reason = "the client has gone";
+      reason = "the client has disconnected";
     } catch (ProtocolException e) {
       LOG.warn("session of {}: protocol error: {}", start.name(), e.getMessage());
       reason = "protocol error: " + e.getMessage();
@@ -169,17 +169,20 @@ final class WorkerSession {
           goneAt = System.nanoTime();
         }
         if (goneAt != 0 && System.nanoTime() - goneAt > GRACE.toNanos()) {
-          end("the client has gone while a call was running");
+          end("the client disconnected while a call was running");
         }
         report();
       }
     } catch (IOException e) {
-      // The server has gone: so must we.
+      // A worker must not outlive its server.
       Libc._exit(1);
     }
   }
 
-  /** The client may take its time to agree: nobody else waits for that. */
+  /**
+   * Opens the connection on a thread of its own, because negotiating with the client may take a
+   * while.
+   */
   private void addRdma(NativeSocket connection) {
     try {
       channel.dataConnections().add(UcxTransport.open(connection));

@@ -1,5 +1,5 @@
 /**
- * A worker process from start to end: it opens its device, warms up until a client comes, executes
- * the session's records, and leaves.
+ * A worker process from start to end: it opens its device, runs the warm-up until a client
+ * connects, executes the session's records, and exits.
  */
 package graft.remoting.server.worker;

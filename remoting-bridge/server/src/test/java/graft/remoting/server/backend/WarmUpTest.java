@@ -16,7 +16,7 @@ class WarmUpTest {
   private final Map<String, Integer> calls = new ConcurrentHashMap<>();
   private final Map<String, Integer> failures = new ConcurrentHashMap<>();
 
-  /** Counts calls by name; takes the rehearsal's code for its own. */
+  /** Counts calls by name, and recognizes the code of the warm-up. */
   private CudaDevice counting(CudaDevice device) {
     return (CudaDevice)
         Proxy.newProxyInstance(
@@ -67,13 +67,13 @@ class WarmUpTest {
     assertThat(calls).containsEntry("cuStreamDestroy_v2", 1);
     assertThat(calls.get("cuDevicePrimaryCtxRelease_v2"))
         .isEqualTo(calls.get("cuDevicePrimaryCtxRetain"));
-    // Not ready yet, no such attribute, no further parameter: answers, not failures.
+    // Not ready, no such attribute, no further parameter: these results are not failures.
     failures.keySet().removeIf(call -> call.endsWith(" 600"));
     assertThat(failures).containsOnlyKeys("cuDeviceGetAttribute 1", "cuFuncGetParamInfo 1");
   }
 
   @Test
-  void afterARehearsalThatBreaksOffTheDeviceIsRealAgain() {
+  void afterAWarmUpThatFailsTheDeviceIsRealAgain() {
     PretendingDevice device = new PretendingDevice(counting(new FakeCuda()));
     AtomicInteger rounds = new AtomicInteger();
     new WarmUp(

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A connection that has several chunks on their way at once, as one over UCX has. */
+/** A connection with several receives in progress, as over UCX. */
 @Timeout(60)
 class DataConnectionTest {
   private static final int LENGTH = 64;
@@ -27,7 +27,7 @@ class DataConnectionTest {
   private final DataConnections connections = new DataConnections(0);
   private final Scratch memory = new Scratch(2 * LENGTH);
 
-  /** SharedChunks are begun as soon as they are asked for, and end when the test says so. */
+  /** Receives begin as soon as they are requested, and finish when the test says so. */
   private static final class Several implements Transport {
     private final BlockingQueue<long[]> headers = new LinkedBlockingQueue<>();
     private final BlockingQueue<Long> begun = new LinkedBlockingQueue<>();
@@ -130,7 +130,7 @@ class DataConnectionTest {
   }
 
   @Test
-  void aPieceIsBegunBeforeTheOneBeforeItIsThere() throws Exception {
+  void aChunkIsBegunBeforeTheOneBeforeItHasArrived() throws Exception {
     begin(0);
     begin(1);
     connection.chunk(1);
@@ -149,7 +149,7 @@ class DataConnectionTest {
   }
 
   @Test
-  void aPieceWaitsForThoseThatGoWhereItGoes() throws Exception {
+  void aChunkWaitsForEarlierOnesToTheSameMemory() throws Exception {
     begin(0);
     begin(1);
     connections.incoming().begin(LENGTH, Destination.memory(memory.address() + LENGTH / 2));
@@ -168,7 +168,7 @@ class DataConnectionTest {
   }
 
   @Test
-  void aPieceWaitsForThoseOfOtherConnections() throws Exception {
+  void aChunkWaitsForThoseOfOtherConnections() throws Exception {
     connections.add(other);
     begin(0);
     begin(0);
@@ -184,7 +184,7 @@ class DataConnectionTest {
     assertThat(connections.bytesIn()).isEqualTo(2 * LENGTH);
   }
 
-  /** The executor may wait for the one on its way before it comes to the next. */
+  /** The executor may wait for the transfer in progress before it reaches the next one. */
   @Test
   void whatIsOnItsWayEndsThoughTheNextHasNotBegun() throws Exception {
     begin(0);

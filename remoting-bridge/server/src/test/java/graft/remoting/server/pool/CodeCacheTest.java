@@ -12,7 +12,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Code that the server keeps: each name has its own, within bounds, as long as one relies on it.
+ * The code that the server keeps: separate for each name, within limits, and for as long as a
+ * session relies on it.
  */
 final class CodeCacheTest {
   private static final Bytes HASH = hash(1);
@@ -36,14 +37,14 @@ final class CodeCacheTest {
     return Bytes.of(bytes);
   }
 
-  /** A sparse file, whose length alone matters here. */
+  /** A sparse file, since only its length matters. */
   private static int file(long bytes) {
     int fd = open(bytes);
     assertThat(Libc.fcntl(fd, Libc.F_ADD_SEALS, CodeExchange.SEALS)).isZero();
     return fd;
   }
 
-  /** One that its giver can still change. */
+  /** A file that its sender can still change. */
   private static int open(long bytes) {
     int fd = Libc.memfd_create("code", Libc.MFD_CLOEXEC | Libc.MFD_ALLOW_SEALING);
     try (Scratch one = new Scratch(1)) {

@@ -7,7 +7,8 @@ import graft.remoting.server.system.Bytes;
 import org.junit.jupiter.api.Test;
 
 /**
- * Handles that sessions leave for each other: found by name and token alone, gone with the giver.
+ * Handles that sessions export to each other: found only by name and token, and dropped with the
+ * exporting session.
  */
 final class SharedHandlesTest {
   private static final Bytes TOKEN = token(3);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Descriptors that another process sends: none stays open unnoticed. */
+/** Descriptors that another process sends are all received or closed. */
 class DescriptorsTest {
   @TempDir Path folder;
   private Listener listener;

@@ -7,7 +7,7 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.WireClient;
 import org.junit.jupiter.api.Test;
 
-/** Addresses of vsock; connections need a guest, or a kernel with vsock's loopback. */
+/** Addresses of vsock. Connections would need a guest, or a kernel with vsock's loopback. */
 class VsockTest {
   @Test
   void anAddressIsAContextIdAndAPort() {

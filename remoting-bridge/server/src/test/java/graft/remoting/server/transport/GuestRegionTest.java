@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class GuestRegionTest {
   private static final long MIB = 1 << 20;
 
-  /** Nothing of this process is there. */
+  /** This process has nothing at these addresses. */
   private static final long BASE = 0x220000000000L;
 
   private static final long OTHER = 0x230000000000L;
@@ -39,7 +39,7 @@ class GuestRegionTest {
     return file;
   }
 
-  /** As the server and a worker do it. */
+  /** Opens the region in the same way as the server and a worker. */
   private static GuestRegion open(Path file, long address)
       throws IOException, GuestRegion.UnfitException {
     GuestMemory memory = GuestMemory.region(file);
@@ -82,13 +82,13 @@ class GuestRegionTest {
     assertThatThrownBy(() -> open(file, OTHER))
         .isInstanceOf(GuestRegion.UnfitException.class)
         .hasMessageContaining("no room");
-    // All that ends with a process is its descriptor.
+    // When a process ends, its descriptors are closed.
     leave(one);
     leave(open(file, OTHER));
   }
 
   @Test
-  void piecesNeverOverlapWhoeverTakesAndGivesThem() throws Exception {
+  void chunksNeverOverlapWhoeverTakesAndReleasesThem() throws Exception {
     Path file = file(64 * MIB);
     List<SharedChunks> sessions = new ArrayList<>();
     List<Integer> descriptors = new ArrayList<>();

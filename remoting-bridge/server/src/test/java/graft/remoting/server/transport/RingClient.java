@@ -13,8 +13,8 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The client's end of two rings, as client/src/transport/ring.h says; against the server's end,
- * which may see the rings elsewhere.
+ * The client's end of two rings, written from client/src/transport/ring.h. The server's end may see
+ * the rings at another address.
  */
 final class RingClient {
   private static final int TAIL = 64;
@@ -28,7 +28,7 @@ final class RingClient {
     this.socket = socket;
   }
 
-  /** Sends bytes that the server's end returns, many times around both rings, and goes. */
+  /** Sends bytes that the server's end returns, many times around both rings, and disconnects. */
   void exchange(RingTransport transport, int bytes) throws Exception {
     byte[] sent = new byte[bytes];
     new Random(1).nextBytes(sent);
@@ -73,7 +73,7 @@ final class RingClient {
     }
   }
 
-  /** Lies about where it is. */
+  /** Writes a false position. */
   void lie(RingTransport transport) {
     long size = rings.bytes();
     try (Scratch buffer = new Scratch(64)) {

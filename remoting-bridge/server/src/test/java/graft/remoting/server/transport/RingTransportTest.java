@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The server's end of a shared-memory channel; the client's end is played here as
- * client/src/transport/ring.h says.
+ * The server's end of a shared-memory channel. The test implements the client's end from
+ * client/src/transport/ring.h.
  */
 @Timeout(60)
 class RingTransportTest {
@@ -34,7 +34,7 @@ class RingTransportTest {
   private static final long ANSWERS = 8192;
   private static final int MAGIC = 0x48535247;
 
-  /** Nothing of this process is there. */
+  /** This process has nothing at these addresses. */
   private static final long BASE = 0x210000000000L;
 
   @TempDir Path folder;
@@ -76,7 +76,7 @@ class RingTransportTest {
     return new RingTransport(server, RegionHandshake.receive(server, Duration.ofSeconds(5)));
   }
 
-  /** Maps the rings for the client, elsewhere than for the server. */
+  /** Maps the rings for the client, at another address than for the server. */
   private static long mapForClient(int fd) {
     long address =
         Libc.mmap(0, Region.CONTROL, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, fd, 0);
@@ -152,7 +152,7 @@ class RingTransportTest {
       greet(MAGIC, ClientRegion.BYTES, address, fd);
       assertThatThrownBy(this::accept).as("%x", address).isInstanceOf(ProtocolException.class);
     }
-    // What was there is still there.
+    // Memory that was mapped there before is still mapped.
     Memory.putLong(taken, 1);
     Libc.munmap(taken, Region.CONTROL);
     Libc.close(fd);
@@ -171,7 +171,7 @@ class RingTransportTest {
   }
 
   @Test
-  void piecesOutsideTheRegionAreNotMapped() throws Exception {
+  void chunksOutsideTheRegionAreNotMapped() throws Exception {
     int fd = MemoryFile.create(ClientRegion.BYTES, true);
     greet(MAGIC, ClientRegion.BYTES, BASE, fd);
     RingTransport transport = accept();
@@ -193,7 +193,7 @@ class RingTransportTest {
       assertThat(region.map(chunk[0], chunk[1])).as("%x %x", chunk[0], chunk[1]).isZero();
     }
     assertThat(region.map(Region.CONTROL, 8192)).isEqualTo(BASE + Region.CONTROL);
-    // Twice is refused: it would take the place of what is in use.
+    // A second mapping is refused, because it would replace one that is in use.
     assertThat(region.map(Region.CONTROL, 4096)).isZero();
     region.unmap(Region.CONTROL, 8192);
     Libc.munmap(BASE, Region.CONTROL);

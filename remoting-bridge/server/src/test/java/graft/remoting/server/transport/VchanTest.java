@@ -27,9 +27,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What of the channel {@code vchan} does not need Xen: a socket is the doorbell here, plain memory
- * the pages. The client's end is played as client/src/transport/vchan.h says. With Xen it runs in
- * the lab.
+ * The part of the channel {@code vchan} that does not need Xen: a socket stands for the doorbell,
+ * and plain memory for the pages. The test implements the client's end from
+ * client/src/transport/vchan.h. The lab tests the channel with Xen.
  */
 @Timeout(60)
 class VchanTest {
@@ -71,7 +71,7 @@ class VchanTest {
     return new RingTransport(Doorbell.of(server), Rings.granted(memory));
   }
 
-  /** The layout in numbers: what Rings says of it is the server's. */
+  /** The layout as numbers, because Rings is the server's own code. */
   private RingClient client() {
     return new RingClient(
         new Rings(memory, memory + REQUESTS_DATA, memory + ANSWERS, memory + ANSWERS_DATA, RING),
@@ -90,7 +90,7 @@ class VchanTest {
     client().lie(transport());
   }
 
-  /** The ring is full, and nobody will ever make room. */
+  /** The ring is full and stays full. */
   @Test
   void aClientThatGoesWhileTheServerSendsIsSeen() throws Exception {
     RingTransport transport = transport();
@@ -107,7 +107,7 @@ class VchanTest {
       Thread.onSpinWait();
     }
     client.shutdown();
-    assertThatThrownBy(send::get).hasRootCauseMessage("the client has gone");
+    assertThatThrownBy(send::get).hasRootCauseMessage("the client has disconnected");
   }
 
   @Test
@@ -147,7 +147,7 @@ class VchanTest {
     }
   }
 
-  /** A domain that is just being made has no name yet. */
+  /** A domain that is being created has no name yet. */
   @Test
   void aDomainIsFoundByItsNameAlone() throws Exception {
     Map<String, String> texts =

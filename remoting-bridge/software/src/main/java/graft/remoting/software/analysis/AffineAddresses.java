@@ -16,12 +16,12 @@ import java.util.Set;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Finds the addresses that are {@code base + x·tid.x + y·tid.y + z·tid.z} with values that are the
- * same for all threads of a block: for those it is enough to check the first and the last address
- * that a block can form.
+ * Finds the addresses of the form {@code base + x·tid.x + y·tid.y + z·tid.z} in which base, x, y
+ * and z are the same for all threads of a block. For these it is enough to check the first and the
+ * last address of the block.
  *
  * <p>Only registers that are assigned once are followed, so that a value does not depend on when it
- * is read. Everything is computed modulo 2^64; what PTX computes in 32 bits agrees with it modulo
+ * is read. Everything is computed modulo 2^64; what PTX computes in 32 bits agrees with that modulo
  * 2^32, and exactly under the conditions that come with the address.
  */
 public final class AffineAddresses {
@@ -29,12 +29,12 @@ public final class AffineAddresses {
 
   /** {@code base + strides[0]·tid.x + strides[1]·tid.y + strides[2]·tid.z}, all long. */
   public record Affine(Expr base, List<Expr> strides) {
-    /** Whether all threads of a block have the same value. */
+    /** Returns whether the value is the same for all threads of a block. */
     boolean isUniform() {
       return strides.stream().allMatch(s -> s.equals(ZERO));
     }
 
-    /** The expressions that must be computed once a block. */
+    /** Returns the expressions that must be computed once for each block. */
     public List<Expr> parts() {
       List<Expr> parts = new ArrayList<>(strides);
       parts.add(base);
@@ -45,7 +45,7 @@ public final class AffineAddresses {
   /** A value that must lie in a range for all threads of a block. */
   public record Condition(Affine value, long least, long most) {}
 
-  /** An address, and under which conditions it is that. */
+  /** An address, and the conditions under which it has this form. */
   public record Address(Affine value, Set<Condition> conditions) {}
 
   /** A stride along which the address does not change. */
@@ -57,7 +57,7 @@ public final class AffineAddresses {
   private final Set<Register> open = new LinkedHashSet<>();
   private Set<Condition> conditions = new LinkedHashSet<>();
 
-  /** Looks through a function for the registers that are assigned once. */
+  /** Searches a function for the registers that are assigned once. */
   public AffineAddresses(FunctionIr ir) {
     Map<Register, Integer> assignments = new HashMap<>();
     ir.blocks().forEach(b -> b.nodes().forEach(n -> count(n, assignments)));
@@ -74,7 +74,8 @@ public final class AffineAddresses {
     if (node instanceof Node.Assign a) {
       assignments.merge(a.target(), 1, Integer::sum);
     } else if (node instanceof Node.Guarded g) {
-      // Never 1 in the end: whether it is assigned depends on the thread.
+      // A register that is assigned under a guard must not count as assigned once, because the
+      // assignment depends on the thread.
       g.body().forEach(n -> count(n, assignments));
       g.body().forEach(n -> count(n, assignments));
     }

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
-/** Which registers are read later, at the start of every basic block. */
+/** The registers that are read later, at the start of every basic block. */
 public final class Liveness {
   private final List<BitSet> in = new ArrayList<>();
 
@@ -67,7 +67,8 @@ public final class Liveness {
   }
 
   /**
-   * Indices of the registers that are live where a block starts; guarded writes do not end a life.
+   * Returns the indices of the registers that are live at the start of a block; guarded writes do
+   * not end a register's life.
    */
   public BitSet atStart(BasicBlock block) {
     return in.get(block.index());

@@ -15,12 +15,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Cuts a kernel into regions. A region is what a thread runs without stopping: it is entered at one
- * block and ends at synchronization points, at the thread's end, or at the entry of another region.
- * Each becomes one method that runs all threads of a block, so that the JVM compiles a plain loop.
+ * Divides a kernel into regions. A region is code that a thread runs without stopping: it is
+ * entered at one block and ends at synchronization points, at the end of the thread, or at the
+ * entry of another region. Each region becomes one method that runs all threads of a block, so that
+ * the JVM compiles a plain loop.
  *
- * <p>A block that several regions reach is repeated in each of them while that stays cheap, else it
- * becomes the entry of a region. Regions also keep methods under the size that the JVM compiles.
+ * <p>A block that several regions reach is duplicated in each of them while that is cheap;
+ * otherwise it becomes the entry of a region. Regions also keep methods below the size up to which
+ * the JVM compiles them.
  */
 public final class Regions {
   /** Estimated bytes of bytecode of a region; HotSpot does not compile methods over 8000. */
@@ -52,7 +54,7 @@ public final class Regions {
       }
     }
     while (refine()) {
-      // each round adds entries; there are at most as many as blocks
+      // Each round adds entries, of which there are at most as many as blocks.
     }
     for (BasicBlock e : entries) {
       ids.put(e, regions.size());
@@ -95,7 +97,7 @@ public final class Regions {
     }
   }
 
-  /** Adds entries; returns false when there is no need for more. */
+  /** Adds entries. Returns false if no more are needed. */
   private boolean refine() {
     Map<BasicBlock, Integer> owners = new IdentityHashMap<>();
     List<BasicBlock> wanted = new ArrayList<>();
@@ -143,7 +145,10 @@ public final class Regions {
     return entries.addAll(wanted);
   }
 
-  /** The blocks from an entry on, up to other entries, in reverse post-order. */
+  /**
+   * Returns the blocks reachable from an entry without passing another entry, in reverse
+   * post-order.
+   */
   private List<BasicBlock> reach(BasicBlock entry) {
     Set<BasicBlock> seen = java.util.Collections.newSetFromMap(new IdentityHashMap<>());
     Deque<BasicBlock> open = new ArrayDeque<>();

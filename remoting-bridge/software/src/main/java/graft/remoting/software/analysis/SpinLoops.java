@@ -13,9 +13,9 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Finds loops in which a thread may wait for what another thread writes (locks, flags) and makes
- * them give way to other threads each time around: threads of a block make progress independently
- * of each other (CUDA programming guide, "Independent Thread Scheduling").
+ * Finds loops in which a thread may wait for a write of another thread (locks, flags), and lets
+ * other threads run on each iteration: threads of a block make progress independently of each other
+ * (CUDA programming guide, "Independent Thread Scheduling").
  */
 public final class SpinLoops {
   private SpinLoops() {}
@@ -30,7 +30,8 @@ public final class SpinLoops {
     List<BasicBlock[]> edges = new ArrayList<>();
     for (BasicBlock b : blocks) {
       for (BasicBlock s : Terminator.successors(b.end())) {
-        // A back edge in reverse post-order; of a reducible loop its target is the header.
+        // In a reducible loop, the target of a back edge in reverse post-order is the loop's
+        // header.
         if (s.index() <= b.index()
             && !(b.end() instanceof Terminator.Sync)
             && mayWait(ir, loop(b, s, predecessors))) {
@@ -78,7 +79,7 @@ public final class SpinLoops {
     return body;
   }
 
-  /** Whether leaving the loop depends on a value that another thread may write. */
+  /** Returns whether leaving the loop depends on a value that another thread may write. */
   private static boolean mayWait(FunctionIr ir, List<BasicBlock> loop) {
     if (loop.stream().noneMatch(BasicBlock::observesOthers)) {
       return false;
@@ -104,7 +105,10 @@ public final class SpinLoops {
     return false;
   }
 
-  /** What holds values that another thread may have written: registers, and memory as a whole. */
+  /**
+   * The places that hold values which another thread may have written: registers, and memory as a
+   * whole.
+   */
   private static final class Observed {
     private final BitSet registers;
     private boolean memory;
@@ -113,7 +117,7 @@ public final class SpinLoops {
       this.registers = registers;
     }
 
-    /** Follows the values through a node; returns whether there are more places with them now. */
+    /** Follows the values through a node. Returns whether that added a place. */
     boolean add(Node node) {
       if (node instanceof Node.Assign assign) {
         int target = assign.target().index();
@@ -130,7 +134,7 @@ public final class SpinLoops {
         }
         return more;
       }
-      // Code that was not optimized keeps its variables in local memory.
+      // Unoptimized code keeps its variables in local memory.
       if (node instanceof Node.Effect effect && !memory && in(effect.value())) {
         memory = true;
         return true;

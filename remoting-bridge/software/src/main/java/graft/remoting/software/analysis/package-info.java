@@ -1,2 +1,2 @@
-/** What the compiler computes about functions in the intermediate form. */
+/** Analyses of functions in the intermediate form. */
 package graft.remoting.software.analysis;

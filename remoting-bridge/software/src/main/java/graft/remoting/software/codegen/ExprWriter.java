@@ -11,7 +11,7 @@ import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** Writes expressions and nodes into a method, and keeps its local variables. */
+/** Writes expressions and nodes into a method, and allocates its local variables. */
 final class ExprWriter {
   static final String BLOCK = "graft/remoting/software/exec/ThreadBlock";
   private static final String BLOCK_DESCRIPTOR = "L" + BLOCK + ";";
@@ -49,7 +49,7 @@ final class ExprWriter {
     return local;
   }
 
-  /** Lets accesses to global memory be checked in another way than by a call. */
+  /** Replaces the calls that check accesses to global memory with other checks. */
   void setAccesses(GlobalAccesses accesses) {
     this.accesses = accesses;
   }
@@ -65,7 +65,8 @@ final class ExprWriter {
   // ---- values that do not change while the method runs
 
   /**
-   * Notes what {@link #writeHoisted} must put into local variables before the loop over threads.
+   * Collects the values that {@link #writeHoisted} must store in local variables before the loop
+   * over threads.
    */
   void collect(Node node) {
     if (node instanceof Node.Assign assign) {
@@ -319,7 +320,7 @@ final class ExprWriter {
     }
   }
 
-  /** Jumps if the condition's truth is {@code when}. */
+  /** Jumps if the truth of the condition equals {@code when}. */
   void jump(Expr condition, boolean when, Label target) {
     if (!(condition instanceof Expr.Compare c)) {
       write(condition);
@@ -342,7 +343,7 @@ final class ExprWriter {
     if (kind == Kind.LONG) {
       out.visitInsn(Opcodes.LCMP);
     } else {
-      // NaN must make the comparison false: it counts as greater for <, as less for >.
+      // A comparison with NaN must be false, so that NaN counts as greater for < and as less for >.
       boolean less = c.condition() == Expr.Condition.LT || c.condition() == Expr.Condition.LE;
       boolean single = kind == Kind.FLOAT;
       out.visitInsn(
@@ -353,7 +354,7 @@ final class ExprWriter {
     out.visitJumpInsn(opcode(c.condition(), holds, Opcodes.IFEQ), target);
   }
 
-  /** IFEQ IFNE IFLT IFGE IFGT IFLE come in this order, and IF_ICMPxx too. */
+  /** The opcodes IFEQ IFNE IFLT IFGE IFGT IFLE are in this order, and so are the IF_ICMPxx. */
   private static int opcode(Expr.Condition condition, boolean holds, int first) {
     int k =
         switch (condition) {

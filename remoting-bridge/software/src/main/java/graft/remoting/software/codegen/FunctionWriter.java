@@ -18,7 +18,7 @@ import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** Writes the functions that a kernel calls, each as a method, and the calls of them. */
+/** Writes the functions that a kernel calls, each as a method, and their calls. */
 final class FunctionWriter {
   private static final String FUNCTION = "(L" + ExprWriter.BLOCK + ";IJJ)V";
   private static final String CALLS = "graft/remoting/software/exec/DeviceCalls";
@@ -37,7 +37,7 @@ final class FunctionWriter {
     return functionMethods.computeIfAbsent(function, f -> "function" + functionMethods.size());
   }
 
-  /** The function that a method is, or the kernel. */
+  /** Returns the function that a method was generated from, or the kernel. */
   FunctionIr functionOf(String method) {
     return functionMethods.entrySet().stream()
         .filter(m -> m.getValue().equals(method))
@@ -46,7 +46,7 @@ final class FunctionWriter {
         .orElse(program.kernel());
   }
 
-  /** Whether a call by address has been written, which needs {@link #writeDispatch}. */
+  /** Returns whether a call by address was written, which needs {@link #writeDispatch}. */
   boolean usesDispatch() {
     return usesDispatch;
   }
@@ -137,7 +137,7 @@ final class FunctionWriter {
     } else if (end instanceof Terminator.Return) {
       m.visitInsn(Opcodes.RETURN);
     } else {
-      // A thread cannot be left in the middle of a call on the Java stack.
+      // A thread cannot stop in the middle of a call on the Java stack.
       m.visitVarInsn(Opcodes.ALOAD, 0);
       m.visitVarInsn(Opcodes.ILOAD, 1);
       writer.invoke(CALLS, "cannotWaitHere", "(L" + ExprWriter.BLOCK + ";I)V");

@@ -20,20 +20,22 @@ final class GlobalAccesses {
 
   /** When addresses are checked. */
   enum Mode {
-    /** Where a thread uses them. */
+    /** For each thread, where the address is used. */
     EACH_THREAD,
-    /** Before the first thread runs, where all threads' addresses follow from two of them. */
+    /** Before the first thread runs, if the addresses of all threads follow from two of them. */
     ONCE_A_BLOCK
   }
 
   /**
-   * A place that checks addresses thread by thread. The allocation that it last found is kept in
-   * local variables: where it starts, and its size in elements of the access, turned for an
-   * unsigned comparison.
+   * An instruction whose addresses are checked for each thread. The allocation that was found last
+   * is kept in local variables: its start, and its size in elements of the access, with the sign
+   * bit flipped for an unsigned comparison.
    */
   private record Window(int number, int lowLocal, int sizeLocal) {}
 
-  /** A place whose addresses are checked once: local variables hold their base and strides. */
+  /**
+   * An instruction whose addresses are checked once: local variables hold their base and strides.
+   */
   private record Span(
       int number, int bytes, AffineAddresses.Address address, int baseLocal, int[] strideLocals) {}
 
@@ -48,9 +50,9 @@ final class GlobalAccesses {
   private int addressLocal = -1;
 
   /**
-   * Makes a writer of checks.
+   * Creates a writer of checks.
    *
-   * @param numbers gives each place its number in the kernel
+   * @param numbers assigns each instruction its number in the kernel
    */
   GlobalAccesses(
       ExprWriter writer,
@@ -65,12 +67,12 @@ final class GlobalAccesses {
     this.affine = affine;
   }
 
-  /** Whether there are addresses that could be checked once. */
+  /** Returns whether some addresses can be checked once. */
   boolean haveAffine() {
     return haveAffine;
   }
 
-  /** Notes a call if it is an access to global memory. */
+  /** Notes a call that is an access to global memory. */
   void collect(Expr.Invoke call) {
     if (!call.name().equals("global") || windows.containsKey(call) || spans.containsKey(call)) {
       return;
@@ -99,7 +101,7 @@ final class GlobalAccesses {
     return (int) ((Expr.Const) call.arguments().get(1)).bits();
   }
 
-  /** Writes what is done before the loop over the threads. */
+  /** Writes the code that precedes the loop over the threads. */
   void writeStart() {
     Label bad = new Label();
     Set<AffineAddresses.Condition> conditions = new LinkedHashSet<>();
@@ -153,7 +155,7 @@ final class GlobalAccesses {
     }
   }
 
-  /** Ends the method. */
+  /** Writes the end of the method. */
   void writeEnd() {
     if (mode == Mode.ONCE_A_BLOCK) {
       out.visitInsn(Opcodes.ICONST_1);
@@ -166,7 +168,7 @@ final class GlobalAccesses {
   /**
    * Writes the address of an access.
    *
-   * @return false if the call is none
+   * @return false if the call is not an access
    */
   boolean write(Expr.Invoke call) {
     Window window = windows.get(call);
@@ -202,9 +204,9 @@ final class GlobalAccesses {
   }
 
   /**
-   * Checks an address against the allocation that this place found last: its distance from the
-   * start, rotated by the access's alignment, is less than the size in elements if it is inside and
-   * aligned.
+   * Checks an address against the allocation that this instruction found last: the distance from
+   * its start, rotated by the access's alignment, is less than the size in elements if the address
+   * is inside and aligned.
    */
   private void checked(Expr.Invoke call, Window window) {
     int bytes = bytes(call);

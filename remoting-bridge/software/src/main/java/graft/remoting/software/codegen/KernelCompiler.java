@@ -20,11 +20,11 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Turns a program into a class.
+ * Compiles a program to a class.
  *
- * <p>A region becomes a method that loops over the threads of a block which are at its entry. The
- * registers that are live at the entry of a region lie in arrays of the thread block between runs,
- * the others in local variables.
+ * <p>A region becomes a method that loops over the threads of a block which are at the region's
+ * entry. The registers that are live at the entry of a region are kept in arrays of the thread
+ * block between runs, the others in local variables.
  */
 public final class KernelCompiler {
   private static final String CODE = "graft/remoting/software/exec/KernelCode";
@@ -44,7 +44,7 @@ public final class KernelCompiler {
   private final Set<Integer> checkedOnce = new HashSet<>();
   private int accessSites;
 
-  /** Defines one class; it goes when the kernel does. */
+  /** Defines one class, which is unloaded with the kernel. */
   private static final class Loader extends ClassLoader {
     Loader(ClassLoader parent) {
       super(parent);
@@ -100,7 +100,10 @@ public final class KernelCompiler {
     }
   }
 
-  /** Kernels are cut into methods; functions that are called are one each. */
+  /**
+   * Reports a function that is too long: kernels are divided into methods, but each called function
+   * is one method.
+   */
   private PtxException tooLong(MethodTooLargeException method) {
     FunctionIr found = functions.functionOf(method.getMethodName());
     return PtxException.unsupported(
@@ -127,7 +130,7 @@ public final class KernelCompiler {
     return kernel.syncPoints().toArray(SyncPoint[]::new);
   }
 
-  /** Region at which a thread goes on after each synchronization point. */
+  /** Returns the region at which a thread continues after each synchronization point. */
   private int[] resumes() {
     int[] result = new int[kernel.syncPoints().size()];
     for (BasicBlock b : kernel.blocks()) {
@@ -195,9 +198,9 @@ public final class KernelCompiler {
   // ---- regions
 
   /**
-   * Writes a region, and if it has addresses that can be checked once for all threads a second
-   * method that does so. That one comes first; it gives up, before any thread ran, if one of those
-   * addresses is not good.
+   * Writes a region. If it has addresses that can be checked once for all threads, a second method
+   * does so. That method is tried first; it gives up before any thread has run if one of those
+   * addresses is invalid.
    */
   private void writeRegion(Writer out, Regions.Region region) {
     String name = "region" + region.id();

@@ -7,9 +7,9 @@ import graft.remoting.software.lowering.Program;
 import java.util.function.IntSupplier;
 
 /**
- * What the writers of a kernel's regions share.
+ * The parts that the writers of a kernel's regions share.
  *
- * @param accessSites numbers the places that access memory
+ * @param accessSites numbers the instructions that access memory
  */
 record KernelParts(
     Program program,

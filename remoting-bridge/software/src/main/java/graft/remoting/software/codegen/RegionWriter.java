@@ -127,7 +127,7 @@ final class RegionWriter {
     out.visitEnd();
   }
 
-  /** Whether some address can be checked once for all threads of a block. */
+  /** Returns whether some address can be checked once for all threads of a block. */
   boolean hasAffineAccesses() {
     return accesses.haveAffine();
   }
@@ -147,7 +147,9 @@ final class RegionWriter {
     }
   }
 
-  /** A call needs the frame too: the callee's own lies after it. */
+  /**
+   * Returns whether the frame is needed. A call needs it too: the callee's own frame follows it.
+   */
   private boolean usesFrame() {
     return kernel.frameBytes() > 0 || !kernel.callees().isEmpty() || kernel.callsByAddress();
   }
@@ -171,7 +173,7 @@ final class RegionWriter {
     }
   }
 
-  /** Array and index of this thread's copy of a register. */
+  /** Writes the array and the index of this thread's copy of a register. */
   private void slotIndex(Register r) {
     out.visitVarInsn(Opcodes.ALOAD, RegisterSlots.isLong(r) ? LONGS_LOCAL : INTS_LOCAL);
     int slot = kernelParts.slots().of(r);
@@ -207,7 +209,10 @@ final class RegionWriter {
     out.visitInsn(Opcodes.IASTORE);
   }
 
-  /** Where to go for a block: inside the region, or out of it with the live registers saved. */
+  /**
+   * Returns the label for a jump to a block: inside the region, or out of it, with the live
+   * registers saved.
+   */
   private Label labelOf(BasicBlock target) {
     Label inside = labels.get(target);
     if (inside != null) {

@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Where the registers that are live at the entry of a region lie between runs: in an array of the
- * thread block for words of 32 bits or in one for 64 bits.
+ * The positions of the registers that are live at the entry of a region, between runs: in the
+ * thread block's array for words of 32 bits or in the array for 64 bits.
  */
 final class RegisterSlots {
   private final Map<Register, Integer> slots = new HashMap<>();

@@ -1,2 +1,5 @@
-/** Bytecode from the intermediate form: one class a kernel, one method a region or function. */
+/**
+ * Writes bytecode from the intermediate form: one class for each kernel, one method for each region
+ * or function.
+ */
 package graft.remoting.software.codegen;

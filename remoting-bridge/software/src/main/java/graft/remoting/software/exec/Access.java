@@ -5,15 +5,15 @@ import graft.remoting.software.memory.Native;
 import sun.misc.Unsafe;
 
 /**
- * Memory accesses of kernels. The checks give back the real address or throw; the loads and stores
- * after them check nothing.
+ * Memory accesses of kernels. The checks return the real address or throw; the loads and stores
+ * that follow do not check.
  */
 public final class Access {
   private static final Unsafe UNSAFE = Native.UNSAFE;
 
   private Access() {}
 
-  /** An address in global memory. */
+  /** Checks an address in global memory. */
   public static long global(ThreadBlock b, long address, int bytes) {
     long offset = address - b.base;
     long granule = offset >>> DeviceMemory.GRANULE_SHIFT;
@@ -26,13 +26,14 @@ public final class Access {
     return slowGlobal(b, address, bytes, -1);
   }
 
-  /** A place that changes its allocation more often than this does not look for it any more. */
+  /** An instruction that changes its allocation more often than this no longer searches for it. */
   private static final int LOOKS = 64;
 
   /**
-   * Checks an address in global memory and notes its allocation for the place that accesses it.
+   * Checks an address in global memory, and notes its allocation for the instruction that accesses
+   * it.
    *
-   * @param site number of the place in the kernel
+   * @param site the number of the instruction in the kernel
    */
   public static void window(ThreadBlock b, long address, int bytes, int site) {
     global(b, address, bytes);
@@ -45,12 +46,12 @@ public final class Access {
     }
   }
 
-  /** Strides and bases beyond these are not worth the care that their products would need. */
+  /** Larger strides and bases are not handled, because their products could overflow. */
   private static final long LARGEST_STRIDE = 1L << 40;
 
   private static final long LARGEST_BASE = 1L << 61;
 
-  /** The least of {@code x·tid.x + y·tid.y + z·tid.z} over the threads of a block. */
+  /** Returns the least value of {@code x·tid.x + y·tid.y + z·tid.z} over the threads of a block. */
   private static long least(ThreadBlock b, long x, long y, long z) {
     return Math.min(0, x * (b.ntidX - 1))
         + Math.min(0, y * (b.ntidY - 1))
@@ -79,10 +80,10 @@ public final class Access {
   }
 
   /**
-   * Whether the accesses of all threads of a block at {@code base + x·tid.x + y·tid.y + z·tid.z}
-   * are aligned and lie in one allocation.
+   * Returns whether the accesses of all threads of a block at {@code base + x·tid.x + y·tid.y +
+   * z·tid.z} are aligned and lie in one allocation.
    *
-   * @param site number of the place in the kernel
+   * @param site the number of the instruction in the kernel
    */
   public static boolean spans(
       ThreadBlock b, long base, long x, long y, long z, int bytes, int site) {
@@ -169,7 +170,7 @@ public final class Access {
         + b.where(thread);
   }
 
-  /** An offset into the block's shared memory as a real address. */
+  /** Returns the real address of an offset into the block's shared memory. */
   public static long shared(ThreadBlock b, int offset, int bytes) {
     if (offset >= 0 && offset <= b.sharedBytes - bytes && (offset & (bytes - 1)) == 0) {
       return b.sharedBase + offset;
@@ -227,7 +228,9 @@ public final class Access {
     return offset >= 0 && offset < (long) b.localStride * b.threads ? 1 : 0;
   }
 
-  /** Constant variables lie in global memory here, and no generic address is constant. */
+  /**
+   * Constant variables lie in global memory on this device, so that no generic address is constant.
+   */
   public static int isConst(ThreadBlock b, long address) {
     return 0;
   }
@@ -246,7 +249,7 @@ public final class Access {
     UNSAFE.copyMemory(from, to, bytes);
   }
 
-  /** cp.async of fewer bytes than it writes: the rest is zero. */
+  /** cp.async that reads fewer bytes than it writes: the rest is set to zero. */
   public static void copyPart(ThreadBlock b, long to, long from, int bytes, int all) {
     int n = Math.max(0, Math.min(bytes, all));
     for (int i = 0; i < n; i++) {
@@ -264,7 +267,7 @@ public final class Access {
     }
   }
 
-  /** Checks a range of bytes: its ends, and that they belong together. */
+  /** Checks a range of bytes: both ends, and that they belong to the same memory. */
   private static void range(ThreadBlock b, long address, int bytes, int thread) {
     if (((address | bytes) & 15) != 0 || bytes < 0) {
       throw new DeviceFault(

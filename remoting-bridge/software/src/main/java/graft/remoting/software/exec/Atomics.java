@@ -6,7 +6,7 @@ import graft.remoting.software.math.IntegerMath;
 import graft.remoting.software.memory.Native;
 import sun.misc.Unsafe;
 
-/** Atomic operations; each gives the value before it (PTX ISA, "atom"). */
+/** Atomic operations, each of which returns the previous value (PTX ISA, "atom"). */
 public final class Atomics {
   private static final Unsafe UNSAFE = Native.UNSAFE;
 
@@ -46,7 +46,7 @@ public final class Atomics {
     }
   }
 
-  /** Replaces the 16 bits at an address if the word around them did not change meanwhile. */
+  /** Replaces the 16 bits at an address if the word around them has not changed meanwhile. */
   private static boolean replace16(long address, int old, int value) {
     long word = address & ~3L;
     int shift = (int) (address & 2) * 8;
@@ -309,7 +309,7 @@ public final class Atomics {
     int apply(int a, int b, int flags);
   }
 
-  /** Does an operation to both halves of a word. */
+  /** Applies an operation to both halves of a word. */
   private static int pair(long address, int value, OnHalves operation) {
     while (true) {
       int old = UNSAFE.getIntVolatile(null, address);
@@ -345,7 +345,7 @@ public final class Atomics {
     return pair(address, value, BfloatMath::max);
   }
 
-  // ---- 128 bits: the machine has no such operations for us, so that locks make them
+  // ---- 128 bits: Java has no such atomic operations, so that locks implement them
 
   private static final Object[] LOCKS = new Object[64];
 
@@ -359,7 +359,7 @@ public final class Atomics {
     return LOCKS[(int) (address >>> 4) & LOCKS.length - 1];
   }
 
-  /** The lower half is the result, the upper one is left in the block: of all of these. */
+  /** The lower half is the result, and the upper half is stored in the block, for all of these. */
   public static long loadB128(ThreadBlock b, long address) {
     synchronized (lock(address)) {
       b.wideHigh = UNSAFE.getLong(address + 8);

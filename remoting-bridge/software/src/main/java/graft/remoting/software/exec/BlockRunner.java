@@ -3,11 +3,11 @@ package graft.remoting.software.exec;
 import graft.remoting.software.ir.SyncPoint;
 
 /**
- * Runs the threads of a block to their end. Threads run region by region until all wait; then those
- * whose partners have arrived go on.
+ * Runs the threads of a block to their end. Threads run region by region until all wait; then the
+ * threads whose partners have arrived continue.
  */
 final class BlockRunner {
-  /** Rounds in which threads only looped and waited before another block gets its turn. */
+  /** The number of rounds in which threads only loop and wait, after which another block runs. */
   private static final int PATIENCE = 64;
 
   private BlockRunner() {}
@@ -15,13 +15,13 @@ final class BlockRunner {
   /**
    * Runs a block.
    *
-   * @return false if its threads wait for another block; call again later
+   * @return false if its threads wait for another block and the caller must call again
    */
   static boolean run(ThreadBlock b, KernelCode code) {
     if (!code.synchronizes() && code.intSlots() + code.longSlots() == 0) {
       code.run(b, 0);
       if (b.pc[0] == 0) {
-        return true; // one region: nothing writes the states
+        return true; // with one region, nothing writes the states
       }
     }
     int rounds = 0;
@@ -139,7 +139,7 @@ final class BlockRunner {
   }
 
   /**
-   * PTX ISA, "bar": a barrier opens when all live threads, or as many as were asked for, are there.
+   * PTX ISA, "bar": a barrier opens when all live threads, or the requested number, have arrived.
    */
   private static boolean releaseBarriers(ThreadBlock b, KernelCode code) {
     int[] pc = b.pc;

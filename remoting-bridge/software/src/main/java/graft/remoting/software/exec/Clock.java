@@ -2,7 +2,7 @@ package graft.remoting.software.exec;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Clocks of the device: one tick of %clock is a nanosecond, as of a device of 1 GHz. */
+/** Clocks of the device. One tick of %clock is a nanosecond, as on a device of 1 GHz. */
 public final class Clock {
   private static final int SHORTEST_PAUSE = 1_000;
   private static final int LONGEST_PAUSE = 50_000;
@@ -34,9 +34,9 @@ public final class Clock {
   }
 
   /**
-   * Suspends the thread for at most twice this many nanoseconds, which may be none (PTX ISA,
-   * "nanosleep"). All threads of a block share one Java thread, so that a pause of one is a pause
-   * of all: of those that go to sleep one after the other only the first makes it.
+   * Suspends the thread for at most twice this many nanoseconds, or not at all (PTX ISA,
+   * "nanosleep"). All threads of a block share one Java thread, so that a pause of one pauses all.
+   * When several threads sleep one after the other, only the first of them pauses.
    */
   public static void nanosleep(ThreadBlock b, int thread, int nanoseconds) {
     int pause = nanoseconds < 0 ? LONGEST_PAUSE : Math.min(nanoseconds, LONGEST_PAUSE);

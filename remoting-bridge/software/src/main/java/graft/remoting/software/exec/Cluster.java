@@ -3,18 +3,18 @@ package graft.remoting.software.exec;
 import java.util.Arrays;
 
 /**
- * Blocks that run together, can wait for each other and reach each other's shared memory (PTX ISA,
- * "Cluster of Cooperative Thread Arrays"). A block without a cluster is one of its own. One Java
+ * Blocks that run together, can wait for each other and can access each other's shared memory (PTX
+ * ISA, "Cluster of Cooperative Thread Arrays"). A block without a cluster forms its own. One Java
  * thread at a time runs a cluster, block by block.
  *
- * <p>A shared address with {@code rank + 1} in its bits from {@value #RANK_SHIFT} on is one in the
- * block of that rank (window .shared::cluster); without, it is one in the block that uses it.
+ * <p>A shared address with {@code rank + 1} in the bits from {@value #RANK_SHIFT} on lies in the
+ * block of that rank (window .shared::cluster); without, it lies in the block that uses it.
  */
 public final class Cluster {
   private static final int RANK_SHIFT = 24;
   private static final int OFFSET_MASK = (1 << RANK_SHIFT) - 1;
 
-  /** Rounds over all blocks before another cluster gets its turn. */
+  /** The number of rounds over all blocks, after which another cluster runs. */
   private static final int PATIENCE = 16;
 
   private final ThreadBlock[] blocks;
@@ -56,7 +56,7 @@ public final class Cluster {
   /**
    * Runs the blocks.
    *
-   * @return false if they wait for another cluster; call again later
+   * @return false if they wait for another cluster and the caller must call again
    */
   boolean run(KernelCode code) {
     if (blocks.length == 1) {
@@ -85,7 +85,7 @@ public final class Cluster {
     b.cluster.moved = true;
   }
 
-  /** Whether a thread that has arrived at the cluster's barrier may go on. */
+  /** Returns whether a thread that has arrived at the cluster's barrier may continue. */
   public static int isOpen(ThreadBlock b, int thread) {
     Cluster c = b.cluster;
     int phase = b.clusterPhase[thread];
@@ -127,7 +127,7 @@ public final class Cluster {
     return blocks[rank];
   }
 
-  /** The block whose shared memory a generic address is in, or null. */
+  /** Returns the block whose shared memory contains a generic address, or null. */
   private static ThreadBlock owner(ThreadBlock b, long address) {
     for (ThreadBlock other : b.cluster.blocks) {
       long offset = address - other.sharedBase;
@@ -138,7 +138,7 @@ public final class Cluster {
     return null;
   }
 
-  /** mapa on a shared address: the same place in the block of a rank. */
+  /** mapa on a shared address: the same offset in the block of a rank. */
   public static int map(ThreadBlock b, int shared, int rank) {
     peer(b, rank);
     return rank + 1 << RANK_SHIFT | shared & OFFSET_MASK;
@@ -162,13 +162,15 @@ public final class Cluster {
     return found == null ? b.clusterRank : found.clusterRank;
   }
 
-  /** A shared address, of any block of the cluster, as a generic one. */
+  /** Converts a shared address of any block of the cluster to a generic one. */
   public static long generic(ThreadBlock b, long shared) {
     int rank = ((int) shared >>> RANK_SHIFT) - 1;
     return rank < 0 ? b.sharedBase + shared : peer(b, rank).sharedBase + (shared & OFFSET_MASK);
   }
 
-  /** A generic address in the shared memory of any block of the cluster as a shared one. */
+  /**
+   * Converts a generic address in the shared memory of any block of the cluster to a shared one.
+   */
   public static long shared(ThreadBlock b, long address) {
     ThreadBlock found = owner(b, address);
     return found == null || found == b
@@ -189,9 +191,9 @@ public final class Cluster {
 
   /**
    * cp.async.bulk with .multicast::cluster: the copy is made in every block that a mask names, and
-   * completes at the barrier at the same place there.
+   * completes at the barrier at the same offset in that block.
    *
-   * @param to where to in this block, a generic address as that of the barrier
+   * @param to the destination in this block, a generic address like that of the barrier
    */
   public static void multicast(
       ThreadBlock b, long to, long from, int bytes, long barrier, int mask, int thread) {

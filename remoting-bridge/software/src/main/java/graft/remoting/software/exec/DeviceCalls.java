@@ -2,9 +2,12 @@ package graft.remoting.software.exec;
 
 import java.nio.charset.StandardCharsets;
 
-/** What kernels call of CUDA's device runtime, and how they end early. */
+/**
+ * The functions of CUDA's device runtime that kernels call, and the ways in which kernels end
+ * early.
+ */
 public final class DeviceCalls {
-  /** Functions have addresses from here on, 16 apart; nothing lies there. */
+  /** Functions have addresses from here on, 16 apart; there is no memory at these addresses. */
   public static final long FUNCTION_BASE = 0x7f00_0000_0000_0000L;
 
   private DeviceCalls() {}
@@ -14,7 +17,7 @@ public final class DeviceCalls {
     return FUNCTION_BASE + 16L * id;
   }
 
-  /** The number of the function at an address, -1 if none can be there. */
+  /** Returns the number of the function at an address, -1 if no function can be there. */
   public static int functionId(long address) {
     long id = address - FUNCTION_BASE;
     return id >= 0 && id < 16L << 24 && (id & 15) == 0 ? (int) (id >> 4) : -1;
@@ -67,7 +70,7 @@ public final class DeviceCalls {
     Access.storeI32(frame, formatted.arguments());
   }
 
-  /** Reads what a kernel points to, checked. */
+  /** Reads memory that a kernel points to, with checks. */
   record Reader(ThreadBlock block, int thread) {
     int i8(long address) {
       return Access.loadU8(Access.generic(block, address, 1, thread));
@@ -107,7 +110,7 @@ public final class DeviceCalls {
           DeviceFault.LAUNCH_FAILED,
           "free of 0x"
               + Long.toHexString(address)
-              + ", which malloc did not give, by "
+              + ", which malloc did not return, by "
               + b.where(thread));
     }
   }

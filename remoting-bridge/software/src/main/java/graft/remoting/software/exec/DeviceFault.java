@@ -1,6 +1,6 @@
 package graft.remoting.software.exec;
 
-/** A kernel did what ends it; the code is the CUresult that the context then reports. */
+/** Ends a kernel for what it did; the code is the CUresult that the context then returns. */
 public final class DeviceFault extends RuntimeException {
   /** CUDA_ERROR_ILLEGAL_ADDRESS. */
   public static final int ILLEGAL_ADDRESS = 700;

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Runs the blocks of grids on the cores of this machine. */
+/** Runs the blocks of grids on the cores of this host. */
 public final class GridRunner implements AutoCloseable {
   private static final long STACK_BYTES = 64L << 20;
   private static final int KEPT_BLOCKS = 64;
@@ -28,11 +28,11 @@ public final class GridRunner implements AutoCloseable {
   private final AtomicInteger spares = new AtomicInteger();
 
   /**
-   * Makes a runner.
+   * Creates a runner.
    *
-   * @param workers cores to use
-   * @param multiprocessors how many the device says it has
-   * @param output takes what kernels write
+   * @param workers the number of cores to use
+   * @param multiprocessors the number of multiprocessors that the device reports
+   * @param output receives the text that kernels write
    */
   public GridRunner(
       DeviceMemory memory,
@@ -121,7 +121,7 @@ public final class GridRunner implements AutoCloseable {
     }
   }
 
-  /** What the workers of one launch share. */
+  /** The state that the workers of one launch share. */
   private final class Work {
     final Launch launch;
     final long total;
@@ -135,7 +135,10 @@ public final class GridRunner implements AutoCloseable {
       this.total = launch.clusters();
     }
 
-    /** How many clusters a worker takes at once: few enough that all workers end together. */
+    /**
+     * Returns how many clusters a worker takes at once: few enough that all workers end at about
+     * the same time.
+     */
     private long batch() {
       return Math.max(1, Math.min(LARGEST_BATCH, total / workers / 16));
     }
@@ -171,7 +174,7 @@ public final class GridRunner implements AutoCloseable {
             done.countDown();
           }
         } else {
-          // It waits for another cluster: that one must get its turn.
+          // The cluster waits for another cluster, which has to run first.
           stalled.add(cluster);
           cluster = null;
           if (++idle > 100) {
@@ -199,7 +202,7 @@ public final class GridRunner implements AutoCloseable {
       } catch (LinkageError | RuntimeException e) {
         launch.abort(
             new DeviceFault(
-                DeviceFault.LAUNCH_FAILED, "error of the software device itself: " + e));
+                DeviceFault.LAUNCH_FAILED, "internal error of the software device: " + e));
       }
       return true;
     }
@@ -219,7 +222,7 @@ public final class GridRunner implements AutoCloseable {
       try {
         work.done.await();
       } catch (InterruptedException e) {
-        interrupted = true; // a running block cannot be stopped: wait on
+        interrupted = true; // a running block cannot be stopped, so the wait goes on
       }
     }
     if (interrupted) {

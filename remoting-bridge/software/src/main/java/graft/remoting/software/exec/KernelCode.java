@@ -2,11 +2,9 @@ package graft.remoting.software.exec;
 
 import graft.remoting.software.ir.SyncPoint;
 
-/**
- * What a kernel is compiled to: regions that run all threads of a block that are at their entry.
- */
+/** A compiled kernel: regions, each of which runs all threads of a block that are at its entry. */
 public abstract class KernelCode {
-  /** State of a thread that has ended. */
+  /** The state of a thread that has ended. */
   public static final int EXITED = -1;
 
   private SyncPoint[] syncPoints;
@@ -19,19 +17,22 @@ public abstract class KernelCode {
   /** Runs the threads of a block that are at the entry of a region. */
   public abstract void run(ThreadBlock block, int region);
 
-  /** State of a thread that waits at a synchronization point; states from 0 on are regions. */
+  /**
+   * Returns the state of a thread that waits at a synchronization point; states from 0 on are
+   * regions.
+   */
   public static int waiting(int syncPoint) {
     return -2 - syncPoint;
   }
 
   /**
-   * Says what the scheduler needs to know.
+   * Sets what the scheduler needs to know.
    *
    * @param points the synchronization points
-   * @param regions where a thread goes on after each of them
-   * @param ints registers of 32 bits and less that are kept between regions
-   * @param longs registers of 64 bits that are kept between regions
-   * @param sites places that access global memory
+   * @param regions the region at which a thread continues after each of them
+   * @param ints the number of registers of 32 bits and less that are kept between regions
+   * @param longs the number of registers of 64 bits that are kept between regions
+   * @param sites the number of instructions that access global memory
    * @param matrices whether threads need matrix words
    */
   public final void describe(
@@ -44,12 +45,12 @@ public abstract class KernelCode {
     longSlots = longs;
   }
 
-  /** The synchronization point at which a thread of this state waits. */
+  /** Returns the synchronization point at which a thread in this state waits. */
   final SyncPoint syncPoint(int state) {
     return syncPoints[-2 - state];
   }
 
-  /** Where a thread that waits goes on. */
+  /** Returns the region at which a waiting thread continues. */
   final int resume(int state) {
     return resumes[-2 - state];
   }
@@ -58,7 +59,10 @@ public abstract class KernelCode {
     return syncPoints.length > 0;
   }
 
-  /** True if it has wmma, mma, ldmatrix and their like, for which threads keep matrix words. */
+  /**
+   * Returns whether the kernel has matrix instructions (wmma, mma, ldmatrix and similar), for which
+   * threads need matrix words.
+   */
   final boolean usesMatrices() {
     return usesMatrices;
   }

@@ -3,10 +3,10 @@ package graft.remoting.software.exec;
 import java.util.function.Consumer;
 
 /**
- * Where the text that kernels write goes, in the encoding of the program. Several threads call
- * both.
+ * Receives the text that kernels write, in the encoding of the program. Several threads call both
+ * consumers.
  *
- * @param standard takes what {@code printf} prints
- * @param error takes the messages of failed assertions, which CUDA writes to standard error
+ * @param standard receives what {@code printf} prints
+ * @param error receives the messages of failed assertions, which CUDA writes to standard error
  */
 public record KernelOutput(Consumer<byte[]> standard, Consumer<byte[]> error) {}

@@ -3,9 +3,9 @@ package graft.remoting.software.exec;
 import graft.remoting.software.memory.Native;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** One launch of a kernel: its shape, parameters and what became of it. */
+/** One launch of a kernel: its geometry, parameters and outcome. */
 public final class Launch {
-  /** Stack of a thread where calls are recursive, in bytes, unless the limit asks for more. */
+  /** The stack of a thread if calls are recursive, in bytes, unless the limit is higher. */
   private static final int RECURSIVE_STACK = 32 << 10;
 
   final LoadedKernel kernel;
@@ -32,7 +32,7 @@ public final class Launch {
   long gridBarrier;
   private final AtomicReference<DeviceFault> fault = new AtomicReference<>();
 
-  /** The numbers of threads of a block along one axis, for all blocks of one shape. */
+  /** The ids of the threads of a block along one axis, for all blocks of one shape. */
   private record Shape(int x, int y, int z, int[][] ids) {}
 
   private static volatile Shape lastShape = new Shape(0, 0, 0, null);
@@ -40,15 +40,15 @@ public final class Launch {
   /**
    * The size of a launch; sizes are along x, y and z.
    *
-   * @param grid blocks of the grid
-   * @param cluster blocks of a cluster, of which the grid has a whole number
-   * @param block threads of a block
-   * @param dynamicSharedBytes shared memory of a block beyond the kernel's own
+   * @param grid the blocks of the grid
+   * @param cluster the blocks of a cluster, of which the grid has a whole number
+   * @param block the threads of a block
+   * @param dynamicSharedBytes the shared memory of a block beyond the kernel's own
    */
   public record Geometry(int[] grid, int[] cluster, int[] block, int dynamicSharedBytes) {}
 
   /**
-   * Describes a launch.
+   * Creates a launch.
    *
    * @param stackBytes the context's stack limit
    */
@@ -102,12 +102,12 @@ public final class Launch {
    * @throws DeviceFault if a thread did what ends a kernel
    */
   public void run(byte[] parameterBytes, boolean cooperative) {
-    // Behind the parameters: what a vector that begins in the last of them reads.
+    // The extra bytes are for reading a vector that begins in the last parameter.
     long bytes = parameterBytes.length + 64L;
     long buffer = Native.UNSAFE.allocateMemory(bytes);
     try {
       Native.UNSAFE.setMemory(buffer, bytes, (byte) 0);
-      // Behind the parameters: the word that blocks of a cooperative launch count at.
+      // The parameters are followed by the word at which the blocks of a cooperative launch count.
       Native.put(buffer + 16, parameterBytes, parameterBytes.length);
       parameters = buffer + 16;
       if (cooperative) {

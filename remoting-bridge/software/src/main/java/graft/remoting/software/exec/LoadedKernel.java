@@ -4,7 +4,8 @@ import graft.remoting.software.lowering.Program;
 import java.util.function.Supplier;
 
 /**
- * A kernel of a loaded module: its code, made when it is first launched, and where its data lies.
+ * A kernel of a loaded module: its code, compiled when it is first launched, and the addresses of
+ * its data.
  */
 public final class LoadedKernel {
   private final String name;
@@ -14,10 +15,10 @@ public final class LoadedKernel {
   private volatile KernelCode code;
 
   /**
-   * Makes a kernel.
+   * Creates a kernel.
    *
-   * @param symbols addresses of the symbols that the program uses, by their numbers
-   * @param compiler makes the code, or finds it in a cache
+   * @param symbols the addresses of the symbols that the program uses, by their numbers
+   * @param compiler compiles the code, or finds it in a cache
    */
   public LoadedKernel(String name, Program program, long[] symbols, Supplier<KernelCode> compiler) {
     this.name = name;
@@ -46,7 +47,7 @@ public final class LoadedKernel {
     return program.parameterBytes();
   }
 
-  /** The code; compiled at the first call. */
+  /** Returns the code, compiled by the first call. */
   public KernelCode code() {
     KernelCode found = code;
     if (found == null) {

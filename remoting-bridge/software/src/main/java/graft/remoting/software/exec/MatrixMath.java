@@ -7,8 +7,8 @@ import graft.remoting.software.math.EightBitFloats;
 import graft.remoting.software.math.HalfMath;
 
 /**
- * Products of small matrices. Integers are exact. PTX leaves the order and the rounding of sums of
- * floating-point products open: here they are computed in double and rounded once.
+ * Products of small matrices. Integers are exact. PTX does not define the order and the rounding of
+ * sums of floating-point products; they are computed in double and rounded once.
  */
 final class MatrixMath {
   private MatrixMath() {}
@@ -24,7 +24,7 @@ final class MatrixMath {
       case E5M2 -> EightBitFloats.fromE5m2((int) bits);
       case F16 -> HalfMath.toFloat((int) bits);
       case BF16 -> BfloatMath.toFloat((int) bits);
-      // The low 13 bits are not looked at.
+      // The low 13 bits are ignored.
       case TF32 -> Float.intBitsToFloat((int) bits & ~0x1fff);
       case F32 -> Float.intBitsToFloat((int) bits);
       case F64 -> Double.longBitsToDouble(bits);
@@ -44,7 +44,7 @@ final class MatrixMath {
     };
   }
 
-  /** Adds the product of a matrix and another, row by row, to {@code sums}. */
+  /** Adds the product of a matrix and another, stored row by row, to {@code sums}. */
   static void multiply(
       MatrixOperation.Product product,
       MatrixType type,

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class MatrixOperations {
   private static final int WARP = 32;
 
-  /** The places of all elements of a fragment, lane by lane. */
+  /** The positions of all elements of a fragment, lane by lane. */
   private static final Map<MatrixFragment, int[]> PLACES = new ConcurrentHashMap<>();
 
   private MatrixOperations() {}
@@ -39,7 +39,7 @@ public final class MatrixOperations {
     return get(b, thread, word) & 0xffffffffL | (long) get(b, thread, word + 1) << 32;
   }
 
-  /** Bits of the element with a number, counted from a thread's word. */
+  /** Returns the bits of the element with a number, counted from one of the thread's words. */
   private static long element(ThreadBlock b, int thread, int word, int number, int bits) {
     if (bits == 64) {
       return getLong(b, thread, word + 2 * number);
@@ -122,7 +122,7 @@ public final class MatrixOperations {
     }
   }
 
-  // ---- what a warp does together
+  // ---- operations of a whole warp
 
   /** Runs an operation for the lanes of a warp that starts at a thread. */
   static void execute(MatrixOperation operation, ThreadBlock b, int first, int group) {
@@ -165,7 +165,7 @@ public final class MatrixOperations {
         });
   }
 
-  /** A whole matrix as numbers; elements of lanes that are not there are 0. */
+  /** Returns a whole matrix as numbers; elements of absent lanes are 0. */
   private static double[] gather(MatrixFragment f, int word, ThreadBlock b, int first, int group) {
     double[] matrix = new double[f.rows() * f.columns()];
     MatrixType type = f.type();

@@ -1,12 +1,11 @@
 package graft.remoting.software.exec;
 
 /**
- * Barriers that are 64-bit objects in shared memory (PTX ISA, "mbarrier"). Addresses are checked;
- * one Java thread at a time runs the threads that share an object.
+ * Barriers that are 64-bit objects in shared memory (PTX ISA, "mbarrier"). Addresses have been
+ * checked; one Java thread at a time runs the threads that share an object.
  *
- * <p>The word: arrivals that are pending in the bits 0 to 19, arrivals of a phase in the bits 20 to
- * 39, bytes that are still to come in the bits 40 to 62, signed, and the parity of the phase in bit
- * 63.
+ * <p>The word: the pending arrivals in bits 0 to 19, the arrivals of a phase in bits 20 to 39, the
+ * bytes that have not yet arrived in bits 40 to 62, signed, and the parity of the phase in bit 63.
  */
 public final class Mbarrier {
   private static final long COUNT_MASK = 0xfffff;
@@ -36,7 +35,7 @@ public final class Mbarrier {
     return word << 1 >> 41;
   }
 
-  /** Stores a state, or that of the next phase if this one is complete. */
+  /** Stores a state, or the state of the next phase if this phase is complete. */
   private static void settle(long address, int phase, long pending, long expected, long bytes) {
     boolean complete = pending == 0 && bytes == 0;
     Access.storeI64(
@@ -49,10 +48,10 @@ public final class Mbarrier {
   }
 
   /**
-   * Arrives, after noting that bytes are to come.
+   * Arrives, after adding bytes that are expected.
    *
-   * @param dropped how many arrivals fewer the next phases expect
-   * @return the state before
+   * @param dropped by how many arrivals the next phases are reduced
+   * @return the previous state
    */
   public static long arrive(long address, int count, int dropped, int bytesToCome) {
     long word = Access.loadI64(address);
@@ -65,7 +64,7 @@ public final class Mbarrier {
     return word;
   }
 
-  /** Notes that bytes are to come, or with a negative number that they came. */
+  /** Adds bytes that are expected; a negative number means that bytes have arrived. */
   public static void expect(long address, int bytesToCome) {
     arrive(address, 0, 0, bytesToCome);
   }
@@ -75,7 +74,9 @@ public final class Mbarrier {
     return phase(Access.loadI64(address)) != phase(state) ? 1 : 0;
   }
 
-  /** Whether the phase of a parity is complete, the present one being the other. */
+  /**
+   * Returns whether the phase of a parity is complete, the current phase having the other parity.
+   */
   public static int isParityComplete(long address, int parity) {
     return phase(Access.loadI64(address)) != (parity & 1) ? 1 : 0;
   }

@@ -22,7 +22,7 @@ final class PrintfFormat {
     return arguments;
   }
 
-  /** Formats; the arguments lie packed by their natural alignment. */
+  /** Formats; the arguments are packed by their natural alignment. */
   byte[] format(long formatAddress, long argumentAddress) {
     String format = memory.text(formatAddress);
     next = argumentAddress;

@@ -12,7 +12,7 @@ public final class TextureAccess {
   private static final int MIRROR = 2;
   private static final int BORDER = 3;
 
-  /** What reads outside a surface give, and where writes outside it go. */
+  /** Reads outside a surface return these zeros, and writes outside a surface go here. */
   private static final long ZEROS = Native.UNSAFE.allocateMemory(32);
 
   private static final long SINK = Native.UNSAFE.allocateMemory(32);
@@ -38,7 +38,7 @@ public final class TextureAccess {
     return b.texel[k];
   }
 
-  /** Fetches by whole coordinates without a filter; outside the texture it gives 0. */
+  /** Fetches by whole coordinates without a filter; a fetch outside the texture returns 0. */
   public static void fetch(
       ThreadBlock b, long handle, int dimensions, int x, int y, int z, int layer, int level) {
     Texture t = find(b, handle);
@@ -61,7 +61,7 @@ public final class TextureAccess {
     return dimensions == 3 ? z : 0;
   }
 
-  /** Fetches by coordinates as the texture's modes say. */
+  /** Fetches by coordinates with the texture's address and filter modes. */
   public static void sample(
       ThreadBlock b,
       long handle,
@@ -148,7 +148,7 @@ public final class TextureAccess {
     }
   }
 
-  /** The index that an address mode makes of one outside, or -1 for the border. */
+  /** Returns the index that an address mode substitutes for one outside, or -1 for the border. */
   private static int addressed(Texture t, int axis, int i, int size) {
     if (i >= 0 && i < size) {
       return i;
@@ -157,7 +157,7 @@ public final class TextureAccess {
     if (mode == BORDER) {
       return -1;
     }
-    // Wrap and mirror need normalized coordinates; without them they are clamp.
+    // Wrap and mirror need normalized coordinates; otherwise they act like clamp.
     if (t.normalized() && mode == WRAP) {
       return Math.floorMod(i, size);
     }
@@ -222,7 +222,7 @@ public final class TextureAccess {
     };
   }
 
-  /** IEC 61966-2-1: the light of an sRGB value. */
+  /** Converts an sRGB value to linear light (IEC 61966-2-1). */
   private static int linear(float value) {
     double light = value <= 0.04045f ? value / 12.92 : Math.pow((value + 0.055) / 1.055, 2.4);
     return Float.floatToRawIntBits((float) light);
@@ -263,10 +263,10 @@ public final class TextureAccess {
   }
 
   /**
-   * Where surface elements lie. Outside, mode 0 traps, 1 takes the nearest inside, 2 reads zero and
-   * drops writes.
+   * Returns the address of surface elements. Outside, mode 0 traps, 1 uses the nearest element
+   * inside, 2 reads zero and drops writes.
    *
-   * @param x offset in the row in bytes
+   * @param x the offset in the row in bytes
    */
   public static long surfaceAddress(
       ThreadBlock b,

@@ -7,8 +7,8 @@ import graft.remoting.software.memory.Native;
 import java.util.Arrays;
 
 /**
- * A block of threads while it runs. One Java thread at a time runs it, and generated code reads its
- * fields. Per-thread state lies in arrays indexed by the thread.
+ * A running block of threads. One Java thread at a time runs it, and generated code accesses its
+ * fields. Per-thread state is in arrays indexed by the thread.
  */
 public final class ThreadBlock implements AutoCloseable {
   /** Named barriers of PTX. */
@@ -49,7 +49,7 @@ public final class ThreadBlock implements AutoCloseable {
   public int ctaidY;
   public int ctaidZ;
 
-  // Its cluster, and its place there.
+  // Its cluster, and its position there.
   Cluster cluster;
   public int clusterSize;
   public int clusterNctaidX;
@@ -69,15 +69,19 @@ public final class ThreadBlock implements AutoCloseable {
   /** How often each thread arrived at the cluster's barrier. */
   int[] clusterPhase = new int[0];
 
-  /** Region that a thread is to run, or where it waits, or {@link KernelCode#EXITED}. */
+  /**
+   * The region that a thread is to run, or the point where it waits, or {@link KernelCode#EXITED}.
+   */
   public int[] pc = new int[0];
 
-  /** Registers of threads that are not running; slot by slot, a slot has all threads in order. */
+  /**
+   * The registers of threads that are not running, slot by slot; a slot has all threads in order.
+   */
   public int[] ints = new int[0];
 
   public long[] longs = new long[0];
 
-  /** What threads bring to a synchronization point, and take from it. */
+  /** The arguments of threads at a synchronization point, and the results. */
   public int[] argument0 = new int[0];
 
   public int[] argument1;
@@ -86,25 +90,25 @@ public final class ThreadBlock implements AutoCloseable {
   public int[] result0;
   public int[] result1;
 
-  /** Matrix fragments of threads that wait, and their results. */
+  /** The matrix fragments of waiting threads, and their results. */
   int[] matrixWords = new int[0];
 
   public long sharedBase;
   public long localBase;
 
-  /** The allocation that each place of the kernel found last: where it starts. */
+  /** The start of the allocation that each instruction of the kernel found last. */
   public long[] windowLow = new long[0];
 
   /**
-   * Its size: in elements of the access plus {@link Long#MIN_VALUE}, so that nothing is in it at
-   * first, or in bytes where all threads' addresses are checked at once.
+   * Its size: in elements of the access plus {@link Long#MIN_VALUE}, so that nothing fits at first,
+   * or in bytes if all threads' addresses are checked at once.
    */
   public long[] windowSize = new long[0];
 
-  /** How often each place looked for its allocation. */
+  /** How often each instruction searched for its allocation. */
   int[] windowMisses = new int[0];
 
-  /** Threads that passed bar.arrive, for each barrier. */
+  /** The number of threads that passed bar.arrive, for each barrier. */
   private final int[] arrived = new int[BARRIERS];
 
   private final int[] arrivedCount = new int[BARRIERS];
@@ -115,7 +119,7 @@ public final class ThreadBlock implements AutoCloseable {
   /** The last texel that was read, as raw bits. */
   final int[] texel = new int[4];
 
-  /** Which thread last made a pause for all, and when that ended. */
+  /** The thread that last paused the block, and when the pause ended. */
   int lastSleeper = -1;
 
   long lastSleepEnd;
@@ -130,7 +134,7 @@ public final class ThreadBlock implements AutoCloseable {
     this.table = memory.table();
   }
 
-  /** Gets ready for the blocks of a launch. */
+  /** Prepares for the blocks of a launch. */
   void prepare(Launch next, int processor) {
     launch = next;
     threads = next.threads;
@@ -169,7 +173,7 @@ public final class ThreadBlock implements AutoCloseable {
       windowSize = new long[sites];
       windowMisses = new int[sites];
     }
-    // Allocations may have gone since the last launch.
+    // Allocations may have been freed since the last launch.
     Arrays.fill(windowLow, 0, sites, 0);
     Arrays.fill(windowSize, 0, sites, Long.MIN_VALUE);
     Arrays.fill(windowMisses, 0, sites, 0);
@@ -219,7 +223,7 @@ public final class ThreadBlock implements AutoCloseable {
         Native.UNSAFE.freeMemory(localBase);
       }
       localBase = 0;
-      // Behind it: what a callee reads that declares more parameters than its caller gives.
+      // The extra bytes are for a callee that declares more parameters than its caller passes.
       localBase = Native.UNSAFE.allocateMemory(local + FunctionIr.LARGEST_FRAME + 64);
       localCapacity = local;
     }
@@ -244,7 +248,7 @@ public final class ThreadBlock implements AutoCloseable {
     Arrays.fill(arrivedCount, 0);
   }
 
-  /** bar.arrive: counts a thread as arrived that does not wait. */
+  /** bar.arrive: counts a thread that does not wait as arrived. */
   public static void arrive(ThreadBlock b, int barrier, int count) {
     b.arrived[barrier & 15]++;
     b.arrivedCount[barrier & 15] = count;

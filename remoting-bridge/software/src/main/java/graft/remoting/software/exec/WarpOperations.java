@@ -10,10 +10,11 @@ final class WarpOperations {
   private WarpOperations() {}
 
   /**
-   * Lets the threads of a warp go on whose partners have all arrived. Threads that named the same
-   * mask for the same kind of operation belong together; those that have ended are not waited for.
+   * Lets the threads of a warp continue whose partners have all arrived. Threads that named the
+   * same mask for the same kind of operation belong together; threads that have ended are not
+   * waited for.
    *
-   * @return {@link #RELEASED} if some go on, {@link #LIVE} if some have not ended
+   * @return {@link #RELEASED} if some continue, {@link #LIVE} if some have not ended
    */
   static int release(ThreadBlock b, KernelCode code, int first, int lanes) {
     int[] pc = b.pc;
@@ -53,7 +54,7 @@ final class WarpOperations {
     return outcome;
   }
 
-  /** activemask: the threads of the warp that wait at the same place are active together. */
+  /** activemask: the threads of the warp that wait at the same point are active together. */
   static boolean releaseActive(ThreadBlock b, KernelCode code, int first, int lanes) {
     int[] pc = b.pc;
     boolean released = false;
@@ -130,7 +131,7 @@ final class WarpOperations {
         }
       }
       if (!inRange || (group >>> source & 1) == 0) {
-        source = lane; // reading from a thread that takes no part is undefined
+        source = lane; // reading from a thread that does not participate is undefined
       }
       b.result0[t] = b.argument0[first + source];
       b.result1[t] = inRange ? 1 : 0;

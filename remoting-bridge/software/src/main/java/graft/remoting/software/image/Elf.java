@@ -4,11 +4,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** Looks into cubins, which are 64-bit little-endian ELF files. */
+/** Inspects cubins, which are 64-bit little-endian ELF files. */
 final class Elf {
   private Elf() {}
 
-  /** Whether a section {@code .text.<kernel>} is there; a damaged file counts as having one. */
+  /**
+   * Returns whether there is a section {@code .text.<kernel>}; a damaged file counts as having one.
+   */
   static boolean hasFunctions(byte[] elf) {
     try {
       ByteBuffer b = ByteBuffer.wrap(elf).order(ByteOrder.LITTLE_ENDIAN);

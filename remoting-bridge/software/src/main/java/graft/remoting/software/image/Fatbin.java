@@ -67,7 +67,7 @@ public final class Fatbin {
   }
 
   /**
-   * The PTX for the newest architecture that is not above the device's.
+   * Returns the PTX for the newest architecture that is not above the device's.
    *
    * @return the text, or null if there is none
    */
@@ -102,7 +102,7 @@ public final class Fatbin {
   }
 
   /**
-   * Code of any form: a fat binary with its header, or what would be one entry of it.
+   * Reads code of any form: a fat binary with its header, or what could be one entry of it.
    *
    * @throws ImageException if it is a fat binary whose sizes do not fit
    */
@@ -118,9 +118,9 @@ public final class Fatbin {
   }
 
   /**
-   * Whether the bytes stand in the code of any entry, PTX or machine code.
+   * Returns whether the bytes occur in the code of any entry, PTX or machine code.
    *
-   * @throws ImageException if an entry cannot be unpacked
+   * @throws ImageException if an entry cannot be decompressed
    */
   public boolean contains(byte[] bytes) {
     return entries.stream().anyMatch(entry -> indexOf(text(entry), bytes) >= 0);
@@ -135,14 +135,14 @@ public final class Fatbin {
     return -1;
   }
 
-  /** True if there is no code in it: no PTX, and cubins without functions. */
+  /** Returns whether the fat binary contains no code: no PTX, and no cubin with functions. */
   boolean isEmpty() {
     return entries.stream()
         .allMatch(
             e -> e.kind == CUBIN && (e.flags & (LZ4 | ZSTD)) == 0 && !Elf.hasFunctions(e.payload));
   }
 
-  /** Its entries in words. */
+  /** Describes the entries for a message. */
   String describe() {
     StringBuilder text = new StringBuilder();
     for (Entry e : entries) {

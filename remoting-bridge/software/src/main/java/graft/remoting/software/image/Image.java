@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
  * Reads module images by their address.
  *
  * <p>A fat binary starts with a 16-byte header (u32 0xBA55ED50, u16 version, u16 header size, u64
- * size of the rest); its entries are described at {@link Fatbin}. An ELF image is a cubin. Anything
- * else is taken for PTX text that ends with a zero byte.
+ * size of the rest); its entries are described at {@link Fatbin}. An ELF image is a cubin. Any
+ * other data is read as PTX text that ends with a zero byte.
  */
 public final class Image {
   private static final int WRAPPER_MAGIC = 0x466243B1;
@@ -18,19 +18,18 @@ public final class Image {
   /** PTX of an image without any code: a module without kernels. */
   private static final String EMPTY = ".version 7.0\n.target sm_70\n.address_size 64\n";
 
-  /** What PTX begins with (PTX ISA, "PTX Module Directives"). */
+  /** The start of PTX text (PTX ISA, "PTX Module Directives"). */
   private static final Pattern HEAD =
       Pattern.compile("(?m)^\\s*\\.(version|target|address_size)\\b.*$");
 
   private Image() {}
 
   /**
-   * The PTX text of an image.
+   * Returns the PTX text of an image.
    *
-   * @param address where the image lies
-   * @param architecture the device's compute capability as 10 * major + minor; newer PTX is not
-   *     taken
-   * @throws ImageException if there is no PTX in it that the device can run
+   * @param address the address of the image
+   * @param architecture the device's compute capability as 10 * major + minor; newer PTX is refused
+   * @throws ImageException if the image contains no PTX that the device can run
    */
   public static String ptx(long address, int architecture) {
     int magic = Native.UNSAFE.getInt(address);
@@ -55,10 +54,11 @@ public final class Image {
   }
 
   /**
-   * One module of the images of a list that 0 ends, which nvcc's {@code -rdc=true} leaves to be
-   * linked. Symbols that are seen outside a file are unique by their names, and nvcc makes the
-   * others' unique, so that the files follow each other under the first's head. An image without
-   * PTX is left out: nvcc adds the library of dynamic parallelism, needed or not.
+   * Joins the images of a zero-terminated list into one module. nvcc's {@code -rdc=true} leaves
+   * such a list to be linked. Symbols that are visible outside a file have unique names, and nvcc
+   * makes the other names unique, so that the files can follow each other under the header of the
+   * first. An image without PTX is left out: nvcc adds the library of dynamic parallelism even if
+   * nothing needs it.
    */
   private static String link(long list, int architecture) {
     StringBuilder linked = new StringBuilder();
@@ -107,7 +107,10 @@ public final class Image {
             + " -arch and -gencode, which keeps PTX too)");
   }
 
-  /** A cubin holds machine code only; one without functions is what nvcc's device linker adds. */
+  /**
+   * Refuses a cubin, which contains only machine code. A cubin without functions, as nvcc's device
+   * linker adds it, is accepted.
+   */
   private static String cubin(long address) {
     long end =
         Native.UNSAFE.getLong(address + 40) + 64L * (Native.UNSAFE.getShort(address + 60) & 0xffff);

@@ -1,6 +1,6 @@
 package graft.remoting.software.image;
 
-/** An image that cannot be loaded, with the CUresult that says so. */
+/** Thrown when an image cannot be loaded, with the CUresult for the program. */
 public final class ImageException extends RuntimeException {
   /** CUDA_ERROR_INVALID_IMAGE. */
   public static final int INVALID_IMAGE = 200;

@@ -1,2 +1,2 @@
-/** Finds the PTX in what programs hand to the driver: fat binaries, cubins, PTX text. */
+/** Finds the PTX in the images that programs pass to the driver: fat binaries, cubins, PTX text. */
 package graft.remoting.software.image;

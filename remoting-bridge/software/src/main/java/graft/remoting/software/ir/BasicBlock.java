@@ -3,14 +3,17 @@ package graft.remoting.software.ir;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Nodes that run one after the other, and where to go then. */
+/** Nodes that run one after the other, followed by a terminator. */
 public final class BasicBlock {
   private final List<Node> nodes = new ArrayList<>();
   private int index = -1;
   private Terminator end;
   private boolean observesOthers;
 
-  /** Number in the function's reverse post-order; -1 before that is computed or if unreachable. */
+  /**
+   * Returns the number in the function's reverse post-order; -1 before the order is computed, or if
+   * the block is unreachable.
+   */
   public int index() {
     return index;
   }
@@ -31,7 +34,9 @@ public final class BasicBlock {
     this.end = end;
   }
 
-  /** True if it reads memory in a way that sees what other threads write meanwhile. */
+  /**
+   * Returns whether the block reads memory in a way that sees concurrent writes of other threads.
+   */
   public boolean observesOthers() {
     return observesOthers;
   }

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 /** A value, computed without control flow. */
 public sealed interface Expr {
 
-  /** How the result is held; null for a call without a result. */
+  /** Returns how the result is represented; null for a call without a result. */
   Kind kind();
 
   /** The value of a register. */
@@ -34,7 +34,7 @@ public sealed interface Expr {
     GE
   }
 
-  /** 1 if the comparison holds, else 0; the other way around with {@code negated}. */
+  /** 1 if the comparison holds, else 0; reversed if {@code negated}. */
   record Compare(Condition condition, boolean negated, Expr left, Expr right) implements Expr {
     @Override
     public Kind kind() {
@@ -52,7 +52,7 @@ public sealed interface Expr {
 
   /**
    * A call of a static Java method. Its descriptor follows from the kinds of the arguments and the
-   * result; with {@code block} the running thread block goes first.
+   * result; with {@code block} the running thread block is the first argument.
    */
   record Invoke(String owner, String name, boolean block, Kind kind, List<Expr> arguments)
       implements Expr {}
@@ -60,7 +60,7 @@ public sealed interface Expr {
   /** A public int or long field of the running thread block. */
   record BlockField(String name, Kind kind) implements Expr {}
 
-  /** An element for this thread of a public int array of the running thread block. */
+  /** This thread's element of a public int array of the running thread block. */
   record BlockElement(String array, Kind kind) implements Expr {}
 
   /** Index of the running thread in its block. */
@@ -88,8 +88,7 @@ public sealed interface Expr {
   }
 
   /**
-   * Address of the results and parameters that the caller of this function laid out, plus an
-   * offset.
+   * Address of the results and parameters in the frame of this function's caller, plus an offset.
    */
   record ArgumentAddress(int offset) implements Expr {
     @Override

@@ -9,7 +9,7 @@ import graft.remoting.software.ptx.PtxType;
 import java.util.List;
 import org.objectweb.asm.Opcodes;
 
-/** Short ways to build expressions. */
+/** Builds expressions. */
 public final class Exprs {
   private static final String RUNTIME = "graft/remoting/software/";
 
@@ -23,7 +23,10 @@ public final class Exprs {
     return new Const(Kind.LONG, value);
   }
 
-  /** One of the JVM's arithmetic instructions, which come in the order int, long, float, double. */
+  /**
+   * Applies one of the JVM's arithmetic instructions, which exist for int, long, float and double,
+   * in this order.
+   */
   public static Expr arithmetic(int intOpcode, Expr a, Expr b) {
     return new Apply(intOpcode + a.kind().ordinal(), a.kind(), List.of(a, b));
   }
@@ -65,7 +68,7 @@ public final class Exprs {
     return new Invoke(RUNTIME + owner, name, false, kind, List.of(arguments));
   }
 
-  /** As {@link #call}, with the thread block and the thread behind the arguments. */
+  /** As {@link #call}, with the thread block and the thread as the last arguments. */
   public static Expr callWithBlock(String owner, String name, Kind kind, Expr... arguments) {
     return new Invoke(RUNTIME + owner, name, true, kind, List.of(arguments));
   }
@@ -81,7 +84,7 @@ public final class Exprs {
     return bitwise(Opcodes.IXOR, predicate, integer(1));
   }
 
-  /** The raw bits of a float or double, and back. */
+  /** Reinterprets the raw bits of a float or double as an integer, or the reverse. */
   public static Expr reinterpret(Expr a, Kind to) {
     if (a.kind() == to) {
       return a;
@@ -101,7 +104,7 @@ public final class Exprs {
     return new Invoke("java/lang/" + owner, name, false, kind, List.of(arguments));
   }
 
-  /** Cuts an int down to a type of at most 16 bits, extended as the type says. */
+  /** Narrows an int to a type of at most 16 bits, extended as the type requires. */
   public static Expr narrow(Expr a, PtxType type) {
     if (a instanceof Const c && c.kind() == Kind.INT) {
       return integer(narrow((int) c.bits(), type));

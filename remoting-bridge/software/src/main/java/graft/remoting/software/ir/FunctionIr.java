@@ -67,7 +67,7 @@ public final class FunctionIr {
     callsByAddress = true;
   }
 
-  /** True if it has wmma, mma, ldmatrix and their like. */
+  /** Returns whether the function has matrix instructions (wmma, mma, ldmatrix and similar). */
   public boolean usesMatrices() {
     return usesMatrices;
   }
@@ -84,7 +84,7 @@ public final class FunctionIr {
     return frameBytes;
   }
 
-  /** Takes bytes of the frame and returns their offset. */
+  /** Allocates bytes of the frame and returns their offset. */
   public int allocateFrame(long bytes, int align, int line) {
     long offset = ((long) frameBytes + align - 1) / align * align;
     if (offset + bytes > LARGEST_FRAME) {
@@ -139,7 +139,7 @@ public final class FunctionIr {
         post.add(top);
       } else {
         visited.put(top, i + 1);
-        // The successor visited last comes first in the final order: it is the fall-through.
+        // The successor that is visited last comes first in the final order, as the fall-through.
         BasicBlock successor = next.get(i);
         if (!visited.containsKey(successor)) {
           visited.put(successor, 0);

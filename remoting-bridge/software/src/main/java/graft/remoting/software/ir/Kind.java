@@ -2,7 +2,7 @@ package graft.remoting.software.ir;
 
 import graft.remoting.software.ptx.PtxType;
 
-/** How the JVM holds a value. Half precision and packed numbers are held as bits in an INT. */
+/** How the JVM represents a value. Half precision and packed numbers are bits in an INT. */
 public enum Kind {
   INT('I'),
   LONG('J'),
@@ -25,7 +25,7 @@ public enum Kind {
     return this == LONG || this == DOUBLE;
   }
 
-  /** How values of a PTX type of at most 64 bits are held. */
+  /** Returns how values of a PTX type of at most 64 bits are represented. */
   public static Kind of(PtxType type) {
     return switch (type) {
       case F32 -> FLOAT;

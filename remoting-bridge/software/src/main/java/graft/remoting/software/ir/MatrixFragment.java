@@ -1,18 +1,18 @@
 package graft.remoting.software.ir;
 
 /**
- * How a matrix is spread over the lanes of a warp: a lane has some elements of it, packed in order
- * into 32-bit words.
+ * How a matrix is distributed over the lanes of a warp: each lane has some elements, packed in
+ * order into 32-bit words.
  *
- * @param role which of the matrices of {@code D = A x B + C} it is; D is as C
- * @param rows its rows
- * @param columns its columns
- * @param type its elements
- * @param opaque true for wmma, where PTX leaves the order of elements open
+ * @param role which of the matrices of {@code D = A x B + C} this is; D is like C
+ * @param rows the number of rows
+ * @param columns the number of columns
+ * @param type the type of the elements
+ * @param opaque true for wmma, where PTX does not define the order of elements
  */
 public record MatrixFragment(Role role, int rows, int columns, MatrixType type, boolean opaque) {
 
-  /** Which matrix of {@code D = A x B + C} it is. */
+  /** Which matrix of {@code D = A x B + C} a fragment belongs to. */
   public enum Role {
     A,
     B,
@@ -24,7 +24,10 @@ public record MatrixFragment(Role role, int rows, int columns, MatrixType type, 
     return new MatrixFragment(role, role == Role.B ? k : m, role == Role.A ? k : n, type, opaque);
   }
 
-  /** Elements that each lane has. With f16 in wmma some are in two or four lanes. */
+  /**
+   * Returns the number of elements of each lane. With f16 in wmma, some elements are in two or four
+   * lanes.
+   */
   public int elementsPerLane() {
     boolean repeated = opaque && type == MatrixType.F16 && role != Role.C;
     return repeated ? 16 : rows * columns / 32;
@@ -36,11 +39,11 @@ public record MatrixFragment(Role role, int rows, int columns, MatrixType type, 
   }
 
   /**
-   * The place of a lane's element in the matrix, row by row.
+   * Returns the position of a lane's element in the matrix, row by row.
    *
    * <p>PTX ISA, "Matrix Fragments for mma": lanes form 8 groups of 4. A group has a row of A and of
-   * C and a column of B; each lane of it has as many neighbours as fit 32 bits (of C: two), and
-   * further elements are 8 rows or 4 such pieces away.
+   * C and a column of B. Each lane of the group has as many adjacent elements as fit into 32 bits
+   * (of C: two), and its further elements are 8 rows or 4 such runs away.
    */
   public int place(int lane, int element) {
     if (opaque) {

@@ -1,17 +1,17 @@
 package graft.remoting.software.ir;
 
-/** What a warp does together with matrices (PTX ISA, "Warp Level Matrix Instructions"). */
+/** A matrix operation that a warp executes together (PTX ISA, "Warp Level Matrix Instructions"). */
 public sealed interface MatrixOperation {
-  /** Where in a thread's matrix words the fragments of A, B and C lie; D takes the place of C. */
+  /** The positions of the fragments of A, B and C in a thread's matrix words; D replaces C. */
   int A_WORDS = 0;
 
   int B_WORDS = 16;
   int C_WORDS = 32;
 
-  /** Words that a thread has in all. */
+  /** The number of matrix words of a thread. */
   int WORDS = 48;
 
-  /** How elements of one bit are multiplied: all others are multiplied as numbers. */
+  /** How elements of one bit are multiplied; all other elements are multiplied as numbers. */
   enum Product {
     NUMBERS,
     AND,
@@ -21,7 +21,7 @@ public sealed interface MatrixOperation {
   /**
    * {@code D = A x B + C}.
    *
-   * @param saturated whether integer sums are clamped, not wrapped
+   * @param saturated whether integer sums are clamped; otherwise they wrap
    */
   record Multiply(
       MatrixFragment a,
@@ -33,8 +33,8 @@ public sealed interface MatrixOperation {
       implements MatrixOperation {}
 
   /**
-   * Loads or stores 8x8 matrices of 16-bit elements, whose rows' addresses the lanes give, eight a
-   * matrix; the addresses are in the first two words.
+   * Loads or stores 8x8 matrices of 16-bit elements. The lanes provide the addresses of the rows,
+   * eight a matrix, in their first two words.
    *
    * @param count 1, 2 or 4 matrices
    */

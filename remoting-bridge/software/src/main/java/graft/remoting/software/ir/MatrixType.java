@@ -1,6 +1,6 @@
 package graft.remoting.software.ir;
 
-/** What the elements of a matrix fragment are (PTX ISA, "Matrix Data-types"). */
+/** The types of elements of a matrix fragment (PTX ISA, "Matrix Data-types"). */
 public enum MatrixType {
   B1(1),
   U4(4),

@@ -9,7 +9,7 @@ public sealed interface Node {
   /** {@code target = value}. */
   record Assign(Register target, Expr value) implements Node {}
 
-  /** A call for its effect. */
+  /** A call that has only side effects. */
   record Effect(Expr value) implements Node {}
 
   /** Nodes that run only when a predicate holds. */
@@ -20,7 +20,7 @@ public sealed interface Node {
    *
    * @param function its name, or null for a call by address
    * @param target the address for a call by address, else null
-   * @param argumentOffset where in the caller's frame they lie
+   * @param argumentOffset the offset of results and parameters in the caller's frame
    */
   record Call(String function, Expr target, int argumentOffset) implements Node {}
 

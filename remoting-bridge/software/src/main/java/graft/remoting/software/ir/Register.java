@@ -5,7 +5,7 @@ import graft.remoting.software.ptx.PtxType;
 /**
  * A virtual register of one function.
  *
- * <p>Registers of 16 bits and less are held zero-extended in an int; predicates as 0 or 1.
+ * <p>Registers of 16 bits and less are represented as a zero-extended int, predicates as 0 or 1.
  */
 public final class Register {
   private final int index;

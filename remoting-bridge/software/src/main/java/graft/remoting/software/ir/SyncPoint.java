@@ -1,12 +1,12 @@
 package graft.remoting.software.ir;
 
 /**
- * A place where a thread gives up running until others are there too.
+ * A point at which a thread stops until others have arrived there too.
  *
  * @param id its number in the kernel, from 0
  * @param kind what happens there
- * @param constantBarrier the barrier if it is known and takes all threads, else -1
- * @param matrix what the warp does there with matrices, or null
+ * @param constantBarrier the barrier if it is known and concerns all threads, else -1
+ * @param matrix the matrix operation of the warp, or null
  */
 public record SyncPoint(int id, Kind kind, int constantBarrier, MatrixOperation matrix) {
 
@@ -46,17 +46,17 @@ public record SyncPoint(int id, Kind kind, int constantBarrier, MatrixOperation 
     ELECT,
     /** An operation on matrices; argument: mask. */
     MATRIX,
-    /** activemask: takes the threads of the warp that wait at the same point. */
+    /** activemask: combines the threads of the warp that wait at the same point. */
     ACTIVE_MASK,
-    /** A loop that may wait for another thread goes around: lets others run. */
+    /** The back edge of a loop that may wait for another thread: lets other threads run. */
     YIELD;
 
-    /** True if it concerns the threads of one warp that a mask names. */
+    /** Returns whether the point concerns the threads of one warp that a mask names. */
     public boolean isWarp() {
       return ordinal() >= WARP_SYNC.ordinal() && ordinal() <= MATRIX.ordinal();
     }
 
-    /** True if it concerns all threads of the block. */
+    /** Returns whether the point concerns all threads of the block. */
     public boolean isBarrier() {
       return ordinal() <= BARRIER_OR.ordinal();
     }

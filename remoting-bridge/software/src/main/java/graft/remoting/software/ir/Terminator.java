@@ -6,17 +6,20 @@ import java.util.List;
 /** How a basic block ends. */
 public sealed interface Terminator {
 
-  /** Goes on at a block. */
+  /** Continues at a block. */
   record Jump(BasicBlock target) implements Terminator {}
 
-  /** Goes to {@code taken} if the condition is not 0, else to {@code other}. */
+  /** Continues at {@code taken} if the condition is not 0, else at {@code other}. */
   record Branch(Expr condition, BasicBlock taken, BasicBlock other) implements Terminator {}
 
-  /** Goes to the block with the number; any other number is undefined in PTX and takes the last. */
+  /**
+   * Continues at the block with that number. Any other number is undefined in PTX and selects the
+   * last block.
+   */
   record Switch(Expr index, List<BasicBlock> targets) implements Terminator {}
 
   /**
-   * Waits at a synchronization point. The arguments are left for the scheduler, which leaves the
+   * Waits at a synchronization point. The arguments are stored for the scheduler, which stores the
    * results for {@code next} to read.
    */
   record Sync(SyncPoint point, List<Expr> arguments, BasicBlock next) implements Terminator {}
@@ -24,7 +27,7 @@ public sealed interface Terminator {
   /** The thread ends. */
   record Exit() implements Terminator {}
 
-  /** Returns from a function that is no kernel. */
+  /** Returns from a device function. */
   record Return() implements Terminator {}
 
   /** The blocks that may follow. */

@@ -9,7 +9,7 @@ import graft.remoting.software.ptx.Variable;
 import java.util.IdentityHashMap;
 import java.util.Map;
 
-/** The names of a function's body; a function that is inlined gets one for each call. */
+/** The names in a function's body. A function that is inlined has one activation for each call. */
 final class Activation {
   final Function function;
   final Activation caller;

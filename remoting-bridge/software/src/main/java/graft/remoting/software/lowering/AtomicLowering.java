@@ -15,7 +15,7 @@ import java.util.List;
 
 /**
  * PTX ISA, "atom" and "red". Every atomic is sequentially consistent over the whole machine, which
- * is stronger than any scope and order that PTX can ask for.
+ * is stronger than any scope and order that PTX has.
  */
 final class AtomicLowering extends InstructionGroup {
   private static final List<String> OPERATIONS =
@@ -97,7 +97,10 @@ final class AtomicLowering extends InstructionGroup {
     }
   }
 
-  /** Bits where the operation does not depend on the sign, else the type. */
+  /**
+   * Returns the suffix for the bits if the operation does not depend on the sign, else for the
+   * type.
+   */
   private static String suffix(Instruction i, String operation, PtxType t) {
     switch (operation) {
       case ".and", ".or", ".xor", ".exch", ".cas" -> {

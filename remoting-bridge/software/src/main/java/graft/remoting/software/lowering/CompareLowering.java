@@ -189,7 +189,7 @@ final class CompareLowering extends InstructionGroup {
     throw unsupported(i);
   }
 
-  /** Unsigned order is signed order after the sign bits are turned. */
+  /** Unsigned order is signed order with the sign bits flipped. */
   private static Expr ordered(Condition condition, Expr a, Expr b, boolean unsigned) {
     return unsigned
         ? Exprs.compare(condition, turned(a), turned(b))

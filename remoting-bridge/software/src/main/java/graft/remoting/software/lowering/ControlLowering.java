@@ -144,7 +144,7 @@ final class ControlLowering extends InstructionGroup {
     }
   }
 
-  /** The param variable that an argument is, or null for a register or number. */
+  /** Returns the param variable of an argument, or null for a register or number. */
   private static Variable variable(Operand argument) {
     return argument instanceof Operand.Name n
             && n.scope().find(n.name()) instanceof Variable v
@@ -159,8 +159,8 @@ final class ControlLowering extends InstructionGroup {
   }
 
   /**
-   * Gives the parameters of all calls of a body their places in the frame. Calls do not overlap, so
-   * that all share one area.
+   * Assigns the parameters of all calls of a body their offsets in the frame. Calls do not overlap,
+   * so that all share one area.
    */
   void layOutCalls(Function f) {
     long most = 0;

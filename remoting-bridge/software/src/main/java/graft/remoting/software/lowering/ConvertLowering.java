@@ -145,7 +145,8 @@ final class ConvertLowering extends InstructionGroup {
     Expr value = read(i, 1, from);
     boolean wideFrom = from.bits() == 64;
     if (i.has(".sat")) {
-      // In 64 bits any source but u64 keeps its value; u64 above the signed range is the only trap.
+      // 64 bits hold the value of any source but u64, for which values above the signed range need
+      // care.
       Expr wide =
           wideFrom
               ? value
@@ -219,7 +220,10 @@ final class ConvertLowering extends InstructionGroup {
     };
   }
 
-  /** Rounding to an integer by its number, as for {@link #rounding}; -1 if there is none. */
+  /**
+   * Returns the number of the rounding to an integer, as for {@link #rounding}; -1 if there is
+   * none.
+   */
   private static int integerRounding(Instruction i) {
     return i.has(".rni") ? 0 : i.has(".rzi") ? 1 : i.has(".rmi") ? 2 : i.has(".rpi") ? 3 : -1;
   }

@@ -139,7 +139,7 @@ final class FloatLowering extends InstructionGroup {
     write(i, 0, PtxType.B64, Exprs.bitwise(Opcodes.IOR, low, high));
   }
 
-  /** The bits of the result for the halves from a bit on. */
+  /** Returns the bits of the result for the halves that start at a bit. */
   private static Expr half(Instruction i, List<Expr> operands, int bit) {
     List<Expr> halves =
         operands.stream()
@@ -198,7 +198,7 @@ final class FloatLowering extends InstructionGroup {
     write(i, 0, PtxType.PRED, call(MATH, which, Kind.INT, read(i, 1, t)));
   }
 
-  /** Functions of one operand, approximate ones computed in double and rounded. */
+  /** Functions of one operand; approximate ones are computed in double and rounded. */
   private void function(Instruction i, PtxType t) {
     allow(i, ".approx", ".ftz", ".rn", ".rz", ".rm", ".rp");
     Expr a = operand(i, 1, t);

@@ -25,8 +25,8 @@ import java.util.List;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Lowers one function, with those that are inlined into it. Groups of instructions are lowered by
- * {@link InstructionGroup}s, for which this class resolves operands and collects nodes.
+ * Lowers one function, including the functions that are inlined into it. {@link InstructionGroup}s
+ * lower the instructions; this class resolves operands and collects nodes for them.
  */
 final class FunctionLowering {
   private static final int DEEPEST_INLINING = 64;
@@ -107,14 +107,17 @@ final class FunctionLowering {
         declare(d.variable());
       } else if (s instanceof Instruction i) {
         if (block.end() != null) {
-          continueAt(new BasicBlock()); // code behind a jump that no label reaches
+          continueAt(new BasicBlock()); // code after a jump that no label reaches
         }
         instruction(i);
       }
     }
   }
 
-  /** Puts the body of a function in place of its call; its parameters lie in this frame. */
+  /**
+   * Inserts the body of a function in place of its call; the function's parameters lie in this
+   * frame.
+   */
   void inline(Function f, int argumentOffset, int line) {
     Activation inner = new Activation(f, activation);
     if (inner.depth() > DEEPEST_INLINING) {
@@ -139,7 +142,7 @@ final class FunctionLowering {
           new Expr.FrameAddress(
               ir.allocateFrame(v.bytes(), Math.max(1, Math.min(v.align(), 16)), v.line())));
     }
-    // Parameters of calls get their place from the call, shared variables from the program.
+    // The call places the parameters of calls, and the program places shared variables.
   }
 
   private void instruction(Instruction i) {
@@ -209,7 +212,7 @@ final class FunctionLowering {
     nodes.add(node);
   }
 
-  /** A register that the PTX does not name. */
+  /** Returns a register that has no name in the PTX. */
   Register temporary(PtxType type) {
     return ir.register("temporary", type);
   }
@@ -224,7 +227,7 @@ final class FunctionLowering {
     return new Expr.Read(t);
   }
 
-  /** A copy that later assignments to the operands do not change. */
+  /** Returns a copy that later assignments to the operands do not change. */
   Expr copy(Expr value, PtxType type) {
     if (value instanceof Expr.Const) {
       return value;
@@ -328,7 +331,10 @@ final class FunctionLowering {
     return Values.adapt(value.expr(), value.type(), type);
   }
 
-  /** Address of a variable or function: shared ones are offsets into shared memory. */
+  /**
+   * Returns the address of a variable or function; a shared variable has an offset into shared
+   * memory.
+   */
   Expr address(Operand.Name name, long offset, int line) {
     Object meaning = name.scope().find(name.name());
     if (meaning instanceof Function f) {
@@ -368,7 +374,7 @@ final class FunctionLowering {
     throw new IllegalStateException("no place: " + place);
   }
 
-  /** Where a parameter or local variable lies. */
+  /** Returns the address of a parameter or local variable. */
   Expr place(Variable v, int line) {
     Expr place = activation.places.get(v);
     if (place == null) {

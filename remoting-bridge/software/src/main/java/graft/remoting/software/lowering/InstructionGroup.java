@@ -10,7 +10,7 @@ import graft.remoting.software.ptx.PtxType;
 import graft.remoting.software.ptx.Statement.Instruction;
 import java.util.List;
 
-/** Lowers some of the instructions. */
+/** Lowers a group of instructions. */
 abstract class InstructionGroup {
   protected final FunctionLowering at;
 
@@ -21,11 +21,14 @@ abstract class InstructionGroup {
   /**
    * Lowers an instruction.
    *
-   * @return false if it is none of this group
+   * @return false if the instruction is not in this group
    */
   abstract boolean lower(Instruction i);
 
-  /** Whether the instruction ends a basic block, so that a guard becomes a branch around it. */
+  /**
+   * Returns whether the instruction ends a basic block, in which case a guard becomes a branch
+   * around it.
+   */
   boolean endsBlock(Instruction i) {
     return false;
   }
@@ -38,7 +41,7 @@ abstract class InstructionGroup {
     at.write(i.operands().get(operand), type, value, i.line());
   }
 
-  /** The type among the modifiers, which must be there: the last one. */
+  /** Returns the last type among the modifiers, of which there must be one. */
   protected static PtxType type(Instruction i) {
     List<String> modifiers = i.modifiers();
     for (int k = modifiers.size() - 1; k >= 0; k--) {
@@ -59,7 +62,7 @@ abstract class InstructionGroup {
     return PtxException.unsupported(i.line(), "instruction '" + i.mnemonic() + "'");
   }
 
-  /** Refuses modifiers that are not among those known. */
+  /** Refuses unknown modifiers. */
   protected static void allow(Instruction i, String... known) {
     List<String> list = List.of(known);
     for (String m : i.modifiers()) {
@@ -69,12 +72,12 @@ abstract class InstructionGroup {
     }
   }
 
-  /** Rounding by its number: 0 nearest even, 1 towards zero, 2 down, 3 up. */
+  /** Returns the number of the rounding mode: 0 nearest even, 1 towards zero, 2 down, 3 up. */
   protected static int rounding(Instruction i) {
     return i.has(".rz") ? 1 : i.has(".rm") ? 2 : i.has(".rp") ? 3 : 0;
   }
 
-  /** Flushes a subnormal float to zero where the instruction says {@code .ftz}. */
+  /** Flushes a subnormal float to zero if the instruction has {@code .ftz}. */
   protected static Expr flush(Instruction i, Expr value) {
     return i.has(".ftz") && value.kind() == Kind.FLOAT
         ? call("math/FloatMath", "flush", Kind.FLOAT, value)

@@ -47,7 +47,7 @@ final class IntegerLowering extends InstructionGroup {
     return true;
   }
 
-  /** {@code S32}, {@code U64}...: 16-bit numbers are computed in 32 bits. */
+  /** {@code S32}, {@code U64} and so on: 16-bit numbers are computed in 32 bits. */
   private static String suffix(PtxType t) {
     return (t.isSigned() ? "S" : "U") + (t.bits() == 64 ? "64" : "32");
   }

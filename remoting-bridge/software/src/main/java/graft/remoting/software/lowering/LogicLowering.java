@@ -104,7 +104,7 @@ final class LogicLowering extends InstructionGroup {
     at.write(pair.second(), PtxType.PRED, p, i.line());
   }
 
-  /** Shift amounts of the width and more give 0, or the sign in all bits. */
+  /** Shift amounts of the width and above yield 0, or the sign in all bits. */
   private void shift(Instruction i) {
     PtxType t = type(i);
     allow(i);

@@ -23,8 +23,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions". Fragments go into the thread's
- * matrix words, the warp computes when all its lanes are there, and the result is read from them.
+ * PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions". Fragments are stored in the
+ * thread's matrix words, the warp computes when all its lanes have arrived, and the result is read
+ * from the words.
  */
 final class MatrixLowering extends InstructionGroup {
   private static final String ACCESS = "exec/MatrixOperations";
@@ -37,7 +38,7 @@ final class MatrixLowering extends InstructionGroup {
     memory = new MemoryLowering(at);
   }
 
-  /** Whether a thread may wait for others at an instruction. */
+  /** Returns whether a thread may wait for others at an instruction. */
   static boolean waits(String opcode) {
     return switch (opcode) {
       case "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix" -> true;
@@ -175,7 +176,7 @@ final class MatrixLowering extends InstructionGroup {
     }
   }
 
-  /** The types come in the order D, A, B, C; wmma leaves out A and B where they are f16. */
+  /** The types are in the order D, A, B, C; wmma omits A and B if they are f16. */
   private void multiply(Instruction i, boolean wmma) {
     allowProduct(i);
     int[] shape = shape(i);
@@ -228,7 +229,7 @@ final class MatrixLowering extends InstructionGroup {
     }
   }
 
-  /** Whether sums of products of a type may have another. */
+  /** Returns whether products of one type may be summed in another. */
   private static boolean accumulates(MatrixType a, MatrixType sum) {
     return switch (a) {
       case F16, E4M3, E5M2 -> sum == MatrixType.F16 || sum == MatrixType.F32;

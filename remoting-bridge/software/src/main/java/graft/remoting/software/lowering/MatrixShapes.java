@@ -2,7 +2,7 @@ package graft.remoting.software.lowering;
 
 import java.util.Set;
 
-/** The shapes of matrices that the warp's matrix instructions take. */
+/** The shapes of matrices that the warp's matrix instructions support. */
 final class MatrixShapes {
   /** The shapes of mma by the type of A; a wmma shape is named by "wmma" and the type. */
   static final Set<String> ALL =

@@ -15,7 +15,7 @@ import graft.remoting.software.ptx.Statement.Instruction;
 
 /**
  * PTX ISA, "mbarrier" and the asynchronous copies that complete at such barriers. Copies are made
- * at once, which their rules allow.
+ * immediately, which their rules allow.
  */
 final class MbarrierLowering extends InstructionGroup {
   private static final String MBARRIER = "exec/Mbarrier";
@@ -37,7 +37,8 @@ final class MbarrierLowering extends InstructionGroup {
       return false;
     }
     if (i.has(".mbarrier")) {
-      // Without .noinc the arrival was not counted before, so that it changes nothing.
+      // Without .noinc, the arrival is not among those that the barrier expects, so that it changes
+      // nothing.
       if (i.has(".noinc")) {
         at.emit(new Node.Effect(arrive(barrier(i, 0), integer(1), integer(0), integer(0))));
       }
@@ -92,7 +93,7 @@ final class MbarrierLowering extends InstructionGroup {
     at.emit(new Node.Effect(call(MBARRIER, "expect", null, barrier(i, 0), bytes)));
   }
 
-  /** The state is left out, or {@code _}, where the barrier may be another block's. */
+  /** The state operand is omitted, or {@code _}, if the barrier may be another block's. */
   private void arrival(Instruction i, boolean drop) {
     int first = i.operands().get(0) instanceof Operand.Address ? 0 : 1;
     Expr amount = i.operands().size() > first + 1 ? read(i, first + 1, PtxType.U32) : integer(1);

@@ -64,7 +64,10 @@ final class MemoryLowering extends InstructionGroup {
         || i.has(".mmio");
   }
 
-  /** The suffix of the accessor for a type: what is read is extended as the type says. */
+  /**
+   * Returns the suffix of the accessor for a type; a value that is read is extended as the type
+   * requires.
+   */
   static String accessor(PtxType type) {
     return switch (type) {
       case U8, B8 -> "U8";
@@ -101,7 +104,7 @@ final class MemoryLowering extends InstructionGroup {
     }
     Expr base = checked(address, space(i), count * type.bytes(), i.line());
     if (count > 1) {
-      // Elements may overwrite the register that the address is in.
+      // An element may overwrite the register that holds the address.
       base = at.copy(base, PtxType.B64);
     }
     String name = (isVolatile(i) ? "volatile" : "load") + accessor(type);
@@ -146,7 +149,7 @@ final class MemoryLowering extends InstructionGroup {
     }
   }
 
-  /** Tells an mbarrier that bytes came (.mbarrier::complete_tx::bytes). */
+  /** Reports the arrival of bytes to an mbarrier (.mbarrier::complete_tx::bytes). */
   private void completeAt(Instruction i, int operand, int bytes) {
     Expr barrier = checked((Operand.Address) i.operands().get(operand), space(i), 8, i.line());
     at.emit(new Node.Effect(call("exec/Mbarrier", "expect", null, barrier, integer(-bytes))));
@@ -174,7 +177,7 @@ final class MemoryLowering extends InstructionGroup {
     return null;
   }
 
-  /** The real address that an address operand means, after a check that {@code bytes} lie there. */
+  /** Returns the real address of an address operand, after a check that {@code bytes} lie there. */
   Expr checked(Operand.Address address, Space space, int bytes, int line) {
     Expr value;
     if (address.base() == null) {
@@ -212,7 +215,7 @@ final class MemoryLowering extends InstructionGroup {
     };
   }
 
-  /** The generic address that an address operand means, not checked. */
+  /** Returns the generic address of an address operand, unchecked. */
   Expr generic(Operand.Address address, Space space, int line) {
     boolean variable =
         address.base() instanceof Operand.Name n
@@ -237,7 +240,7 @@ final class MemoryLowering extends InstructionGroup {
     return callWithBlock("exec/Access", "shared", Kind.LONG, offset, integer(bytes));
   }
 
-  /** cp.async copies at once, which its rules allow; waiting for it then takes no time. */
+  /** cp.async copies immediately, which its rules allow; waiting for it then takes no time. */
   private void copyAsync(Instruction i) {
     if (!i.has(".async") || i.has(".bulk") || i.has(".mbarrier")) {
       throw unsupported(i);
@@ -298,7 +301,9 @@ final class MemoryLowering extends InstructionGroup {
             read(i, 1, PtxType.B64)));
   }
 
-  /** Only shared addresses differ from generic ones, by where the block's shared memory lies. */
+  /**
+   * Only shared addresses differ from generic ones, by the address of the block's shared memory.
+   */
   private void convertAddress(Instruction i) {
     Expr value = read(i, 1, PtxType.B64);
     if (i.has(".shared::cluster")) {

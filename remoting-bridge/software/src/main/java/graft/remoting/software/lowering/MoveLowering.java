@@ -101,7 +101,7 @@ final class MoveLowering extends InstructionGroup {
   private void unpack(Instruction i, PtxType t, List<Operand> to) {
     PtxType element = bitsOf(t.bits() / to.size(), i.line());
     PtxType whole = bitsOf(t.bits(), i.line());
-    // A copy, since an element may be the register that is unpacked.
+    // The value is copied, because an element may be the register that is unpacked.
     Expr value = at.copy(read(i, 1, whole), whole);
     List<Expr> parts = new ArrayList<>();
     for (int k = 0; k < to.size(); k++) {

@@ -6,11 +6,11 @@ import graft.remoting.software.ptx.PtxException;
 import graft.remoting.software.ptx.Variable;
 import java.util.List;
 
-/** Where the parameters of kernels and of calls lie. */
+/** The layout of the parameters of kernels and calls. */
 final class ParameterLayout {
   private ParameterLayout() {}
 
-  /** Where a kernel's parameter lies in the parameter buffer, in bytes. */
+  /** Returns the offset of a kernel's parameter in the parameter buffer, in bytes. */
   static int kernelParamOffset(List<Variable> params, int index) {
     int offset = 0;
     for (int i = 0; i <= index; i++) {
@@ -24,9 +24,9 @@ final class ParameterLayout {
   }
 
   /**
-   * Room for a parameter or result of a call, in bytes, at a multiple of 16.
+   * Returns the bytes for a parameter or result of a call, a multiple of 16.
    *
-   * @throws PtxException if it is more than a thread's local memory may have
+   * @throws PtxException if they exceed a thread's local memory
    */
   static int slotBytes(Variable v) {
     if (v.bytes() > FunctionIr.LARGEST_FRAME) {
@@ -36,9 +36,10 @@ final class ParameterLayout {
   }
 
   /**
-   * Results first, then parameters, each at a multiple of 16: caller and callee agree on it without
-   * knowing each other. A callee may declare more than its caller gives; what it reads then lies
-   * behind the caller's frame, at most {@link FunctionIr#LARGEST_FRAME} bytes.
+   * Lays out results first, then parameters, each at a multiple of 16, so that caller and callee
+   * agree without knowing each other. A callee may declare more parameters than its caller passes;
+   * what it reads then lies beyond the caller's frame, by at most {@link FunctionIr#LARGEST_FRAME}
+   * bytes.
    */
   static int layOut(
       List<Variable> returns,

@@ -12,17 +12,21 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A kernel with all that it calls, lowered, and its layout of parameters and shared memory. */
+/**
+ * A kernel with all functions that it calls, lowered, and the layout of its parameters and shared
+ * memory.
+ */
 public final class Program {
-  /** Shared memory for the runtime's own barriers, twice what CUDA's devices set aside. */
+  /** Shared memory for the runtime's own barriers, twice what CUDA's devices reserve. */
   static final int RESERVED_SHARED_BYTES = 2048;
 
   /**
-   * The most that a kernel takes, in bytes (CUDA programming guide, "Technical Specifications").
+   * The largest parameters of a kernel, in bytes (CUDA programming guide, "Technical
+   * Specifications").
    */
   private static final int LARGEST_PARAMETERS = 32_764;
 
-  /** Where a kernel parameter lies in the parameter buffer, in bytes. */
+  /** The offset and size of a kernel parameter in the parameter buffer, in bytes. */
   public record Parameter(int offset, int size) {}
 
   private final PtxModule module;
@@ -74,7 +78,7 @@ public final class Program {
       FunctionIr next = open.remove(open.size() - 1);
       List<String> callees = new ArrayList<>(next.callees());
       if (next.callsByAddress()) {
-        // Any function may be meant; those whose address is never taken cannot be.
+        // A call by address may call any function whose address is taken.
         callees.addAll(sync.addressTaken());
         recursive = true;
       }
@@ -109,12 +113,12 @@ public final class Program {
     return kernel;
   }
 
-  /** What the PTX says about launches of the kernel. */
+  /** Returns the launch bounds of the kernel in the PTX. */
   public Function.LaunchBounds launchBounds() {
     return source.launch();
   }
 
-  /** Functions that are called, by name; the kernel is not among them. */
+  /** Returns the called functions by name, without the kernel. */
   public Map<String, FunctionIr> functions() {
     return functions;
   }
@@ -136,7 +140,9 @@ public final class Program {
     return shared.computeIfAbsent(variable, v -> allocateShared(v.bytes(), v.align(), v.line()));
   }
 
-  /** Offset of the shared memory that PTX calls reserved (%reserved_smem_offset_begin). */
+  /**
+   * Returns the offset of the shared memory that PTX calls reserved (%reserved_smem_offset_begin).
+   */
   int reservedShared() {
     if (reservedShared < 0) {
       reservedShared = allocateShared(RESERVED_SHARED_BYTES, 128, source.line());
@@ -179,12 +185,15 @@ public final class Program {
     symbols.putIfAbsent(name, symbols.size());
   }
 
-  /** True if the depth of the call stack is not known. */
+  /** Returns whether the depth of the call stack is unknown. */
   public boolean isRecursive() {
     return recursive;
   }
 
-  /** Deepest stack of a thread in bytes, where calls are not recursive: the sum of all frames. */
+  /**
+   * Returns the deepest stack of a thread in bytes, if calls are not recursive: the sum of all
+   * frames.
+   */
   public int stackBytes() {
     long sum = kernel.frameBytes() + 16L;
     for (FunctionIr f : functions.values()) {

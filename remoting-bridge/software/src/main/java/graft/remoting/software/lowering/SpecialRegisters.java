@@ -38,10 +38,10 @@ final class SpecialRegisters {
   }
 
   /**
-   * The value of a special register, or null if there is none of that name.
+   * Returns the value of a special register, or null if there is none of that name.
    *
-   * @param program what the reader belongs to: its shared memory grows by the reserved part once
-   *     something asks where that is
+   * @param program the program of the reader, whose shared memory grows by the reserved part once
+   *     its offset is read
    */
   static Value read(String name, Program program) {
     return switch (name) {
@@ -110,7 +110,7 @@ final class SpecialRegisters {
       case "%reserved_smem_offset_end" ->
           constant(program.reservedShared() + Program.RESERVED_SHARED_BYTES);
       case "%reserved_smem_offset_cap" -> constant(Program.RESERVED_SHARED_BYTES);
-      // The driver leaves the address of the grid's barrier here for cooperative launches.
+      // The driver stores the address of the grid's barrier here for cooperative launches.
       case "%envreg1" -> field("gridBarrierHigh");
       case "%envreg2" -> field("gridBarrierLow");
       case "WARP_SZ" -> constant(32);

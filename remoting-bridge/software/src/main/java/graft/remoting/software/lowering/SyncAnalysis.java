@@ -13,8 +13,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which functions must become part of the kernel that calls them: those in which a thread may wait
- * for others (only a kernel can be left and entered again there), and very long ones.
+ * Finds the functions that must be inlined into the kernel that calls them: functions in which a
+ * thread may wait for others, because only a kernel can be left and entered again at such a point,
+ * and very long functions.
  */
 public final class SyncAnalysis {
   private static final int LONG_FUNCTION = 700;
@@ -115,7 +116,7 @@ public final class SyncAnalysis {
     return recursive.contains(function);
   }
 
-  /** Functions that a call by address may mean. */
+  /** Returns the functions that a call by address may reach. */
   public Set<String> addressTaken() {
     return addressTaken;
   }

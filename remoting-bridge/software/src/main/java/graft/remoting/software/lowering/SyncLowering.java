@@ -16,7 +16,7 @@ import graft.remoting.software.ptx.Statement.Instruction;
 import java.util.List;
 import org.objectweb.asm.Opcodes;
 
-/** PTX ISA, "Parallel Synchronization and Communication Instructions", but for atomics. */
+/** PTX ISA, "Parallel Synchronization and Communication Instructions", except atomics. */
 final class SyncLowering extends InstructionGroup {
   SyncLowering(FunctionLowering at) {
     super(at);
@@ -118,7 +118,7 @@ final class SyncLowering extends InstructionGroup {
     write(i, 0, i.has(".popc") ? PtxType.U32 : PtxType.PRED, result(0));
   }
 
-  /** Lets others run until all threads of the cluster have arrived. */
+  /** Lets other threads run until all threads of the cluster have arrived. */
   private void awaitCluster() {
     BasicBlock look = new BasicBlock();
     BasicBlock closed = new BasicBlock();

@@ -99,7 +99,7 @@ final class TextureLowering extends InstructionGroup {
               ? at.read(c.get(first + k), coordinate, i.line())
               : new Expr.Const(Kind.of(coordinate), 0);
     }
-    // The layer is a u32 whatever the type of the coordinates.
+    // The layer is a u32, whatever the type of the coordinates.
     Expr layer = g.layered ? at.read(c.get(0), PtxType.U32, i.line()) : integer(0);
     Expr level =
         i.has(".level")
@@ -206,7 +206,7 @@ final class TextureLowering extends InstructionGroup {
             integer(number)));
   }
 
-  /** The address of surface elements; outside, what the clamp modifier says. */
+  /** Returns the address of surface elements; the clamp modifier decides about elements outside. */
   private Expr surfaceAddress(Instruction i, Operand.Bracketed where, int bytes, boolean store) {
     Geometry g = geometry(i);
     List<Operand> c = coordinates(where);

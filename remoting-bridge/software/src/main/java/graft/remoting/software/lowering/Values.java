@@ -44,7 +44,10 @@ final class Values {
     };
   }
 
-  /** A value of a register's type as an instruction's type: bits are kept, widths are cut. */
+  /**
+   * Converts a value of a register's type to an instruction's type: bits are kept, and wider values
+   * are truncated.
+   */
   static Expr adapt(Expr value, PtxType from, PtxType to) {
     Kind have = Kind.of(from);
     Kind want = Kind.of(to);
@@ -77,7 +80,7 @@ final class Values {
     return to.isSigned() && to.bits() < 32 && want == Kind.INT ? Exprs.narrow(v, to) : v;
   }
 
-  /** A value of an instruction's type as the contents of a register. */
+  /** Converts a value of an instruction's type to the contents of a register. */
   static Expr fit(Expr value, PtxType type, PtxType register) {
     Kind want = Kind.of(register);
     Expr v = value;
@@ -93,7 +96,7 @@ final class Values {
     }
     v = Exprs.reinterpret(v, want);
     if (want == Kind.INT && register.bits() < 32 && register != PtxType.PRED) {
-      // Registers of 16 bits are held zero-extended whatever their type.
+      // Registers of 16 bits are zero-extended, whatever their type.
       v = Exprs.narrow(v, register.bits() == 16 ? PtxType.U16 : PtxType.U8);
     }
     return v;

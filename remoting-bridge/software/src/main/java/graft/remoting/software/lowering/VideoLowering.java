@@ -12,8 +12,8 @@ import graft.remoting.software.ptx.Statement.Instruction;
 import java.util.List;
 
 /**
- * PTX ISA, "SIMD Video Instructions", as CUDA's SIMD functions ({@code __vsadu4}) use them: on
- * whole words, without masks and selectors.
+ * PTX ISA, "SIMD Video Instructions", in the form that CUDA's SIMD functions ({@code __vsadu4})
+ * use: on whole words, without masks and selectors.
  */
 final class VideoLowering extends InstructionGroup {
   private static final List<String> OPERATIONS =

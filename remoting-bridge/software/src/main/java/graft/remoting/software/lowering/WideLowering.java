@@ -12,8 +12,8 @@ import graft.remoting.software.ptx.Statement.Instruction;
 import java.util.List;
 
 /**
- * The instructions that take numbers of 128 bits: mov, ld, st and atom with .b128 (PTX ISA,
- * "Fundamental Types", "mov", "atom"). Such a register is a pair of registers of 64 bits here.
+ * The instructions on numbers of 128 bits: mov, ld, st and atom with .b128 (PTX ISA, "Fundamental
+ * Types", "mov", "atom"). A register of 128 bits is represented by a pair of registers of 64 bits.
  */
 final class WideLowering extends InstructionGroup {
   private final MemoryLowering memory;
@@ -63,7 +63,10 @@ final class WideLowering extends InstructionGroup {
         (Operand.Address) i.operands().get(operand), MemoryLowering.space(i), 16, i.line());
   }
 
-  /** What an access gives: its lower half is the call's result, the upper one lies in the block. */
+  /**
+   * Returns the result of an access: the lower half is the call's result, the upper half is stored
+   * in the block.
+   */
   private List<Expr> result(Instruction i, String access, Expr address, List<Expr> values) {
     at.block().setObservesOthers();
     Expr[] arguments = new Expr[values.size() + 1];

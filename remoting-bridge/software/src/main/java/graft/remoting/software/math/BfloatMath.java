@@ -44,8 +44,8 @@ public final class BfloatMath {
   }
 
   /**
-   * A sum whose last bit says whether bits were lost, so that rounding it again is right: the
-   * product of two bfloat16 numbers may lie in the middle between two, and a tiny addend then
+   * Returns a sum whose last bit says whether bits were lost, so that rounding it again is correct:
+   * the product of two bfloat16 numbers may lie exactly between two others, and then a tiny addend
    * decides.
    */
   private static double sumToOdd(double a, double b) {

@@ -19,15 +19,19 @@ public final class Conversions {
     };
   }
 
-  // Whole doubles to integers, clamped. NaN gives 0, but from f64 and to 64 bits it gives the most
-  // negative number of the target's width; devices do, and CUDA documents it of __double2int_rz.
+  // Whole doubles to integers, clamped. NaN becomes 0, except that from f64 and to 64 bits it
+  // becomes the most negative number of the target's width, as on GPUs; CUDA documents this for
+  // __double2int_rz.
 
-  /** NaN becomes what a conversion from f64 gives for it, in the low bits of every width. */
+  /**
+   * Replaces the conversion of a NaN with the result that a conversion from f64 has, in the low
+   * bits of every width.
+   */
   public static int nanFromDouble(double a, int converted, int width) {
     return Double.isNaN(a) ? -1 << (width - 1) : converted;
   }
 
-  /** NaN becomes what a conversion to 64 bits gives for it. */
+  /** Replaces the conversion of a NaN with the result that a conversion to 64 bits has. */
   public static long nanToLong(double a, long converted) {
     return Double.isNaN(a) ? Long.MIN_VALUE : converted;
   }
@@ -134,7 +138,10 @@ public final class Conversions {
         : side > 0 && up ? Math.nextUp(nearest) : nearest;
   }
 
-  /** Towards zero to 53 bits with the lost bits remembered in the last: safe to round again. */
+  /**
+   * Rounds towards zero to 53 bits and sets the last bit if bits were lost, which makes rounding
+   * again correct.
+   */
   private static double toOdd(long a, int unsigned) {
     double cut = integerToF64(a, unsigned, 1);
     boolean exactly = exact(a, unsigned).compareTo(new BigDecimal(cut)) == 0;
@@ -175,9 +182,7 @@ public final class Conversions {
     return toBfloat(low, flags) | toBfloat(high, flags) << 16;
   }
 
-  /**
-   * tf32: a float of which the low 13 bits of the fraction are dropped; rna is ties away from zero.
-   */
+  /** tf32: a float without the low 13 bits of the fraction; rna rounds ties away from zero. */
   public static int toTf32(float a, int flags) {
     int bits = Float.floatToRawIntBits(a);
     if (Double.isNaN(a)) {

@@ -1,8 +1,8 @@
 package graft.remoting.software.math;
 
 /**
- * Single and double precision instructions. Approximate ones are computed in double precision and
- * rounded, which is within the error that the PTX ISA allows for each.
+ * Single and double precision instructions. Approximate instructions are computed in double
+ * precision and rounded, which is within the error that the PTX ISA allows for each.
  */
 public final class FloatMath {
   private static final float CANONICAL_NAN = Float.intBitsToFloat(0x7fffffff);
@@ -32,7 +32,7 @@ public final class FloatMath {
     return Math.fma(a, b, c);
   }
 
-  // .ftz looks at the exact result, before it is rounded up to the least normal number.
+  // .ftz applies to the exact result, before it is rounded up to the smallest normal number.
 
   public static float mulFlush(float a, float b) {
     double exact = (double) a * b;
@@ -74,7 +74,7 @@ public final class FloatMath {
             | Double.doubleToRawLongBits(a) & Long.MIN_VALUE);
   }
 
-  // min and max give the number where one operand is NaN, and take -0 for less than +0.
+  // min and max return the number if one operand is NaN, and treat -0 as less than +0.
 
   public static float min(float a, float b) {
     return Double.isNaN(a)
@@ -190,7 +190,8 @@ public final class FloatMath {
   }
 
   /**
-   * div.approx: for divisors from 2^126 to 2^128 the quotient is 0, or NaN of an infinite dividend.
+   * div.approx: for divisors from 2^126 to 2^128 the quotient is 0, or NaN if the dividend is
+   * infinite.
    */
   public static float divApprox(float a, float b) {
     float magnitude = Math.abs(b);
@@ -251,7 +252,7 @@ public final class FloatMath {
   public static float lg2(float a) {
     int exponent = Math.getExponent(a);
     if (a > 0 && exponent >= Float.MIN_EXPONENT && exponent <= Float.MAX_EXPONENT) {
-      // Exact for powers of two, and no cancellation near 1.
+      // This is exact for powers of two and has no cancellation near 1.
       float mantissa = a / (float) Math.scalb(1f, exponent);
       return mantissa == 1f ? exponent : (float) (Math.log(a) / LN2);
     }

@@ -1,8 +1,9 @@
 package graft.remoting.software.math;
 
 /**
- * Half precision (binary16) numbers, held as their bits. Sums and products of halves are exact or
- * rounded harmlessly in float, and fused ones in double, so that one rounding to half is right.
+ * Half precision (binary16) numbers, represented by their bits. Sums and products of halves are
+ * computed in float, and fused ones in double, which have enough bits that one rounding to half
+ * gives the correct result.
  *
  * <p>Flags: 1 saturate to 0 and 1, 2 relu, 4 flush subnormal operands and results to zero.
  */
@@ -43,7 +44,7 @@ public final class HalfMath {
       return sign | (infinite ? 0x7c00 : 0x7bff);
     }
     int exponent = Math.max(Math.getExponent(magnitude), -14);
-    // The number in units of the last place: a whole number after rounding.
+    // The number in units of the last place, which is whole after rounding.
     double units = magnitude * Math.scalb(1d, 10 - exponent);
     double rounded = mode == 0 ? Math.rint(units) : up ? Math.ceil(units) : Math.floor(units);
     int n = (int) rounded;

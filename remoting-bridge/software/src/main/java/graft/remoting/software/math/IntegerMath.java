@@ -1,10 +1,11 @@
 package graft.remoting.software.math;
 
-/** Integer instructions that are more than one JVM instruction. */
+/** Integer instructions that need more than one JVM instruction. */
 public final class IntegerMath {
   private IntegerMath() {}
 
-  // Division by zero gives an unspecified value in PTX; here all ones, as devices do, and no error.
+  // The result of a division by zero is unspecified in PTX. It is all ones here, as on GPUs, and no
+  // error.
 
   public static int divS32(int a, int b) {
     return b == 0 ? -1 : a / b;

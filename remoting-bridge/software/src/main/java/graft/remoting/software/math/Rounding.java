@@ -4,14 +4,12 @@ import java.math.BigDecimal;
 
 /**
  * Arithmetic with directed rounding (PTX ISA, ".rz", ".rm", ".rp"): the nearest result is moved by
- * one step where the exact result says so. Modes: 0 nearest, 1 towards zero, 2 down, 3 up.
+ * one step if the exact result requires it. Modes: 0 nearest, 1 towards zero, 2 down, 3 up.
  */
 public final class Rounding {
   private Rounding() {}
 
-  /**
-   * The result of rounding an exact value of which the nearest and the side it lies on are known.
-   */
+  /** Rounds an exact value, given the nearest double and the side of it on which the value lies. */
   private static double move(double nearest, int side, int mode) {
     if (side == 0 || mode == 0) {
       return nearest;
@@ -37,7 +35,9 @@ public final class Rounding {
     return side > 0 ? Math.nextUp(nearest) : nearest;
   }
 
-  /** On which side of the nearest double the exact value lies: -1 below, 0 exact, 1 above. */
+  /**
+   * Returns on which side of the nearest double the exact value lies: -1 below, 0 exact, 1 above.
+   */
   private static int side(BigDecimal exact, double nearest) {
     if (Double.isInfinite(nearest)) {
       return nearest > 0 ? -1 : 1;
@@ -50,7 +50,7 @@ public final class Rounding {
   }
 
   private static double zeroSum(double nearest, double a, double b, int mode) {
-    // x - x is -0 when rounding down; -0 + -0 stays what it is.
+    // x - x is -0 when rounding down; only the sum of two positive zeros is +0.
     return nearest == 0 && mode == 2 && !(a == 0 && b == 0 && 1 / a > 0 && 1 / b > 0)
         ? -0d
         : nearest;
@@ -108,7 +108,7 @@ public final class Rounding {
                 nearest);
   }
 
-  /** A result that became zero keeps the sign of the nearest one. */
+  /** Gives a result that became zero the sign of the nearest result. */
   private static double signed(double result, double nearest) {
     return result == 0 ? Math.copySign(0d, nearest) : result;
   }

@@ -1,10 +1,10 @@
 package graft.remoting.software.math;
 
-/** PTX ISA, "SIMD Video Instructions": two or four numbers in a word, each on its own. */
+/** PTX ISA, "SIMD Video Instructions": two or four numbers in a word, each computed separately. */
 public final class VideoMath {
   private VideoMath() {}
 
-  /** What is done with each pair of numbers. */
+  /** The operation on each pair of numbers. */
   private enum Operation {
     VADD,
     VSUB,
@@ -14,12 +14,12 @@ public final class VideoMath {
   }
 
   /**
-   * The lanes of {@code a} and {@code b}, put together again.
+   * Applies an operation to the lanes of {@code a} and {@code b}.
    *
    * @param operation its number among vadd, vsub, vabsdiff, vmin, vmax
-   * @param bits of a lane: 8 or 16
+   * @param bits the width of a lane: 8 or 16
    * @param signs which of result (1), a (2) and b (4) are signed
-   * @param saturated whether results are clamped, else they are cut
+   * @param saturated whether results are clamped; otherwise they are truncated
    */
   public static int lanes(int a, int b, int operation, int bits, int signs, int saturated) {
     int result = 0;
@@ -34,7 +34,7 @@ public final class VideoMath {
     return result;
   }
 
-  /** The sum of what all lanes give and {@code c} (.add). */
+  /** Returns the sum of the results of all lanes and {@code c} (.add). */
   public static int sum(int a, int b, int c, int operation, int bits, int signs) {
     int sum = c;
     for (int at = 0; at < 32; at += bits) {

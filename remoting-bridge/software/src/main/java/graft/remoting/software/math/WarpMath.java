@@ -1,6 +1,6 @@
 package graft.remoting.software.math;
 
-/** Masks of the lanes around a lane (PTX ISA, "%lanemask_lt" and its like). */
+/** Masks of the lanes around a lane (PTX ISA, "%lanemask_lt" and similar registers). */
 public final class WarpMath {
   private WarpMath() {}
 

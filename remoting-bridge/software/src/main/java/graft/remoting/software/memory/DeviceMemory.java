@@ -7,14 +7,14 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import sun.misc.Unsafe;
 
 /**
- * One native reservation out of which device memory is given, so that a device pointer is a real
+ * One native reservation from which device memory is allocated, so that a device pointer is a real
  * address.
  *
- * <p>For every granule of {@value #GRANULE} bytes a table holds how many of its bytes, from its
- * start, belong to an allocation. Allocations start at granules and an access is aligned to its own
- * size, so that it lies in one granule: a check is one look-up, whatever the number of allocations,
- * and needs no lock. The system commits the reservation and the table page by page as they are
- * touched.
+ * <p>For every granule of {@value #GRANULE} bytes, a table holds how many of its bytes, counted
+ * from its start, belong to an allocation. Allocations start at granules, and an access is aligned
+ * to its own size and so lies in one granule: a check is one look-up, however many allocations
+ * there are, and needs no lock. The system commits the reservation and the table page by page when
+ * they are first accessed.
  */
 public final class DeviceMemory implements AutoCloseable {
   private static final long PAGE = 4096;
@@ -41,10 +41,10 @@ public final class DeviceMemory implements AutoCloseable {
   /**
    * An allocation.
    *
-   * @param address where it starts
-   * @param bytes its size as asked for
-   * @param owner what it belongs to, as the caller of {@link #allocate} said
-   * @param id a number that no other allocation had
+   * @param address its start
+   * @param bytes the requested size
+   * @param owner the owner that the caller of {@link #allocate} named
+   * @param id a number that no other allocation has had
    */
   public record Allocation(long address, long bytes, Object owner, long id) {}
 
@@ -53,8 +53,8 @@ public final class DeviceMemory implements AutoCloseable {
   /**
    * Reserves memory.
    *
-   * @param bytes most that can be allocated
-   * @throws OutOfMemoryError if the system does not give that much address space
+   * @param bytes the largest amount that can be allocated
+   * @throws OutOfMemoryError if the system does not have that much address space
    */
   public DeviceMemory(long bytes) {
     granules = (bytes + GRANULE - 1) >> GRANULE_SHIFT;
@@ -64,7 +64,7 @@ public final class DeviceMemory implements AutoCloseable {
     long tableBytes = granules * 2 + 16;
     rawTable = UNSAFE.allocateMemory(tableBytes);
     table = rawTable;
-    // Large blocks come as zero pages from the system; writing zeros would commit them.
+    // The system provides large blocks as zero pages; writing zeros would commit them.
     if (tableBytes < 1 << 20) {
       UNSAFE.setMemory(table, tableBytes, (byte) 0);
     }
@@ -91,12 +91,15 @@ public final class DeviceMemory implements AutoCloseable {
     return granules << GRANULE_SHIFT;
   }
 
-  /** Memory that programs map where they want it. */
+  /** Returns the memory that programs map at addresses of their choice. */
   public VirtualMemory virtual() {
     return virtual;
   }
 
-  /** Counts memory that lies elsewhere; false if there is not that much left. */
+  /**
+   * Counts memory outside the reservation. Returns false if the device does not have that much
+   * left.
+   */
   synchronized boolean take(long bytes) {
     if (bytes > capacity() - used) {
       return false;
@@ -110,7 +113,7 @@ public final class DeviceMemory implements AutoCloseable {
     used -= bytes;
   }
 
-  /** Lets kernels and copies use memory that lies elsewhere. */
+  /** Lets kernels and copies access memory outside the reservation. */
   public synchronized void addMapping(long address, long bytes, Object owner) {
     live.put(address, new Allocation(address, bytes, owner, ++lastId));
   }
@@ -121,10 +124,10 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /**
-   * The file that holds all of it from the first call on, so that other processes can map it.
-   * Nothing may use the memory during that call.
+   * Returns the file that holds the whole reservation from the first call on, so that other
+   * processes can map it. Nothing may access the memory during that call.
    *
-   * @return null if the system has not that much memory
+   * @return null if the system does not have that much memory
    */
   public synchronized SharedFile shared() {
     if (shared == null) {
@@ -155,7 +158,7 @@ public final class DeviceMemory implements AutoCloseable {
   /**
    * Allocates memory; its contents are undefined.
    *
-   * @return the address, or 0 if there is not enough
+   * @return the address, or 0 if there is not enough memory
    */
   public synchronized long allocate(long bytes, Object owner) {
     if (bytes <= 0 || bytes > capacity()) {
@@ -183,9 +186,9 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /**
-   * Frees what {@link #allocate} gave an owner.
+   * Frees memory of {@link #allocate} that belongs to an owner.
    *
-   * @return false if no allocation of that owner starts there
+   * @return false if no allocation of that owner starts at the address
    */
   public synchronized boolean release(long address, Object owner) {
     Allocation found = live.get(address);
@@ -193,10 +196,10 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /**
-   * Frees what {@link #allocate} gave. Mappings are not of this memory: their pages have no counts
-   * in the table.
+   * Frees memory of {@link #allocate}. Mappings cannot be freed here: their pages have no counts in
+   * the table.
    *
-   * @return false if no allocation starts there
+   * @return false if no allocation starts at the address
    */
   public synchronized boolean release(long address) {
     Allocation gone = isOwn(address) ? live.remove(address) : null;
@@ -237,7 +240,7 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  /** The allocation that an address lies in, or null. */
+  /** Returns the allocation that contains an address, or null. */
   public Allocation find(long address) {
     Map.Entry<Long, Allocation> entry = live.floorEntry(address);
     if (entry == null || !Extent.fits(address - entry.getKey(), 1, entry.getValue().bytes)) {
@@ -246,13 +249,13 @@ public final class DeviceMemory implements AutoCloseable {
     return entry.getValue();
   }
 
-  /** Whether all bytes of a range belong to one allocation or one range of host memory. */
+  /** Returns whether all bytes of a range belong to one allocation or one range of host memory. */
   public boolean contains(long address, long bytes) {
     Allocation a = find(address);
     if (a == null) {
       return isHost(address, bytes);
     }
-    // Mappings that lie side by side are one piece of memory.
+    // Adjacent mappings count as one block of memory.
     long left = bytes;
     long offset = address - a.address;
     while (a.owner == virtual && left > a.bytes - offset) {
@@ -266,7 +269,7 @@ public final class DeviceMemory implements AutoCloseable {
     return Extent.fits(offset, left, a.bytes);
   }
 
-  /** True if the address lies in the reservation, allocated or not. */
+  /** Returns whether the address lies in the reservation, allocated or not. */
   public boolean isReserved(long address) {
     return isOwn(address) || virtual.isReserved(address);
   }
@@ -281,7 +284,7 @@ public final class DeviceMemory implements AutoCloseable {
     return host.remove(address) != null;
   }
 
-  /** The start of the host range that an address lies in, or 0. */
+  /** Returns the start of the host range that contains an address, or 0. */
   public long hostStart(long address) {
     Map.Entry<Long, Long> entry = host.floorEntry(address);
     return entry != null && Extent.fits(address - entry.getKey(), 1, entry.getValue())
@@ -300,7 +303,7 @@ public final class DeviceMemory implements AutoCloseable {
     return entry != null && Extent.fits(address - entry.getKey(), bytes, entry.getValue());
   }
 
-  /** Gives the reservation back; no address of it may be used any more. */
+  /** Releases the reservation; its addresses must not be used any more. */
   @Override
   public void close() {
     virtual.close();

@@ -3,7 +3,7 @@ package graft.remoting.software.memory;
 import java.lang.reflect.Field;
 import sun.misc.Unsafe;
 
-/** Access to memory by its real address; nothing is checked here. */
+/** Access to memory by its real address, without any checks. */
 public final class Native {
   /** The JVM's unchecked memory access. */
   public static final Unsafe UNSAFE = unsafe();

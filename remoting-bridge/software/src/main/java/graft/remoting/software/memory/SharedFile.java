@@ -1,6 +1,6 @@
 package graft.remoting.software.memory;
 
-/** A file without a name whose memory several processes can map. */
+/** An unnamed file whose memory several processes can map. */
 public final class SharedFile implements AutoCloseable {
   private static final long PAGE = 4096;
 
@@ -18,7 +18,7 @@ public final class SharedFile implements AutoCloseable {
     this.descriptor = descriptor;
   }
 
-  /** Makes one, full of zeros; null if the system does not. */
+  /** Creates a file full of zeros; null if the system cannot. */
   public static SharedFile create(long bytes) {
     int made = VirtualMemory.LibC.INSTANCE.memfd_create("graft-device-memory", CLOSE_ON_EXEC);
     if (made >= 0 && VirtualMemory.LibC.INSTANCE.ftruncate(made, bytes) != 0) {
@@ -28,12 +28,15 @@ public final class SharedFile implements AutoCloseable {
     return made < 0 ? null : new SharedFile(made);
   }
 
-  /** That of a descriptor of this process, which is this object's then. */
+  /** Takes over a descriptor of this process. */
   public static SharedFile adopt(int descriptor) {
     return new SharedFile(descriptor);
   }
 
-  /** That of another process of this user, by the process' own number for it; null if gone. */
+  /**
+   * Opens the file of another process of this user by the descriptor in that process; null if it no
+   * longer exists.
+   */
   public static SharedFile of(long process, int descriptor) {
     int opened =
         VirtualMemory.LibC.INSTANCE.open(
@@ -41,12 +44,12 @@ public final class SharedFile implements AutoCloseable {
     return opened < 0 ? null : new SharedFile(opened);
   }
 
-  /** This process' number for it. */
+  /** Returns the descriptor in this process. */
   public int descriptor() {
     return descriptor;
   }
 
-  /** Copies memory into it. */
+  /** Copies memory into the file. */
   boolean write(long offset, long address, long bytes) {
     for (long at = 0; at < bytes; ) {
       long count =
@@ -59,7 +62,7 @@ public final class SharedFile implements AutoCloseable {
     return true;
   }
 
-  /** Puts it in the place of memory; both are whole pages. */
+  /** Maps the file in the place of memory; both are whole pages. */
   boolean replace(long address, long bytes) {
     return VirtualMemory.LibC.INSTANCE.mmap(
             address, bytes, PROT_READ_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0)
@@ -67,9 +70,9 @@ public final class SharedFile implements AutoCloseable {
   }
 
   /**
-   * Maps a part, which need not begin at a page, where there is room.
+   * Maps a part of the file, which need not start at a page, at any free address.
    *
-   * @return its address, 0 if there is none
+   * @return the address, 0 if there is none
    */
   public long map(long offset, long bytes) {
     long skip = offset % PAGE;

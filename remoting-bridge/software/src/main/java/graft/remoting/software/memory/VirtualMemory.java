@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * Ranges of addresses and memory behind them that programs put together themselves (CUDA driver
- * API, "Virtual Memory Management"). Memory is an anonymous file, so that it can lie at several
- * addresses; a range that nothing is mapped to cannot be touched.
+ * Ranges of addresses and physical memory that programs combine themselves (CUDA driver API,
+ * "Virtual Memory Management"). Physical memory is an anonymous file, so that it can be mapped at
+ * several addresses; a range without a mapping cannot be accessed.
  */
 public final class VirtualMemory {
-  /** Sizes, and the addresses of mappings, are multiples of this. */
+  /** The granularity of sizes and of the addresses of mappings. */
   public static final long GRANULARITY = 2 << 20;
 
   // <sys/mman.h> on x86-64
@@ -22,7 +22,7 @@ public final class VirtualMemory {
   private static final int UNTOUCHED = 0x2 | 0x20 | 0x4000; // PRIVATE, ANONYMOUS, NORESERVE
   private static final int SEEK_END = 2;
 
-  /** The functions of the C library; loaded when a program first uses such memory. */
+  /** The functions of the C library, loaded when a program first uses such memory. */
   interface LibC extends Library {
     LibC INSTANCE = com.sun.jna.Native.load("c", LibC.class);
 
@@ -45,7 +45,9 @@ public final class VirtualMemory {
     int munmap(long address, long bytes);
   }
 
-  /** Memory that can be mapped; it goes when its maker has released it and nothing maps it. */
+  /**
+   * Memory that can be mapped. It is freed when its creator has released it and nothing maps it.
+   */
   public static final class Physical {
     private final int file;
     private final long bytes;
@@ -76,7 +78,7 @@ public final class VirtualMemory {
   /**
    * Reserves a range of addresses.
    *
-   * @return where it starts, or 0 if the sizes are wrong or the system has none
+   * @return its start, or 0 if the sizes are invalid or the system has no such range
    */
   public synchronized long reserve(long bytes, long alignment) {
     long align = Math.max(alignment, GRANULARITY);
@@ -98,7 +100,9 @@ public final class VirtualMemory {
     return start;
   }
 
-  /** Ends a reservation; false if there is none of that size or something is still mapped. */
+  /**
+   * Ends a reservation. Returns false if there is none of that size, or something is still mapped.
+   */
   public synchronized boolean free(long start, long bytes) {
     if (bytes <= 0
         || reserved.getOrDefault(start, 0L) != bytes
@@ -122,7 +126,7 @@ public final class VirtualMemory {
         : null;
   }
 
-  /** Makes memory, or null if the size is wrong or the device has not that much left. */
+  /** Creates memory; null if the size is invalid or the device does not have that much left. */
   public synchronized Physical create(long bytes) {
     if (!isMultiple(bytes) || !memory.take(bytes)) {
       return null;
@@ -135,7 +139,7 @@ public final class VirtualMemory {
     return new Physical(file.descriptor(), bytes);
   }
 
-  /** Counts another use of the memory that lies at an address; null if none does. */
+  /** Adds a use of the memory that is mapped at an address; null if there is none. */
   public synchronized Physical retain(long address) {
     Map.Entry<Long, Physical> found = mapped.floorEntry(address);
     if (found == null || !Extent.fits(address - found.getKey(), 1, found.getValue().bytes)) {
@@ -145,12 +149,15 @@ public final class VirtualMemory {
     return found.getValue();
   }
 
-  /** A descriptor of memory for another process; the caller's. */
+  /** Returns a descriptor of memory for another process, which belongs to the caller. */
   public int export(Physical physical) {
     return LibC.INSTANCE.dup(physical.file);
   }
 
-  /** Memory of another process, or null if it is none or the device has not that much left. */
+  /**
+   * Adopts memory of another process; null if the descriptor is of no such memory, or the device
+   * does not have that much left.
+   */
   public synchronized Physical adopt(int descriptor) {
     long bytes = LibC.INSTANCE.lseek(descriptor, 0, SEEK_END);
     if (!isMultiple(bytes) || !memory.take(bytes)) {
@@ -159,7 +166,7 @@ public final class VirtualMemory {
     return new Physical(LibC.INSTANCE.dup(descriptor), bytes);
   }
 
-  /** Ends a use of memory; the last one frees it. */
+  /** Ends a use of memory; the last one frees the memory. */
   public synchronized void release(Physical physical) {
     if (--physical.uses == 0) {
       LibC.INSTANCE.close(physical.file);
@@ -167,7 +174,10 @@ public final class VirtualMemory {
     }
   }
 
-  /** Puts memory at an address; false if that is not reserved, or taken. Nothing may use it yet. */
+  /**
+   * Maps memory at an address. Returns false if the addresses are not reserved, or in use. Nothing
+   * may access the mapping yet.
+   */
   public synchronized boolean map(long address, Physical physical) {
     if (address % GRANULARITY != 0
         || covering(address, physical.bytes) == null
@@ -200,7 +210,7 @@ public final class VirtualMemory {
     return bytes > 0 && left == 0;
   }
 
-  /** Takes whole mappings away; false if the range is not made of such. */
+  /** Unmaps whole mappings. Returns false if the range does not consist of whole mappings. */
   public synchronized boolean unmap(long address, long bytes) {
     if (!allow(address, bytes, false)) {
       return false;
@@ -212,7 +222,10 @@ public final class VirtualMemory {
     return true;
   }
 
-  /** Says whether kernels and copies may use whole mappings; false if the range is not such. */
+  /**
+   * Sets whether kernels and copies may access whole mappings. Returns false if the range does not
+   * consist of whole mappings.
+   */
   public synchronized boolean allow(long address, long bytes, boolean access) {
     if (!isWhole(address, bytes)) {
       return false;
@@ -230,7 +243,7 @@ public final class VirtualMemory {
     return true;
   }
 
-  /** Gives everything back. */
+  /** Frees everything. */
   synchronized void close() {
     mapped.values().stream().distinct().forEach(p -> LibC.INSTANCE.close(p.file));
     reserved.forEach(LibC.INSTANCE::munmap);

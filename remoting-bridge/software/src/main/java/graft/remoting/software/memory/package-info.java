@@ -1,4 +1,5 @@
 /**
- * The device's memory: one native reservation, its allocations, and host memory that kernels see.
+ * The device's memory: one native reservation, its allocations, and host memory that kernels can
+ * access.
  */
 package graft.remoting.software.memory;

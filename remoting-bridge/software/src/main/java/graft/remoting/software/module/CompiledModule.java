@@ -14,7 +14,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A module as it is before it is loaded: what depends on the PTX alone, kept by its text. */
+/**
+ * A module before it is loaded: everything that depends only on the PTX, cached by the PTX's text.
+ */
 public final class CompiledModule {
   private static final Map<String, SoftReference<CompiledModule>> CACHE = new ConcurrentHashMap<>();
 
@@ -35,9 +37,10 @@ public final class CompiledModule {
   }
 
   /**
-   * Parses and lowers a module, so that what is not supported is known before anything runs.
+   * Parses and lowers a module, so that unsupported code is reported before anything runs.
    *
-   * @throws graft.remoting.software.ptx.PtxException naming the line of what cannot be taken
+   * @throws graft.remoting.software.ptx.PtxException naming the line that is invalid or not
+   * supported
    */
   public static CompiledModule of(String text) {
     SoftReference<CompiledModule> known = CACHE.get(text);

@@ -11,17 +11,17 @@ import graft.remoting.software.ptx.Variable;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** A module in a context: its variables have addresses and its kernels can be launched. */
+/** A module in a context: its variables have addresses, and its kernels can be launched. */
 public final class LoadedModule implements AutoCloseable {
   private final DeviceMemory memory;
   private final CompiledModule compiled;
   private final Map<String, Global> globals = new LinkedHashMap<>();
   private final Map<String, LoadedKernel> kernels = new LinkedHashMap<>();
 
-  /** Where a variable lies, and its size in bytes. */
+  /** The address and size of a variable. */
   public record Global(long address, long bytes) {}
 
-  /** There is not enough device memory for a module's variables. */
+  /** Thrown when there is not enough device memory for a module's variables. */
   public static final class NoMemoryException extends RuntimeException {
     NoMemoryException(String variable, long bytes) {
       super("no device memory for variable '" + variable + "' of " + bytes + " bytes");
@@ -120,7 +120,7 @@ public final class LoadedModule implements AutoCloseable {
     return globals;
   }
 
-  /** Gives the memory of the variables back. */
+  /** Frees the memory of the variables. */
   @Override
   public void close() {
     globals.values().forEach(g -> memory.release(g.address()));

@@ -5,7 +5,7 @@ import static graft.remoting.software.object.CallerMemory.require;
 import graft.remoting.device.CudaResult;
 import graft.remoting.software.memory.DeviceMemory;
 
-/** Allocates and frees device memory, and says who owns an allocation: a context or a graph. */
+/** Allocates and frees device memory, with the context or graph that owns each allocation. */
 public final class Allocations {
   private Allocations() {}
 
@@ -29,7 +29,7 @@ public final class Allocations {
     return address;
   }
 
-  /** What frees memory when its turn comes. */
+  /** Returns the task that frees memory in stream order. */
   public static Runnable freeLater(DeviceMemory memory, long address) {
     DeviceMemory.Allocation found = memory.find(address);
     if (found != null && found.address() == address) {
@@ -46,6 +46,6 @@ public final class Allocations {
 
   public static CudaException outOfMemory(long bytes, DeviceMemory memory) {
     return new CudaException(
-        CudaResult.OUT_OF_MEMORY, bytes + " bytes asked for, " + memory.available() + " free");
+        CudaResult.OUT_OF_MEMORY, bytes + " bytes requested, " + memory.available() + " free");
   }
 }

@@ -25,7 +25,7 @@ public final class CallerMemory {
     Native.UNSAFE.putLong(address, value);
   }
 
-  /** Three numbers, such as sizes along x, y and z. */
+  /** Returns three numbers, such as sizes along x, y and z. */
   public static int[] ints(long address) {
     return new int[] {
       Native.UNSAFE.getInt(address),
@@ -34,7 +34,7 @@ public final class CallerMemory {
     };
   }
 
-  /** Writes text with its final zero into a buffer, cut to fit. */
+  /** Writes text with its final zero into a buffer, truncated to fit. */
   public static void putText(long address, int capacity, String text) {
     require(address != 0 && capacity > 0, "no room for text");
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);

@@ -19,7 +19,7 @@ public final class Capture {
     this.origin = origin;
   }
 
-  /** The same capture as seen by another stream that joins it after an event. */
+  /** Returns the same capture as seen by another stream, which joins it by waiting for an event. */
   public Capture join(GraphNode after) {
     Capture joined = new Capture(graph, origin);
     joined.frontier.add(after);

@@ -4,7 +4,7 @@ import graft.remoting.device.CudaResult;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The captures under way, by the graphs that they make. */
+/** The active captures, by the graphs that they build. */
 public final class Captures {
   private final Map<Graph, Capture> captures = new ConcurrentHashMap<>();
 
@@ -15,7 +15,7 @@ public final class Captures {
     origin.setCapture(capture);
   }
 
-  /** The capture that makes a graph. */
+  /** Returns the capture that builds a graph. */
   public Capture of(Graph graph) {
     Capture found = captures.get(graph);
     if (found == null) {

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A CUcontext: its streams, whose tasks it orders, its modules and limits, and the error that a
- * kernel left, which every later call reports.
+ * kernel caused, which every later call returns.
  */
 public final class Context {
   private static final Logger LOG = LoggerFactory.getLogger(Context.class);
@@ -75,12 +75,12 @@ public final class Context {
     cacheConfig = value;
   }
 
-  /** Modules by the object that stands for them. */
+  /** Returns the modules, by the library or module object that they were loaded from. */
   public Map<Object, LoadedModule> modules() {
     return modules;
   }
 
-  /** The CUresult that ended the context, 0 if none did. */
+  /** Returns the CUresult that ended the context, 0 if none did. */
   public int error() {
     return error;
   }
@@ -91,7 +91,9 @@ public final class Context {
 
   // ---- streams and the order of tasks
 
-  /** The default stream that waits for the blocking streams, and they for it. */
+  /**
+   * Returns the legacy default stream, which waits for blocking streams, and which they wait for.
+   */
   public Stream legacy() {
     return legacy;
   }
@@ -114,7 +116,7 @@ public final class Context {
     synchronized (this) {
       last = stream.last();
     }
-    // Its work goes on; the legacy stream must still wait for it.
+    // The destroyed stream's work goes on, and the legacy stream must still wait for it.
     if (last == null || last.isDone()) {
       streams.remove(stream);
     } else {
@@ -137,7 +139,7 @@ public final class Context {
     return before;
   }
 
-  /** Adds work to a stream, after what the stream's rules and {@code others} say. */
+  /** Adds work to a stream. It runs after {@code others} and what the rules of streams require. */
   public Task submit(Stream stream, Runnable body, Collection<Task> others) {
     return submit(stream, body, others, Workers.EXECUTOR);
   }
@@ -161,7 +163,10 @@ public final class Context {
     return task;
   }
 
-  /** Adds work and waits for it; on this thread if nothing is before it. */
+  /**
+   * Adds work and waits for it. Runs the work on the calling thread if nothing has to run before
+   * it.
+   */
   public void runInOrder(Stream stream, Runnable body) {
     boolean idle;
     synchronized (this) {
@@ -187,7 +192,7 @@ public final class Context {
       LOG.error("a stream's work failed: {}", e.getMessage());
     } catch (RuntimeException | Error e) {
       error = 999;
-      LOG.error("a stream's work failed in the software device itself", e);
+      LOG.error("a stream's work failed with an internal error of the software device", e);
     }
   }
 

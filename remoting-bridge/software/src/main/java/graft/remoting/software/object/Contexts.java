@@ -19,7 +19,7 @@ public final class Contexts {
     return stacks.get();
   }
 
-  /** The calling thread's context; it must be there and without an error. */
+  /** Returns the calling thread's context; there must be one, without an error. */
   public Context current() {
     Context context = stacks.get().peek();
     if (context == null) {
@@ -50,7 +50,7 @@ public final class Contexts {
     }
   }
 
-  /** Destroys a context, which is then no longer current for this thread; null is ignored. */
+  /** Destroys a context and makes it no longer current to the calling thread; null is ignored. */
   public void end(Context context) {
     if (context != null) {
       handles.remove(context.handle());

@@ -1,6 +1,6 @@
 package graft.remoting.software.object;
 
-/** Ends a driver call with a CUresult; programs see the code, the log the message. */
+/** Ends a driver call with a CUresult. Programs get the code, and the log gets the message. */
 public final class CudaException extends RuntimeException {
   private final int code;
 

@@ -1,8 +1,9 @@
 package graft.remoting.software.object;
 
 /**
- * The values of CUdevice_attribute. Those that programs compute with agree with each other and with
- * what the software device does; limits are those of the compute capability where CUDA fixes them.
+ * The values of CUdevice_attribute. The values that programs calculate with agree with each other
+ * and with what the software device does; limits are those of the compute capability if CUDA fixes
+ * them.
  */
 public final class DeviceAttributes {
   public static final int MAX_THREADS_PER_BLOCK = 1024;
@@ -16,12 +17,14 @@ public final class DeviceAttributes {
   public static final int PORTABLE_CLUSTER = 8;
   public static final int LARGEST_CLUSTER = 16;
 
-  /** Attributes have the numbers 1 to this; higher ones are unknown. */
+  /** The largest attribute that is known; attributes are numbered from 1. */
   private static final int LAST = 147;
 
   private DeviceAttributes() {}
 
-  /** The value of an attribute, or {@link Integer#MIN_VALUE} if there is none of that number. */
+  /**
+   * Returns the value of an attribute, or {@link Integer#MIN_VALUE} if the attribute is unknown.
+   */
   public static int value(Gpu gpu, int attribute) {
     return switch (attribute) {
       case 1 -> MAX_THREADS_PER_BLOCK;

@@ -2,7 +2,7 @@ package graft.remoting.software.object;
 
 import java.util.List;
 
-/** A CUevent: the last task that recorded it. */
+/** A CUevent, with the last task that recorded it. */
 public final class Event {
   public static final int DISABLE_TIMING = 2;
   public static final int INTERPROCESS = 4;
@@ -30,12 +30,12 @@ public final class Event {
     return (flags & INTERPROCESS) != 0;
   }
 
-  /** What other processes know of it, null if it is this one's alone. */
+  /** Returns the state that is shared with other processes, null if the event is not shared. */
   public SharedEvent shared() {
     return shared;
   }
 
-  /** Lets other processes use it; they learn of what was recorded before. */
+  /** Shares the event with other processes, including the recordings so far. */
   public void share(SharedEvent with) {
     shared = with;
     if (task != null) {
@@ -44,7 +44,7 @@ public final class Event {
     }
   }
 
-  /** Records it behind what a stream has to do. */
+  /** Records the event behind the work that is queued in a stream. */
   public void record(Stream stream) {
     SharedEvent others = shared;
     long number = others == null ? 0 : others.record();
@@ -58,12 +58,12 @@ public final class Event {
     captured = null;
   }
 
-  /** Whether its last recording has happened. */
+  /** Returns whether the work before the last recording has finished. */
   public boolean hasHappened() {
     return shared != null ? shared.hasHappened(shared.last()) : task == null || task.isDone();
   }
 
-  /** Waits for its last recording. */
+  /** Waits for the work before the last recording. */
   public void await() {
     if (shared != null) {
       shared.await(shared.last());
@@ -72,7 +72,7 @@ public final class Event {
     }
   }
 
-  /** Makes a stream wait for its last recording. */
+  /** Makes a stream wait for the last recording. */
   public void holdUp(Stream stream) {
     SharedEvent others = shared;
     if (others != null) {
@@ -83,12 +83,12 @@ public final class Event {
     }
   }
 
-  /** Null if it was never recorded. */
+  /** Returns the task of the last recording, null if there was none. */
   public Task task() {
     return task;
   }
 
-  /** The node of a capture that recorded it last, or null. */
+  /** Returns the node of a capture that recorded the event last, or null. */
   public GraphNode captured() {
     return captured;
   }

@@ -6,7 +6,9 @@ import java.util.Arrays;
 
 /** A CUfunction: a kernel in a context, with the attributes that a program can set. */
 public final class FunctionRef {
-  /** What a thread is said to need; nothing here depends on it. */
+  /**
+   * The number of registers that is reported for a thread; nothing in this device depends on it.
+   */
   public static final int REGISTERS = 32;
 
   private static final int INVALID_CLUSTER_SIZE = 912;
@@ -36,7 +38,7 @@ public final class FunctionRef {
     return kernel;
   }
 
-  /** The module that it was found in. */
+  /** Returns the module or library that the function was found in. */
   public Object module() {
     return module;
   }
@@ -76,7 +78,7 @@ public final class FunctionRef {
     };
   }
 
-  /** Sets an attribute; false if it cannot be set to that. */
+  /** Sets an attribute. Returns false if the attribute cannot have that value. */
   public boolean setAttribute(int number, int value) {
     switch (number) {
       case 8 -> {
@@ -103,7 +105,7 @@ public final class FunctionRef {
     }
   }
 
-  /** The most blocks of a cluster. */
+  /** Returns the largest number of blocks in a cluster. */
   public int largestCluster() {
     return nonPortableClusters
         ? DeviceAttributes.LARGEST_CLUSTER
@@ -111,9 +113,9 @@ public final class FunctionRef {
   }
 
   /**
-   * The shape of the clusters of a launch.
+   * Returns the shape of the clusters of a launch.
    *
-   * @param asked what the launch asks for, or null
+   * @param asked the shape that the launch requests, or null
    */
   public int[] cluster(int[] asked) {
     int[] required = program().launchBounds().cluster();
@@ -129,7 +131,7 @@ public final class FunctionRef {
     return shape;
   }
 
-  /** Blocks that fit a multiprocessor at once. */
+  /** Returns how many blocks a multiprocessor can run at once. */
   public int occupancy(int blockSize, long dynamicShared) {
     if (blockSize > maxThreads()) {
       return 0;

@@ -5,7 +5,7 @@ import graft.remoting.software.exec.KernelOutput;
 import graft.remoting.software.exec.TextureTable;
 import graft.remoting.software.memory.DeviceMemory;
 
-/** One device: its memory, what runs its kernels, and its primary context. */
+/** One device: its memory, the runner of its kernels, and its primary context. */
 public final class Gpu implements AutoCloseable {
   private final int ordinal;
   private final long memoryBytes;
@@ -21,9 +21,9 @@ public final class Gpu implements AutoCloseable {
   private int primaryFlags;
 
   /**
-   * Makes a device; its memory is reserved when it is first needed.
+   * Creates a device. Its memory is reserved when it is first needed.
    *
-   * @param threads cores that a kernel uses at most
+   * @param threads the largest number of cores that a kernel uses
    */
   public Gpu(
       int ordinal,
@@ -60,7 +60,7 @@ public final class Gpu implements AutoCloseable {
     return textures;
   }
 
-  /** Reserved when it is first needed. */
+  /** Returns the memory, which is reserved by the first call. */
   public synchronized DeviceMemory memory() {
     if (memory == null) {
       memory = new DeviceMemory(memoryBytes);
@@ -96,7 +96,9 @@ public final class Gpu implements AutoCloseable {
     return primary;
   }
 
-  /** Returns the context if this was its last release, else null. */
+  /**
+   * Releases the primary context. Returns the context if this was its last reference, else null.
+   */
   public synchronized Context releasePrimary() {
     if (primaryCount == 0) {
       throw new CudaException(201, "the primary context is not retained");
@@ -111,7 +113,8 @@ public final class Gpu implements AutoCloseable {
   }
 
   /**
-   * After a reset the holders keep their count; the context is made anew when it is next retained.
+   * Returns whether the primary context exists. After a reset its holders keep their references,
+   * and the context is created anew when it is next retained.
    */
   public synchronized boolean isPrimaryActive() {
     return primary != null;

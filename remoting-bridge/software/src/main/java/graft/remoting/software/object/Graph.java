@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A CUgraph: nodes and what they depend on. */
+/** A CUgraph: nodes and their dependencies. */
 public final class Graph {
   private final List<GraphNode> nodes = new ArrayList<>();
   private final GraphMemory memory;
@@ -17,7 +17,7 @@ public final class Graph {
     this(new GraphMemory());
   }
 
-  /** A graph that uses another one's memory. */
+  /** Creates a graph that uses another graph's memory. */
   public Graph(GraphMemory memory) {
     this.memory = memory;
   }
@@ -46,7 +46,9 @@ public final class Graph {
     return nodes.stream().filter(n -> n.dependencies().isEmpty()).toList();
   }
 
-  /** Nodes in an order in which each follows what it depends on; null if there is a cycle. */
+  /**
+   * Returns the nodes in an order in which each follows its dependencies; null if there is a cycle.
+   */
   public List<GraphNode> sorted() {
     List<GraphNode> order = new ArrayList<>();
     Set<GraphNode> done = new LinkedHashSet<>();
@@ -64,7 +66,7 @@ public final class Graph {
     return order;
   }
 
-  /** A copy, with the map from old to new nodes. */
+  /** Copies the graph, and returns the map from old to new nodes. */
   public Map<GraphNode, GraphNode> copyInto(Graph copy) {
     Map<GraphNode, GraphNode> made = new IdentityHashMap<>();
     List<GraphNode> order = sorted();

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A CUgraphExec: a graph as it was when it was instantiated. */
+/** A CUgraphExec: a copy of a graph from when it was instantiated. */
 public final class GraphExec {
   private Graph graph;
   private Map<GraphNode, GraphNode> copies;
@@ -30,14 +30,14 @@ public final class GraphExec {
     copies = new IdentityHashMap<>(source.copyInto(graph));
   }
 
-  /** Ends its use of the memory of its graph. */
+  /** Ends the use of the memory of its graph. */
   public synchronized void release() {
     if (graph != null) {
       graph.memory().release();
     }
   }
 
-  /** Whether a graph has the same shape, so that it can take this one's place. */
+  /** Returns whether a graph has the same shape, so that it can replace this one. */
   public synchronized boolean matches(Graph other) {
     if (other.nodes().size() != graph.nodes().size()) {
       return false;
@@ -70,7 +70,7 @@ public final class GraphExec {
     return !disabled.contains(node);
   }
 
-  /** Starts all nodes in a stream; the stream goes on when they have ended. */
+  /** Starts all nodes in a stream; later work of the stream runs after they have finished. */
   public synchronized void launch(Stream stream) {
     Context context = stream.context();
     Task start = context.submit(stream, () -> {}, List.of());

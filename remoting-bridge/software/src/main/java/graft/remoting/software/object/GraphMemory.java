@@ -5,9 +5,10 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * What the allocation nodes of a graph allocate. It lies at one address for the life of the graph
- * and of what was instantiated from it, as CUDA promises. What is freed meanwhile, by a node or by
- * the program, goes with them; what is not stays until the program frees it.
+ * The memory that the allocation nodes of a graph allocate. Its address is the same for the life of
+ * the graph and of the executable graphs instantiated from it, as CUDA promises. Memory that a node
+ * or the program has freed is released with the last of these graphs; other memory stays until the
+ * program frees it.
  */
 public final class GraphMemory {
   private final Set<Long> freed = new HashSet<>();
@@ -20,7 +21,7 @@ public final class GraphMemory {
     return from.allocate(bytes, this);
   }
 
-  /** What frees an allocation in its turn. */
+  /** Returns the task that frees an allocation in graph order. */
   public synchronized Runnable freeLater(long address) {
     if (users == 0) {
       return () -> memory.release(address);
@@ -29,16 +30,16 @@ public final class GraphMemory {
     return () -> {};
   }
 
-  /** A clone of the graph, or an executable one, uses it too. */
+  /** Adds a use, by a clone of the graph or an executable graph. */
   public synchronized GraphMemory share() {
     users++;
     return this;
   }
 
-  /** Ends a use; the last one frees what is to be freed. */
+  /** Ends a use; the last one releases the freed memory. */
   public synchronized void release() {
     if (--users == 0) {
-      freed.forEach(address -> memory.release(address)); // no memory, no addresses
+      freed.forEach(address -> memory.release(address)); // no memory, so no addresses to keep
     }
   }
 }

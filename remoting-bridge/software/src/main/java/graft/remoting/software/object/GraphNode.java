@@ -63,7 +63,7 @@ public final class GraphNode {
     child = value;
   }
 
-  /** Of an allocation or free node: the memory. */
+  /** Returns the memory of an allocation or free node. */
   public long address() {
     return address;
   }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Objects by the handles that programs have for them; a handle is never given twice. */
+/** The objects that programs know by handles; a handle is never reused. */
 public final class Handles {
   private final Map<Long, Object> objects = new ConcurrentHashMap<>();
   private final AtomicLong last = new AtomicLong(0x5000_0000_0000L);
@@ -28,7 +28,7 @@ public final class Handles {
     return type.cast(found);
   }
 
-  /** The object of a handle, or null if it is none of that type. */
+  /** Returns the object of a handle, or null if it is not of that type. */
   public <T> T find(long handle, Class<T> type) {
     Object found = objects.get(handle);
     return type.isInstance(found) ? type.cast(found) : null;
@@ -39,7 +39,7 @@ public final class Handles {
     return objects.values().stream().filter(type::isInstance).map(type::cast).toList();
   }
 
-  /** The handle of an object; it gets one if it has none. */
+  /** Returns the handle of an object, which gets one if it has none. */
   public long handleOf(Object object) {
     for (Map.Entry<Long, Object> e : objects.entrySet()) {
       if (e.getValue() == object) {

@@ -3,7 +3,7 @@ package graft.remoting.software.object;
 import com.sun.jna.Function;
 import com.sun.jna.Pointer;
 
-/** Calls C functions by their address; loads JNA only when a program uses such a function. */
+/** Calls C functions by their address. JNA is loaded only when a program uses such a function. */
 public final class HostCall {
   private HostCall() {}
 

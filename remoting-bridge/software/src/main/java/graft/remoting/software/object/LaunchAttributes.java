@@ -3,10 +3,10 @@ package graft.remoting.software.object;
 import graft.remoting.software.memory.Native;
 
 /**
- * What the attributes of a launch (CUlaunchAttribute) say that matters here.
+ * The attributes of a launch (CUlaunchAttribute) that this device implements.
  *
- * @param cooperative whether its blocks may wait for each other
- * @param cluster the blocks of a cluster along x, y and z, or null if the kernel says
+ * @param cooperative whether the blocks may wait for each other
+ * @param cluster the blocks of a cluster along x, y and z, or null for the kernel's own
  */
 public record LaunchAttributes(boolean cooperative, int[] cluster) {
   public static final LaunchAttributes NONE = new LaunchAttributes(false, null);
@@ -16,7 +16,9 @@ public record LaunchAttributes(boolean cooperative, int[] cluster) {
   private static final int ID_COOPERATIVE = 2;
   private static final int ID_CLUSTER = 4;
 
-  /** Those of a CUlaunchConfig: their address at 40, their number at 48. */
+  /**
+   * Reads the attributes of a CUlaunchConfig: their address is at offset 40, their number at 48.
+   */
   public static LaunchAttributes of(long config) {
     boolean cooperative = false;
     int[] cluster = null;

@@ -6,7 +6,7 @@ import graft.remoting.software.module.LoadedModule;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A CUmodule or CUlibrary: a library is loaded in each context when it is first needed there. */
+/** A CUmodule or CUlibrary. A library is loaded in each context when it is first used there. */
 public final class Library {
   private final CompiledModule compiled;
   private final Context only;
@@ -18,9 +18,9 @@ public final class Library {
   private final Map<String, Kernel> kernels = new ConcurrentHashMap<>();
 
   /**
-   * Makes it.
+   * Creates the object.
    *
-   * @param only the one context of a module, null for a library
+   * @param only the context of a module, null for a library
    */
   public Library(CompiledModule compiled, Context only) {
     this.compiled = compiled;
@@ -76,11 +76,11 @@ public final class Library {
   }
 
   /**
-   * Writes where a variable lies.
+   * Writes the address and size of a variable.
    *
    * @param current the context, for a library
-   * @param address where the variable's address goes, or 0
-   * @param bytes where its size goes, or 0
+   * @param address where the variable's address is written, or 0
+   * @param bytes where its size is written, or 0
    */
   public void writeGlobal(String name, Context current, long address, long bytes) {
     LoadedModule.Global found = in(current).globals().get(name);

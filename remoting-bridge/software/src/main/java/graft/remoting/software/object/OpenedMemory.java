@@ -10,18 +10,18 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Memory of other processes that is mapped here. A handle says which file of which process holds
- * the memory: process, its number there, offset and length, 8 bytes each.
+ * Memory of other processes that is mapped in this one. A handle names the file of a process that
+ * holds the memory: process, descriptor in that process, offset and length, 8 bytes each.
  */
 public final class OpenedMemory implements HandleFiles {
   private static final int HANDLE = 64;
 
-  /** What a handle says. */
+  /** The contents of a handle. */
   public record Place(long process, int file, long offset, long bytes) {}
 
   private record Opened(Place place, int times) {}
 
-  /** A file by the process that made it and its number there. */
+  /** A file by the process that created it and the descriptor in that process. */
   private record Origin(long process, int file) {}
 
   private final Contexts contexts;
@@ -79,7 +79,7 @@ public final class OpenedMemory implements HandleFiles {
     return file;
   }
 
-  /** Maps the memory of a handle, or finds it mapped. */
+  /** Maps the memory of a handle, unless it is mapped already. */
   public synchronized long open(long handle) {
     Place place = read(handle);
     require(place.process() != ProcessHandle.current().pid(), "this process has it already");
@@ -104,7 +104,7 @@ public final class OpenedMemory implements HandleFiles {
     return opened.containsKey(address);
   }
 
-  /** Undoes one {@link #open}; the last one of a place unmaps it. */
+  /** Ends one {@link #open}; the last one of a mapping unmaps it. */
   public synchronized void close(long address) {
     Opened found = opened.get(address);
     require(found != null, "not opened");

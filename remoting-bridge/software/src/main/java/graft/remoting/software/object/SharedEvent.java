@@ -5,11 +5,11 @@ import graft.remoting.software.memory.SharedFile;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What the processes that use an event together know of it: how often it was recorded, and which
- * recording has happened.
+ * The state of an event that several processes share: how often it was recorded, and the last
+ * recording whose work has finished.
  */
 public final class SharedEvent {
-  /** Bytes of memory that it takes. */
+  /** The bytes that the state occupies. */
   public static final int BYTES = 16;
 
   private static final long HAPPENED = 8;
@@ -18,7 +18,7 @@ public final class SharedEvent {
   private final SharedFile file;
   private final long address;
 
-  /** The event that lies in a file. */
+  /** Creates the object for the state in a file. */
   public SharedEvent(SharedFile file) {
     this.file = file;
     this.address = file.map(0, BYTES);
@@ -28,17 +28,17 @@ public final class SharedEvent {
     return file;
   }
 
-  /** The number of one more recording. */
+  /** Adds a recording and returns its number. */
   public long record() {
     return Native.UNSAFE.getAndAddLong(null, address, 1) + 1;
   }
 
-  /** The number of the last recording, 0 if there was none. */
+  /** Returns the number of the last recording, 0 if there was none. */
   public long last() {
     return Native.UNSAFE.getLongVolatile(null, address);
   }
 
-  /** A recording has happened. */
+  /** Notes that the work before a recording has finished. */
   public void happened(long number) {
     long before = Native.UNSAFE.getLongVolatile(null, address + HAPPENED);
     while (before < number

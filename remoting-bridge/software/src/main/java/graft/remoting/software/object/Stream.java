@@ -1,6 +1,6 @@
 package graft.remoting.software.object;
 
-/** A CUstream: its last task, and what it records while it captures. */
+/** A CUstream: its last task, and the graph nodes that it records while it is captured. */
 public final class Stream {
   public static final int NON_BLOCKING = 1;
 
@@ -43,12 +43,15 @@ public final class Stream {
     handle = value;
   }
 
-  /** Whether it and the legacy default stream wait for each other. */
+  /** Returns whether this stream and the legacy default stream wait for each other. */
   public boolean isBlocking() {
     return (flags & NON_BLOCKING) == 0;
   }
 
-  /** Its last task, null if there was none; guarded by the context's order. */
+  /**
+   * Returns the last task, null if there was none; guarded by the context's lock on the order of
+   * tasks.
+   */
   public Task last() {
     return last;
   }

@@ -3,7 +3,7 @@ package graft.remoting.software.object;
 import graft.remoting.device.CudaResult;
 import java.util.List;
 
-/** Streams by their handles, and how work gets into them. */
+/** Streams by their handles, and the queueing of work. */
 public final class Streams {
   /** CU_STREAM_LEGACY. */
   private static final long LEGACY = 1;
@@ -19,7 +19,7 @@ public final class Streams {
     this.contexts = contexts;
   }
 
-  /** The stream of a handle; its context must be without an error. */
+  /** Returns the stream of a handle; its context must have no error. */
   public Stream get(long handle) {
     if (handle == 0 || handle == LEGACY) {
       return contexts.current().legacy();
@@ -32,7 +32,7 @@ public final class Streams {
     return stream;
   }
 
-  /** Adds work to a stream, or a node to the graph that the stream captures. */
+  /** Adds work to a stream, or a node to the graph that the stream is captured into. */
   public Task submit(Stream stream, GraphNode.Type type, Runnable body) {
     Capture capture = stream.capture();
     if (capture == null) {
@@ -49,12 +49,12 @@ public final class Streams {
     return null;
   }
 
-  /** Queues work of a call without a stream that the host does not wait for. */
+  /** Queues the work of a call without a stream, for which the host does not wait. */
   public void runLater(GraphNode.Type type, Runnable body) {
     submit(contexts.current().legacy(), type, body);
   }
 
-  /** Does work of a call that returns when it is done. */
+  /** Does the work of a call that returns when the work has finished. */
   public void runNow(GraphNode.Type type, Runnable body) {
     Stream stream = contexts.current().legacy();
     if (stream.capture() != null) {

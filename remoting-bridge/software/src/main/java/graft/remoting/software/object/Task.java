@@ -28,7 +28,7 @@ public final class Task {
     return task;
   }
 
-  /** Lets it run once all of {@code before} have ended; null elements do not count. */
+  /** Lets the task run once all tasks of {@code before} have ended; null elements are ignored. */
   public void start(Collection<Task> before) {
     for (Task t : before) {
       if (t != null && t.addSuccessor(this)) {
@@ -53,7 +53,7 @@ public final class Task {
     return --missing == 0;
   }
 
-  /** Runs this task and then, on the same thread, those of its successors that became ready. */
+  /** Runs this task and then, on the same thread, the successors that have become ready. */
   private void run() {
     Task next = this;
     while (next != null) {
@@ -88,7 +88,7 @@ public final class Task {
     return done;
   }
 
-  /** When it ended, as {@link System#nanoTime}; only after it has. */
+  /** Returns the {@link System#nanoTime} at which the task ended; valid only after that. */
   public long endNanos() {
     return endNanos;
   }

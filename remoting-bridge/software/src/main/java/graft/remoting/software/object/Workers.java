@@ -5,7 +5,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Threads that run the tasks of streams; they come when needed and go when idle. */
+/** Threads that run the tasks of streams. Threads are started when needed and end when idle. */
 public final class Workers {
   private static final long STACK_BYTES = 64L << 20;
   private static final AtomicInteger NUMBER = new AtomicInteger();

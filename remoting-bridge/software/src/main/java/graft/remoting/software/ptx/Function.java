@@ -10,8 +10,8 @@ import java.util.List;
  * @param returns return parameters (none for a kernel)
  * @param params parameters
  * @param body statements in order; null for a declaration
- * @param launch what the performance directives say
- * @param line where it starts
+ * @param launch the limits from the performance directives
+ * @param line the line on which it starts
  */
 public record Function(
     boolean entry,
@@ -25,10 +25,10 @@ public record Function(
   /**
    * {@code .maxntid}, {@code .reqntid}, {@code .minnctapersm} and {@code .reqnctapercluster}.
    *
-   * @param maxThreads most threads of a block, 0 if not said
-   * @param required the exact block shape (x, y, z), null if not said
-   * @param minBlocks least blocks of a multiprocessor, 0 if not said
-   * @param cluster the blocks of a cluster (x, y, z), null if not said
+   * @param maxThreads the largest number of threads in a block, 0 if not given
+   * @param required the exact block shape (x, y, z), null if not given
+   * @param minBlocks the smallest number of blocks on a multiprocessor, 0 if not given
+   * @param cluster the blocks of a cluster (x, y, z), null if not given
    */
   public record LaunchBounds(int maxThreads, int[] required, int minBlocks, int[] cluster) {}
 }

@@ -1,6 +1,6 @@
 package graft.remoting.software.ptx;
 
-/** PTX that cannot be taken: what is wrong, with the line of the PTX text it is on (from 1). */
+/** Thrown for PTX that the device cannot run, with the line of the PTX text (from 1). */
 public final class PtxException extends RuntimeException {
   private final int line;
   private final boolean unsupported;
@@ -26,7 +26,10 @@ public final class PtxException extends RuntimeException {
     return line;
   }
 
-  /** True if the PTX may be valid but asks for something that the software device has not. */
+  /**
+   * Returns whether the PTX may be valid but needs something that the software device does not
+   * have.
+   */
   public boolean isUnsupported() {
     return unsupported;
   }

@@ -7,10 +7,10 @@ import java.util.Map;
  * A parsed module.
  *
  * @param version {@code .version} as 10 * major + minor
- * @param target the architecture, as {@code sm_75}
+ * @param target the architecture, such as {@code sm_75}
  * @param variables module-level variables in order
  * @param functions kernels and functions by name; a definition replaces its declaration
- * @param aliases {@code .alias} names and what they stand for
+ * @param aliases the names of {@code .alias} and their targets
  * @param scope the module's names
  */
 public record PtxModule(

@@ -80,7 +80,7 @@ public final class PtxParser {
 
   private void version() {
     tokens.take();
-    // 9.0 is one floating-point token, and so is 8.5.
+    // The lexer reads a version such as 9.0 as one floating-point token.
     double number = Double.longBitsToDouble(tokens.take().bits());
     version = (int) Math.round(number * 10);
     if (version <= 0 || version > 1000) {

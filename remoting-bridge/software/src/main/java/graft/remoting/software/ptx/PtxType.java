@@ -32,7 +32,7 @@ public enum PtxType {
   SURFREF(64, Family.OPAQUE),
   SAMPLERREF(64, Family.OPAQUE);
 
-  /** How the bits are read. */
+  /** How the bits are interpreted. */
   public enum Family {
     PREDICATE,
     BITS,

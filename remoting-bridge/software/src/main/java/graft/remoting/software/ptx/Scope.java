@@ -38,8 +38,9 @@ public final class Scope {
   }
 
   /**
-   * What a name means here: a {@link Variable}, a {@link Function}, a {@link Statement.Label}, a
-   * {@link Statement.Prototype} or a {@link Statement.Targets}; null if nothing has that name.
+   * Returns the meaning of a name: a {@link Variable}, a {@link Function}, a {@link
+   * Statement.Label}, a {@link Statement.Prototype} or a {@link Statement.Targets}; null if the
+   * name is not declared.
    */
   public Object find(String name) {
     for (Scope s = this; s != null; s = s.outer) {
@@ -59,7 +60,8 @@ public final class Scope {
     while (digits > 0 && Character.isDigit(name.charAt(digits - 1))) {
       digits--;
     }
-    // %rd12 is number 12 of %rd, and %f1_2 cannot be one; at most nine digits fit an int.
+    // %rd12 is number 12 of %rd, and a name such as %f1_2 is no such number; at most nine digits
+    // fit an int.
     if (digits == name.length() || name.length() - digits > 9) {
       return null;
     }

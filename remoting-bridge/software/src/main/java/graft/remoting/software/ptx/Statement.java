@@ -8,7 +8,7 @@ public sealed interface Statement {
   /** Line of the text, from 1. */
   int line();
 
-  /** A place to branch to; compared by identity, since inner scopes may reuse a name. */
+  /** A target of branches; compared by identity, since inner scopes may reuse a name. */
   final class Label implements Statement {
     private final String name;
     private final int line;
@@ -33,9 +33,9 @@ public sealed interface Statement {
    *
    * @param guard predicate register, or null
    * @param guardNegated whether it runs when the predicate is false
-   * @param opcode first word, as {@code ld}
-   * @param modifiers the dotted words behind it, with their dots, in order
-   * @param operands in order
+   * @param opcode the first word, such as {@code ld}
+   * @param modifiers the dotted words after the opcode, with their dots, in order
+   * @param operands the operands in order
    */
   record Instruction(
       Operand guard,
@@ -60,7 +60,7 @@ public sealed interface Statement {
   /** A variable declared in the body. */
   record Declaration(Variable variable, int line) implements Statement {}
 
-  /** {@code .callprototype}: the shape of a function that is called by address. */
+  /** {@code .callprototype}: the signature of a function that is called by address. */
   record Prototype(List<Variable> returns, List<Variable> params, int line) implements Statement {}
 
   /** {@code .branchtargets} or {@code .calltargets}. */

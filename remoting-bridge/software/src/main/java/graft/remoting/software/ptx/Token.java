@@ -3,12 +3,12 @@ package graft.remoting.software.ptx;
 /**
  * One lexical element.
  *
- * @param kind what it is
+ * @param kind its kind
  * @param text its text: an identifier, a dotted word with its dot, a string without its quotes, or
  *     punctuation
  * @param bits the value of a number: an integer, or the raw bits of a double for a decimal float
  *     and for {@code 0d}, or of a float for {@code 0f}
- * @param line line of the text, from 1
+ * @param line the line of the text, from 1
  */
 record Token(Kind kind, String text, long bits, int line) {
   enum Kind {

@@ -64,7 +64,7 @@ final class TokenStream {
     return take().text();
   }
 
-  /** An integer in the range of an int, as sizes and alignments are. */
+  /** Returns an integer in the range of an int, for sizes and alignments. */
   int size(String what) {
     long value = integer();
     if (value < 0 || value > Integer.MAX_VALUE) {
@@ -80,7 +80,7 @@ final class TokenStream {
     }
   }
 
-  /** Skips to behind the semicolon. */
+  /** Skips to the token after the semicolon. */
   void skipStatement() {
     while (!at(";")) {
       if (atKind(Token.Kind.END)) {

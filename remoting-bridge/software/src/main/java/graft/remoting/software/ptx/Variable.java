@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * A declared variable or register.
  *
- * @param space where it lives
+ * @param space its state space
  * @param type element type
  * @param vector elements of a vector type: 1, 2 or 4
  * @param align alignment in bytes
@@ -14,8 +14,8 @@ import java.util.List;
  *     of unknown length ({@code .extern .shared .b8 s[]})
  * @param initial initial elements in order, empty if there are none
  * @param extern declared {@code .extern}
- * @param scope number of the scope that declared it; tells apart equal names
- * @param line where it is declared
+ * @param scope number of the scope that declared it, which distinguishes equal names
+ * @param line the line of the declaration
  */
 public record Variable(
     Space space,
@@ -35,8 +35,8 @@ public record Variable(
    * @param bits a number's bits in the element type, or the addend to the symbol's address
    * @param symbol name of the variable or function whose address this is, or null
    * @param generic whether the address is {@code generic(symbol)}
-   * @param shift the part of the address that is meant starts at this bit ({@code 0xff00(symbol)}),
-   *     0 for the whole
+   * @param shift the bit at which the selected part of the address starts ({@code 0xff00(symbol)}),
+   *     0 for the whole address
    */
   public record Initial(long bits, String symbol, boolean generic, int shift) {}
 

@@ -35,7 +35,7 @@ final class VariableParser {
     return found;
   }
 
-  /** {@code .space .type name, name...}, up to the semicolon, which is left. */
+  /** {@code .space .type name, name...}, up to the semicolon, which is not consumed. */
   List<Variable> declaration(boolean extern) {
     Head head = head();
     List<Variable> found = new ArrayList<>();
@@ -87,7 +87,10 @@ final class VariableParser {
     return head;
   }
 
-  /** {@code .ptr .global .align 16}: what a kernel's pointer parameter points to. */
+  /**
+   * {@code .ptr .global .align 16}: the attributes of the memory that a kernel's pointer parameter
+   * points to.
+   */
   private void pointerAttribute() {
     if (tokens.atKind(Token.Kind.DOTTED) && Space.of(tokens.peek().text()) != null) {
       tokens.take();
@@ -156,7 +159,7 @@ final class VariableParser {
     return product;
   }
 
-  /** A value, or a list in braces in which short rows are filled up with zeros. */
+  /** Parses a value, or a list in braces in which short rows are padded with zeros. */
   private void initialValue(Head head, List<Long> dimensions, int depth, List<Initial> into) {
     if (depth > 16) {
       throw PtxException.invalid(tokens.line(), "initializer nested too deeply");

@@ -22,11 +22,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The class that a kernel becomes, and what it computes. */
+/** The class that a kernel is compiled to, and its results. */
 final class KernelCompilerTest {
   private static final String HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n";
 
-  /** A kernel whose thread {@code %t} stores %r0 at {@code [%o]}, its place in the output. */
+  /** A kernel whose thread {@code %t} stores %r0 at {@code [%o]}, its position in the output. */
   private static String kernel(String body) {
     return ".visible .entry k(.param .u64 out, .param .u64 in) {\n"
         + ".reg .pred %p<4>; .reg .b32 %r<8>, %t; .reg .b64 %l<8>, %o, %in; .reg .f32 %f<4>;"
@@ -114,7 +114,10 @@ final class KernelCompilerTest {
     assertThat(regions(compile(kernel("ld.global.u32 %r0, [%in];")))).isEqualTo(1);
   }
 
-  /** Registers of every kind live on while others of the block arrive at the barrier. */
+  /**
+   * Registers of every kind keep their values while other threads of the block arrive at the
+   * barrier.
+   */
   @Test
   void loopsGoOnAfterABarrierWithTheirRegisters() {
     String body =
@@ -188,7 +191,7 @@ final class KernelCompilerTest {
     assertThat(run(function(1) + kernel(CALL), 6)).containsExactly(0, 1, 3, 6, 10, 15);
   }
 
-  /** It can be neither split, as a kernel can, nor put in place of its call. */
+  /** Such a function can neither be divided, as a kernel can, nor inlined. */
   @Test
   void aFunctionTooLongForAMethodIsRefused() {
     assertThatThrownBy(() -> compile("\n" + function(20_000) + kernel(CALL)))

@@ -9,9 +9,9 @@ import graft.remoting.server.session.memory.KnownNumbers;
 import graft.remoting.server.session.memory.ShadowMappings;
 
 /**
- * The checks of what a record names, which the generated {@link Dispatcher} makes before it calls:
- * by the meaning that the API's description gives each address. One that fails makes the call fail
- * with CUDA_ERROR_INVALID_VALUE, as a bad pointer does.
+ * The checks of the addresses in a record, by the meaning that {@code driver.api} gives each
+ * address. The generated {@link Dispatcher} runs the checks before it calls the device. A call
+ * whose check fails returns CUDA_ERROR_INVALID_VALUE, as CUDA does for a bad pointer.
  */
 public final class AddressChecks {
   private final AddressSpace space;
@@ -25,7 +25,7 @@ public final class AddressChecks {
     this.handles = handles;
   }
 
-  /** The call whose record is checked from now on. */
+  /** Sets the call whose record is checked from now on. */
   void begin(Call current) {
     call = current;
   }
@@ -36,67 +36,73 @@ public final class AddressChecks {
     }
   }
 
-  /** The record says what it must not. */
+  /** Fails the call for what its record contains. */
   void refuse() {
     call.fail(CudaResult.INVALID_VALUE);
   }
 
-  /** What is not NULL, or has no elements. */
+  /** Checks that a parameter is not NULL, or that it has no elements. */
   void given(boolean there, long elements) {
     require(there || elements == 0);
   }
 
-  /** Memory of the session, the device's or what stands for the client's. */
+  /**
+   * Checks that a range is memory of the session: the device's, or host memory that stands for the
+   * client's.
+   */
   void memory(long address, long bytes) {
     require(space.holds(address, bytes));
   }
 
-  /** Memory of this process that stands for the client's. */
+  /** Checks that a range is memory of this process that stands for the client's. */
   void host(long address, long bytes) {
     require(space.holdsHost(address, bytes));
   }
 
-  /** Where such memory may come to lie. */
+  /** Checks that a range is where shadow mappings may lie. */
   void mapping(long address, long bytes) {
     require(ShadowMappings.mayLie(address, bytes));
   }
 
-  /** The start of an allocation, or NULL. */
+  /** Checks that an address is the start of an allocation, or NULL. */
   void base(long address) {
     require(space.starts(address));
   }
 
-  /** Addresses that the session has reserved. */
+  /** Checks that a range lies within addresses that the session has reserved. */
   void reserved(long address, long bytes) {
     require(space.holdsReserved(address, bytes));
   }
 
-  /** Memory of the session, or addresses that it has reserved. */
+  /**
+   * Checks that a range is memory of the session, or lies within addresses that the session has
+   * reserved.
+   */
   void place(long address, long bytes) {
     require(space.holdsReserved(address, bytes) || space.holds(address, bytes));
   }
 
-  /** A number that the driver gave. */
+  /** Checks that the driver gave a number to this session. */
   void number(KnownNumbers.Kind kind, long number) {
     require(numbers.has(kind, number));
   }
 
-  /** One side of CUDA_MEMCPY3D. */
+  /** Checks one side of CUDA_MEMCPY3D. */
   void side(long side, long extent, boolean packed) {
     require(CopySide.check(space, side, extent, packed));
   }
 
-  /** A list whose elements are all there. */
+  /** Checks that a list has a whole number of elements. */
   void whole(long bytes, int element) {
     require(bytes % element == 0);
   }
 
-  /** Makes a pointer in a structure 0. */
+  /** Sets a pointer in a structure to 0. */
   void zero(long at) {
     Memory.putLong(at, 0);
   }
 
-  /** Puts the device's event where a structure has its id. */
+  /** Replaces the id of an event in a structure with the device's event. */
   void event(long at) {
     long event = handles.find(HandleKind.EVENT, Memory.getLong(at));
     Memory.putLong(at, event);
@@ -105,12 +111,12 @@ public final class AddressChecks {
     }
   }
 
-  /** 8 bytes of a structure; none if it is not there. */
+  /** Returns 8 bytes of a structure, or 0 if the structure is NULL. */
   static long number(long structure, int offset) {
     return structure == 0 ? 0 : Memory.getLong(structure + offset);
   }
 
-  /** 4 bytes of a structure, unsigned; none if it is not there. */
+  /** Returns 4 bytes of a structure, unsigned, or 0 if the structure is NULL. */
   static long unsigned(long structure, int offset) {
     return structure == 0 ? 0 : Integer.toUnsignedLong(Memory.getInt(structure + offset));
   }

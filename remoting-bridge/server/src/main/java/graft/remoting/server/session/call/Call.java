@@ -9,11 +9,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * The record that a session executes now, and the reply under construction. One object, used again
- * for each record.
+ * The record that a session is executing, and the reply under construction. One object serves all
+ * records of a session.
  */
 public final class Call {
-  /** A result that says: the reply comes later, from another thread. */
+  /** A result which says that another thread sends the reply later. */
   public static final int DEFERRED = Integer.MIN_VALUE;
 
   private static final int WANTS_REPLY = 1;
@@ -38,8 +38,8 @@ public final class Call {
   }
 
   /**
-   * Begins with a record. It is copied: the channel may use its place again as soon as the call
-   * reads bulk data or looks whether more has come.
+   * Begins a call with its record. The record is copied, because the channel may overwrite it as
+   * soon as the call reads bulk data or looks for the next record.
    */
   public void begin(long address) {
     Memory.copy(address, record, Memory.getInt(address));
@@ -55,12 +55,12 @@ public final class Call {
     return function;
   }
 
-  /** What the reply carries, so that the client knows which call it answers. */
+  /** Returns the slot of the client that the reply belongs to. */
   public int slot() {
     return Memory.getInt(record + 8);
   }
 
-  /** The client's id of the context that is current to the caller, 0 for none. */
+  /** Returns the client's id of the context that is current to the caller, 0 for none. */
   public long contextId() {
     return Integer.toUnsignedLong(Memory.getInt(record + 12));
   }
@@ -73,38 +73,38 @@ public final class Call {
     return (flags & HAS_BULK) != 0;
   }
 
-  /** Whether the bulk data comes on further connections. */
+  /** Returns whether the bulk data comes on data connections. */
   public boolean onDataConnections() {
     return (flags & ON_DATA_CONNECTIONS) != 0;
   }
 
-  /** Address of the first parameter. */
+  /** Returns the address of the first parameter. */
   long parameters() {
     return record + Channel.RECORD_HEADER;
   }
 
-  /** Address behind the last parameter. */
+  /** Returns the address behind the last parameter. */
   long end() {
     return record + Memory.getInt(record);
   }
 
-  /** Notes that the call cannot be made; the first reason counts. */
+  /** Notes that the call cannot be made. The first reason counts. */
   public void fail(int result) {
     if (failure == CudaResult.SUCCESS) {
       failure = result;
     }
   }
 
-  /** Why the call cannot be made, SUCCESS if it can. */
+  /** Returns why the call cannot be made, or SUCCESS if it can. */
   public int failure() {
     return failure;
   }
 
   /**
-   * Names the length of the bulk data that follows the record; whatever the call leaves of it is
-   * dropped.
+   * Sets the length of the bulk data that follows the record. Bulk data that the call does not read
+   * is dropped.
    *
-   * @throws ProtocolException when the client announced none, or a length that cannot be
+   * @throws ProtocolException if the client announced no bulk data, or the length is impossible
    */
   public void bulk(long bytes) {
     if (bytes < 0 || (bytes > 0) != hasBulk()) {
@@ -114,20 +114,21 @@ public final class Call {
               + Long.toUnsignedString(bytes)
               + " bytes of bulk data, "
               + (hasBulk() ? "" : "not ")
-              + "announced in its header");
+              + "which its header announces");
     }
     bulkLeft = bytes;
     bulkNamed = true;
   }
 
-  /** Reads the next {@code bytes} of the bulk data. */
+  /** Reads the next {@code bytes} bytes of the bulk data. */
   public void readBulk(long address, long bytes) {
     if (bytes > bulkLeft) {
-      throw new IllegalStateException("the server reads more bulk data than there is");
+      throw new IllegalStateException("the call reads more bulk data than was sent");
     }
     if (onDataConnections()) {
       if (bytes != bulkLeft) {
-        throw new IllegalStateException("bulk data on connections is received as a whole");
+        throw new IllegalStateException(
+            "bulk data on data connections can only be received as a whole");
       }
       receiveBulk(Destination.memory(address));
       return;
@@ -140,15 +141,15 @@ public final class Call {
     }
   }
 
-  /** Receives all of the bulk data that comes on connections. */
+  /** Receives all of the bulk data that comes on data connections. */
   void receiveBulk(Destination destination) {
     beginBulk(destination);
     awaitBulk();
   }
 
   /**
-   * Begins to receive all of the bulk data that comes on connections; {@link #awaitBulk} of a later
-   * call waits for it.
+   * Begins to receive all of the bulk data that comes on data connections; {@link #awaitBulk} of a
+   * later call waits for its end.
    */
   public void beginBulk(Destination destination) {
     long bytes = bulkLeft;
@@ -160,7 +161,7 @@ public final class Call {
     }
   }
 
-  /** Waits for the bulk data of the calls before. */
+  /** Waits for the bulk data of earlier calls. */
   public void awaitBulk() {
     try {
       channel.dataConnections().incoming().await();
@@ -169,34 +170,38 @@ public final class Call {
     }
   }
 
-  /** Settles the bulk data of the calls before as it comes, until there is another record. */
+  /** Completes the bulk data of earlier calls as it arrives, until another record arrives. */
   public void attendBulk() throws IOException {
     channel.dataConnections().incoming().attend(channel::hasRecord);
   }
 
-  /** Whether bulk data of the calls before is not where it belongs until it is settled. */
+  /** Returns whether bulk data of earlier calls still has to be copied to its destination. */
   public boolean hasBulkToSettle() {
     return channel.dataConnections().incoming().isToSettle();
   }
 
-  /** How many bytes come behind the last that go straight to that memory; -1 if none do. */
+  /**
+   * Returns the number of bytes, behind those sent last, that are received directly into that
+   * memory; -1 if none are.
+   */
   public long bulkBehind(long address, long bytes) {
     return channel.dataConnections().incoming().behind(address, bytes);
   }
 
-  /** Whether each connection for bulk data has several chunks on their way at once. */
+  /** Returns whether several chunks are in flight on each data connection at once. */
   public boolean hasSeveralAtOnce() {
     return channel.dataConnections().receiveSeveral();
   }
 
-  /** Drops what is left of the bulk data, so that the stream stays in step. */
+  /** Drops the rest of the bulk data, so that the next record is found behind it. */
   public void dropBulk() throws IOException {
     if (hasBulk() && !bulkNamed) {
       throw new ProtocolException(
-          "bulk data behind " + Dispatcher.name(function) + ", which takes none");
+          "bulk data follows " + Dispatcher.name(function) + ", which takes none");
     }
     if (onDataConnections() && !hasBulk()) {
-      throw new ProtocolException(Dispatcher.name(function) + " with no bulk data on connections");
+      throw new ProtocolException(
+          Dispatcher.name(function) + " announces bulk data on data connections and has none");
     }
     if (bulkLeft > 0 && onDataConnections()) {
       receiveBulk(Destination.nowhere());
@@ -207,9 +212,9 @@ public final class Call {
   }
 
   /**
-   * Zeroed room for a result in the reply, padded to 8 bytes.
+   * Returns zeroed memory for a result in the reply, padded to 8 bytes.
    *
-   * @throws ProtocolException when the reply would be too large
+   * @throws ProtocolException if the reply would be too large
    */
   long result(long bytes) {
     if (bytes < 0 || bytes > replyEnd - replyCursor) {
@@ -226,19 +231,19 @@ public final class Call {
     return address;
   }
 
-  /** Drops the results that were laid out. */
+  /** Drops the results in the reply. */
   public void clearResults() {
     replyCursor = reply + Channel.ANSWER_HEADER;
   }
 
-  /** Sends the reply with the results that were laid out. */
+  /** Sends the reply with its results. */
   public void reply(int result) throws IOException {
     int size = (int) (replyCursor - reply);
     header(reply, size, 0, slot(), result);
     channel.send(reply, size);
   }
 
-  /** Writes the header of an answer. */
+  /** Writes the header of a reply. */
   public static void header(long address, int size, int kind, int slot, int result) {
     Memory.putInt(address, size);
     Memory.putInt(address + 4, kind);

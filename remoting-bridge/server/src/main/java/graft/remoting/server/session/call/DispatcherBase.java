@@ -8,9 +8,9 @@ import graft.remoting.server.connection.Channel;
 import graft.remoting.server.protocol.ProtocolException;
 
 /**
- * What the generated {@link Dispatcher} stands on: a cursor over the record, checked at every step,
- * and the results' place in the reply. Addresses into the record go to the device as they are:
- * nothing is copied.
+ * The hand-written part of the generated {@link Dispatcher}: a cursor over the record, which checks
+ * every step, and the memory for results in the reply. The device gets addresses of the record
+ * itself; parameters are not copied.
  */
 abstract class DispatcherBase {
   private static final int SCRATCH = 4096;
@@ -20,7 +20,7 @@ abstract class DispatcherBase {
   final SessionCalls session;
   final AddressChecks checks;
 
-  /** Bytes of the block that {@link #block} returned last. */
+  /** The length of the block that {@link #block} returned last. */
   long blockBytes;
 
   private final long scratch = Memory.allocate(SCRATCH);
@@ -37,7 +37,10 @@ abstract class DispatcherBase {
     this.checks = checks;
   }
 
-  /** Executes one function; its CUresult, or {@link Call#DEFERRED}. Generated. */
+  /**
+   * Executes one function and returns its CUresult or {@link Call#DEFERRED}. The generator writes
+   * this method.
+   */
   abstract int execute(int function, Call current);
 
   /** Executes a record. */
@@ -50,7 +53,7 @@ abstract class DispatcherBase {
     return execute(current.function(), current);
   }
 
-  /** The next 8 bytes of the request. */
+  /** Returns the next 8 bytes of the request. */
   final long next() {
     if (end - cursor < Long.BYTES) {
       throw new ProtocolException("the record of " + name() + " is too short");
@@ -60,21 +63,23 @@ abstract class DispatcherBase {
     return value;
   }
 
-  /** The number of a function of the API's description. */
+  /** Returns the number of a function in the API's description. */
   public static int number(String function) {
     for (int i = 0; i < Dispatcher.FUNCTIONS; i++) {
       if (Dispatcher.name(i).equals(function)) {
         return i;
       }
     }
-    throw new IllegalStateException("no function " + function);
+    throw new IllegalStateException("driver.api has no function " + function);
   }
 
   private String name() {
     return Dispatcher.name(call.function());
   }
 
-  /** The address of the next block, 0 for NULL; its length is in {@link #blockBytes}. */
+  /**
+   * Returns the address of the next block, 0 for NULL, and sets {@link #blockBytes} to its length.
+   */
   final long block() {
     long bytes = next();
     if (bytes < 0 || bytes > end - cursor) {
@@ -93,18 +98,17 @@ abstract class DispatcherBase {
     return address;
   }
 
-  /** The address of a text that ends with a zero byte, 0 for NULL. */
+  /** Returns the address of a string that ends with a zero byte, 0 for NULL. */
   final long text() {
     long address = block();
     if (address != 0 && Memory.getByte(address + blockBytes - 1) != 0) {
-      throw new ProtocolException(name() + " has a text without an end");
+      throw new ProtocolException(name() + " has a string that does not end with a zero byte");
     }
     return address;
   }
 
   /**
-   * The bytes of {@code count} elements; more than fit into a record are none that a client may ask
-   * for.
+   * Returns the bytes of {@code count} elements. More bytes than fit into a record end the session.
    */
   final long times(long count, int size) {
     if (count < 0 || count > Channel.MAX_RECORD / size) {
@@ -114,7 +118,7 @@ abstract class DispatcherBase {
     return count * size;
   }
 
-  /** Checks that a block is NULL or of the length that its count says. */
+  /** Checks that a block is NULL or has the length that its count says. */
   final void expect(String parameter, long bytes, long expected) {
     if (bytes != 0 && bytes != expected) {
       throw new ProtocolException(
@@ -122,7 +126,7 @@ abstract class DispatcherBase {
     }
   }
 
-  /** The device's handle of an id; an id that names nothing makes the call fail. */
+  /** Returns the device's handle for an id. An unknown id fails the call. */
   final long handle(HandleKind kind, long id) {
     if (id == 0) {
       if (kind == HandleKind.STREAM) {
@@ -139,7 +143,7 @@ abstract class DispatcherBase {
     return handle;
   }
 
-  /** Puts the device's handles in place of the ids in a block. */
+  /** Replaces the ids in a block with the device's handles. */
   final void resolve(HandleKind kind, long address, long bytes) {
     if ((bytes & Long.BYTES - 1) != 0) {
       throw new ProtocolException("a list of handles of " + bytes + " bytes in " + name());
@@ -149,28 +153,31 @@ abstract class DispatcherBase {
     }
   }
 
-  /** Zeroed memory for the time of this call. */
+  /** Returns zeroed memory that is valid during this call. */
   final long scratch(int bytes) {
     long address = scratchCursor;
     scratchCursor += bytes + 7 & ~7L;
     if (scratchCursor > scratch + SCRATCH) {
-      throw new IllegalStateException("a function with more results than there is room for");
+      throw new IllegalStateException(
+          "the results of the function do not fit into the scratch memory");
     }
     Memory.fill(address, bytes, (byte) 0);
     return address;
   }
 
-  /** What a function wrote to scratch memory. */
+  /** Returns the value that a function wrote to scratch memory. */
   final long peek(long address) {
     return Memory.getLong(address);
   }
 
-  /** Zeroed room for a result in the reply, 0 if the client does not want it. */
+  /**
+   * Returns zeroed memory for a result in the reply, or 0 if the client does not want that result.
+   */
   final long result(boolean wanted, long bytes) {
     return wanted ? call.result(bytes) : 0;
   }
 
-  /** Puts ids in place of the handles that a function wrote to the reply. */
+  /** Replaces the handles that a function wrote to the reply with ids. */
   final void intern(HandleKind kind, long address, long count, int result) {
     for (long i = 0; address != 0 && i < count; i++) {
       long at = address + i * Long.BYTES;
@@ -180,8 +187,8 @@ abstract class DispatcherBase {
   }
 
   /**
-   * The request must end here; a call that names what is not there ends here too, unless bulk data
-   * follows.
+   * Checks that the request ends here. A call that names an unknown object also ends here, unless
+   * bulk data follows.
    */
   final void endOfRequest() {
     if (cursor != end) {

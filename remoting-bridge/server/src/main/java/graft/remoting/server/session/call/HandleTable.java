@@ -3,12 +3,12 @@ package graft.remoting.server.session.call;
 import java.util.Arrays;
 
 /**
- * The server's handles of one kind of object by the ids that the client knows them by. Ids come
- * from outside and count up for as long as a program runs, so this is a hash table of the living
- * ones (open addressing, linear probing). Not thread-safe: the session's executor has it.
+ * Maps the client's ids of one kind of object to the driver's handles. Clients choose the ids, and
+ * a program counts them up for as long as it runs, so this is a hash table of the live ids with
+ * open addressing and linear probing. Not thread-safe: only the session's executor uses it.
  */
 final class HandleTable {
-  /** The most objects of one kind that a session may have. */
+  /** The largest number of objects of one kind that a session may have. */
   static final int LIMIT = 1 << 22;
 
   private static final int SMALLEST = 64;
@@ -17,12 +17,12 @@ final class HandleTable {
   private long[] handles = new long[SMALLEST];
   private int size;
 
-  /** The handle of {@code id}, 0 when there is none. */
+  /** Returns the handle of {@code id}, or 0 if there is none. */
   long find(int id) {
     return id == 0 ? 0 : handles[slot(id)];
   }
 
-  /** Where {@code id} is, or else the free slot where it would be. */
+  /** Returns the slot of {@code id}, or the free slot where it would be entered. */
   private int slot(int id) {
     int mask = ids.length - 1;
     int slot = id & mask;
@@ -33,9 +33,9 @@ final class HandleTable {
   }
 
   /**
-   * Enters a handle, not 0, under an id, not 0.
+   * Enters a handle under an id; neither may be 0.
    *
-   * @return false when the id is taken or there are too many objects
+   * @return false if the id is taken or there are too many objects
    */
   boolean put(int id, long handle) {
     if (id == 0 || handle == 0 || size >= LIMIT || find(id) != 0) {
@@ -65,7 +65,7 @@ final class HandleTable {
     }
   }
 
-  /** Takes a handle out; it, or 0 when there is none. */
+  /** Removes an id and returns its handle, or 0 if there is none. */
   long remove(int id) {
     int hole = id == 0 ? -1 : slot(id);
     if (hole < 0 || handles[hole] == 0) {
@@ -73,7 +73,7 @@ final class HandleTable {
     }
     long handle = handles[hole];
     size--;
-    // Close the gap, so that nothing behind it becomes unreachable (Knuth 6.4, algorithm R).
+    // Closes the gap, so that the entries behind it stay reachable (Knuth 6.4, algorithm R).
     int mask = ids.length - 1;
     int slot = hole;
     while (true) {
@@ -92,7 +92,7 @@ final class HandleTable {
     }
   }
 
-  /** The handles there are, in no order. */
+  /** Returns all handles, in no particular order. */
   long[] all() {
     return Arrays.stream(handles).filter(handle -> handle != 0).toArray();
   }

@@ -7,9 +7,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A session's objects, by kind and id. The client makes ids from 1 up; the server makes ids with
- * bit 31 set for objects that it found (a captured graph, a device's default pool), the same id for
- * the same object as long as it lives.
+ * A session's objects, by kind and id. The client chooses ids from 1 up. For objects that the
+ * server finds (a captured graph, a device's default pool) the server chooses ids with bit 31 set,
+ * and keeps one id for an object as long as the object lives.
  */
 public final class HandleTables {
   private static final long LARGEST_ID = 0xFFFFFFFFL;
@@ -19,7 +19,7 @@ public final class HandleTables {
   private final UsedStreams usedStreams = new UsedStreams();
   private int lastServerId;
 
-  /** The objects of one kind, and the way back from their handles. */
+  /** The objects of one kind, and the ids of their handles. */
   private record Objects(HandleTable table, Map<Long, Integer> known) {}
 
   public HandleTables() {
@@ -29,25 +29,25 @@ public final class HandleTables {
   }
 
   /**
-   * Streams and events come and go often and are never found by the server: their ids need no way
-   * back.
+   * Returns whether the server may find objects of this kind. It never finds streams and events,
+   * which come and go often, so no map from their handles to ids is kept.
    */
   private static boolean isFound(HandleKind kind) {
     return kind != HandleKind.STREAM && kind != HandleKind.EVENT;
   }
 
-  /** The handle of an id, 0 when there is none. */
+  /** Returns the handle of an id, or 0 if there is none. */
   public long find(HandleKind kind, long id) {
     return id < 0 || id > LARGEST_ID ? 0 : kinds.get(kind).table().find((int) id);
   }
 
   /**
-   * Enters an object that a call has made under the client's id.
+   * Enters an object that a call has created under the client's id.
    *
-   * @throws RefusedCallException when the client may not use that id
+   * @throws RefusedCallException if the client may not use that id
    */
   void put(HandleKind kind, long id, long handle) {
-    // A handle of 0 is an object that the device has none of its own for; the id then finds
+    // A handle of 0 stands for an object that needs none of the device's. The id then finds
     // nothing, like NULL.
     if (id <= 0 || id >= -(long) SERVER_ID || !kinds.get(kind).table().put((int) id, handle)) {
       throw new RefusedCallException(CudaResult.INVALID_HANDLE);
@@ -57,7 +57,7 @@ public final class HandleTables {
     }
   }
 
-  /** Forgets an object. */
+  /** Removes an object by its id. */
   void remove(HandleKind kind, long id) {
     if (id > 0 && id <= LARGEST_ID) {
       long handle = kinds.get(kind).table().remove((int) id);
@@ -69,7 +69,7 @@ public final class HandleTables {
     }
   }
 
-  /** Forgets an object by its handle. */
+  /** Removes an object by its handle. */
   public void forget(HandleKind kind, long handle) {
     Integer id = kinds.get(kind).known().remove(handle);
     if (id != null) {
@@ -77,12 +77,15 @@ public final class HandleTables {
     }
   }
 
-  /** The streams that the client has named since the last time that all work was over. */
+  /** Returns the streams that the client has named since all work was last known to be finished. */
   public UsedStreams usedStreams() {
     return usedStreams;
   }
 
-  /** The id of an object that the server found; a new one, if the client does not know it yet. */
+  /**
+   * Returns the id of an object that the server found, and chooses one if the object is new to the
+   * client.
+   */
   long intern(HandleKind kind, long handle) {
     if (handle == 0) {
       return 0;
@@ -98,7 +101,7 @@ public final class HandleTables {
     return Integer.toUnsignedLong(id);
   }
 
-  /** The handles of a kind, in no order. */
+  /** Returns all handles of a kind, in no particular order. */
   long[] all(HandleKind kind) {
     return kinds.get(kind).table().all();
   }

@@ -1,8 +1,9 @@
 package graft.remoting.server.session.call;
 
 /**
- * A call that does not get to the device, because of what the client named: the answer is a
- * CUresult. Carries no stack, since a program may do it often and it is no fault of ours.
+ * Ends a call before it gets to the device, because of what its record names. The client gets a
+ * CUresult. The exception carries no stack trace: a program may cause it often, and it is no fault
+ * of the server.
  */
 public final class RefusedCallException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -13,7 +14,7 @@ public final class RefusedCallException extends RuntimeException {
     this.result = result;
   }
 
-  /** The CUresult. */
+  /** Returns the CUresult. */
   public int result() {
     return result;
   }

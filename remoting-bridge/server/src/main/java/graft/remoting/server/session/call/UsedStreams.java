@@ -1,8 +1,9 @@
 package graft.remoting.server.session.call;
 
 /**
- * The streams that were named since they were last known to be idle, so that waiting for a context
- * need ask only those. A few are kept; if there are more, the answer is that it is not known.
+ * The streams that a client has named since they were last known to be idle, so that a wait for a
+ * context need query only these. A few streams are kept; beyond those the set only says that there
+ * are more.
  */
 public final class UsedStreams {
   private static final int CAPACITY = 16;
@@ -13,7 +14,7 @@ public final class UsedStreams {
   private boolean removed;
   private long last = -1;
 
-  /** A stream is named; 0 is the legacy default stream. */
+  /** Adds a stream; 0 is the legacy default stream. */
   public void add(long stream) {
     if (stream == last) {
       return;
@@ -31,7 +32,10 @@ public final class UsedStreams {
     }
   }
 
-  /** A stream is no more: it must not be asked, though its last work may still run. */
+  /**
+   * Removes a stream that was destroyed. It must not be queried, although its last work may still
+   * run.
+   */
   public void remove(long stream) {
     for (int i = 0; i < size; i++) {
       if (streams[i] == stream) {
@@ -43,7 +47,7 @@ public final class UsedStreams {
     last = -1;
   }
 
-  /** All work is over. */
+  /** Removes all streams, because all work has finished. */
   public void clear() {
     size = 0;
     tooMany = false;
@@ -51,12 +55,12 @@ public final class UsedStreams {
     last = -1;
   }
 
-  /** Whether there were more than are kept. */
+  /** Returns whether more streams were named than are kept. */
   public boolean tooMany() {
     return tooMany;
   }
 
-  /** Whether work may be left on a stream that is not kept. */
+  /** Returns whether a stream that is not kept may have work. */
   public boolean mayHaveMore() {
     return tooMany || removed;
   }

@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.function.IntSupplier;
 import java.util.function.LongConsumer;
 
-/** Modules, libraries, and the functions and kernels in them. */
+/** The calls on modules and libraries, and on their functions and kernels. */
 public final class CodeCalls implements SessionCalls.Code {
-  /** The largest image; more is no program but a mistake. */
+  /** The largest image that is accepted. */
   private static final long MAX_IMAGE = 2L << 30;
 
   private static final int MAX_NAME = 1 << 16;
@@ -32,14 +32,14 @@ public final class CodeCalls implements SessionCalls.Code {
   }
 
   /**
-   * Reads the image that follows the record, calls, and frees it: the driver has a copy of its own
-   * then.
+   * Reads the image that follows the record, passes it to the driver, and frees it: the driver
+   * keeps a copy of its own.
    */
   static int withImage(Call call, long bytes, ImageUser user) {
     return withImage(call, bytes, user, Memory::free);
   }
 
-  /** The same for memory that goes to {@code end} instead. */
+  /** As above, but passes the memory to {@code end} instead of freeing it. */
   private static int withImage(Call call, long bytes, ImageUser user, LongConsumer end) {
     call.bulk(bytes);
     if (call.failure() != CudaResult.SUCCESS) {
@@ -48,7 +48,7 @@ public final class CodeCalls implements SessionCalls.Code {
     if (bytes == 0 || bytes > MAX_IMAGE) {
       return CudaResult.INVALID_IMAGE;
     }
-    // A zero behind it, should it be text.
+    // The image is followed by a zero byte, in case it is PTX text.
     long image = Memory.allocate(bytes + 8);
     try {
       Memory.putLong(image + bytes, 0);
@@ -59,7 +59,7 @@ public final class CodeCalls implements SessionCalls.Code {
     }
   }
 
-  /** Code to load, which may be several fat binaries that are to be linked. */
+  /** Loads code, which may be several fat binaries that are to be linked. */
   private int use(long image, long bytes, ImageUser user) {
     if (bytes < 8 || Memory.getInt(image) != FatbinWrapper.MAGIC) {
       printing.loaded(image, bytes);
@@ -71,7 +71,7 @@ public final class CodeCalls implements SessionCalls.Code {
     }
   }
 
-  /** Uses code that follows the record, and keeps it. */
+  /** Loads the code that follows the record, and keeps it for later sessions. */
   private int withCode(Call call, long bytes, ImageUser user) {
     return withImage(
         call, bytes, image -> use(image, bytes, user), image -> kept.take(image, bytes));
@@ -173,7 +173,7 @@ public final class CodeCalls implements SessionCalls.Code {
     return result;
   }
 
-  /** A managed variable, which this process can read as the device can. */
+  /** Returns a managed variable, which this process can read like the device. */
   @Override
   public int graftLibraryGetManaged(
       Call call, long library, long name, long address, long bytes, long contents, int capacity) {
@@ -189,8 +189,8 @@ public final class CodeCalls implements SessionCalls.Code {
   }
 
   /**
-   * Asks in the primary context if none is current: a program whose first call is a launch has its
-   * runtime ask about the code before it makes a context.
+   * Runs a query in the primary context if no context is current: if a program's first call is a
+   * launch, its CUDA runtime asks about the code before it creates a context.
    */
   private int inContext(IntSupplier question) {
     try (Scratch context = new Scratch(8)) {
@@ -210,7 +210,7 @@ public final class CodeCalls implements SessionCalls.Code {
     }
   }
 
-  /** All functions of a module, as far as there is room. */
+  /** Lists the functions of a module, up to the capacity. */
   @Override
   public int graftModuleEnumerate(Call call, long module, long list, int capacity, long count) {
     if (count == 0 || list == 0) {
@@ -223,7 +223,10 @@ public final class CodeCalls implements SessionCalls.Code {
         : result;
   }
 
-  /** Where each parameter lies: the client packs them for a launch. */
+  /**
+   * Returns the offset and size of each parameter, by which the client packs the parameters of a
+   * launch.
+   */
   @Override
   public int graftFunctionLayout(Call call, long function, long count, long layout, int capacity) {
     return layout(function, count, layout, capacity);
@@ -264,14 +267,14 @@ public final class CodeCalls implements SessionCalls.Code {
     }
   }
 
-  /** Whether it is a kernel of a library, not a function of a module. */
+  /** Returns whether the handle is a kernel of a library rather than a function of a module. */
   public boolean isKernel(long function) {
     return kernels.contains(function);
   }
 
   /**
-   * Packs a kernel's parameters as its layout says, from the driver's pointers to them or from its
-   * own packed buffer.
+   * Packs a kernel's parameters by its layout, either from the driver's pointers to them or from
+   * the driver's packed buffer.
    */
   public int pack(long function, long pointers, long extra, long data, int capacity, long bytes) {
     if (data == 0) {

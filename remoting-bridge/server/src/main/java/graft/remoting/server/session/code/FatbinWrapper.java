@@ -3,11 +3,11 @@ package graft.remoting.server.session.code;
 import graft.remoting.device.Memory;
 
 /**
- * Several fat binaries that the driver is to link, as nvcc's {@code -rdc=true} leaves them: what
- * the driver takes for it is {@code __fatBinC_Wrapper_t} of version 2 (fatbinary_section.h), which
- * points to the linked one and to the others.
+ * Several fat binaries that the driver is to link, as nvcc {@code -rdc=true} produces them. The
+ * driver expects {@code __fatBinC_Wrapper_t} of version 2 (fatbinary_section.h), which points to
+ * the linked binary and to the others.
  *
- * <p>On the wire: u32 magic, u32 count, u64 sizes, then each, padded to 8 bytes.
+ * <p>On the wire: u32 magic, u32 count, u64 sizes, then each binary padded to 8 bytes.
  */
 final class FatbinWrapper implements AutoCloseable {
   static final int MAGIC = 0x466243B1;
@@ -22,7 +22,10 @@ final class FatbinWrapper implements AutoCloseable {
     this.address = address;
   }
 
-  /** Reads a client's; null if it is not what it says. It points into {@code data}. */
+  /**
+   * Reads a client's fat binaries; null if the data is malformed. The result points into {@code
+   * data}.
+   */
   static FatbinWrapper read(long data, long bytes) {
     int count = Memory.getInt(data + 4);
     long at = 8 + 8L * count;
@@ -39,7 +42,7 @@ final class FatbinWrapper implements AutoCloseable {
         Memory.free(wrapper);
         return null;
       }
-      // The first is the one that is linked already.
+      // The first binary is the one that is already linked.
       Memory.putLong(i == 0 ? wrapper + 8 : wrapper + WRAPPER + 8L * (i - 1), data + at);
       at += size + 7 & ~7L;
     }
@@ -47,7 +50,7 @@ final class FatbinWrapper implements AutoCloseable {
     return new FatbinWrapper(wrapper);
   }
 
-  /** The driver's structure. */
+  /** Returns the address of the driver's structure. */
   long address() {
     return address;
   }

@@ -4,7 +4,10 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.system.Scratch;
 import java.util.Set;
 
-/** Options of the JIT compiler as the driver takes them: two lists, of names and of values. */
+/**
+ * Options of the JIT compiler in the form that the driver takes: a list of names and a list of
+ * values.
+ */
 public final class JitOptions implements AutoCloseable {
   // CUjit_option.
   private static final int INFO_LOG = 3;
@@ -12,17 +15,17 @@ public final class JitOptions implements AutoCloseable {
   private static final int ERROR_LOG = 5;
   private static final int ERROR_LOG_SIZE = 6;
 
-  /** Those whose value is a number, and so means the same here as at the client. */
+  /** The options whose value is a number rather than a pointer into the client's memory. */
   private static final Set<Integer> PLAIN =
       Set.of(0, 1, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 29, 30, 31, 32, 33);
 
   private static final int MOST = 64;
 
   /**
-   * What a client asks for.
+   * The options that a client asks for.
    *
    * @param pairs of an option and its value, {@code words} numbers
-   * @param infoLog where the compiler's words go, as {@code errorLog}; 0 for nowhere
+   * @param infoLog where the compiler's messages are written, like {@code errorLog}; 0 for nowhere
    */
   public record Wanted(long pairs, int words, long infoLog, long errorLog, int logCapacity) {
     JitOptions open() {
@@ -37,7 +40,7 @@ public final class JitOptions implements AutoCloseable {
   private final Scratch values = new Scratch(8 * (MOST + 4));
   private int count;
 
-  /** Adds pairs of an option and its value; what points at the client's memory is left out. */
+  /** Adds pairs of an option and its value, without those that point into the client's memory. */
   void addAll(long pairs, int words) {
     for (int i = 0; pairs != 0 && i + 1 < Math.min(words, 2 * MOST); i += 2) {
       int option = (int) Memory.getLong(pairs + 8L * i);
@@ -47,7 +50,7 @@ public final class JitOptions implements AutoCloseable {
     }
   }
 
-  /** Adds buffers for what the compiler says; 0 for one that nobody wants. */
+  /** Adds buffers for the compiler's messages; 0 for a buffer that the client does not want. */
   void logs(long info, long error, int capacity) {
     if (info != 0 && capacity > 0) {
       add(INFO_LOG, info);

@@ -12,11 +12,12 @@ import java.security.NoSuchAlgorithmException;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * Code that a client need not send again. What it sends is hashed and kept on a thread that nobody
- * waits for; a client that does not ask what is known has nothing kept.
+ * Code that later sessions need not send again. A background thread hashes the code that the client
+ * sends and gives it to the server to keep. Nothing is kept for a client that does not ask which
+ * code is known.
  */
 public final class KeptCode {
-  /** Less is sent sooner than named. The client's code.c has the same. */
+  /** Smaller code is sent faster than it is looked up. The client's code.c has the same limit. */
   private static final long LEAST = 64 << 10;
 
   private final CodeExchange exchange;
@@ -29,7 +30,7 @@ public final class KeptCode {
     this.exchange = exchange;
   }
 
-  /** Writes the hashes of what is known. */
+  /** Writes the hashes of the code that is known. */
   int known(long hashes, int capacity, long count) {
     if (hashes == 0 || count == 0) {
       return CudaResult.INVALID_VALUE;
@@ -47,7 +48,7 @@ public final class KeptCode {
     return CudaResult.SUCCESS;
   }
 
-  /** Takes memory with code that was loaded, to keep the code or to free it. */
+  /** Takes over memory with code that was loaded, to keep the code or to free the memory. */
   void take(long image, long bytes) {
     if (asked && bytes >= LEAST) {
       images.add(new Image(image, bytes));
@@ -97,7 +98,7 @@ public final class KeptCode {
     }
   }
 
-  /** Finds code by its hash, calls, and frees the memory. */
+  /** Finds code by its hash, passes it to the driver, and frees the memory. */
   int use(long hash, CodeUser user) {
     if (hash == 0) {
       return CudaResult.INVALID_VALUE;
@@ -112,7 +113,7 @@ public final class KeptCode {
     if (mapped == -1) {
       return CudaResult.OUT_OF_MEMORY;
     }
-    // A zero behind it, should it be text.
+    // The image is followed by a zero byte, in case it is PTX text.
     long image = Memory.allocate(bytes + 8);
     try {
       Memory.copy(mapped, image, bytes);

@@ -10,7 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * JIT linking. The driver writes a link's logs and image to memory that lives as long as the link.
+ * The calls of the JIT linker. The driver writes a link's logs and image to memory that must live
+ * as long as the link.
  */
 public final class LinkCalls implements SessionCalls.Link {
   private static final int LOG = 16 << 10;
@@ -22,7 +23,7 @@ public final class LinkCalls implements SessionCalls.Link {
     this.device = device;
   }
 
-  /** The logs' memory, and the image once the link is complete. */
+  /** The memory of the logs, and the image once the link is complete. */
   private static final class Link {
     private final JitOptions options = new JitOptions();
     private final long info = zeros();
@@ -65,7 +66,8 @@ public final class LinkCalls implements SessionCalls.Link {
         call,
         bytes,
         image -> {
-          // PTX has to end with a zero, which counts; there is one behind the data.
+          // PTX must end with a zero byte, which counts towards its length. The data is followed by
+          // one.
           boolean text = type == 1 && Memory.getByte(image + bytes - 1) != 0;
           return device.cuLinkAddData_v2(
               link, type, image, text ? bytes + 1 : bytes, name, 0, 0, 0);

@@ -4,12 +4,12 @@ import graft.remoting.server.system.Scratch;
 import graft.remoting.software.DeviceCode;
 
 /**
- * Whether a session's kernels may print. The driver prints only in a call that waits, so where the
- * server has seen that a stream is idle it makes such a call all the same; most code does not
- * print, and then that costs a microsecond or two for nothing.
+ * Whether a session's kernels may call printf. The driver prints only in a call that waits, so that
+ * a wait which finds its stream idle must still call the driver. For code that does not print, that
+ * call would waste a microsecond or two.
  *
- * <p>Code that prints names the function {@code vprintf}. Large images are not looked into, and
- * count as code that prints.
+ * <p>Code that prints names the function {@code vprintf}. Large images are not searched and count
+ * as code that prints.
  */
 public final class PrintingCode {
   private static final String FUNCTION = "vprintf";
@@ -17,12 +17,12 @@ public final class PrintingCode {
 
   private boolean prints;
 
-  /** Whether any code so far may. */
+  /** Returns whether any code that was loaded so far may print. */
   public boolean mayPrint() {
     return prints;
   }
 
-  /** An image is loaded. */
+  /** Searches an image that is loaded. */
   void loaded(long image, long bytes) {
     prints =
         prints
@@ -30,7 +30,7 @@ public final class PrintingCode {
             || DeviceCode.mayUse(Scratch.bytesAt(image, (int) bytes), FUNCTION);
   }
 
-  /** Code is loaded that nobody has looked into. */
+  /** Notes code that was loaded and cannot be searched. */
   void loadedOther() {
     prints = true;
   }

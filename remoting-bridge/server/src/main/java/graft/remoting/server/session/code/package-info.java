@@ -1,5 +1,5 @@
 /**
- * Modules, libraries, their functions, the linker, and code that the server keeps for later
+ * Modules, libraries, their functions, the linker, and the code that the server keeps for later
  * sessions.
  */
 package graft.remoting.server.session.code;

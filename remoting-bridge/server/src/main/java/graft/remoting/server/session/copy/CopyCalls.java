@@ -11,7 +11,7 @@ import graft.remoting.server.session.state.SessionContext;
 import graft.remoting.server.session.state.SessionState;
 import graft.remoting.server.session.state.Staging;
 
-/** Copies between the client and the device. */
+/** The calls that copy between the client and the device. */
 public final class CopyCalls implements SessionCalls.Copy {
   // CUDA_MEMCPY3D, driver API reference.
   private static final int SRC_TYPE = 32;
@@ -25,7 +25,7 @@ public final class CopyCalls implements SessionCalls.Copy {
   private static final int DEPTH = 192;
   private static final int TYPE_HOST = 1;
 
-  /** So much on its way fills the wire while others are waited for. */
+  /** This much data in flight keeps the wire busy while earlier data is waited for. */
   private static final long ENOUGH = 4 * DataConnections.CHUNK;
 
   private final CudaDevice device;
@@ -39,8 +39,9 @@ public final class CopyCalls implements SessionCalls.Copy {
   }
 
   /**
-   * Bulk data to the device, in the order of a stream: received and copied chunk by chunk, at the
-   * same time. What comes on connections the next write does not wait for; any other call does.
+   * Copies bulk data to the device in the order of a stream: one chunk is received while another is
+   * copied. A write whose data comes on data connections is completed by a later call: the next
+   * write goes on without waiting for it, any other call waits first.
    */
   @Override
   public int graftWrite(Call call, long destination, long bytes, long stream) {
@@ -66,9 +67,10 @@ public final class CopyCalls implements SessionCalls.Copy {
   }
 
   /**
-   * An error of a copy comes with a later reply, or with this one. Each part of what goes straight
-   * to memory waits for those before it that go there. Where too little comes between to fill the
-   * wire meanwhile, and a connection takes several at once, it goes by buffers.
+   * Begins a write on data connections. An error of the copy is returned with a later reply or with
+   * this one. Data that is received directly into the device's memory waits for earlier data to the
+   * same memory. If too little other data lies between the two to keep the wire busy meanwhile, and
+   * a connection can have several chunks in flight, the data goes through buffers instead.
    */
   private int writeOnDataConnections(Call call, long destination, long bytes, long stream) {
     if (!call.hasBulkToSettle()) {
@@ -90,13 +92,13 @@ public final class CopyCalls implements SessionCalls.Copy {
     return call.wantsReply() ? awaitBulk(call) : CudaResult.SUCCESS;
   }
 
-  /** Waits for the bulk data of the calls before, and sees to it that it is there. */
+  /** Waits for the bulk data of earlier calls and completes their copies. */
   public int awaitBulk(Call call) {
     call.awaitBulk();
     return direct.settle();
   }
 
-  /** Device data to the client, which waits for it. */
+  /** Copies device-to-host for a client that waits. */
   @Override
   public int graftRead(Call call, long source, long bytes, long stream) {
     if (bytes < 0) {
@@ -110,7 +112,7 @@ public final class CopyCalls implements SessionCalls.Copy {
     return read.begin();
   }
 
-  /** Device data to the client, which goes on. */
+  /** Copies device-to-host for a client that does not wait. */
   @Override
   public int graftReadAsync(Call call, long source, long bytes, long stream, long identity) {
     return bytes < 0
@@ -118,7 +120,7 @@ public final class CopyCalls implements SessionCalls.Copy {
         : state.reads().start(state.context(), source, bytes, stream, identity);
   }
 
-  /** A pitched or array copy; a host source is the bulk data, packed. */
+  /** Makes a pitched or array copy. A host source is the bulk data, densely packed. */
   @Override
   public int graftCopy3D(
       Call call, long copy, long sourceArray, long targetArray, long bytes, long stream) {
@@ -160,7 +162,7 @@ public final class CopyCalls implements SessionCalls.Copy {
     return CudaResult.SUCCESS;
   }
 
-  /** A pitched or array copy to the client, packed. */
+  /** Makes a pitched or array copy to the client, densely packed. */
   @Override
   public int graftCopy3DRead(Call call, long copy, long sourceArray, long bytes, long stream) {
     if (copy == 0
@@ -198,7 +200,8 @@ public final class CopyCalls implements SessionCalls.Copy {
   }
 
   /**
-   * Whether {@code bytes} is what the packed host operand has; wrong extents would reach beyond it.
+   * Returns whether {@code bytes} is the size of the packed host operand. With any other extents
+   * the copy would reach beyond the operand.
    */
   private static boolean holds(long copy, long bytes) {
     long width = Memory.getLong(copy + WIDTH);

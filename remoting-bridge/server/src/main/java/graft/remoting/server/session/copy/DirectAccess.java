@@ -12,13 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether the channel may receive into the device's memory itself, and send from it, without a
- * pinned buffer and a copy between: because that memory is this process's own, or because UCX
- * reaches it.
+ * Decides whether the channel may receive into the device's memory and send from it without a
+ * pinned buffer and another copy: because the memory belongs to this process, or because UCX can
+ * access it.
  *
- * <p>The channel knows no streams: a copy that it makes itself is in its place only if all work is
- * over that was queued before. What comes later waits until the copy is over; further writes come
- * at the same time, and wait part by part for those that go to the same memory.
+ * <p>The channel knows nothing of streams. A copy that it makes itself is in order only if all work
+ * that was queued earlier has finished. Later work waits until the copy has finished; further
+ * writes may be received at the same time, and wait chunk by chunk for those to the same memory.
  */
 public final class DirectAccess {
   private static final Logger LOG = LoggerFactory.getLogger(DirectAccess.class);
@@ -30,10 +30,10 @@ public final class DirectAccess {
   private boolean isTold;
 
   /**
-   * Access.
+   * Creates the access.
    *
-   * @param memoryIsOurs whether a pointer of the device is one of this process
-   * @param gpu whether UCX reaches the device's memory
+   * @param memoryIsOurs whether a device pointer is a pointer of this process
+   * @param gpu whether UCX can access the device's memory
    */
   public DirectAccess(
       AccountedDevice device, UsedStreams streams, boolean memoryIsOurs, GpuDirect gpu) {
@@ -43,18 +43,20 @@ public final class DirectAccess {
     this.gpu = gpu;
   }
 
-  /** Whether that memory may be used now. For the executor. */
+  /** Returns whether the channel may access that memory now. Only the executor calls this. */
   boolean isOpen(long address, long bytes) {
     boolean open = (memoryIsOurs || gpu.isThere()) && isReached(address, bytes) && isAllWorkOver();
     if (open && !isTold) {
       isTold = true;
-      LOG.info("bulk data goes straight to the device's memory where no work is queued before it");
+      LOG.info(
+          "bulk data is received directly into the device's memory when no earlier work is queued");
     }
     return open;
   }
 
   /**
-   * Of one allocation. What UCX has registered it has to see freed, which it does of plain ones.
+   * Returns whether a range lies in one allocation that the channel can access. UCX keeps memory
+   * registered until it sees it freed, and it sees only the frees of cuMemAlloc's memory.
    */
   private boolean isReached(long address, long bytes) {
     try (Scratch found = new Scratch(16)) {
@@ -69,7 +71,10 @@ public final class DirectAccess {
     }
   }
 
-  /** Whichever stream it is on: a stream of its own may have to wait for the legacy one. */
+  /**
+   * Returns whether all queued work has finished. All streams are queried, because a stream may
+   * have to wait for the legacy default stream.
+   */
   private boolean isAllWorkOver() {
     boolean over = !streams.mayHaveMore() && isOver(0);
     for (int i = 0; over && i < streams.size(); i++) {
@@ -80,7 +85,7 @@ public final class DirectAccess {
 
   private boolean isOver(long stream) {
     try (Scratch status = new Scratch(4)) {
-      // First: to ask a stream that captures whether it is done ends its capture.
+      // A capturing stream must be detected first: querying it would invalidate the capture.
       return device.cuStreamIsCapturing(stream, status.address()) == CudaResult.SUCCESS
           && Memory.getInt(status.address()) == 0
           && device.cuStreamQuery(stream) == CudaResult.SUCCESS;
@@ -88,9 +93,9 @@ public final class DirectAccess {
   }
 
   /**
-   * Receives there, which {@link #isOpen} allowed.
+   * Returns the destination for receiving into memory that {@link #isOpen} allowed.
    *
-   * @param isSecond whether others are on their way there
+   * @param isSecond whether other data is being received into the same memory
    */
   Destination destination(long address, boolean isSecond) {
     if (memoryIsOurs) {
@@ -108,7 +113,7 @@ public final class DirectAccess {
         });
   }
 
-  /** Sends from there, which {@link #isOpen} allowed. */
+  /** Returns the sender for memory that {@link #isOpen} allowed. */
   Sender sender() {
     return memoryIsOurs
         ? Sender.FROM_MEMORY
@@ -118,7 +123,7 @@ public final class DirectAccess {
         };
   }
 
-  /** What was received is there for all that comes now; the driver's answer. */
+  /** Makes the received data visible to all work from now on. Returns the driver's result. */
   int settle() {
     return gpu.flush();
   }

@@ -11,12 +11,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Memory that the client shares with the server and the device: mapped here at the client's own
- * addresses and registered with CUDA, so that copies need no copy on the way. Only a shared-memory
- * channel has it.
+ * The calls on memory that the client shares with the server and the device. It is mapped here at
+ * the client's own addresses and registered with CUDA, so that data is copied between it and the
+ * device without another copy. Only shared-memory channels have it.
  */
 public final class RegionCalls implements SessionCalls.Region {
-  /** cuMemHostRegister: for every context, and reachable by the device. */
+  /** Flags of cuMemHostRegister: valid in every context, and accessible to the device. */
   private static final int PORTABLE_AND_MAPPED = 3;
 
   private final CudaDevice device;
@@ -39,7 +39,7 @@ public final class RegionCalls implements SessionCalls.Region {
     return address == 0 ? CudaResult.MAP_FAILED : register(region, address, bytes);
   }
 
-  /** Chooses, maps and registers a chunk of the region; its offset is the result. */
+  /** Allocates, maps and registers a chunk of the region, and returns its offset. */
   @Override
   public int graftRegionTake(Call call, long bytes, long offset) {
     Region region = channel.region();
@@ -70,7 +70,7 @@ public final class RegionCalls implements SessionCalls.Region {
     return CudaResult.SUCCESS;
   }
 
-  /** Lets go of a chunk, after all copies that use it. */
+  /** Releases a chunk, after all copies that use it. */
   @Override
   public int graftRegionUnmap(Call call, long offset, long bytes) {
     Region region = channel.region();
@@ -78,14 +78,14 @@ public final class RegionCalls implements SessionCalls.Region {
       return CudaResult.INVALID_VALUE;
     }
     long address = region.address() + offset;
-    // Waits for the copies that are under way.
+    // Unregistering waits for the copies that are in progress.
     int result = device.cuMemHostUnregister(address);
     chunks.remove(address);
     region.unmap(offset, bytes);
     return result;
   }
 
-  /** Whether all of it lies in one chunk. */
+  /** Returns whether the whole range lies in one chunk. */
   private boolean holds(long address, long bytes) {
     Map.Entry<Long, Long> chunk = chunks.floorEntry(address);
     return chunk != null
@@ -109,7 +109,7 @@ public final class RegionCalls implements SessionCalls.Region {
         : CudaResult.INVALID_VALUE;
   }
 
-  /** Writes a number to the region when the stream comes to it; the client watches for it. */
+  /** Writes a number to the region in the order of the stream; the client polls for the number. */
   @Override
   public int graftSignal(Call call, long address, int value, long stream) {
     return (address & 3) == 0 && holds(address, Integer.BYTES)

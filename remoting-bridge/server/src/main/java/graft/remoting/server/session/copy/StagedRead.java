@@ -10,15 +10,18 @@ import java.util.ArrayDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A copy to the client that it waits for: up to four chunks are on the way from the device while
- * those before are sent. The executor does it as long as nothing else is there to do, else a
- * waiter.
+ * A device-to-host copy that the client waits for. Up to four chunks are copied from the device
+ * while earlier ones are sent. The executor does this as long as it has nothing else to do;
+ * otherwise a waiter takes over.
  */
 public final class StagedRead {
   private static final int CHUNKS = 4;
 
-  /** Smaller ones on connections, so that the first is there sooner. */
-  private static final int LANE_PIECES = 8;
+  /**
+   * The number of chunks on data connections, where smaller chunks let the first one be sent
+   * sooner.
+   */
+  private static final int CONNECTION_CHUNKS = 8;
 
   private final CudaDevice device;
   private final SessionState state;
@@ -48,9 +51,11 @@ public final class StagedRead {
     this.stream = stream;
   }
 
-  /** Starts it, and ends it too if that needs no waiting; else the reply comes later. */
+  /**
+   * Starts the read, and finishes it if that needs no waiting; otherwise the reply is sent later.
+   */
   int begin() {
-    int result = fill(onDataConnections ? LANE_PIECES : CHUNKS);
+    int result = fill(onDataConnections ? CONNECTION_CHUNKS : CHUNKS);
     while (result == CudaResult.SUCCESS && sentBytes < bytes) {
       int ready = state.spinUntil(() -> device.cuEventQuery(queued.element().event()));
       if (ready == CudaResult.NOT_READY) {
@@ -113,7 +118,7 @@ public final class StagedRead {
     return CudaResult.SUCCESS;
   }
 
-  /** The connections have sent a buffer: for the next chunk, or for the next read. */
+  /** Returns a buffer that the data connections have sent, for the next chunk or the next read. */
   private synchronized void sent(Staging.Buffer buffer) {
     if (over) {
       staging.give(buffer);
@@ -122,7 +127,7 @@ public final class StagedRead {
     }
   }
 
-  /** A buffer that the connections have sent; waits for it, awake for a moment. */
+  /** Returns a buffer that the data connections have sent; polls for a moment and then waits. */
   private Staging.Buffer takeSent() {
     state.spinUntil(() -> sent.isEmpty() ? CudaResult.NOT_READY : CudaResult.SUCCESS);
     try {
@@ -134,7 +139,8 @@ public final class StagedRead {
   }
 
   /**
-   * After a failure the buffers' copies are over too: the context is, or they were never queued.
+   * Returns the buffers after a failure, when their copies are no longer running: either the
+   * context has failed, or the copies were never queued.
    */
   private void drop() {
     for (Staging.Buffer buffer : queued) {
@@ -142,7 +148,8 @@ public final class StagedRead {
       staging.give(buffer);
     }
     queued.clear();
-    // What is still being sent comes back by itself: the reply has not to wait for that.
+    // The buffers that are still being sent are returned by the connections; the reply does not
+    // wait for them.
     synchronized (this) {
       over = true;
       sent.forEach(staging::give);

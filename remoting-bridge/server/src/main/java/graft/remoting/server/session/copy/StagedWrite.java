@@ -14,9 +14,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Bulk data on its way from the connections to the device: each connection's thread receives into
- * pinned buffers, and the executor queues their copies. It alone talks to the driver, which lets
- * one thread in at a time: with six of them a quarter of their time went there.
+ * Copies bulk data from the data connections to the device. Each connection's thread receives into
+ * pinned buffers, and the executor alone queues their copies: the driver admits one thread at a
+ * time, and when six threads queued copies they spent a quarter of their time waiting for it.
  */
 final class StagedWrite implements Destination {
   private final CudaDevice device;
@@ -28,7 +28,7 @@ final class StagedWrite implements Destination {
   private final ConcurrentLinkedQueue<Part> parts = new ConcurrentLinkedQueue<>();
   private final AtomicInteger result = new AtomicInteger(CudaResult.SUCCESS);
 
-  /** A write in the context that is current now. */
+  /** Creates a write in the context that is current now. */
   StagedWrite(CudaDevice device, SessionState state, long target, long stream) {
     this.device = device;
     this.state = state;
@@ -67,7 +67,7 @@ final class StagedWrite implements Destination {
 
   private Staging.Buffer buffer(DataConnection connection, Staging staging) throws IOException {
     Staging.Buffer buffer = staging.takeFree();
-    // Those that the connection itself is filling come back once they are full.
+    // Buffers that this connection is still receiving into become free once they are full.
     while (buffer == null && staging.isFull() && connection.isReceiving()) {
       connection.work();
       buffer = staging.takeFree();

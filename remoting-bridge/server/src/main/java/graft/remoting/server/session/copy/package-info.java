@@ -1,5 +1,5 @@
 /**
- * Copies between client and device: through pinned buffers, straight to memory that the channel
- * reaches, and through memory that both share.
+ * Copies between client and device: through pinned buffers, directly to memory that the channel can
+ * access, and through memory that both processes share.
  */
 package graft.remoting.server.session.copy;

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Graphs as a whole: what a capture has made, instances, updates. */
+/** The calls on whole graphs: captures, instances and updates. */
 public final class GraphCalls implements SessionCalls.Graph {
   private static final int MAX_NODES = 1 << 22;
 
@@ -137,7 +137,7 @@ public final class GraphCalls implements SessionCalls.Graph {
     }
   }
 
-  /** Ends a graph; its nodes' handles may come again for others. */
+  /** Destroys a graph. The driver may reuse the handles of its nodes. */
   @Override
   public int cuGraphDestroy(Call call, long graph) {
     forgetNodes(graph);
@@ -161,7 +161,7 @@ public final class GraphCalls implements SessionCalls.Graph {
   }
 
   /**
-   * The driver writes its description of a graph to a file of ours; a part of that is the answer.
+   * Returns part of the description of a graph, which the driver writes to a file of this process.
    */
   @Override
   public int graftGraphDot(

@@ -10,8 +10,8 @@ import graft.remoting.server.session.memory.TrackedDevice;
 import graft.remoting.server.session.state.HostFunctions;
 
 /**
- * The nodes of graphs. A node's parameters come as CUgraphNodeParams (cuda.h) with zeros in place
- * of handles, lists and host memory; the session puts the device's there.
+ * The calls on the nodes of graphs. A node's parameters arrive as CUgraphNodeParams (cuda.h) with
+ * zeros in place of handles, lists and host memory; the session enters the device's values.
  */
 public final class GraphNodes implements SessionCalls.GraphNode {
   // CUgraphNodeType.
@@ -28,7 +28,7 @@ public final class GraphNodes implements SessionCalls.GraphNode {
   private static final int MEM_OP = 12;
   private static final int CONDITIONAL = 13;
 
-  /** Where a node's own parameters begin in CUgraphNodeParams. */
+  /** The offset of a node's own parameters in CUgraphNodeParams. */
   private static final int OWN = 16;
 
   // CUDA_KERNEL_NODE_PARAMS_v2.
@@ -76,7 +76,7 @@ public final class GraphNodes implements SessionCalls.GraphNode {
     this.hostFunctions = hostFunctions;
   }
 
-  /** The handles and the data that belong into a node's parameters. */
+  /** The handles and the data that are entered into a node's parameters. */
   private record Parts(
       long function,
       long event,
@@ -88,7 +88,7 @@ public final class GraphNodes implements SessionCalls.GraphNode {
       int bytes,
       long callback) {}
 
-  /** Puts the parts into the parameters; a CUresult. */
+  /** Enters the parts into the parameters. Returns a CUresult. */
   private int complete(long params, Parts parts) {
     if (params == 0) {
       return CudaResult.INVALID_VALUE;
@@ -213,7 +213,7 @@ public final class GraphNodes implements SessionCalls.GraphNode {
         : device.cuGraphExecNodeSetParams(exec, node, params);
   }
 
-  /** Parameters of a node that a capture has made. */
+  /** Returns the parameters of a node that a capture has created. */
   @Override
   public int graftGraphGetNode(
       Call call,

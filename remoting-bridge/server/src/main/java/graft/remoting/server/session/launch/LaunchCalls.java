@@ -6,7 +6,10 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
 
-/** Launches. The parameters come packed and go to the driver as they lie in the record. */
+/**
+ * The calls that launch kernels. The kernel's parameters arrive packed and are passed to the driver
+ * in place.
+ */
 public final class LaunchCalls implements SessionCalls.Launch {
   // CUlaunchConfig.
   private static final int CONFIG = 56;
@@ -51,7 +54,7 @@ public final class LaunchCalls implements SessionCalls.Launch {
         packed.extra(parameters, parameterBytes));
   }
 
-  /** Writes the launch's shape for the calls that take a CUlaunchConfig. */
+  /** Writes the launch's configuration for the calls that take a CUlaunchConfig. */
   private void configure(
       int gridX,
       int gridY,

@@ -3,8 +3,8 @@ package graft.remoting.server.session.launch;
 import graft.remoting.device.Memory;
 
 /**
- * A kernel's parameters as they lie packed in a record, given to the driver by its "extra" argument
- * without a copy. One list, written anew for each call.
+ * Passes a kernel's packed parameters to the driver by its "extra" argument, without copying them
+ * out of the record. One list serves all calls.
  */
 final class PackedParameters {
   // CU_LAUNCH_PARAM_*, the markers in "extra".
@@ -20,7 +20,7 @@ final class PackedParameters {
     Memory.putLong(extra + 32, 0);
   }
 
-  /** The "extra" argument that hands packed parameters over; 0 if there are none. */
+  /** Returns the "extra" argument for packed parameters, 0 if there are none. */
   long extra(long parameters, int bytes) {
     if (parameters == 0) {
       return 0;

@@ -7,7 +7,10 @@ import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
 import java.util.function.LongToIntFunction;
 
-/** Tensor maps: 128 bytes that only the driver can write, at an address of its own alignment. */
+/**
+ * The calls on tensor maps: 128 bytes that only the driver can write, at an address that it
+ * requires to be aligned.
+ */
 public final class TensorMapCalls implements SessionCalls.TensorMap {
   private static final int BYTES = 128;
   private static final int ALIGNMENT = 64;
@@ -20,7 +23,10 @@ public final class TensorMapCalls implements SessionCalls.TensorMap {
     this.device = device;
   }
 
-  /** What describes a tensor: lists as long as its rank, strides for all dimensions but one. */
+  /**
+   * The description of a tensor. The lists have an element for each dimension, the strides one
+   * fewer.
+   */
   private record Tensor(
       int type, int rank, long address, long sizes, long strides, int strideCount) {
     boolean isValid() {

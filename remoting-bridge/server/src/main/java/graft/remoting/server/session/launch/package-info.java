@@ -1,5 +1,5 @@
 /**
- * Launches, graphs and tensor maps: calls whose parameters are structures with handles and
- * addresses in them.
+ * Launches, graphs and tensor maps: the calls whose parameters are structures with handles and
+ * addresses.
  */
 package graft.remoting.server.session.launch;

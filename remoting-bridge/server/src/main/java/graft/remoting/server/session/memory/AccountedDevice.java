@@ -16,9 +16,9 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts the device memory that a session allocates and refuses what goes over its limit with
- * OUT_OF_MEMORY; questions for memory show the limit as the device's size. What the context itself
- * needs is not counted.
+ * Counts the device memory that a session allocates, and refuses allocations beyond the session's
+ * limit with CUDA_ERROR_OUT_OF_MEMORY. Queries of the device's memory show the limit as its size.
+ * The memory that the context itself needs is not counted.
  */
 public final class AccountedDevice extends ForwardingDevice {
   /** CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT. */
@@ -31,18 +31,21 @@ public final class AccountedDevice extends ForwardingDevice {
   private final Map<Long, Allocation> arrays = new HashMap<>();
   private final Map<Long, Allocation> physical = new HashMap<>();
 
-  /** What is open, and how many times: the driver maps it once. For the executor. */
+  /** How many times each handle of another session is open. The driver maps its memory once. */
   private final Map<Long, Integer> opened = new HashMap<>();
 
-  /** How many handles and mappings keep physical memory: the driver frees it after the last one. */
+  /**
+   * How many handles and mappings keep each block of physical memory. The driver frees it after the
+   * last one.
+   */
   @GuardedBy("this")
   private final Map<Long, Integer> holds = new HashMap<>();
 
-  /** Where physical memory is mapped. */
+  /** The ranges at which physical memory is mapped. */
   @GuardedBy("this")
   private final NavigableMap<Long, Long> mapped = new TreeMap<>(Long::compareUnsigned);
 
-  /** Plain allocations, which nothing but cuMemFree or the end of their context frees. */
+  /** The allocations of cuMemAlloc, which only cuMemFree or the end of their context frees. */
   @GuardedBy("this")
   private final Set<Long> plain = new HashSet<>();
 
@@ -52,21 +55,21 @@ public final class AccountedDevice extends ForwardingDevice {
   private record Allocation(long bytes, long context) {}
 
   /**
-   * Counts for one session.
+   * Creates the accounting of one session.
    *
-   * @param limit bytes, 0 for no limit
+   * @param limit the limit in bytes, 0 for none
    */
   public AccountedDevice(CudaDevice next, long limit) {
     super(next);
     this.limit = limit;
   }
 
-  /** Bytes that are allocated now. Any thread. */
+  /** Returns the bytes that are allocated. Any thread may call this. */
   public long used() {
     return used.get() + (graphsAllocate ? graphMemory() : 0);
   }
 
-  /** Whether so many bytes more are within the limit. */
+  /** Returns whether an allocation of {@code bytes} is within the limit. */
   public boolean hasRoom(long bytes) {
     if (limit == 0) {
       return true;
@@ -76,7 +79,8 @@ public final class AccountedDevice extends ForwardingDevice {
   }
 
   /**
-   * What the driver keeps for the memory nodes of graphs; it comes and goes with their launches.
+   * Returns the memory that the driver holds for the memory nodes of graphs; it changes as graphs
+   * are launched.
    */
   private long graphMemory() {
     try (Scratch scratch = new Scratch(8)) {
@@ -87,7 +91,7 @@ public final class AccountedDevice extends ForwardingDevice {
     }
   }
 
-  /** A node of a graph is to allocate so much at each launch. */
+  /** Counts the memory that a node of a graph allocates at each launch. */
   public int addGraphMemory(long bytes) {
     graphsAllocate = true;
     return hasRoom(bytes) ? CudaResult.SUCCESS : CudaResult.OUT_OF_MEMORY;
@@ -105,7 +109,7 @@ public final class AccountedDevice extends ForwardingDevice {
     used.addAndGet(bytes);
   }
 
-  /** Forgets what was allocated in a context that is no more; the driver has freed it. */
+  /** Stops counting the memory of a destroyed context, which the driver has freed. */
   public synchronized void forgetContext(long context) {
     plainIsOver |= plain.removeIf(start -> memory.get(start).context() == context);
     for (Map<Long, Allocation> kind : java.util.List.of(memory, arrays)) {
@@ -123,10 +127,10 @@ public final class AccountedDevice extends ForwardingDevice {
     int allocate();
   }
 
-  /** Allocates if the limit allows it, and counts. */
+  /** Allocates if the limit allows it, and counts the memory. */
   private synchronized int allocate(
       Map<Long, Allocation> kind, long bytes, long result, Allocator allocator) {
-    // Unsigned: sizes come from the client.
+    // The comparison is unsigned, because the client chooses the size.
     if (!hasRoom(bytes)) {
       return CudaResult.OUT_OF_MEMORY;
     }
@@ -174,9 +178,10 @@ public final class AccountedDevice extends ForwardingDevice {
   }
 
   /**
-   * Whether it is the start of an allocation of {@code cuMemAlloc}, and all that went had its
-   * {@code cuMemFree}: who keeps its own record of memory (UCX) sees no other end of it, and would
-   * take what comes to lie there next for the old.
+   * Returns whether an address is the start of an allocation of {@code cuMemAlloc} and all earlier
+   * allocations were freed by {@code cuMemFree}. UCX keeps its own record of memory and sees no
+   * other way in which memory ends, so that it would take new memory at the same address for the
+   * old.
    */
   public synchronized boolean isPlain(long start) {
     return !plainIsOver && plain.contains(start);
@@ -196,7 +201,7 @@ public final class AccountedDevice extends ForwardingDevice {
   @Override
   public synchronized int cuMemAllocPitch_v2(
       long dptr, long pPitch, long width, long height, int elementBytes) {
-    // The pitch, and with it the size, is known only afterwards.
+    // The pitch, and with it the size, is known only after the allocation.
     int code =
         allocate(
             memory,
@@ -251,7 +256,7 @@ public final class AccountedDevice extends ForwardingDevice {
     }
   }
 
-  /** Counts one down, and says whether none is left. */
+  /** Decrements a count and returns whether it has become zero. */
   private static boolean isLast(Map<Long, Integer> counts, long handle) {
     return counts.computeIfPresent(handle, (key, count) -> count == 1 ? null : count - 1) == null;
   }
@@ -289,7 +294,9 @@ public final class AccountedDevice extends ForwardingDevice {
     int code = next.cuMemUnmap(ptr, size);
     if (code == CudaResult.SUCCESS) {
       long end = ptr + size;
-      boolean wraps = Long.compareUnsigned(end, ptr) < 0; // only a device that looks at nothing
+      boolean wraps =
+          Long.compareUnsigned(end, ptr)
+              < 0; // possible only with a device that does not check addresses
       Collection<Long> gone = (wraps ? mapped.tailMap(ptr) : mapped.subMap(ptr, end)).values();
       gone.forEach(this::drop);
       gone.clear();
@@ -297,15 +304,18 @@ public final class AccountedDevice extends ForwardingDevice {
     return code;
   }
 
-  /** The size of memory that {@link #cuMemCreate} made, 0 if it made none such. */
+  /**
+   * Returns the size of memory that {@link #cuMemCreate} created, 0 if it created none with this
+   * handle.
+   */
   public synchronized long physicalBytes(long handle) {
     Allocation allocation = physical.get(handle);
     return allocation == null ? 0 : allocation.bytes();
   }
 
   /**
-   * Opens what another session gave. It counts in each session that has it: its giver may free it
-   * while others keep it.
+   * Opens memory that another session exported. The memory counts in each session that has it open,
+   * because the exporting session may free it while others keep it.
    */
   public int openShared(long address, long handle, int flags, long bytes) {
     int code =
@@ -323,12 +333,18 @@ public final class AccountedDevice extends ForwardingDevice {
     return last ? free(memory, address, code) : code;
   }
 
-  /** Opens physical memory that another session gave; it counts in each that has it. */
+  /**
+   * Opens physical memory that another session exported; it counts in each session that has it
+   * open.
+   */
   public int importShared(long handle, int fd, int type, long bytes) {
     return physical(bytes, handle, () -> next.cuMemImportFromShareableHandle(handle, fd, type));
   }
 
-  /** The same for memory of another session's pool; it is freed as what was allocated here is. */
+  /**
+   * Opens memory of another session's pool. It counts as in {@link #openShared} and is freed like
+   * memory that was allocated here.
+   */
   public int importOfPool(long address, long pool, long handle, long bytes) {
     return allocate(
         memory, bytes, address, () -> next.cuMemPoolImportPointer(address, pool, handle));
@@ -351,7 +367,7 @@ public final class AccountedDevice extends ForwardingDevice {
 
   @Override
   public int cuMipmappedArrayCreate(long pHandle, long descriptor, int levels) {
-    // All smaller levels together are less than a third of the largest one's size.
+    // The smaller levels together are less than a third of the largest level's size.
     long largest =
         descriptor == 0
             ? 0
@@ -376,8 +392,8 @@ public final class AccountedDevice extends ForwardingDevice {
   }
 
   /**
-   * The size of CUDA_ARRAY_DESCRIPTOR's array: width and height first, {@code format} where format
-   * and channels are.
+   * Returns the bytes of the array that a CUDA_ARRAY_DESCRIPTOR describes: width and height come
+   * first, format and channels lie at {@code format}.
    */
   private static long arrayBytes(long descriptor, long depth, long format) {
     long elements =

@@ -11,21 +11,25 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
- * The addresses that a session's records may name. A guest is hostile, and an address means the
- * same to it, to this process and, with heterogeneous memory management, to the GPU: one that is
- * not the session's own could be the worker's heap. {@link TrackedDevice} fills it; the generated
- * dispatcher asks it about every address of a record. Thread-safe.
+ * The addresses that a session's records may name. The guest is not trusted, and an address means
+ * the same to the guest, to this process and, with heterogeneous memory management, to the GPU: an
+ * address that is not the session's own could be the worker's heap. {@link TrackedDevice} enters
+ * the ranges, and the generated dispatcher checks every address of a record against them.
+ * Thread-safe.
  */
 public final class AddressSpace {
-  /** What lies at an address. */
+  /** The kind of memory at an address. */
   public enum Kind {
-    /** Memory that the device allocated, or that another session gave. */
+    /** Memory that the device allocated, or that another session exported. */
     DEVICE,
-    /** Physical memory at an address of the session's choice; neighbours are one chunk. */
+    /**
+     * Physical memory that the session mapped at an address of its choice; adjacent mappings count
+     * as one range.
+     */
     MAPPED,
     /**
-     * Memory of this process that stands for the client's: a chunk of the region, or a shadow
-     * mapping.
+     * Memory of this process that stands for the client's: a chunk of the shared region, or a
+     * shadow mapping.
      */
     HOST
   }
@@ -37,10 +41,10 @@ public final class AddressSpace {
   private static final int TYPE_DEVICE = 2;
 
   /**
-   * A range.
+   * A range of memory.
    *
-   * @param owner the module or library that it goes with, 0 for none
-   * @param context the context that it goes with, 0 for none
+   * @param owner the module or library whose end also ends the range, 0 for none
+   * @param context the context whose end also ends the range, 0 for none
    */
   public record Range(long start, long bytes, Kind kind, long owner, long context) {
     public boolean holds(long address, long size) {
@@ -56,14 +60,15 @@ public final class AddressSpace {
   @GuardedBy("this")
   private final TreeMap<Long, Long> reserved = new TreeMap<>();
 
-  /** The range that was asked for last: programs use the same one again and again. */
+  /** The range that was found last, kept because programs use the same memory again and again. */
   @GuardedBy("this")
   private Range last = new Range(0, 0, Kind.DEVICE, 0, 0);
 
   /**
-   * An empty one.
+   * Creates an empty address space.
    *
-   * @param driver knows memory that no call gave: a variable whose address a kernel told
+   * @param driver answers for memory that no call of the client returned: a variable whose address
+   *     a kernel stored
    */
   AddressSpace(CudaDevice driver) {
     this.driver = driver;
@@ -76,18 +81,18 @@ public final class AddressSpace {
     }
   }
 
-  /** What starts there is no more. */
+  /** Removes the range that starts at an address. */
   synchronized void remove(long start) {
     forget();
     memory.remove(start);
   }
 
-  /** What was mapped in a range is no more. */
+  /** Removes the mappings within a range. */
   synchronized void unmap(long start, long bytes) {
     removeAll(range -> range.kind() == Kind.MAPPED && Extent.fits(range.start() - start, 1, bytes));
   }
 
-  /** All that fits a description is no more. */
+  /** Removes all ranges that fit a predicate. */
   synchronized void removeAll(Predicate<Range> gone) {
     forget();
     memory.values().removeIf(gone);
@@ -107,9 +112,10 @@ public final class AddressSpace {
   }
 
   /**
-   * Whether all of it is memory of the session, the device's or what stands for the client's.
+   * Returns whether the whole range is memory of the session: the device's, or host memory that
+   * stands for the client's.
    *
-   * @param bytes how many; none lie anywhere
+   * @param bytes the length; an empty range always counts
    */
   public boolean holds(long address, long bytes) {
     if (bytes <= 0 || address <= 0) {
@@ -146,7 +152,7 @@ public final class AddressSpace {
     return found != null && found.getValue().holds(address, 1) ? found.getValue() : null;
   }
 
-  /** Whether all of it is of one allocation of the device that the driver alone knows. */
+  /** Returns whether the whole range lies in one allocation that only the driver knows. */
   private boolean asks(long address, long bytes) {
     try (Scratch answer = new Scratch(24)) {
       long at = answer.address();
@@ -162,13 +168,16 @@ public final class AddressSpace {
         && Memory.getInt(scratch) == TYPE_DEVICE;
   }
 
-  /** Whether all of it is memory of this process that stands for the client's. */
+  /** Returns whether the whole range is memory of this process that stands for the client's. */
   public synchronized boolean holdsHost(long address, long bytes) {
     Range range = address > 0 ? rangeOf(address) : null;
     return range != null && range.kind() == Kind.HOST && range.holds(address, bytes);
   }
 
-  /** Whether an allocation of the session starts there; that of no memory is at 0. */
+  /**
+   * Returns whether an allocation of the session starts at an address. An allocation of no bytes
+   * starts at 0.
+   */
   public boolean starts(long address) {
     if (address <= 0) {
       return address == 0;
@@ -190,7 +199,9 @@ public final class AddressSpace {
     }
   }
 
-  /** Whether all of it lies in one range of addresses that the session has reserved. */
+  /**
+   * Returns whether the whole range lies in one range of addresses that the session has reserved.
+   */
   public synchronized boolean holdsReserved(long address, long bytes) {
     Map.Entry<Long, Long> range = address > 0 ? reserved.floorEntry(address) : null;
     return range != null && Extent.fits(address - range.getKey(), bytes, range.getValue());

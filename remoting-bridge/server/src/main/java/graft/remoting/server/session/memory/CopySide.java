@@ -4,9 +4,10 @@ import graft.remoting.device.Extent;
 import graft.remoting.device.Memory;
 
 /**
- * One side of CUDA_MEMCPY3D (driver API reference): an offset, a type of memory, and a pointer for
- * each type. What it names is checked over all the bytes that the copy reaches, the type that lets
- * the driver guess becomes one that does not, and pointers that have no meaning become 0.
+ * One side of CUDA_MEMCPY3D (driver API reference): an offset, a memory type, and a pointer for
+ * each type. The check covers all bytes that the copy accesses, replaces the type UNIFIED, which
+ * lets the driver guess, with a definite one, and sets the pointers that the type does not use to
+ * 0.
  */
 public final class CopySide {
   private static final int X = 0;
@@ -37,12 +38,12 @@ public final class CopySide {
   }
 
   /**
-   * Checks a side, and writes what the driver is to see.
+   * Checks one side and writes what the driver is to see.
    *
-   * @param side its address
-   * @param extent where width, height and depth are
-   * @param packed whether host memory is bulk data of the record, as dense as it can be; else it is
-   *     at an address that the session has here too
+   * @param side the address of the side
+   * @param extent the address of width, height and depth
+   * @param packed whether host memory is densely packed bulk data of the record; otherwise it lies
+   *     at an address that is also valid in this process
    * @return whether the copy may be made
    */
   public static boolean check(AddressSpace space, long side, long extent, boolean packed) {
@@ -92,7 +93,7 @@ public final class CopySide {
     put(HEIGHT, Memory.getLong(extent + 8));
   }
 
-  /** Bytes from the pointer to behind the last byte of the copy. */
+  /** Returns the bytes from the pointer to the end of the last byte of the copy. */
   private long reaches() {
     long width = Memory.getLong(extent);
     long height = Memory.getLong(extent + 8);

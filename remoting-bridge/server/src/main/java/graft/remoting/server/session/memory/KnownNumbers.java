@@ -6,11 +6,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Numbers that the driver gave and that clients see as they are, where CUDA's interface has 64 bits
- * instead of a pointer: to the driver they are pointers too. One that it did not give is refused.
+ * Numbers that the driver gave and that clients see unchanged, because CUDA's interface has 64 bits
+ * there instead of a pointer. To the driver these numbers are pointers, so that a number which it
+ * did not give is refused.
  */
 public final class KnownNumbers {
-  /** What a number names. */
+  /** The kind of object that a number names. */
   public enum Kind {
     MEMORY,
     TEXTURE,
@@ -27,12 +28,12 @@ public final class KnownNumbers {
     }
   }
 
-  /** The driver gave it; perhaps once more. */
+  /** Notes that the driver gave a number; the driver may give the same number several times. */
   synchronized void add(Kind kind, long number) {
     counts.get(kind).merge(number, 1, Integer::sum);
   }
 
-  /** It was ended once. */
+  /** Notes that one use of a number has ended. */
   synchronized void remove(Kind kind, long number) {
     counts.get(kind).computeIfPresent(number, (key, count) -> count == 1 ? null : count - 1);
   }

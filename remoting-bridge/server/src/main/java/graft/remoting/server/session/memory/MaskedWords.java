@@ -2,19 +2,22 @@ package graft.remoting.server.session.memory;
 
 import graft.remoting.device.Memory;
 
-/** Writes bytes that a mask marks, whatever happens to their neighbours meanwhile. */
+/**
+ * Writes the bytes that a mask selects without disturbing their neighbours, which the device may be
+ * writing at the same time.
+ */
 final class MaskedWords {
   private static final int WHOLE = 0xff;
 
   private MaskedWords() {}
 
   /**
-   * Writes the marked bytes of whole words. What is marked of a word appears at once.
+   * Writes the selected bytes of whole words. The selected bytes of one word appear at once.
    *
    * @param from the bytes
-   * @param mask a bit for each of them: a byte for each word of eight
-   * @param to where they go: the begin of a word
-   * @param bytes how many, marked or not: whole words
+   * @param mask one bit for each byte, so one byte for each word of eight
+   * @param to the destination, the start of a word
+   * @param bytes the number of bytes, selected or not, a multiple of the word size
    */
   static void write(long from, long mask, long to, long bytes) {
     for (long at = 0; at < bytes; at += Long.BYTES) {
@@ -34,7 +37,7 @@ final class MaskedWords {
     } while (!Memory.compareAndSetLong(address, before, (before & ~bits) | (wanted & bits)));
   }
 
-  /** Eight ones for each bit. */
+  /** Expands each bit to eight equal bits. */
   private static long bits(int marked) {
     long bits = 0;
     for (int i = 0; i < Long.BYTES; i++) {

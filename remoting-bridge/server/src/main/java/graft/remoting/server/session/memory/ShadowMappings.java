@@ -8,13 +8,13 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * Where memory of this process lies that the client has a shadow mapping of, and access to it that
- * needs no device. Thread-safe: what is no longer there is not touched.
+ * The shadow mappings of a session, and access to them that does not need the device. Thread-safe:
+ * a mapping that was removed is no longer accessed.
  */
 public final class ShadowMappings {
   /**
-   * Where clients want them ({@code client/src/memory/shadow.c}); this process has nothing else
-   * there.
+   * The addresses that clients choose from ({@code client/src/memory/shadow.c}); this process has
+   * nothing else there.
    */
   private static final long LOWEST = 0x3000_0000_0000L;
 
@@ -23,7 +23,7 @@ public final class ShadowMappings {
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
   private final TreeMap<Long, Long> ranges = new TreeMap<>();
 
-  /** Whether a range may come to lie there. */
+  /** Returns whether a shadow mapping may lie at a range. */
   public static boolean mayLie(long address, long bytes) {
     return bytes > 0 && Extent.fits(address - LOWEST, bytes, HIGHEST - LOWEST);
   }
@@ -37,7 +37,7 @@ public final class ShadowMappings {
     }
   }
 
-  /** Forgets a range; false if it is none. */
+  /** Removes a range. Returns false if there is no such range. */
   public boolean remove(long address, long bytes) {
     lock.writeLock().lock();
     try {
@@ -47,19 +47,19 @@ public final class ShadowMappings {
     }
   }
 
-  /** Copies out of a range; false if it is not all in one. */
+  /** Copies out of a range. Returns false if the bytes are not all in one range. */
   public boolean read(long address, long to, long bytes) {
     return copy(address, bytes, address, to);
   }
 
-  /** Copies into a range; false if it is not all in one. */
+  /** Copies into a range. Returns false if the bytes are not all in one range. */
   public boolean write(long from, long address, long bytes) {
     return copy(address, bytes, from, address);
   }
 
   /**
-   * Writes those bytes of whole words that a mask marks, one bit a byte, and leaves the others as
-   * they are, also where the device writes them at this time.
+   * Writes the bytes of whole words that a mask selects, one bit a byte. The other bytes keep their
+   * values, even while the device writes them.
    */
   public boolean merge(long from, long mask, long address, long bytes) {
     return access(address, bytes, () -> MaskedWords.write(from, mask, address, bytes));
@@ -69,7 +69,10 @@ public final class ShadowMappings {
     return access(address, bytes, () -> Memory.copy(from, to, bytes));
   }
 
-  /** Does something with memory that cannot go meanwhile; false if it is not all in one range. */
+  /**
+   * Accesses memory that cannot be removed meanwhile. Returns false if the bytes are not all in one
+   * range.
+   */
   private boolean access(long address, long bytes, Runnable action) {
     lock.readLock().lock();
     try {

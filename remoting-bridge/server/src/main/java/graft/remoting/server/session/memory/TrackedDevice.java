@@ -12,21 +12,24 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Notes what memory the calls of a session allocate, map and register, and what they end, in its
- * {@link AddressSpace}. Every call that gives a client an address belongs here; a test of the API's
- * description says which those are.
+ * Enters the memory that a session's calls allocate, map and register into the session's {@link
+ * AddressSpace}, and removes the memory that they free. Every call that gives a client an address
+ * belongs here; a test derives the list of those calls from {@code driver.api}.
  */
 public final class TrackedDevice extends ForwardingDevice {
-  /** The owner of what nodes of graphs allocate. */
+  /** The owner of the memory that nodes of graphs allocate. */
   private static final long GRAPHS = -1;
 
   private final AddressSpace space;
   private final KnownNumbers numbers = new KnownNumbers();
 
-  /** The library of a module that came from one. */
+  /** The library of each module that was loaded from one. */
   private final Map<Long, Long> libraries = new HashMap<>();
 
-  /** Graphs and executable ones: while there are any, memory of graphs keeps its addresses. */
+  /**
+   * All graphs and executable graphs. While any exists, memory that graphs allocate keeps its
+   * addresses.
+   */
   private final Set<Long> graphs = new HashSet<>();
 
   public TrackedDevice(CudaDevice next) {
@@ -34,17 +37,17 @@ public final class TrackedDevice extends ForwardingDevice {
     this.space = new AddressSpace(next);
   }
 
-  /** What the session's records may name. */
+  /** Returns the addresses that the session's records may name. */
   public AddressSpace space() {
     return space;
   }
 
-  /** The numbers that the driver gave. */
+  /** Returns the numbers that the driver gave to the session. */
   public KnownNumbers numbers() {
     return numbers;
   }
 
-  /** What was allocated in a context that is no more; the driver has freed it. */
+  /** Removes the memory that was allocated in a destroyed context, which the driver has freed. */
   public void forgetContext(long context) {
     space.removeAll(range -> range.context() == context);
   }
@@ -57,7 +60,7 @@ public final class TrackedDevice extends ForwardingDevice {
     }
   }
 
-  /** Notes {@code bytes} at the address that a call wrote to {@code result}. */
+  /** Enters {@code bytes} bytes at the address that a call wrote to {@code result}. */
   private int given(int code, long result, long bytes, long owner, long context) {
     if (code == CudaResult.SUCCESS && result != 0) {
       space.add(
@@ -118,7 +121,10 @@ public final class TrackedDevice extends ForwardingDevice {
         stream, next.cuMemAllocFromPoolAsync(dptr, bytes, pool, stream), dptr, bytes);
   }
 
-  /** A stream that captures makes a node of the allocation. */
+  /**
+   * Enters an allocation in a stream. If the stream is capturing, the call has created a node of a
+   * graph instead.
+   */
   private int allocatedIn(long stream, int code, long dptr, long bytes) {
     if (code != CudaResult.SUCCESS) {
       return code;
@@ -142,9 +148,9 @@ public final class TrackedDevice extends ForwardingDevice {
     return freed(next.cuMemFreeAsync(dptr, stream), dptr);
   }
 
-  // ---- from other sessions
+  // ---- memory of other sessions
 
-  /** Notes the allocation that a call opened; the driver knows its size. */
+  /** Enters the allocation that a call opened, with the size that the driver reports. */
   private int opened(int code, long result) {
     if (code != CudaResult.SUCCESS || result == 0) {
       return code;
@@ -164,7 +170,10 @@ public final class TrackedDevice extends ForwardingDevice {
     return opened(next.cuIpcOpenMemHandle_v2(dptr, handle, flags), dptr);
   }
 
-  /** Another opening of it may be left, which the driver knows. */
+  /**
+   * Closes an opened handle. The memory may still be open a further time, which only the driver
+   * knows.
+   */
   @Override
   public int cuIpcCloseMemHandle(long dptr) {
     return freed(next.cuIpcCloseMemHandle(dptr), dptr);
@@ -175,7 +184,7 @@ public final class TrackedDevice extends ForwardingDevice {
     return opened(next.cuMemPoolImportPointer(dptr, pool, handle), dptr);
   }
 
-  // ---- addresses and memory apart
+  // ---- reserved addresses and physical memory
 
   @Override
   public int cuMemAddressReserve(long ptr, long bytes, long alignment, long wanted, long flags) {
@@ -259,7 +268,10 @@ public final class TrackedDevice extends ForwardingDevice {
     int at(long bytes);
   }
 
-  /** Notes a variable; who asks for its address alone does not say that its size is wanted. */
+  /**
+   * Enters a variable. A client that asks only for the address has not asked for the size, so the
+   * size is queried here.
+   */
   private int variable(long dptr, long bytes, long owner, Look look) {
     try (Scratch size = new Scratch(8)) {
       long sizeAt = bytes != 0 ? bytes : size.address();
@@ -327,7 +339,7 @@ public final class TrackedDevice extends ForwardingDevice {
     }
   }
 
-  /** A node of a graph allocates it, whenever the graph runs. */
+  /** Enters memory that a node of a graph allocates whenever the graph runs. */
   public void graphMemory(long address, long bytes) {
     space.add(new AddressSpace.Range(address, bytes, AddressSpace.Kind.DEVICE, GRAPHS, 0));
   }

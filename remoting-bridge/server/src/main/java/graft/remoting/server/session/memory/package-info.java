@@ -1,5 +1,5 @@
 /**
- * What addresses and numbers a session may name, and how much memory it has: the device as seen
- * through these.
+ * The addresses and numbers that a session may name, and its limit of memory, as layers around the
+ * device.
  */
 package graft.remoting.server.session.memory;

@@ -14,20 +14,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies to the client that it does not wait for. They are queued on the device at once, into
- * memory of their own ({@link ReadMemory}). A thread sends the data when the copy is done ({@link
- * ReadQueue}); a reply that tells the client that the copy is done sends the data first.
+ * Device-to-host copies that the client does not wait for. Each is queued on the device at once,
+ * into memory of its own ({@link ReadMemory}). When the copy has finished, a thread sends the data
+ * ({@link ReadQueue}); a reply that tells the client that the copy has finished sends the data
+ * first.
  */
 public final class AsyncReads {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncReads.class);
 
-  /** Between two chunks other threads get their turn to send. */
+  /** Data is sent in chunks, so that other threads can send between them. */
   private static final long CHUNK = 1 << 20;
 
-  /** How much is copied at once. */
+  /** The size of the parts in which a read is copied. */
   private static final long PART = 4 << 20;
 
-  /** As above, where data connections carry it: the first part is sent sooner. */
+  /**
+   * The size of the parts if data connections carry the data. Smaller parts let the first one be
+   * sent sooner.
+   */
   private static final long CONNECTION_PART = 1 << 20;
 
   private final CudaDevice device;
@@ -38,7 +42,7 @@ public final class AsyncReads {
   private final ReadQueue queue = new ReadQueue();
 
   /**
-   * The reads of a session.
+   * Creates the reads of a session.
    *
    * @param polling waits for an event with little delay
    */
@@ -52,9 +56,9 @@ public final class AsyncReads {
   }
 
   /**
-   * Queues a copy, in parts, so that the first are sent while the last are copied.
+   * Queues a copy in parts, so that the first parts are sent while the last ones are copied.
    *
-   * @param identity what the client knows the read by
+   * @param identity the client's number for the read
    */
   public int start(SessionContext context, long source, long bytes, long stream, long identity) {
     int result = CudaResult.SUCCESS;
@@ -66,7 +70,8 @@ public final class AsyncReads {
       long address = memory.allocate(part);
       result = device.cuMemcpyDtoHAsync_v2(address, source + offset, part, stream);
       if (result == CudaResult.SUCCESS) {
-        // From here on the copy may still write there: on an error the memory is not released.
+        // From here on the copy may still write to the memory, so that the memory is not released
+        // after an error.
         long event = context.events().record(stream);
         memory.count(part);
         queue(
@@ -94,14 +99,18 @@ public final class AsyncReads {
     }
   }
 
-  /** Sends what is complete now, and waits for what another thread is sending. */
+  /**
+   * Sends the data of the copies that have finished, and waits for data that another thread is
+   * sending.
+   */
   void sendCompleted() throws IOException {
     if (queue.isEmpty()) {
       return;
     }
     ArrayDeque<PendingRead> completed = new ArrayDeque<>();
     List<PendingRead> reads = queue.all();
-    // The newest first: whatever a completed one came after is seen to be complete too.
+    // The newest read is queried first. In the other order an older read could finish between the
+    // queries, and a newer one would be sent without it.
     for (int i = reads.size() - 1; i >= 0; i--) {
       PendingRead read = reads.get(i);
       if (read.claimed().get() || device.cuEventQuery(read.event()) != CudaResult.NOT_READY) {
@@ -114,8 +123,8 @@ public final class AsyncReads {
   }
 
   /**
-   * Sends what is complete now, then runs {@code action}; on another thread where the device has to
-   * be asked, which a host function may not do.
+   * Sends the data of the copies that have finished and then runs {@code action}. If the device has
+   * to be queried, both happen on another thread, because a host function must not call the driver.
    */
   void whenCompletedAreSent(Runnable action) {
     PendingRead oldest = queue.oldest();
@@ -130,7 +139,7 @@ public final class AsyncReads {
             sendCompleted();
             action.run();
           } catch (IOException e) {
-            LOG.debug("the client has gone: {}", e.getMessage());
+            LOG.debug("the client has disconnected: {}", e.getMessage());
           }
         });
   }
@@ -143,8 +152,8 @@ public final class AsyncReads {
           return;
         }
         read.context().enter(device);
-        // No call waits for it here, so that to sleep is right; but data connections should not
-        // run dry.
+        // No call waits for this data, so that the thread may sleep. It polls only for data
+        // connections, which would otherwise run idle.
         if (read.onDataConnections()) {
           polling.accept(read.event());
         } else {
@@ -156,13 +165,16 @@ public final class AsyncReads {
         }
       }
     } catch (IOException e) {
-      LOG.debug("the client has gone: {}", e.getMessage());
+      LOG.debug("the client has disconnected: {}", e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Sends a read whose copy is done, unless another thread does, and then waits for that. */
+  /**
+   * Sends the data of a finished copy, or waits until the thread that is already sending it has
+   * done so.
+   */
   private void finish(PendingRead read) throws IOException {
     if (!read.claimed().compareAndSet(false, true)) {
       await(read);
@@ -185,8 +197,9 @@ public final class AsyncReads {
   }
 
   /**
-   * After a failed copy the data is worthless, but the client must not wait for it for ever: its
-   * error is the context's and comes with the next reply.
+   * Sends a part on the session's stream. After a failed copy the data is meaningless, but it is
+   * sent all the same, because the client waits for it; the error belongs to the context and is
+   * returned with the next reply.
    */
   private void sendOnStream(PendingRead read) throws IOException {
     for (long offset = 0; offset < read.bytes(); offset += CHUNK) {
@@ -200,7 +213,10 @@ public final class AsyncReads {
     }
   }
 
-  /** Whoever waits for the data goes on once it is announced; the connections free the memory. */
+  /**
+   * Sends a part on data connections. A client that waits for the data continues when the part is
+   * announced; the connections release the memory once they have sent it.
+   */
   private void sendOnDataConnections(PendingRead read) throws IOException {
     channel
         .dataConnections()

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A second connection of a session, on which the client says that a host function has run. The
- * session's own stream of records may stand still just then: in a call for which the driver waits
- * until the GPU is idle, while the GPU waits for that function.
+ * A further connection of a session, on which the client reports that a host function has run. The
+ * report cannot use the session's own stream of records, because that may be blocked by a call for
+ * which the driver waits until the GPU is idle, while the GPU waits for the host function.
  */
 public final class CallbackConnection {
   private static final Logger LOG = LoggerFactory.getLogger(CallbackConnection.class);
@@ -20,7 +20,7 @@ public final class CallbackConnection {
 
   private CallbackConnection() {}
 
-  /** Reads the connection on a thread of its own until its end. */
+  /** Reads the connection on a thread of its own until the connection ends. */
   public static void start(Channel connection, HostFunctions functions) {
     Thread thread =
         new Thread(null, () -> read(connection, functions), "graft-connection", 256 << 10);
@@ -33,13 +33,12 @@ public final class CallbackConnection {
       for (long record = connection.nextRecord(); record != 0; record = connection.nextRecord()) {
         if (Memory.getInt(record) != RECORD
             || !Dispatcher.name(Memory.getShort(record + 4) & 0xFFFF).equals(DONE)) {
-          throw new ProtocolException(
-              "a record on the callbacks' connection that is none of theirs");
+          throw new ProtocolException("the connection for callbacks has a record of unknown form");
         }
         functions.done(Memory.getLong(record + Channel.RECORD_HEADER));
       }
     } catch (IOException | ProtocolException e) {
-      LOG.info("the callbacks' connection ended: {}", e.getMessage());
+      LOG.info("the connection for callbacks ended: {}", e.getMessage());
     }
   }
 }

@@ -17,13 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What kernels print, and what the driver says about one that failed: it writes that to the C
- * library's standard output and error of this process, and it belongs to the client.
+ * The output of kernels' printf and the driver's messages about failed kernels. The driver writes
+ * both to the standard output and error of this process, and both belong to the client.
  *
- * <p>Standard output becomes a stream in memory: whether the driver has printed is then a look at
- * its length, which costs nothing before each reply. Standard error becomes a pipe, read by a
- * thread of its own and before a reply that says that something failed. This process's own log goes
- * on to where it went.
+ * <p>The C library's standard output is replaced with a stream in memory, so that the check before
+ * each reply whether the driver has printed costs only a comparison of lengths. Standard error is
+ * replaced with a pipe. A thread reads the pipe, and so does every reply that reports an error
+ * before it is sent. This process' own log still goes to the original standard error.
  */
 public final class DeviceOutput {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceOutput.class);
@@ -31,7 +31,10 @@ public final class DeviceOutput {
   private static final int HEAD = Channel.ANSWER_HEADER + 16;
   private static final int CHUNK = 64 << 10;
 
-  /** More at once than a device's buffer gives is nobody's text. */
+  /**
+   * More text at once than a device's printf buffer can hold is not printed by kernels and is
+   * dropped.
+   */
   private static final int MOST = 64 << 20;
 
   private static final int STDOUT = 1;
@@ -47,8 +50,8 @@ public final class DeviceOutput {
   private DeviceOutput() {}
 
   /**
-   * Takes this process's standard output and error, before the driver is there: it may keep what it
-   * finds.
+   * Redirects standard output and error of this process. This must happen before the driver is
+   * loaded, because the driver may keep the descriptors that it finds.
    */
   public static DeviceOutput capture() throws IOException {
     DeviceOutput output = new DeviceOutput();
@@ -65,7 +68,7 @@ public final class DeviceOutput {
     return output;
   }
 
-  /** Sends from now on what is printed; what was before is none of the client's. */
+  /** Sends what is printed from now on to the client, and drops what was printed before. */
   public void sendTo(Channel client) {
     byte[] before = takePrinted();
     System.err.write(before, 0, before.length);
@@ -111,11 +114,11 @@ public final class DeviceOutput {
         sendErrors();
       }
     } catch (IOException e) {
-      LOG.debug("the client has gone: {}", e.getMessage());
+      LOG.debug("the client has disconnected: {}", e.getMessage());
     }
   }
 
-  /** Sends what is there, ahead of a reply with that result. */
+  /** Sends what has been printed, before a reply with that result is sent. */
   void beforeReply(int result) throws IOException {
     if (Memory.getLongVolatile(length) != 0) {
       sendPrinted();
@@ -125,7 +128,7 @@ public final class DeviceOutput {
     }
   }
 
-  /** Empties the stream in memory. */
+  /** Returns the contents of the stream in memory and empties it. */
   private byte[] takePrinted() {
     Libc.flockfile(printed);
     try {
@@ -164,7 +167,7 @@ public final class DeviceOutput {
     channel.send(message, size);
   }
 
-  /** The C library's standard output, for Java. */
+  /** Writes Java's standard output to the C library's. */
   private final class Printed extends OutputStream {
     @Override
     public void write(int b) {
@@ -185,7 +188,7 @@ public final class DeviceOutput {
     }
   }
 
-  /** This process's log, at the descriptor that was its standard error. */
+  /** Writes this process' log to the descriptor that was its standard error. */
   private static final class Log extends OutputStream {
     private final int fd;
 
@@ -205,7 +208,7 @@ public final class DeviceOutput {
         for (long done = 0; done < length; ) {
           long count = Libc.write(fd, text.address() + done, length - done);
           if (count <= 0) {
-            return; // Nowhere left to say it.
+            return; // the log itself cannot be written, and there is no other place for a message
           }
           done += count;
         }

@@ -8,7 +8,7 @@ import graft.remoting.server.session.call.RefusedCallException;
 import graft.remoting.server.system.Scratch;
 import java.util.ArrayDeque;
 
-/** Events of the server's own, of one context, used again and again. Thread-safe. */
+/** The server's own CUDA events of one context, kept for reuse. Thread-safe. */
 public final class EventPool {
   private static final int BLOCKING_SYNC = 1;
   private static final int DISABLE_TIMING = 2;
@@ -23,9 +23,9 @@ public final class EventPool {
   }
 
   /**
-   * An event, of the current context.
+   * Returns an event of the current context.
    *
-   * @throws RefusedCallException with the device's answer when it makes none
+   * @throws RefusedCallException with the device's result if it creates none
    */
   long take() {
     synchronized (free) {
@@ -43,9 +43,9 @@ public final class EventPool {
   }
 
   /**
-   * An event that is reached when all that {@code stream} has to do now is done.
+   * Returns an event that is recorded behind the work which is queued in {@code stream} now.
    *
-   * @throws RefusedCallException with the device's answer when it records none
+   * @throws RefusedCallException with the device's result if the event cannot be recorded
    */
   public long record(long stream) {
     long event = take();
@@ -57,7 +57,7 @@ public final class EventPool {
     return event;
   }
 
-  /** Gives one back. */
+  /** Returns an event to the pool. */
   public void give(long event) {
     synchronized (free) {
       free.push(event);

@@ -21,8 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Functions of the client that run in the order of a stream. The driver calls us on a thread of its
- * own; we tell the client and hold the stream until it answers that the function has run.
+ * Host functions of the client that are queued in a stream. The driver calls this process on a
+ * thread of its own; this class tells the client to run the function, and blocks the stream until
+ * the client reports that it has run.
  */
 public final class HostFunctions implements SessionCalls.HostFunction {
   private static final Logger LOG = LoggerFactory.getLogger(HostFunctions.class);
@@ -39,19 +40,22 @@ public final class HostFunctions implements SessionCalls.HostFunction {
   private final AtomicInteger pending = new AtomicInteger();
   private final Map<Long, Running> running = new ConcurrentHashMap<>();
 
-  // Kept here: the driver holds only its address.
+  // Held here because the driver keeps only its address.
   private HostFunction function;
 
-  /** A function that the client runs now; more than once where graphs run it at the same time. */
+  /**
+   * A host function that the client is running. The count exceeds one if graphs run it several
+   * times at once.
+   */
   private static final class Running {
     private final Semaphore done = new Semaphore(0);
     private int count;
   }
 
   /**
-   * Functions of the client on {@code channel}.
+   * Creates the host functions of the client on {@code channel}.
    *
-   * @param reads whose data goes ahead of a function behind them in a stream
+   * @param reads the reads whose data is sent ahead of a function that follows them in a stream
    */
   HostFunctions(CudaDevice device, Channel channel, AsyncReads reads) {
     this.device = device;
@@ -60,14 +64,17 @@ public final class HostFunctions implements SessionCalls.HostFunction {
   }
 
   /**
-   * Whether a stream may be held until the client answers, so that the executor must not wait for
-   * the device.
+   * Returns whether a host function may be blocking a stream, in which case the executor must not
+   * wait for the device.
    */
   public boolean arePending() {
     return pending.get() != 0;
   }
 
-  /** The CUhostFn that runs the client's function whose identity is its argument. */
+  /**
+   * Returns the address of the CUhostFn that runs the client's function. The function's identity is
+   * the argument.
+   */
   public long address() {
     if (function == null) {
       function = userData -> run(Pointer.nativeValue(userData));
@@ -88,7 +95,7 @@ public final class HostFunctions implements SessionCalls.HostFunction {
     return result;
   }
 
-  /** Runs on the driver's thread; with a graph, once for each of its launches. */
+  /** Runs on the driver's thread. A function in a graph runs once for each launch of the graph. */
   private void run(long identity) {
     Running mine =
         running.compute(
@@ -113,17 +120,17 @@ public final class HostFunctions implements SessionCalls.HostFunction {
       Memory.putLong(message.address() + Channel.ANSWER_HEADER, identity);
       channel.send(message.address(), MESSAGE);
     } catch (IOException e) {
-      LOG.debug("the client has gone: {}", e.getMessage());
+      LOG.debug("the client has disconnected: {}", e.getMessage());
     }
   }
 
-  /** The client's function has run. */
+  /** Handles the client's report that its function has run. */
   @Override
   public int graftHostFunctionDone(Call call, long identity) {
     return done(identity);
   }
 
-  /** The client says so on the connection for callbacks, or by a call. */
+  /** Handles the same report on either the connection for callbacks or the session's stream. */
   int done(long identity) {
     Running waiting = running.get(identity);
     if (waiting == null) {

@@ -4,16 +4,16 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A part of a copy to the client that is queued on the device.
+ * A part of a device-to-host copy that is queued on the device.
  *
- * @param onDataConnections whether its data goes on data connections
- * @param identity what the client knows the read by
- * @param offset where in the read the part belongs
+ * @param onDataConnections whether its data is sent on data connections
+ * @param identity the client's number for the read
+ * @param offset the offset of the part in the read
  * @param address the memory that the copy fills
- * @param whole bytes of the read
- * @param event recorded behind the copy
- * @param claimed whether a thread has undertaken to send it
- * @param sent opened when it is sent, or announced on the session's stream
+ * @param whole the bytes of the whole read
+ * @param event the event that is recorded behind the copy
+ * @param claimed set by the thread that sends the part
+ * @param sent opened when the part is sent, or announced on the session's stream
  */
 record PendingRead(
     SessionContext context,

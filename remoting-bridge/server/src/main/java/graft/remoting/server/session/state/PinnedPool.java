@@ -11,8 +11,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Pinned memory in sizes of powers of two, for copies that must be queued as a whole. Keeps some
- * for the next time. Thread-safe, but the calling thread must have a current context.
+ * Pinned memory in powers of two, for copies that must be queued as a whole. Some of it is kept for
+ * reuse. Thread-safe, but the calling thread must have a current context.
  */
 public final class PinnedPool {
   private static final long SMALLEST = 64 << 10;
@@ -36,9 +36,9 @@ public final class PinnedPool {
   }
 
   /**
-   * At least {@code bytes}.
+   * Returns at least {@code bytes} bytes.
    *
-   * @throws RefusedCallException with the device's answer when it gives none
+   * @throws RefusedCallException with the device's result if it allocates none
    */
   public long take(long bytes) {
     long size = sizeClass(bytes);
@@ -61,7 +61,11 @@ public final class PinnedPool {
     }
   }
 
-  /** Gives back what {@link #take} gave for as many bytes. */
+  /**
+   * Returns memory to the pool.
+   *
+   * @param bytes the argument of {@link #take} that the memory came from
+   */
   public void give(long address, long bytes) {
     long size = sizeClass(bytes);
     synchronized (free) {

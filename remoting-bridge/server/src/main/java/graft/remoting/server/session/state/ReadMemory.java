@@ -3,12 +3,12 @@ package graft.remoting.server.session.state;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
 /**
- * The memory that reads fill which the client does not wait for. Once much of it is in use the
- * executor waits, but only as long as some of it is released: a client that is itself busy sending
- * takes nothing.
+ * The memory that asynchronous reads fill. Once much of it is in use, the executor waits, but only
+ * as long as memory keeps being released: a client that is itself busy sending reads nothing, and
+ * waiting for it would block both ends.
  */
 final class ReadMemory {
-  /** More than this may cost new memory each time. */
+  /** Beyond this many bytes in use, the pool may have to allocate new memory for each read. */
   private static final long ENOUGH = 64 << 20;
 
   private static final long STALL_MILLIS = 20;
@@ -18,7 +18,7 @@ final class ReadMemory {
   @GuardedBy("this")
   private long held;
 
-  /** Whether nothing was released since the executor waited for it. */
+  /** Whether no memory was released while the executor last waited. */
   @GuardedBy("this")
   private boolean isStalled;
 
@@ -26,7 +26,7 @@ final class ReadMemory {
     this.pool = pool;
   }
 
-  /** Memory for a read; waits for a moment if much is in use. */
+  /** Allocates memory for a read, and waits for a moment if much is in use. */
   long allocate(long bytes) {
     awaitRoom(bytes);
     return pool.take(bytes);
@@ -34,7 +34,7 @@ final class ReadMemory {
 
   private synchronized void awaitRoom(long bytes) {
     while (held + bytes > ENOUGH && !isStalled) {
-      isStalled = true; // until something is released
+      isStalled = true; // cleared by the next release
       try {
         wait(STALL_MILLIS);
       } catch (InterruptedException e) {
@@ -49,12 +49,12 @@ final class ReadMemory {
     pool.give(address, bytes);
   }
 
-  /** A copy to the memory is queued: it counts as in use. */
+  /** Counts memory as in use once a copy to it is queued. */
   synchronized void count(long bytes) {
     held += bytes;
   }
 
-  /** Returns memory that has been sent. */
+  /** Returns memory whose data has been sent. */
   void release(long address, long bytes) {
     pool.give(address, bytes);
     synchronized (this) {

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The reads that are queued on the device and not sent, the oldest first, and how the thread that
- * sends them waits for the next.
+ * The reads that are queued on the device and not yet sent, oldest first, and the wait of the
+ * sending thread for the next read.
  */
 final class ReadQueue {
   private static final long PATIENCE_MILLIS = 1;
@@ -18,20 +18,20 @@ final class ReadQueue {
   @GuardedBy("this")
   private final ArrayDeque<PendingRead> reads = new ArrayDeque<>();
 
-  /** Whether a thread sends what is queued. */
+  /** Whether a thread sends the queued reads. */
   @GuardedBy("this")
   private boolean hasSender;
 
-  /** Whether that thread waits for a read. */
+  /** Whether that thread is waiting for a read. */
   @GuardedBy("this")
   private boolean isSenderAsleep;
 
-  /** Whether nothing is queued; without the lock, since every reply asks. */
+  /** Returns whether nothing is queued. Does not take the lock, because every reply asks. */
   boolean isEmpty() {
     return size.get() == 0;
   }
 
-  /** Queues a read; whether the caller has to start a thread that sends it. */
+  /** Queues a read. Returns whether the caller has to start the sending thread. */
   boolean add(PendingRead read) {
     size.incrementAndGet();
     synchronized (this) {
@@ -47,31 +47,31 @@ final class ReadQueue {
     }
   }
 
-  /** The oldest, null if there is none. */
+  /** Returns the oldest read, null if there is none. */
   synchronized PendingRead oldest() {
     return reads.peek();
   }
 
-  /** All, the oldest first. */
+  /** Returns all reads, oldest first. */
   synchronized List<PendingRead> all() {
     return List.copyOf(reads);
   }
 
-  /** The data of a read is out of the session's hands. */
+  /** Removes a read whose data has been handed over. */
   synchronized void remove(PendingRead read) {
     reads.remove(read);
   }
 
-  /** A read that was removed is over in every other respect too. */
+  /** Notes that a removed read is finished in every other respect as well. */
   void finished(PendingRead read) {
     size.decrementAndGet();
     read.sent().countDown();
   }
 
   /**
-   * The oldest read that nobody has sent after a moment: most often the client waits for its stream
-   * right away, and the reply to that takes the data along without another thread. Null when there
-   * has been none for long: the calling thread is to end.
+   * Returns the oldest read that has been in the queue for a moment: a client usually waits for its
+   * stream immediately, and the reply to that wait sends the data without another thread. Returns
+   * null if the queue has been empty for long; the calling thread then ends.
    */
   synchronized PendingRead awaitOldest() throws InterruptedException {
     PendingRead seen = null;

@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers to the client. A reply carries the call's own error, else the first error of a call that
- * was not waited for, as CUDA allows; and before it goes what was read for the client and is
- * complete. Any thread.
+ * Sends the replies to the client. A reply carries the call's own error, or else the first error of
+ * an asynchronous call, as CUDA allows. Data of asynchronous reads that has arrived is sent ahead
+ * of the reply. Any thread may use this.
  */
 public final class Replies {
   private static final Logger LOG = LoggerFactory.getLogger(Replies.class);
@@ -32,23 +32,23 @@ public final class Replies {
     this.reads = reads;
   }
 
-  /** Where what kernels print comes from; a reply goes behind it. */
+  /** Sets the source of kernels' output, which is sent ahead of replies. */
   public void sendAlong(DeviceOutput printed) {
     output = printed;
   }
 
-  /** Keeps the error of a call that nobody waits for, until the next reply. */
+  /** Keeps the error of an asynchronous call until the next reply. */
   public void asyncError(int result) {
     if (result != CudaResult.SUCCESS) {
       pendingError.compareAndSet(CudaResult.SUCCESS, result);
     }
   }
 
-  /** What the reply to a call with that result must say. */
+  /** Returns the result that the reply to a call with that result must carry. */
   public int settle(int result) throws IOException {
     reads.sendCompleted();
-    // A handle that is not there is most often the trace of a call that failed before: that one
-    // says why.
+    // An invalid handle usually follows from an asynchronous call that failed, whose error says
+    // why.
     DeviceOutput printed = output;
     if (printed != null) {
       printed.beforeReply(result);
@@ -60,17 +60,19 @@ public final class Replies {
     return pendingError.getAndSet(CudaResult.SUCCESS);
   }
 
-  /** Replies without results to a call that was deferred. A client that has gone needs none. */
+  /**
+   * Replies without results to a deferred call. If the client has disconnected, nothing is sent.
+   */
   public void send(int slot, int result) {
     try (Scratch answer = new Scratch(Channel.ANSWER_HEADER)) {
       Call.header(answer.address(), Channel.ANSWER_HEADER, 0, slot, settle(result));
       channel.send(answer.address(), Channel.ANSWER_HEADER);
     } catch (IOException e) {
-      LOG.debug("no reply: {}", e.getMessage());
+      LOG.debug("the reply was not sent: {}", e.getMessage());
     }
   }
 
-  /** Says that data of a read is on its way on the connections. */
+  /** Announces that data of a read is sent on data connections. */
   static void announce(Channel channel, long read, long offset, long length) throws IOException {
     try (Scratch head = new Scratch(DATA_HEADER)) {
       dataHeader(head.address(), ON_DATA_CONNECTIONS, 0, read, offset, length);
@@ -86,7 +88,7 @@ public final class Replies {
     Memory.putLong(address + 32, length);
   }
 
-  /** Sends bulk data for a read: its identity, where in it the data belongs, and the data. */
+  /** Sends data of a read: the read's number, the offset of the data in the read, and the data. */
   static void sendData(Channel channel, int slot, long read, long offset, long address, long length)
       throws IOException {
     try (Scratch head = new Scratch(DATA_HEADER)) {

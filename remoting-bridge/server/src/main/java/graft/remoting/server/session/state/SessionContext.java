@@ -6,11 +6,14 @@ import graft.remoting.server.connection.DataConnection;
 import graft.remoting.server.connection.DataConnections;
 
 /**
- * What the server keeps for one CUDA context of a session. Events and their memory belong to a
- * context.
+ * What the server keeps for one CUDA context of a session, since events and pinned memory belong to
+ * a context.
  */
 public final class SessionContext {
-  /** SharedChunks that wait for their copies, on all connections together and on one. */
+  /**
+   * The largest number of chunks that wait for their copies, over all data connections and on each
+   * of them.
+   */
   private static final int CHUNKS = 24;
 
   private static final int LEAST_CHUNKS = 4;
@@ -32,7 +35,10 @@ public final class SessionContext {
     this.reads = new Staging(device, 16, DataConnections.CHUNK);
   }
 
-  /** The driver's handle; 0 stands for no context, where every call answers INVALID_CONTEXT. */
+  /**
+   * Returns the driver's handle. 0 stands for no context; every call then returns
+   * CUDA_ERROR_INVALID_CONTEXT.
+   */
   public long handle() {
     return handle;
   }
@@ -41,14 +47,14 @@ public final class SessionContext {
     return events;
   }
 
-  /** Where data of that size waits for its copy. */
+  /** Returns the buffers for data of that size that comes on the session's stream. */
   public Staging staging(long bytes) {
     return bytes <= Staging.SMALL ? small : large;
   }
 
   /**
-   * Where chunks of data from a connection wait for their copies: each has buffers of its own,
-   * which its thread's processor still has in its cache. For that thread.
+   * Returns the buffers of a data connection, for its thread alone. Each connection has its own,
+   * because they stay in the cache of the processor that its thread runs on.
    */
   public Staging chunks(DataConnection connection) {
     Staging its = chunks[connection.number()];
@@ -61,7 +67,10 @@ public final class SessionContext {
     return its;
   }
 
-  /** Whether chunks from connections are on their way to the device. For the executor. */
+  /**
+   * Returns whether chunks from data connections are being copied to the device. Only the executor
+   * calls this.
+   */
   public boolean isCopyingChunks() {
     for (Staging connection : chunks) {
       if (connection != null && connection.isCopying()) {
@@ -71,7 +80,10 @@ public final class SessionContext {
     return false;
   }
 
-  /** Gives the connections back the buffers whose copies are over. For the executor. */
+  /**
+   * Returns the buffers whose copies have finished to the data connections. Only the executor calls
+   * this.
+   */
   public void recycleChunks() {
     for (Staging connection : chunks) {
       if (connection != null) {
@@ -80,12 +92,12 @@ public final class SessionContext {
     }
   }
 
-  /** Where data waits for connections to send it. */
+  /** Returns the buffers for data that data connections send. */
   public Staging reads() {
     return reads;
   }
 
-  /** Makes it the calling thread's current context. */
+  /** Makes the context current to the calling thread. */
   public int enter(CudaDevice device) {
     return handle == 0 ? CudaResult.SUCCESS : device.cuCtxSetCurrent(handle);
   }

@@ -16,15 +16,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the parts of a session share. The current context belongs to the executor; the rest is for
- * any thread.
+ * What the parts of a session share. Only the executor uses the current context; any thread may use
+ * the rest.
  */
 public final class SessionState {
   private static final Logger LOG = LoggerFactory.getLogger(SessionState.class);
 
   /**
-   * The device is polled so many times longer than the channel: waiting on another thread costs
-   * tens of microseconds, and the driver itself polls for as long as it takes.
+   * How many times longer the device is polled than the channel. A wait on another thread costs
+   * tens of microseconds, and the driver itself polls until the work has finished.
    */
   private static final int DEVICE_SPINS = 20;
 
@@ -75,7 +75,7 @@ public final class SessionState {
     return hostFunctions;
   }
 
-  /** The context that is current to the executor. */
+  /** Returns the context that is current to the executor. */
   public SessionContext context() {
     return context;
   }
@@ -92,7 +92,7 @@ public final class SessionState {
     return result;
   }
 
-  /** A context is no more, and nothing in it. */
+  /** Drops what is kept for a destroyed context. */
   public void forget(long handle) {
     contexts.remove(handle);
     if (handle == context.handle()) {
@@ -101,10 +101,10 @@ public final class SessionState {
   }
 
   /**
-   * Asks until the answer is not NOT_READY, for a moment and while the client has sent nothing
-   * else.
+   * Repeats a query until its result is not NOT_READY, for a moment and as long as no other record
+   * has arrived.
    *
-   * @return the last answer
+   * @return the last result
    */
   public int spinUntil(IntSupplier question) {
     int result = question.getAsInt();
@@ -118,14 +118,15 @@ public final class SessionState {
         result = question.getAsInt();
       }
     } catch (IOException e) {
-      LOG.debug("the client has gone: {}", e.getMessage());
+      LOG.debug("the client has disconnected: {}", e.getMessage());
     }
     return result;
   }
 
   /**
-   * Waits for an event on a thread that has nothing else to do. Polls, as the driver does by
-   * default, but less and less: the driver's own sleep takes hundreds of microseconds to wake from.
+   * Waits for an event on a thread that has nothing else to do. The thread polls, as the driver
+   * does by default, at growing intervals: the driver's own blocking wait takes hundreds of
+   * microseconds to wake up.
    */
   public int awaitEvent(long event) {
     long start = System.nanoTime();
@@ -146,16 +147,16 @@ public final class SessionState {
         : result;
   }
 
-  /** Whether data of that size goes to the client on connections. */
+  /** Returns whether data of that size is sent to the client on data connections. */
   public boolean usesDataConnections(long bytes) {
     return bytes >= DataConnections.LEAST && channel.dataConnections().areOpen();
   }
 
   /**
-   * Sends data of a read that the client waits for in {@code slot} on the connections.
+   * Sends data of a read that the client waits for in {@code slot} on the data connections.
    *
-   * @param whole bytes of the read
-   * @param sent run when the memory is free again
+   * @param whole the bytes of the whole read
+   * @param sent called when the memory may be reused
    */
   public void sendOnDataConnections(
       int slot, long offset, long address, long bytes, long whole, Runnable sent) {
@@ -170,11 +171,13 @@ public final class SessionState {
     try {
       Replies.announce(channel, read, offset, bytes);
     } catch (IOException e) {
-      LOG.debug("the client has gone: {}", e.getMessage());
+      LOG.debug("the client has disconnected: {}", e.getMessage());
     }
   }
 
-  /** The same with all of a read, in a way of its own; returns when the memory is free again. */
+  /**
+   * Sends all data of a read by means of {@code sender}, and returns when the memory may be reused.
+   */
   public void sendOnDataConnections(int slot, long address, long bytes, Sender sender) {
     CountDownLatch sent = new CountDownLatch(1);
     channel
@@ -189,12 +192,15 @@ public final class SessionState {
     }
   }
 
-  /** Sends data of a read that the client waits for in {@code slot}, its part at {@code offset}. */
+  /**
+   * Sends data of a read that the client waits for in {@code slot}, starting at {@code offset} of
+   * the read.
+   */
   public void sendData(int slot, long offset, long address, long bytes) {
     try {
       Replies.sendData(channel, slot, Integer.toUnsignedLong(slot), offset, address, bytes);
     } catch (IOException e) {
-      LOG.debug("the client has gone: {}", e.getMessage());
+      LOG.debug("the client has disconnected: {}", e.getMessage());
     }
   }
 }

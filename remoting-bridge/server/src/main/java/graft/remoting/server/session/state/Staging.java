@@ -9,14 +9,14 @@ import graft.remoting.server.system.Scratch;
 import java.util.ArrayDeque;
 
 /**
- * Pinned buffers through which data passes between the channel and the device: while one is copied,
- * the next is received. Allocated when they are first needed. Thread-safe.
+ * Pinned buffers through which data passes between the channel and the device: while one buffer is
+ * copied, the next is received into. Buffers are allocated when they are first needed. Thread-safe.
  */
 public final class Staging {
-  /** Bytes of a small buffer. */
+  /** The size of a small buffer. */
   static final int SMALL = 256 << 10;
 
-  /** Bytes of a large buffer. */
+  /** The size of a large buffer. */
   static final int LARGE = 4 << 20;
 
   private static final int PORTABLE = 1;
@@ -38,7 +38,7 @@ public final class Staging {
     this.size = size;
   }
 
-  /** One buffer and the event that says when its copy is over. */
+  /** A buffer, and the event that is recorded behind its copy. */
   public static final class Buffer {
     private final long address;
     private final long event;
@@ -62,41 +62,41 @@ public final class Staging {
   }
 
   /**
-   * A buffer that is free; waits for the oldest copy when all are in use.
+   * Returns a free buffer; waits for the oldest copy if all are in use.
    *
-   * @param mayWait whether waiting is allowed; if not, another buffer is made
-   * @throws RefusedCallException with the device's answer when it gives none
+   * @param mayWait whether the call may wait; if not, it creates another buffer
+   * @throws RefusedCallException with the device's result if it allocates none
    */
   public Buffer take(boolean mayWait) {
     return take(mayWait, false);
   }
 
   /**
-   * The same for threads that pass their buffers on to another, which gives them back: when all are
-   * with those, waits for one.
+   * As {@link #take}, for threads that pass their buffers on to another thread, which returns them.
+   * If all buffers are with that thread, the call waits for one.
    */
   public Buffer takeInTurn(boolean mayWait) {
     return take(mayWait, true);
   }
 
-  /** A buffer that is free, without a look at the device; null if there is none. */
+  /** Returns a free buffer without querying the device, null if there is none. */
   public synchronized Buffer takeFree() {
     Buffer buffer = free.poll();
     hasFree = !free.isEmpty();
     return buffer;
   }
 
-  /** Whether there is one that is free: for a look without a lock. */
+  /** Returns whether a buffer is free. The answer is not synchronized and may be outdated. */
   public boolean hasFree() {
     return hasFree;
   }
 
-  /** Whether all buffers have been made that there may be. */
+  /** Returns whether the largest number of buffers has been created. */
   public boolean isFull() {
     return allocated >= count;
   }
 
-  /** Whether one is being copied, or was when somebody last looked. */
+  /** Returns whether a buffer was being copied when the device was last queried. */
   synchronized boolean isCopying() {
     return !copying.isEmpty();
   }
@@ -124,7 +124,7 @@ public final class Staging {
       }
       oldest = copying.remove();
     }
-    // Its error, if any, is the context's: the copy that comes next reports it.
+    // An error of the copy belongs to the context; the next copy reports it.
     device.cuEventSynchronize(oldest.event);
     return oldest;
   }
@@ -139,7 +139,8 @@ public final class Staging {
   }
 
   /**
-   * Takes back what has been copied, so that others need not ask. For the one thread that copies.
+   * Returns the buffers whose copies have finished, so that other threads need not query the
+   * device. Only the thread that queues copies calls this.
    */
   void recycle() {
     Buffer oldest;
@@ -148,7 +149,7 @@ public final class Staging {
     }
     while (oldest != null && device.cuEventQuery(oldest.event) != CudaResult.NOT_READY) {
       synchronized (this) {
-        // Another thread may have seen it too.
+        // Another thread may have returned the same buffer.
         if (copying.peek() == oldest) {
           give(copying.remove());
         }
@@ -161,7 +162,8 @@ public final class Staging {
     try (Scratch scratch = new Scratch(16)) {
       int result = device.cuMemHostAlloc(scratch.address(), size, PORTABLE);
       if (result == CudaResult.SUCCESS) {
-        // 2: no timing; the thread that waits for it should not sleep long.
+        // 2 is CU_EVENT_DISABLE_TIMING. Without CU_EVENT_BLOCKING_SYNC, a thread that waits for the
+        // event polls.
         result = device.cuEventCreate(scratch.address() + 8, 2);
       }
       if (result != CudaResult.SUCCESS) {
@@ -171,7 +173,10 @@ public final class Staging {
     }
   }
 
-  /** A copy out of the buffer was queued on {@code stream}: it is free when that is over. */
+  /**
+   * Notes that a copy out of the buffer is queued in {@code stream}; the buffer is free when the
+   * copy has finished.
+   */
   public int copies(Buffer buffer, long stream) {
     int result = device.cuEventRecord(buffer.event, stream);
     synchronized (this) {
@@ -181,7 +186,7 @@ public final class Staging {
     return result;
   }
 
-  /** Gives back a buffer that no copy uses. */
+  /** Returns a buffer that no copy uses. */
   public synchronized void give(Buffer buffer) {
     free.push(buffer);
     hasFree = true;

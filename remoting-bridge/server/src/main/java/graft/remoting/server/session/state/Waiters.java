@@ -7,7 +7,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Threads that wait for the device in place of the session's executor, so that other records go on.
+ * Threads that wait for the device in place of the session's executor, so that the executor goes on
+ * with other records.
  */
 public final class Waiters {
   private static final long STACK = 256 << 10;
@@ -29,9 +30,9 @@ public final class Waiters {
   }
 
   /**
-   * Lets this thread make calls that would spoil a stream capture which another thread of the
-   * client has begun: whose call is whose the driver cannot tell here, since one thread makes them
-   * all.
+   * Allows this thread calls that would invalidate another thread's stream capture. One thread
+   * makes the calls of all the client's threads here, so that the driver cannot tell which of them
+   * has begun a capture.
    */
   public static void relaxCapture(CudaDevice device) {
     try (Scratch mode = new Scratch(4)) {
@@ -40,7 +41,7 @@ public final class Waiters {
     }
   }
 
-  /** Runs a task on a thread where {@code context} is current. */
+  /** Runs a task on a thread to which {@code context} is current. */
   public void submit(SessionContext context, Runnable task) {
     threads.execute(
         () -> {

@@ -1,5 +1,5 @@
 /**
- * What a session keeps between calls: the current context with its events and buffers, the answers
- * that it owes, reads under way, threads that wait, and host functions.
+ * What a session keeps between calls: the current context with its events and buffers, the replies
+ * that it owes, asynchronous reads, waiting threads, and host functions.
  */
 package graft.remoting.server.session.state;

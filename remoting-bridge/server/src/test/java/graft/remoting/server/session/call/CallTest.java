@@ -9,7 +9,8 @@ import org.junit.jupiter.api.Test;
 
 class CallTest {
   /**
-   * A channel's buffer is used again while a call waits or reads bulk data: the call keeps its own.
+   * A channel's buffer is reused while a call waits or reads bulk data, so that the call keeps a
+   * copy.
    */
   @Test
   void keepsTheRecordWhenTheChannelUsesItsPlaceAgain() {

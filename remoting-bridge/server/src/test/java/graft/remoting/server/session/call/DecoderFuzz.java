@@ -15,9 +15,9 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * What Jazzer looks through (CONTRIBUTING.md): a session that gets the records that an input stands
- * for. What {@link DecoderFuzzTest} asks of random records holds for those that Jazzer finds by
- * what they reach.
+ * The entry point for Jazzer (CONTRIBUTING.md): a session that receives the records which an input
+ * encodes. {@link DecoderFuzzTest} tries random records; Jazzer searches for records by the code
+ * that they reach.
  */
 public final class DecoderFuzz {
   private static final GuardedRecord MEMORY = new GuardedRecord(4096);
@@ -25,10 +25,11 @@ public final class DecoderFuzz {
   private DecoderFuzz() {}
 
   /**
-   * Each record is its function, flags and number of words, two bytes, one and one, then the words.
+   * Each record is encoded as its function (two bytes), its flags and its number of words (one byte
+   * each), and the words.
    */
   public static void fuzzerTestOneInput(byte[] input) {
-    Random random = new Random(Arrays.hashCode(input)); // so that an input does the same each time
+    Random random = new Random(Arrays.hashCode(input)); // so that an input has the same effect each time
     try (MemoryChannel channel = new MemoryChannel(random)) {
       Session session =
           new Session(
@@ -49,8 +50,8 @@ public final class DecoderFuzz {
         session.execute(MEMORY.put(record.array()));
       }
     } catch (IOException | UncheckedIOException e) {
-      // The end of that session, which a hostile client may have: connections were never opened
-      // here.
+      // The record ended the session, which is allowed for a hostile client: no data connections
+      // were opened here.
     }
   }
 }

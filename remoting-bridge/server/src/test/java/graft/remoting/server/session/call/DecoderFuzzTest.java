@@ -23,9 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Hostile records: whatever they hold, the session answers, refuses the call, or ends with a
- * protocol error. Records lie right before memory that is not there, so that reading behind one
- * ends this process and fails the test.
+ * Hostile records: whatever they contain, the session answers, refuses the call, or ends with a
+ * protocol error. Records lie directly before inaccessible memory, so that reading beyond one kills
+ * this process and fails the test.
  */
 @Timeout(120)
 class DecoderFuzzTest {
@@ -122,7 +122,7 @@ class DecoderFuzzTest {
       byte[] bytes = new byte[random.nextInt(5000)];
       random.nextBytes(bytes);
       for (int at = 0; at + 16 <= bytes.length; at += 16 * (1 + random.nextInt(4))) {
-        // Sizes that may be right, so that the parser gets further.
+        // Plausible sizes, so that the decoder gets further.
         ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(at, 8 * random.nextInt(20));
       }
       StreamChannel channel = new StreamChannel(new BytesTransport(bytes, random), 0);
@@ -143,7 +143,7 @@ class DecoderFuzzTest {
     }
   }
 
-  /** Gives bytes in chunks of any size. */
+  /** Returns the bytes in chunks of random sizes. */
   private static final class BytesTransport implements Transport {
     private final byte[] bytes;
     private final Random random;

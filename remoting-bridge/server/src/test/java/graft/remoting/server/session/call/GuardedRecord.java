@@ -3,10 +3,7 @@ package graft.remoting.server.session.call;
 import graft.remoting.device.Memory;
 import graft.remoting.server.system.Libc;
 
-/**
- * Memory whose end is followed by a page that nobody may touch: reading behind a record ends the
- * process.
- */
+/** Memory that is followed by an inaccessible page: reading beyond a record kills the process. */
 final class GuardedRecord implements AutoCloseable {
   private static final long PAGE = 4096;
   private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
@@ -33,7 +30,7 @@ final class GuardedRecord implements AutoCloseable {
     }
   }
 
-  /** Puts a record right before the guard; its address. */
+  /** Copies a record directly before the guard page and returns its address. */
   long put(byte[] record) {
     long address = base + capacity - record.length;
     Memory.write(address, record, 0, record.length);

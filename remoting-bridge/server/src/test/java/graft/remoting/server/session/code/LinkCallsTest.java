@@ -17,7 +17,7 @@ final class LinkCallsTest {
   private final Scratch image = Scratch.of(IMAGE);
   private final Scratch out = new Scratch(64);
 
-  /** Says what options it got in the log of information, as a driver writes to it. */
+  /** Writes the options that it got to the information log, as a driver writes its messages. */
   private final CudaDevice device =
       new CudaDevice() {
         @Override
@@ -53,7 +53,7 @@ final class LinkCallsTest {
   }
 
   @Test
-  void theImageComesInPiecesOfItOnly() {
+  void theImageIsReadInPartsOfItOnly() {
     long to = out.address();
     assertThat(links.graftLinkCreate(null, to, 0, 0)).isEqualTo(CudaResult.SUCCESS);
     assertThat(links.graftLinkImage(null, HANDLE, 0, to, 1)).isEqualTo(CudaResult.INVALID_VALUE);

@@ -12,7 +12,7 @@ final class TensorMapCallsTest {
   /** A tensor: its rank, the addresses of its lists, and how many strides the client sent. */
   private record Tensor(int rank, long sizes, long strides, int strideCount) {}
 
-  /** Writes where the map goes into it, as a driver that insists on its alignment. */
+  /** Writes the address that it got to the map, and requires alignment like the driver. */
   private final CudaDevice device =
       new CudaDevice() {
         @Override

@@ -8,12 +8,12 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.system.Scratch;
 import org.junit.jupiter.api.Test;
 
-/** Physical memory counts as long as the driver keeps it. */
+/** Physical memory is counted for as long as the driver keeps it. */
 class AccountedDeviceTest {
   private static final long MIB = 1 << 20;
   private static final long ADDRESS = 0x7f0000000000L;
 
-  /** Does all that it is asked; its handles are 1, 2 and so on. */
+  /** Accepts every call; its handles are 1, 2 and so on. */
   private static final class Willing implements CudaDevice {
     private long last;
 
