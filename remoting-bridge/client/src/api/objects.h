@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "graft_rpc.h"
+
 #define GRAFT_LIMITS 10 /* CUlimit */
 
 struct graft_layout {
@@ -20,12 +22,14 @@ struct graft_layout {
 struct graft_storage;
 struct graft_held;
 struct graft_node_parameters;
+struct graft_session;
 
 struct graft_object {
   uint32_t magic;
   uint16_t kind;
   bool per_thread;
-  uint32_t id;
+  uint32_t id; /* of its kind, in its session */
+  struct graft_session *session;
   struct graft_object *next;
   struct graft_object *same; /* belongs to objects.c */
   union {
@@ -37,6 +41,7 @@ struct graft_object {
       unsigned flags;
       uint64_t serial;
       struct graft_storage *storage;
+      uint64_t mark; /* one byte of device memory for graft_stream_reach, 0 until it is needed */
       unsigned limits_known;
       struct {
         size_t value;
@@ -94,8 +99,23 @@ struct graft_object {
 /* The object behind a handle, or NULL if it is none of that kind. */
 struct graft_object *graft_object(int kind, const void *handle);
 /* An object without an id of its own. */
-struct graft_object *graft_object_shell(int kind);
-/* Finds or makes the object for an id that the server gave. */
-void *graft_object_adopt(int kind, uint64_t id);
+struct graft_object *graft_object_shell(struct graft_session *session, int kind);
+/* Finds or makes the object for an id that the session's server gave. */
+void *graft_object_adopt(struct graft_session *session, int kind, uint64_t id);
+
+/* The ids of one kind of a session's objects. */
+struct graft_ids {
+  pthread_mutex_t lock;
+  uint32_t last;
+  uint32_t *recycled;
+  uint32_t recycled_count, recycled_room;
+  /* By id: a server's answer may name any object, the client's own ones too. Buckets are a power of two. */
+  struct graft_object **buckets;
+  uint32_t bucket_count, count;
+};
+struct graft_objects {
+  struct graft_ids kinds[GRAFT_KINDS];
+};
+void graft_objects_init(struct graft_objects *objects);
 
 #endif

@@ -57,7 +57,8 @@ struct graft_result {
   int kind;
 };
 
-/* Starts a request with this many bytes of parameters. Fails if there is no session. */
+/* Starts a request with this many bytes of parameters, in call->session or, if that is NULL, in the calling thread's session. Fails if
+ * there is no server. */
 int graft_begin(struct graft_call *call, int function, size_t bytes);
 /* Names the bulk data that follows the record. It is read before graft_send or graft_wait returns. */
 void graft_bulk(struct graft_call *call, const void *data, size_t bytes);
@@ -86,6 +87,9 @@ static inline void graft_put_block(struct graft_call *call, const void *data, si
   }
 }
 
+/* The id of a handle that is a parameter of a call. The first handle says which session the call goes to; the others must belong to the
+ * same session. NULL is 0 and belongs to no session; for streams, it is the calling thread's default stream. */
+int graft_call_handle(struct graft_call *call, int kind, const void *handle, uint64_t *id);
 /* Puts the ids of handles; one that is not valid becomes an id that the server refuses. */
 void graft_put_handles(struct graft_call *call, int kind, void *const *handles, size_t count);
 
@@ -95,9 +99,10 @@ static inline uint64_t graft_float_bits(float value) {
   return bits;
 }
 
-/* The id of a handle that the program passes. NULL is 0 (for streams: the thread's default stream). */
-int graft_id(int kind, const void *handle, uint64_t *id);
-struct graft_object *graft_object_new(int kind);
+/* The id of a handle that the program passes in another way; the handle must belong to the session. */
+int graft_id(const struct graft_session *session, int kind, const void *handle, uint64_t *id);
+/* An object with an id that the client chooses, in a session or, if that is NULL, in the calling thread's session. */
+struct graft_object *graft_object_new(struct graft_session *session, int kind);
 void graft_object_free(int kind, void *object);
 uint64_t graft_object_id(const struct graft_object *object);
 

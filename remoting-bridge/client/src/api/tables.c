@@ -337,7 +337,7 @@ static int check_integrity(uint32_t version, uint64_t seconds, uint64_t out[2]) 
   ADD(function);
   ADD(seconds);
   for (int i = 0; i < graft_device_count(); i++) {
-    const struct graft_device *device = graft_device(i);
+    const struct graft_device *device = graft_device(graft_session_current(), i);
     memcpy(data + at, device->uuid, 16);
     at += 16;
     int32_t domain = device->attributes[50], bus = device->attributes[33], slot = device->attributes[34];

@@ -48,11 +48,12 @@ int graft_copy_defer_target(struct graft_place *to, size_t bytes) {
 bool graft_copy_waits(const struct graft_place *from, size_t bytes) {
   if (from->memory != GRAFT_MEMORY_NONE) return true;
   struct graft_object *context = graft_context_current();
+  struct graft_session *session;
   uint64_t stream;
   if (bytes <= TAKEN_AT_ONCE || !__atomic_load_n(&context->u.context.busy, __ATOMIC_RELAXED)) return false;
   /* A copy in the legacy stream comes behind the work of all blocking streams, and so does the wait for it. A wait for the
    * per-thread stream says nothing about the others. */
-  if (!graft_stream_id(NULL, &stream) && !stream) __atomic_store_n(&context->u.context.busy, false, __ATOMIC_RELAXED);
+  if (!graft_stream_id(NULL, &stream, &session) && !stream) __atomic_store_n(&context->u.context.busy, false, __ATOMIC_RELAXED);
   return true;
 }
 
@@ -127,7 +128,7 @@ static int fetch_bytes(const struct graft_place *to, const struct graft_place *f
   } else {
     uint64_t read = graft_read_expect(target, bytes);
     r = read ? rpc_graftReadAsync(from->device, bytes, stream, read) : GRAFT_OUT_OF_MEMORY;
-    if (r && read) graft_read_forget(read);
+    if (r && read) graft_read_forget(graft_session_current(), read);
   }
   graft_mirrors_sent();
   return r;
@@ -145,7 +146,7 @@ static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, 
   if (graft_place_is_host(to) && graft_place_is_host(from)) return host_to_host(to, from, bytes, stream);
   int r = wait ? GRAFT_OK : graft_copy_defer(from, bytes, stream);
   if (r) return r;
-  if (!wait) graft_context_set_busy();
+  if (!wait) graft_context_set_busy(graft_context_current());
   if (!to->device) return fetch_bytes(to, from, bytes, stream, wait);
   if (!from->device) return send_bytes(to, from, bytes, stream, wait);
   return at_server(to, from, bytes, stream, wait);
@@ -156,7 +157,7 @@ enum says { UNIFIED = 0, FROM_DEVICE = 1, TO_DEVICE = 2 };
 
 static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *stream, bool wait, enum says says) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r || !bytes) return r;
   if (!target || !source) return GRAFT_INVALID_VALUE;
   struct graft_place to = graft_place_of(target, says & TO_DEVICE), from = graft_place_of(source, says & FROM_DEVICE);

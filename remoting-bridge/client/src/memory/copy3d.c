@@ -197,7 +197,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   struct graft_object *context;
   struct side from, to;
   void *source, *target;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r || !c.width || !c.height || !c.depth) return r;
   if (!wait && graft_stream_captures(stream)) {
     r = of_graph(&c, &source, &target);
@@ -211,7 +211,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   if (host_source && host_target) return host_to_host(&c, &from, &to, stream);
   if (host_source && !wait && (r = graft_copy_defer(&from.place, from.bytes, stream))) return r;
   if (host_target && !wait && (r = graft_copy_defer_target(&to.place, to.bytes))) return r;
-  if (!wait) graft_context_set_busy();
+  if (!wait) graft_context_set_busy(context);
   bool waits = wait && is_seen(&from, &to);
   name_source(&c, &from);
   name_target(&c, &to);

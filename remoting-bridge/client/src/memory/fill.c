@@ -31,7 +31,7 @@ static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, si
   struct graft_place place = graft_place_of(*to, true);
   size_t bytes = width && height ? pitch * (height - 1) + width * size : 0;
   *is_seen = place.host || place.synchronous;
-  if ((*r = graft_context_need(&context))) return false;
+  if ((*r = graft_context_need_for(stream, &context))) return false;
   /* An asynchronous call must not wait for what the program does only afterwards. */
   bool queued = !wait && bytes && !place.device && graft_streams_may_be_held();
   if (!place.device && (queued || graft_stream_captures(stream)) && (*r = graft_place_expose(&place, bytes))) return false;
@@ -40,7 +40,7 @@ static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, si
     if (!*r && bytes) *r = fill_here(place.host, pitch, value, size, width, height, stream);
     return false;
   }
-  if (!wait) graft_context_set_busy();
+  if (!wait) graft_context_set_busy(context);
   graft_place_announce(&place, bytes, true, stream);
   *to = place.device;
   return true;

@@ -123,7 +123,7 @@ GRAFT_EXPORT int cuMemPrefetchAsync(uint64_t pointer, size_t bytes, int device, 
   if (r) return r;
   if (!bytes || !managed(pointer, bytes, &range)) return GRAFT_INVALID_VALUE;
   if (!is_place(device)) return GRAFT_INVALID_DEVICE;
-  if ((r = graft_id(GRAFT_STREAM, stream, &id))) return r;
+  if ((r = graft_id(context->session, GRAFT_STREAM, stream, &id))) return r;
   range.hints.fetched = true;
   range.hints.fetched_to = device;
   graft_range_hint(range.base, &range.hints);
@@ -158,7 +158,7 @@ GRAFT_EXPORT int cuMemDiscardBatchAsync(void *pointers, void *sizes, size_t coun
   for (size_t i = 0; i < count; i++) {
     if (!managed(((uint64_t *)pointers)[i], ((size_t *)sizes)[i], &range)) return GRAFT_INVALID_VALUE;
   }
-  return graft_id(GRAFT_STREAM, stream, &id);
+  return graft_id(graft_session_current(), GRAFT_STREAM, stream, &id);
 }
 
 GRAFT_EXPORT int cuMemDiscardAndPrefetchBatchAsync(void *pointers, void *sizes, size_t count, void *locations, void *indices,
@@ -174,7 +174,7 @@ GRAFT_EXPORT int cuStreamAttachMemAsync(void *stream, uint64_t pointer, size_t b
   int r = graft_context_need(&context);
   if (r) return r;
   if (!managed(pointer, bytes, &range) || flags > 4) return GRAFT_INVALID_VALUE;
-  return graft_id(GRAFT_STREAM, stream, &id);
+  return graft_id(context->session, GRAFT_STREAM, stream, &id);
 }
 
 /* CUmem_range_attribute. */

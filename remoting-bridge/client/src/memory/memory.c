@@ -15,6 +15,7 @@
 #include "memory/ranges.h"
 #include "memory/region.h"
 #include "memory/shadow.h"
+#include "session/session.h"
 
 static void remember(uint64_t base, size_t bytes, struct graft_object *context) {
   graft_range_add(&(struct graft_range){
@@ -45,7 +46,7 @@ GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t wid
 
 GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r) return r;
   if (!pointer) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAllocAsync(pointer, bytes, stream);
@@ -55,7 +56,7 @@ GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) 
 
 GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *pool, void *stream) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r) return r;
   if (!pointer) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAllocFromPoolAsync(pointer, bytes, pool, stream);
@@ -70,15 +71,33 @@ static bool forget(uint64_t pointer) {
   return found && (range.of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
 }
 
+/* Has the session that gave out a pointer free it, if it is not the calling thread's; with that session's context. */
+static int free_elsewhere(uint64_t pointer, int (*free_here)(uint64_t), int error) {
+  struct graft_range range;
+  void *popped;
+  if (!graft_range_find_anywhere(pointer, &range) || !range.context || range.context->session == graft_session_current())
+    return error;
+  int r = cuCtxPushCurrent_v2(range.context);
+  if (r) return r;
+  r = free_here(pointer);
+  cuCtxPopCurrent_v2(&popped);
+  return r;
+}
+
+static int free_device(uint64_t pointer) { return forget(pointer) ? rpc_cuMemFree_v2(pointer) : graft_managed_free(pointer); }
+
 GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
   int r = graft_usable();
   if (r || !pointer) return r;
-  return forget(pointer) ? rpc_cuMemFree_v2(pointer) : graft_managed_free(pointer);
+  r = free_device(pointer);
+  return r == GRAFT_INVALID_VALUE ? free_elsewhere(pointer, free_device, r) : r;
 }
 
 GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
+  uint64_t id;
   int r = graft_usable();
   if (r || !pointer) return r;
+  if ((r = graft_id(graft_session_current(), GRAFT_STREAM, stream, &id))) return r;
   return forget(pointer) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
 }
 
@@ -211,12 +230,10 @@ GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags)
 
 GRAFT_EXPORT int cuMemAllocHost_v2(void *pointer, size_t bytes) { return cuMemHostAlloc(pointer, bytes, 0); }
 
-GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
+static int free_host(uint64_t address) {
   struct graft_range range;
-  int r = graft_usable();
-  if (r) return r;
-  if (!pointer) return 0;
-  if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
+  void *pointer = (void *)(uintptr_t)address;
+  if (!graft_range_remove(address, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
   /* CUDA's own free waits for copies that still use the memory. */
   rpc_graftContextSynchronize();
   graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
@@ -227,6 +244,13 @@ GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
     graft_shadow_free(pointer); /* unless its mirror's end was that already */
   }
   return 0;
+}
+
+GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
+  int r = graft_usable();
+  if (r || !pointer) return r;
+  r = free_host((uintptr_t)pointer);
+  return r ? free_elsewhere((uintptr_t)pointer, free_host, r) : r;
 }
 
 GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags) {
@@ -245,15 +269,20 @@ GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int 
   return 0;
 }
 
+static int unregister(uint64_t address) {
+  struct graft_range range;
+  if (!graft_range_remove(address, GRAFT_MEMORY_REGISTERED, &range)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;
+  rpc_graftContextSynchronize(); /* what kernels have written to it comes back now or never */
+  graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
+  graft_mirror_end((void *)(uintptr_t)address);
+  return 0;
+}
+
 GRAFT_EXPORT int cuMemHostUnregister(void *pointer) {
   int r = graft_usable();
   if (r) return r;
-  struct graft_range range;
-  if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_REGISTERED, &range)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;
-  rpc_graftContextSynchronize(); /* what kernels have written to it comes back now or never */
-  graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
-  graft_mirror_end(pointer);
-  return 0;
+  r = unregister((uintptr_t)pointer);
+  return r ? free_elsewhere((uintptr_t)pointer, unregister, r) : r;
 }
 
 static bool pinned(const void *pointer, struct graft_range *range) {
@@ -287,10 +316,10 @@ enum { TYPE_HOST = 1, TYPE_DEVICE = 2 }; /* CUmemorytype */
 
 static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool strict) {
   struct graft_range range;
-  bool known = graft_range_find(pointer, &range);
+  bool known = graft_range_find_anywhere(pointer, &range);
   if (known && range.memory == GRAFT_MEMORY_ALIAS) {
     pointer = range.view + (pointer - range.base);
-    known = graft_range_find(pointer, &range);
+    known = graft_range_find_anywhere(pointer, &range);
   }
   bool managed = known && range.memory == GRAFT_MEMORY_MANAGED;
   bool device = known && (range.memory == GRAFT_MEMORY_DEVICE || managed);

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct graft_session;
+
 /* When the program may write to the memory and the device has to see it. */
 enum graft_mirror_use {
   GRAFT_MIRROR_MANAGED, /* while no work is under way: looked at once after each wait */
@@ -31,17 +33,17 @@ void graft_mirrors_instantiated(void);
 /* Ends the mirror whose memory begins at that address here; false if there is none. */
 bool graft_mirror_end(const void *host);
 
-/* Whether there are mirrors: the functions below are called only then. */
+/* Whether there are mirrors in any session: the functions below are called only then. */
 extern bool graft_mirrors;
 /* Work of a stream, which the calling thread sends next, reads or writes mirrored memory at this address of the device's. What
  * the program has changed there is at the device when this returns. */
 void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *stream);
-/* Before a request is sent. If true, graft_mirrors_sent is to be called when it is sent. */
-bool graft_mirrors_before(int function);
+/* Before a request of a session is sent. If true, graft_mirrors_sent is to be called when it is sent. */
+bool graft_mirrors_before(struct graft_session *session, int function);
 /* The work that the calling thread has announced is sent, or will not be. */
 void graft_mirrors_sent(void);
 /* After a request that waited has succeeded; with its first parameter. */
-void graft_mirrors_after(int function, uint64_t first);
+void graft_mirrors_after(struct graft_session *session, int function, uint64_t first);
 /* When the program has waited in another way. */
 void graft_mirrors_fetch(void);
 void graft_mirrors_before_host_function(void);

@@ -132,8 +132,9 @@ static size_t whole_pages(const struct graft_mirror *m) { return (m->bytes + GRA
 /* Takes exclusive memory from the program. What differs goes to the base and is marked, so that a thread that needs only
  * the base does not wait until it is sent. */
 static void graft_mirror_take(struct graft_mirror *m) {
+  struct graft_mirror_list *list = graft_mirror_list();
   bool any = false;
-  pthread_mutex_lock(&graft_mirror_list.pages);
+  pthread_mutex_lock(&list->pages);
   for (size_t i = 0; i * GRAFT_MIRROR_CHUNK < m->bytes; i++) any |= m->chunks[i] != GRAFT_CHUNK_AWAY;
   if (any && !m->watched) m->watched = graft_paging_watch(m->host, whole_pages(m));
   uint8_t *taken = any && m->watched ? graft_paging_take(m->host, whole_pages(m)) : NULL;
@@ -145,7 +146,7 @@ static void graft_mirror_take(struct graft_mirror *m) {
     m->dirty[at / GRAFT_PAGE] = true;
   }
   if (taken) memset(m->chunks, GRAFT_CHUNK_AWAY, (m->bytes + GRAFT_MIRROR_CHUNK - 1) / GRAFT_MIRROR_CHUNK);
-  pthread_mutex_unlock(&graft_mirror_list.pages);
+  pthread_mutex_unlock(&list->pages);
   if (taken) munmap(taken, whole_pages(m));
 }
 
@@ -191,25 +192,26 @@ void graft_mirror_fetch(struct graft_mirror *m) {
 }
 
 void graft_mirror_refresh(struct graft_mirror *m, size_t at) {
+  struct graft_mirror_list *list = graft_mirror_list();
   uint8_t *theirs = malloc(GRAFT_MIRROR_CHUNK);
   size_t chunk = m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK;
   if (theirs && !from_device(m, at, theirs, chunk)) {
-    pthread_mutex_lock(&graft_mirror_list.pages);
+    pthread_mutex_lock(&list->pages);
     if (m->chunks[at / GRAFT_MIRROR_CHUNK] == GRAFT_CHUNK_AWAY) memcpy(m->base + at, theirs, chunk);
-    pthread_mutex_unlock(&graft_mirror_list.pages);
+    pthread_mutex_unlock(&list->pages);
   }
   free(theirs);
 }
 
-struct graft_mirror *graft_mirror_exclusive_at(uint64_t address) {
-  struct graft_mirror *m = graft_mirror_list.first;
+struct graft_mirror *graft_mirror_exclusive_at(const struct graft_mirror_list *list, uint64_t address) {
+  struct graft_mirror *m = list->first;
   while (m && !(m->chunks && address - (uintptr_t)m->host < whole_pages(m))) m = m->next;
   return m;
 }
 
-void graft_mirror_return(uint64_t address, enum graft_chunk_state how) {
-  pthread_mutex_lock(&graft_mirror_list.pages);
-  struct graft_mirror *m = graft_mirror_exclusive_at(address);
+bool graft_mirror_return(struct graft_mirror_list *list, uint64_t address, enum graft_chunk_state how) {
+  pthread_mutex_lock(&list->pages);
+  struct graft_mirror *m = graft_mirror_exclusive_at(list, address);
   size_t at = m ? (address - (uintptr_t)m->host) / GRAFT_MIRROR_CHUNK * GRAFT_MIRROR_CHUNK : 0;
   if (m && m->chunks[at / GRAFT_MIRROR_CHUNK] == GRAFT_CHUNK_AWAY) {
     size_t rest = whole_pages(m) - at;
@@ -218,8 +220,7 @@ void graft_mirror_return(uint64_t address, enum graft_chunk_state how) {
   } else if (m) { /* here by now, unless the program itself has dropped the page */
     at = (address - (uintptr_t)m->host) / GRAFT_PAGE * GRAFT_PAGE;
     graft_paging_put(m->host + at, m->base + at, GRAFT_PAGE);
-  } else {
-    graft_paging_wake(address);
   }
-  pthread_mutex_unlock(&graft_mirror_list.pages);
+  pthread_mutex_unlock(&list->pages);
+  return m;
 }

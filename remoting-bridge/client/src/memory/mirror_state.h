@@ -43,15 +43,29 @@ struct graft_mirror {
   struct graft_object *context; /* the same, NULL for several */
 };
 
+#define GRAFT_MIRROR_CONTEXTS 64
+
+/* A session's mirrors. */
 struct graft_mirror_list {
   pthread_mutex_t lock;
   struct graft_mirror *first; /* guarded by lock for those who read, and by pages besides for those who write */
   uint64_t graphs;            /* how many have been instantiated; guarded by lock */
-  uint64_t waits; /* how often the program has waited: since then it may have written to managed memory; guarded by lock */
+  /* The number of the program's last wait, unique in the process: since then it may have written to managed memory; guarded by lock */
+  uint64_t waits;
   /* Chunks, bases of exclusive memory, and the list: never held while anything is waited for. Taken behind lock. */
   pthread_mutex_t pages;
+  /* Work that uses mirrored memory; guarded by lock, but for leaving. */
+  uint64_t works; /* how many units of it have been announced */
+  uint64_t sent;  /* all up to this number are sent, as far as anybody has looked */
+  uint64_t over;  /* all up to this number are over */
+  int leaving;    /* calls that are announced and not sent yet; atomic */
+  struct graft_object
+      *contexts[GRAFT_MIRROR_CONTEXTS]; /* where it was sent since exclusive memory was there last; guarded by lock */
 };
-extern struct graft_mirror_list graft_mirror_list;
+/* The list of the calling thread's session. */
+struct graft_mirror_list *graft_mirror_list(void);
+/* The program has waited, or something else is to be looked at again. Called with the lock held. */
+void graft_mirror_count_wait(struct graft_mirror_list *list);
 
 static inline bool graft_mirror_may_be_written(const struct graft_mirror *m) { return m->written != m->written_end; }
 
@@ -66,9 +80,9 @@ bool graft_mirror_bring_exclusive(struct graft_mirror *m);
 void graft_mirror_fetch(struct graft_mirror *m);
 /* A chunk that the program does not have: its base becomes what the device has. */
 void graft_mirror_refresh(struct graft_mirror *m, size_t at);
-/* Exclusive memory at an address; called with the lock of the list or of pages held. */
-struct graft_mirror *graft_mirror_exclusive_at(uint64_t address);
-/* Gives the program the chunk around an address, as its base has it. */
-void graft_mirror_return(uint64_t address, enum graft_chunk_state how);
+/* Exclusive memory of the list at an address; called with the lock of the list or of pages held. */
+struct graft_mirror *graft_mirror_exclusive_at(const struct graft_mirror_list *list, uint64_t address);
+/* Gives the program the chunk around an address, as its base has it. False if the list has no exclusive memory there. */
+bool graft_mirror_return(struct graft_mirror_list *list, uint64_t address, enum graft_chunk_state how);
 
 #endif

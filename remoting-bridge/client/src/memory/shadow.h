@@ -3,11 +3,17 @@
 #ifndef GRAFT_SHADOW_H
 #define GRAFT_SHADOW_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* NULL if there is none to be had. */
+struct graft_shadow_mappings {
+  pthread_mutex_t lock;
+  struct graft_shadow_mapping *first; /* guarded by lock */
+};
+
+/* The functions are about the calling thread's session. NULL if there is none to be had. */
 void *graft_shadow_allocate(size_t bytes);
 /* The same, and never shared. */
 void *graft_shadow_pair(size_t bytes);

@@ -2,6 +2,7 @@
 #ifndef GRAFT_CODE_H
 #define GRAFT_CODE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +15,16 @@ static inline uint16_t graft_get16(const uint8_t *p) { return (uint16_t)(p[0] | 
 static inline uint32_t graft_get32(const uint8_t *p) { return graft_get16(p) | (uint32_t)graft_get16(p + 2) << 16; }
 static inline uint64_t graft_get64(const uint8_t *p) { return graft_get32(p) | (uint64_t)graft_get32(p + 4) << 32; }
 
-/* Whether the server has this code, so that its hash will do. */
+/* The SHA-256 of code that a server has; asked for once. Guarded by lock, and constant once asked. */
+#define GRAFT_MOST_KNOWN_CODE 256
+struct graft_known_code {
+  pthread_mutex_t lock;
+  bool asked;
+  uint32_t count;
+  uint8_t hashes[GRAFT_MOST_KNOWN_CODE][32];
+};
+
+/* Whether the server of the calling thread's session has this code, so that its hash will do. */
 bool graft_code_is_known(const void *data, size_t bytes, uint8_t hash[32]);
 /* Length of an image: fatbin, ELF or PTX text. 0 if it is none of them. */
 size_t graft_image_size(const void *image);

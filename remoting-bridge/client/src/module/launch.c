@@ -12,6 +12,7 @@
 #include "memory/ranges.h"
 #include "memory/shadow.h"
 #include "module/functions.h"
+#include "session/session.h"
 
 #define PARAMETERS 32768
 #define ATTRIBUTE_BYTES 72
@@ -80,7 +81,7 @@ _Static_assert(sizeof(struct config) == 56, "as in cuda.h");
 
 /* Whether the driver may refuse the launch for its shape: then the program has to hear it from the launch itself. */
 static bool is_doubtful(struct graft_object *function, const struct config *c, int device) {
-  const int *limit = graft_device(device)->attributes; /* 2..4 block, 5..7 grid: CUdevice_attribute */
+  const int *limit = graft_device(function->session, device)->attributes; /* 2..4 block, 5..7 grid: CUdevice_attribute */
   uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
   for (int i = 0; i < 3; i++) {
     if (c->block[i] > (unsigned)limit[2 + i] || c->grid[i] > (unsigned)limit[5 + i]) return true;
@@ -116,7 +117,8 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   struct graft_object *context, *function;
   int r = graft_context_need(&context);
   if (r) return r;
-  if (!(function = graft_object(GRAFT_FUNCTION, handle))) return GRAFT_INVALID_HANDLE;
+  function = graft_object(GRAFT_FUNCTION, handle);
+  if (!function || function->session != context->session) return GRAFT_INVALID_HANDLE;
   if (!c->grid[0] || !c->grid[1] || !c->grid[2] || !c->block[0] || !c->block[1] || !c->block[2] || (parameters && extra)) {
     return GRAFT_INVALID_VALUE;
   }
@@ -125,7 +127,6 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   unsigned bytes;
   uint8_t room[PARAMETERS];
   if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
-  graft_context_set_busy();
   if (!count) {
     r = rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
                         data, bytes);
@@ -157,7 +158,7 @@ static int check_attributes(const struct config *c, uint8_t *copy) {
       void *event;
       uint64_t number;
       memcpy(&event, attribute + 8, sizeof event);
-      int r = graft_id(GRAFT_EVENT, event, &number);
+      int r = graft_id(graft_session_current(), GRAFT_EVENT, event, &number);
       if (r) return r;
       memcpy(attribute + 8, &number, sizeof number);
     }

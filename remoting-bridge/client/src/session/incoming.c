@@ -135,8 +135,7 @@ bool graft_reads_await(const void *memory, size_t bytes) {
   return !graft_session_dead(s);
 }
 
-void graft_read_forget(uint64_t identity) {
-  struct graft_session *s = graft_session_current();
+void graft_read_forget(struct graft_session *s, uint64_t identity) {
   pthread_mutex_lock(&s->receive_lock);
   graft_read_drop(s, identity);
   pthread_mutex_unlock(&s->receive_lock);

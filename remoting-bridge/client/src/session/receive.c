@@ -99,7 +99,7 @@ static bool receive_results(struct graft_session *s, const struct graft_waiter *
       for (size_t n = 0; n < r->bytes / 8; n++) {
         uint64_t id;
         if (!receive(s, &id, 8)) return false;
-        ((void **)r->to)[n] = graft_object_adopt(r->kind, id);
+        ((void **)r->to)[n] = graft_object_adopt(s, r->kind, id);
       }
     }
   }
@@ -177,7 +177,7 @@ bool graft_receive_one(struct graft_session *s) {
       uint64_t identity;
       if (bytes != 8) break;
       if (!receive(s, &identity, 8)) return false;
-      if (graft_callback_arrived(identity)) {
+      if (graft_callback_arrived(s, identity)) {
         pthread_mutex_lock(&s->receive_lock);
         s->arrivals++;
         pthread_cond_signal(&s->listener_wake);

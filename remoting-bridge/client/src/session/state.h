@@ -19,6 +19,7 @@
 #include "api/rpc.h"
 #include "base/config.h"
 #include "session/data_connections.h"
+#include "session/parts.h"
 #include "session/reads.h"
 #include "session/records.h"
 #include "transport/connect.h"
@@ -40,6 +41,9 @@ struct graft_waiter {
 };
 
 struct graft_session {
+  struct graft_parts parts;   /* first, for graft_parts */
+  struct graft_session *next; /* guarded by the list's lock when it is written; graft_session_next reads it without */
+
   /* ---- Opening: written under open_lock before "opened" is set, constant from then on ---- */
   pthread_mutex_t open_lock;
   bool opened; /* read without the lock, by acquire */

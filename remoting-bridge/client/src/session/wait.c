@@ -40,8 +40,7 @@ bool graft_read_one(struct graft_session *s) {
   return ok;
 }
 
-bool graft_listen(void) {
-  struct graft_session *s = graft_session_current();
+bool graft_listen(struct graft_session *s) {
   pthread_mutex_lock(&s->receive_lock);
   if (graft_session_dead(s)) {
     pthread_mutex_unlock(&s->receive_lock);
@@ -124,7 +123,7 @@ static int wait_data(struct graft_call *call, const struct graft_result *results
   read->bytes = bytes;
   if (bytes >= GRAFT_APART_LEAST) graft_data_connections_ready(call->session);
   int r = wait_reply(call, results, count, read);
-  graft_read_forget(call->slot);
+  graft_read_forget(call->session, call->slot);
   return r;
 }
 
@@ -168,7 +167,7 @@ int graft_wait(struct graft_call *call, const struct graft_result *results, int 
     memcpy(&first, call->start + sizeof(struct graft_record), sizeof first);
   }
   int r = (apart ? wait_apart : wait_data)(call, results, count);
-  if (!r && graft_mirrors) graft_mirrors_after(function, first);
-  if (r) graft_context_answered(r);
+  if (!r && graft_mirrors) graft_mirrors_after(call->session, function, first);
+  if (r) graft_context_answered(call->session, r);
   return r;
 }
