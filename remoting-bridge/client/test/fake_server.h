@@ -41,7 +41,9 @@ static inline bool fake_get(int fd, void *to, size_t bytes) {
   return true;
 }
 
-static inline bool fake_put(int fd, const void *data, size_t bytes) { return send(fd, data, bytes, MSG_NOSIGNAL) == (ssize_t)bytes; }
+static inline bool fake_put(int fd, const void *data, size_t bytes) {
+  return send(fd, data, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
+}
 
 static inline bool fake_handshake(int fd) {
   uint8_t hello[128], challenge[64] = {0}, proof[32], welcome[256] = {0};

@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "graft_rpc.h"
 #include "fake_server.h"
+#include "graft_rpc.h"
 
 static uint64_t state;
 static uint64_t draw(uint64_t below) {
@@ -93,7 +93,8 @@ static void serve(int fd, uint64_t honest) {
       uint64_t data[3] = {request.slot, 0, 0};
       struct fake_answer h = {40, 1, 0, request.slot, 0};
       memcpy(&data[2], parameters + 8, 8);
-      if (data[2] > sizeof body || !fake_put(fd, &h, sizeof h) || !fake_put(fd, data, sizeof data) || !fake_put(fd, body, data[2])) return;
+      if (data[2] > sizeof body || !fake_put(fd, &h, sizeof h) || !fake_put(fd, data, sizeof data) || !fake_put(fd, body, data[2]))
+        return;
     }
     switch (answered++ < honest ? 0 : draw(12)) {
       case 1:

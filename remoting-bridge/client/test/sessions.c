@@ -97,7 +97,8 @@ static void *serve(void *argument) {
   while (fake_get(server->fd, &request, sizeof request)) {
     uint64_t parameters[512];
     if (request.size > sizeof parameters || !fake_get(server->fd, parameters, request.size - sizeof request)) break;
-    if (request.flags & GRAFT_RECORD_BULK && !fake_get(server->fd, data, request.function == FN_graftModuleLoad ? parameters[1] : 0))
+    if (request.flags & GRAFT_RECORD_BULK &&
+        !fake_get(server->fd, data, request.function == FN_graftModuleLoad ? parameters[1] : 0))
       break;
     __atomic_add_fetch(&server->calls[request.function], 1, __ATOMIC_ACQ_REL);
     if (request.function == __atomic_load_n(&server->watched, __ATOMIC_ACQUIRE)) {
@@ -120,9 +121,7 @@ static void start(struct server *server) {
   }
 }
 
-static unsigned calls(struct server *server, int function) {
-  return __atomic_load_n(&server->calls[function], __ATOMIC_ACQUIRE);
-}
+static unsigned calls(struct server *server, int function) { return __atomic_load_n(&server->calls[function], __ATOMIC_ACQUIRE); }
 static void watch(struct server *server, int function) { __atomic_store_n(&server->watched, function, __ATOMIC_RELEASE); }
 static uint64_t seen(const uint64_t *value) { return __atomic_load_n(value, __ATOMIC_ACQUIRE); }
 

@@ -10,7 +10,6 @@
  * program itself touches bytes that no queued work uses, at any time, also beside such as some does; others only when it has
  * waited for that work. That much the driver promises ("Unified Addressing", "API synchronization behavior"). */
 #include <dlfcn.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>

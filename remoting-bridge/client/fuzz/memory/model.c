@@ -247,4 +247,6 @@ void touch(struct thread *t) {
   }
 }
 
-struct buffer *any(struct thread *t) { return &t->buffers[below(t, (size_t)t->count)]; }
+struct buffer *any(struct thread *t) {
+  return &t->buffers[below(t, (size_t)t->count)];
+}

@@ -15,13 +15,11 @@
 
 /* ---- Work ---- */
 
-
 void run_on_host(void *data) {
   struct host_work *w = data;
   for (size_t i = 0; i < w->bytes; i++) w->at[i] = (uint8_t)(w->at[i] * 3 + w->value);
   if (w->once) free(w);
 }
-
 
 void apply(const struct effect *e) {
   uint8_t *to = e->to->model + e->at;
@@ -60,7 +58,6 @@ size_t a_length(struct thread *t, size_t most) {
   size_t n = below(t, 4) ? 1 + below(t, 4096) : 1 + below(t, most);
   return n < most ? n : most;
 }
-
 
 /* How the driver is given a buffer: as the device's memory where it has it and the program likes, else as the host's. */
 static ptr name(struct thread *t, const struct buffer *b, unsigned *type) {
