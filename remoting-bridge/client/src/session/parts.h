@@ -28,6 +28,7 @@ struct graft_parts {
   struct graft_staging staging;
   struct graft_textures textures;
   struct graft_known_code known_code;
+  bool compiles_nothing; /* the server's device makes no machine code of PTX (module/jit_cache.c); atomic */
 };
 
 /* A session begins with its parts. */

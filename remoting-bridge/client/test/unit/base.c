@@ -93,6 +93,15 @@ static void configuration(void) {
   CHECK(config_from("server = tcp://h:1\n", &config, reason) && !config.managed_exclusive);
   CHECK(config_from("server = tcp://h:1\nmanaged = exclusive\n", &config, reason) && config.managed_exclusive);
   CHECK(!config_from("server = tcp://h:1\nmanaged = some\n", &config, reason) && strstr(reason, "shared or exclusive"));
+  CHECK(config_from("server = tcp://h:1\n", &config, reason) && config.data_connections == -1);
+  CHECK(config_from("server = tcp://h:1\ndata-connections = 3\n", &config, reason) && config.data_connections == 3);
+  CHECK(config_from("server = tcp://h:1\nlanes = 2\n", &config, reason) && config.data_connections == 2);
+  setenv("GRAFT_LANES", "4", 1);
+  CHECK(config_from("server = tcp://h:1\nlanes = 2\n", &config, reason) && config.data_connections == 4);
+  setenv("GRAFT_DATA_CONNECTIONS", "5", 1);
+  CHECK(config_from("server = tcp://h:1\nlanes = 2\n", &config, reason) && config.data_connections == 5);
+  unsetenv("GRAFT_LANES");
+  unsetenv("GRAFT_DATA_CONNECTIONS");
   setenv("GRAFT_CONFIG", "/nonexistent", 1);
   CHECK(!graft_config_read(&config, reason, sizeof reason) && strstr(reason, "GRAFT_CONFIG"));
 }

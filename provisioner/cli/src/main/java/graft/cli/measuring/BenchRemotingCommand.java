@@ -117,7 +117,7 @@ final class BenchRemotingCommand implements Callable<Integer> {
         ProgramEnvironment way =
             ProgramEnvironment.remote(
                     channel, client, server.url(channel), PrivateServer.NAME, server.tokenFile())
-                .with("GRAFT_LANES", Integer.toString(lanes));
+                .with("GRAFT_DATA_CONNECTIONS", Integer.toString(lanes));
         ways.put(channel, bench.measure(way));
       }
     }
