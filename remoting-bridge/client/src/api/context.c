@@ -1,4 +1,4 @@
-/* Contexts: all that a thread asks about them is answered here; the server learns of making and ending them. */
+/* Contexts. The server is told when one is made or ends; the client answers all questions about them. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static uint64_t last_serial; /* of the process: a program tells the contexts of 
 static bool in_child;
 static bool initialized;
 
-/* A forked child shares the parent's connections and must not touch it: CUDA does not work after fork either. */
+/* A forked child shares the parent's connections and must not use them. CUDA does not work after a fork either. */
 static void after_fork(void) {
   for (const struct graft_session *s = graft_session_next(NULL); s; s = graft_session_next(s)) in_child |= graft_session_is_open(s);
 }

@@ -1,4 +1,4 @@
-/* Devices: everything that a program asks about them comes from one snapshot at connect. */
+/* Devices: all questions about them are answered from the snapshots that the server sends when the session opens. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 #define SNAPSHOT 4096
 
-/* What the server's driver can do but this client does not offer to programs (CUdevice_attribute). */
+/* Device attributes (CUdevice_attribute) that the client reports otherwise than the server's driver. */
 static const struct {
   int attribute, value;
-  bool socket_only; /* shared memory lies at one address for program and GPU: there it is as the driver says */
+  bool socket_only; /* not on transports that share memory, where the driver's value holds */
 } overrides[] = {
     {83, 1, false},  /* MANAGED_MEMORY: managed.c */
     {86, 0, false},  /* HOST_NATIVE_ATOMIC_SUPPORTED */

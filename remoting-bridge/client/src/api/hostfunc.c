@@ -1,5 +1,4 @@
-/* Host functions and stream callbacks: the server says when the stream has come to one, a thread here runs it and tells
- * the server that the stream may go on. */
+/* Host functions and stream callbacks. The server says when a stream has reached one; the session's listener thread runs the function and tells the server that the stream may go on. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +60,7 @@ static void *listener(void *session) {
     pthread_mutex_unlock(&q->lock);
     if (!callback) {
       if (graft_listen(session)) continue;
-      /* The session is dead: nothing will come any more. */
+      /* The session is dead: no callback will come. */
       pthread_mutex_lock(&q->lock);
       q->outstanding = 0;
       q->replays = false;
@@ -90,7 +89,7 @@ static void *listener(void *session) {
   return NULL;
 }
 
-/* Enters a callback; its identity, 0 if there is no memory for it. */
+/* Enters a callback. Returns its identity, or 0 without memory. */
 static uint64_t enter(const struct graft_callback *wanted) {
   struct graft_callback *callback = malloc(sizeof *callback);
   if (!callback) return 0;

@@ -18,7 +18,7 @@ void graft_objects_init(struct graft_objects *objects) {
 
 static struct graft_ids *ids_of(struct graft_session *session, int kind) { return &graft_parts(session)->objects.kinds[kind]; }
 
-/* Streams and events come and go often, and no answer names one. */
+/* Answers never name a stream or an event, and programs make and destroy many, so these are not entered. */
 static bool is_named(int kind) { return kind != GRAFT_STREAM && kind != GRAFT_EVENT; }
 
 static struct graft_object **bucket(const struct graft_ids *ids, uint32_t id) {
@@ -114,7 +114,7 @@ void *graft_object_adopt(struct graft_session *session, int kind, uint64_t id) {
 
 struct graft_object *graft_object(int kind, const void *handle) {
   struct graft_object *object = (struct graft_object *)handle;
-  /* Handles are addresses of ours; small numbers are special handles or mistakes, and never touched. */
+  /* Handles are addresses of objects. Small numbers are special handles or mistakes, and are not dereferenced. */
   if ((uintptr_t)handle < 65536 || (uintptr_t)handle % 16) return NULL;
   return object->magic == MAGIC && object->kind == kind ? object : NULL;
 }
@@ -140,7 +140,7 @@ void graft_object_free(int kind, void *handle) {
   struct graft_ids *ids = ids_of(object->session, kind);
   pthread_mutex_lock(&ids->lock);
   if (is_named(kind)) forget(ids, object);
-  /* Functions stay at the server until the session ends, a graph's nodes until it does: their ids stay taken. */
+  /* The server keeps functions until the session ends and nodes until their graph ends, so their ids are not reused. */
   if (!(object->id & SERVER_IDS) && object->id && kind != GRAFT_FUNCTION && kind != GRAFT_NODE) recycle(ids, object->id);
   pthread_mutex_unlock(&ids->lock);
   if (kind == GRAFT_FUNCTION) {

@@ -1,4 +1,4 @@
-/* Objects: what stands behind the handles that the program holds. */
+/* The objects behind the handles that the program holds. */
 #ifndef GRAFT_OBJECTS_H
 #define GRAFT_OBJECTS_H
 
@@ -37,7 +37,7 @@ struct graft_object {
       int device;
       bool primary;
       bool destroyed;
-      bool busy; /* work was queued since the legacy stream was last waited for: read and written without a lock */
+      bool busy; /* work was queued since the program last waited for the legacy stream; atomic */
       unsigned flags;
       uint64_t serial;
       struct graft_storage *storage;
@@ -79,14 +79,14 @@ struct graft_object {
     } exec;
     struct {
       struct graft_object *graph;
-      struct graft_node_parameters *parameters; /* as the program gave them; NULL for a node of a capture until asked */
+      struct graft_node_parameters *parameters; /* as the program gave them; NULL for a captured node until the server is asked */
     } node;
     struct {
       char *info, *error;
       size_t info_room, error_room;
       void **info_size, **error_size;
       void *image;
-      struct graft_link_inputs *inputs; /* NULL if the compute cache has no part in it */
+      struct graft_link_inputs *inputs; /* NULL if the link does not use the compute cache */
     } link;
     struct {
       void (*destroy)(void *data);
@@ -96,11 +96,11 @@ struct graft_object {
   } u;
 };
 
-/* The object behind a handle, or NULL if it is none of that kind. */
+/* The object behind a handle, NULL if the handle is not one of that kind. */
 struct graft_object *graft_object(int kind, const void *handle);
 /* An object without an id of its own. */
 struct graft_object *graft_object_shell(struct graft_session *session, int kind);
-/* Finds or makes the object for an id that the session's server gave. */
+/* Finds or makes the object of an id that the session's server chose. */
 void *graft_object_adopt(struct graft_session *session, int kind, uint64_t id);
 
 /* The ids of one kind of a session's objects. */
@@ -109,7 +109,7 @@ struct graft_ids {
   uint32_t last;
   uint32_t *recycled;
   uint32_t recycled_count, recycled_room;
-  /* By id: a server's answer may name any object, the client's own ones too. Buckets are a power of two. */
+  /* Objects by id, since a server's answer may name any object. The number of buckets is a power of two. */
   struct graft_object **buckets;
   uint32_t bucket_count, count;
 };

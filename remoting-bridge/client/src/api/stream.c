@@ -134,7 +134,7 @@ bool graft_values_are_waited_for(void) { return __atomic_load_n(&current()->wait
 
 static void nothing(void *unused) { (void)unused; }
 
-/* A host function finds mirrored memory as the program has left it when the stream comes to it. */
+/* Mirrored memory is brought up to date before a host function runs, even one that does nothing. */
 int graft_stream_look(void *stream) {
   void (*function)(void *) = nothing;
   void *address;
@@ -142,7 +142,7 @@ int graft_stream_look(void *stream) {
   return cuLaunchHostFunc(stream, address, NULL);
 }
 
-/* What the program has written before it writes the value is there for the work behind the wait. */
+/* Work behind the wait must see what the program wrote before it wrote the value. */
 static int waits_for_value(void *stream) {
   __atomic_store_n(&current()->waits, true, __ATOMIC_RELEASE);
   return graft_mirrors && !graft_stream_captures(stream) ? graft_stream_look(stream) : GRAFT_OK;
@@ -241,7 +241,7 @@ GRAFT_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const vo
 
 #define DEPENDENCIES 1024
 
-/* What a capture's next node will depend on: the driver's own arrays, valid until this thread asks again. */
+/* The dependencies of a capture's next node. CUDA returns arrays of the driver's; these are valid until the thread asks again. */
 static _Thread_local struct {
   void *nodes[DEPENDENCIES];
   uint64_t edges[DEPENDENCIES];

@@ -1,4 +1,4 @@
-/* Calls on their way out: from graft_begin to the ring that the server or the pump takes them from. */
+/* Sending calls: from graft_begin to the ring of requests. */
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #include "session/state.h"
 #include "session/stats.h"
 
-/* What the calling thread said about its next call. */
+/* What the calling thread has announced about its next call. */
 static _Thread_local struct {
-  void *incoming; /* where the data goes that it brings */
+  void *incoming; /* the memory that the call's data is read into */
   size_t incoming_bytes;
   bool outgoing_stays;
 } next_call;
@@ -40,7 +40,7 @@ int graft_call_refuse(int error) {
   return error;
 }
 
-/* The mirrors make calls of their own: what the thread said about its next call is not about those. */
+/* Mirrors make calls of their own, which must not take what the thread has announced about its next call. */
 static bool mirrors_before(struct graft_session *s, int function) {
   void *to = next_call.incoming;
   size_t bytes = next_call.incoming_bytes;
@@ -54,7 +54,7 @@ static bool mirrors_before(struct graft_session *s, int function) {
   return brought;
 }
 
-/* What answers a call instead of the server, or 0. */
+/* The error that the client answers a call with, or 0 if the call goes to the server. */
 static int refusal(struct graft_session *s, const struct graft_object *context, int function) {
   if (graft_in_child()) return GRAFT_NOT_INITIALIZED;
   int error = graft_session_dead(s);

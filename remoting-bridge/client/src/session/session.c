@@ -1,4 +1,4 @@
-/* Opening and ending a session, and what the rest of the client asks it. */
+/* Making, opening and ending sessions, and what the rest of the client asks a session. */
 #include "session/session.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ bool graft_thread_is_ours(pid_t thread) {
 
 /* ---- Ending ---- */
 
-/* The first failure is told once; from then on every call returns the same error. */
+/* Only the first failure is printed; every later call returns the same error. */
 void graft_session_die(struct graft_session *s, const char *what, int error) {
   int expected = 0;
   if (__atomic_compare_exchange_n(&s->dead, &expected, GRAFT_DEVICE_UNAVAILABLE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -159,7 +159,7 @@ bool graft_callback_done(const struct graft_session *s, uint64_t callback) {
 
 /* ---- Opening ---- */
 
-/* Beside the driver's functions, for programs that want to know: the address in use, NULL without a session. */
+/* Not a function of CUDA: the address in use, NULL without a session. */
 GRAFT_EXPORT const char *graftChannel(void) {
   const struct graft_session *s = graft_session_current();
   return graft_session_is_open(s) ? s->config.server : NULL;

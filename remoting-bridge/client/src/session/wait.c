@@ -1,4 +1,4 @@
-/* Waiting for the server: one thread receives for all who wait, and hands on to another when its own reply is there. */
+/* Waiting for the server. One of the waiting threads receives for all of them, and passes the role on when its own reply has come. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ bool graft_listen(struct graft_session *s) {
     pthread_mutex_unlock(&s->receive_lock);
     return false;
   }
-  if (s->arrivals != s->noticed) { /* one came while the listener was not looking */
+  if (s->arrivals != s->noticed) { /* a callback came while the listener was busy */
     s->noticed = s->arrivals;
     pthread_mutex_unlock(&s->receive_lock);
     return true;
@@ -65,7 +65,7 @@ bool graft_listen(struct graft_session *s) {
 static void await(struct graft_session *s, struct graft_waiter *w) {
   pthread_mutex_lock(&s->receive_lock);
   while (!w->done) {
-    if (s->reading) { /* that thread may be filling in our results: never leave before it has */
+    if (s->reading) { /* that thread may be writing our results, so this one must not leave */
       pthread_cond_wait(&w->wake, &s->receive_lock);
       continue;
     }
@@ -127,8 +127,7 @@ static int wait_data(struct graft_call *call, const struct graft_result *results
   return r;
 }
 
-/* Results that go to managed memory: the thread that receives must not wait for its pages, so the caller writes the results
- * afterwards. */
+/* Results for exclusive managed memory are received into other memory, since the receiving thread must not wait for pages; the caller copies them. */
 static int wait_apart(struct graft_call *call, const struct graft_result *results, int count) {
   struct graft_result apart[count];
   int r = 0, ready = 0;
