@@ -1,8 +1,4 @@
-/* Managed memory: at one address for program and device. Where the channel shares memory it is that, pinned at the server,
- * and both see each other's writes at once. Elsewhere it is a mirror (mirror.h): equal when the program has waited, which is
- * what CUDA promises of devices without CONCURRENT_MANAGED_ACCESS. It never moves to the device, so that hints change
- * nothing but what is told about them. A program that touches it while kernels run all the same can have it exclusively
- * (GRAFT_MANAGED): then it waits for them. */
+/* Managed memory, at one address for program and device. On transports that share memory it is shared memory, pinned at the server, and both see each other's writes at once. On others it is a mirror (mirror.h): both sides are equal when the program has waited, as CUDA promises for devices without CONCURRENT_MANAGED_ACCESS. It never moves to the device, so hints are only stored. With GRAFT_MANAGED=exclusive a program may touch it while kernels run, and then waits for them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +44,7 @@ int graft_managed_free(uint64_t pointer) {
   return 0;
 }
 
-/* A variable declared __managed__: the program uses it at the address where the server's driver has put it. The runtime asks
- * before there is a context. */
+/* A variable declared __managed__, which the program uses at the address that the server's driver chose. The CUDA runtime asks for it before there is a context. */
 GRAFT_EXPORT int cuLibraryGetManaged(void *pointer, void *bytes, void *library, const char *name) {
   const unsigned chunk = 512u << 10;
   void *context;
@@ -148,7 +143,7 @@ GRAFT_EXPORT int cuMemPrefetchBatchAsync(void *pointers, void *sizes, size_t cou
   return r;
 }
 
-/* What is discarded may be anything: what it was, too. */
+/* Discarded memory may have any contents, so it keeps those that it has. */
 GRAFT_EXPORT int cuMemDiscardBatchAsync(void *pointers, void *sizes, size_t count, uint64_t flags, void *stream) {
   struct graft_range range;
   uint64_t id;

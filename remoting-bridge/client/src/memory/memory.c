@@ -64,14 +64,14 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
   return r;
 }
 
-/* Whether it is memory that may be freed. A graph's is there again after its next launch. */
+/* Removes a pointer that may be freed. Memory of a graph stays, since the graph's next launch allocates it again. */
 static bool forget(uint64_t pointer) {
   struct graft_range range;
   bool found = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_DEVICE && !range.opened;
   return found && (range.of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
 }
 
-/* Has the session that gave out a pointer free it, if it is not the calling thread's; with that session's context. */
+/* Frees memory of another session than the calling thread's, in its own context. */
 static int free_elsewhere(uint64_t pointer, int (*free_here)(uint64_t), int error) {
   struct graft_range range;
   void *popped;
@@ -143,7 +143,7 @@ GRAFT_EXPORT int cuMemUnmap(uint64_t pointer, size_t bytes) {
   return rpc_cuMemUnmap(pointer, bytes);
 }
 
-/* Variables of modules are device memory too: a copy that infers its direction has to know them. */
+/* Variables of modules are device memory, too, which copies have to know that infer their direction. */
 static int get_global(int (*ask)(uint64_t *, size_t *, void *, const char *), uint64_t *pointer, size_t *bytes, void *owner,
                       const char *name) {
   struct graft_object *context;
@@ -193,7 +193,7 @@ GRAFT_EXPORT int cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
 /* ---- Host memory ---- */
 
 #define MAPPED 2u       /* CU_MEMHOSTALLOC_DEVICEMAP: kernels use it */
-#define OURS (1u << 31) /* a flag of our own: of no other kind than what mmap gives */
+#define OURS (1u << 31) /* the client's own flag: memory from plain mmap */
 
 GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags) {
   struct graft_object *context;
@@ -234,14 +234,14 @@ static int free_host(uint64_t address) {
   struct graft_range range;
   void *pointer = (void *)(uintptr_t)address;
   if (!graft_range_remove(address, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
-  /* CUDA's own free waits for copies that still use the memory. */
+  /* As in CUDA, freeing waits for copies that use the memory. */
   rpc_graftContextSynchronize();
   graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
   graft_mirror_end(pointer);
   if (range.flags & OURS) {
     munmap(pointer, range.bytes);
   } else {
-    graft_shadow_free(pointer); /* unless its mirror's end was that already */
+    graft_shadow_free(pointer); /* unless graft_mirror_end has freed it */
   }
   return 0;
 }
@@ -272,7 +272,7 @@ GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int 
 static int unregister(uint64_t address) {
   struct graft_range range;
   if (!graft_range_remove(address, GRAFT_MEMORY_REGISTERED, &range)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;
-  rpc_graftContextSynchronize(); /* what kernels have written to it comes back now or never */
+  rpc_graftContextSynchronize(); /* so that what kernels have written is fetched */
   graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
   graft_mirror_end((void *)(uintptr_t)address);
   return 0;
@@ -329,7 +329,7 @@ static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool s
     case 2: /* MEMORY_TYPE */ *(unsigned *)data = !known ? 0 : device ? TYPE_DEVICE : TYPE_HOST; return 0;
     case 3: /* DEVICE_POINTER */
       *(uint64_t *)data = 0;
-      /* Memory that the device will have at the same address need not be exposed for being asked about. */
+      /* Memory that the device would have at the same address is not exposed by this question. */
       if (known && !device && !graft_shadow_is_alone(pointer)) {
         return cuMemHostGetDevicePointer_v2(data, (void *)(uintptr_t)pointer, 0);
       }

@@ -1,4 +1,4 @@
-/* When mirrors are brought and fetched: before work is sent, and after the program has waited. */
+/* When mirrors are brought up to date: to the device before work is sent, from the device after the program has waited. */
 #include "memory/mirror.h"
 
 #include <errno.h>
@@ -16,10 +16,10 @@
 
 bool graft_mirrors;
 
-/* The number of waits when the calling thread's work was last given what was written. */
+/* The number of the last wait when the calling thread last brought managed memory. */
 static _Thread_local uint64_t looked;
 static _Thread_local bool inside;
-/* Where the calling thread has announced what it has not sent; what was sent when it began to wait. */
+/* The list in which the calling thread has announced work that it has not sent; the work that was sent when it began to wait. */
 static _Thread_local struct graft_mirror_list *announced;
 static _Thread_local uint64_t sent_before;
 
@@ -32,8 +32,7 @@ void graft_mirror_count_wait(struct graft_mirror_list *list) {
   list->waits = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-/* The client itself must not wait for work while others wait for it: it is given what was there last. A host function's
- * memory was refreshed before it began. */
+/* A thread of the client must not wait for work, since others wait for that thread: it gets the page as it was last. The memory was refreshed before a host function began. */
 static bool at_once(uint64_t address, pid_t thread) {
   if (!graft_thread_is_ours(thread)) return false;
   bool given = false;
@@ -46,7 +45,7 @@ static bool at_once(uint64_t address, pid_t thread) {
 
 /* ---- Work: announced before it is sent, so that memory is brought for it and looked at when it is over ---- */
 
-/* Called with the lock held. Until what was announced is sent, nobody can wait for it. */
+/* Called with the lock held. Announced work must be sent before it can be waited for. */
 static void finish_work(struct graft_mirror_list *list) {
   while (__atomic_load_n(&list->leaving, __ATOMIC_ACQUIRE)) sched_yield();
   list->sent = list->works;
@@ -58,7 +57,7 @@ static void finish_work(struct graft_mirror_list *list) {
   list->over = list->works;
 }
 
-/* Gives the program a chunk that it has touched, as the device has it when all work is over. False if it is none of the session's. */
+/* Waits for all work and gives the program the chunk that it has touched. False if the chunk does not belong to the session. */
 static bool give_current(struct graft_session *session, uint64_t address) {
   struct graft_mirror_list *list = &graft_parts(session)->mirrors;
   graft_session_use(session);
@@ -118,7 +117,7 @@ void graft_mirrors_sent(void) {
   announced = NULL;
 }
 
-/* Kernels reach all memory that the device can see. */
+/* Brings all mirrors, since kernels may use all memory that the device can see. */
 static void bring_all(bool graph, bool writes) {
   struct graft_mirror_list *list = graft_mirror_list();
   bool queued = false;
@@ -161,8 +160,7 @@ void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *han
   inside = false;
 }
 
-/* What the program has written since it sent the work that it waits for now: a kernel may wait for it. And what was sent by now:
- * that is over when the wait is. */
+/* Brings what the program has written since it sent the work that it waits for now, since a kernel may poll it. Remembers what was sent by now, which is over when the wait is. */
 static void begin_wait(void) {
   struct graft_mirror_list *list = graft_mirror_list();
   bool queued = false;
@@ -178,7 +176,7 @@ static void begin_wait(void) {
   inside = false;
 }
 
-/* What is over when a wait is: what was sent before to one stream, or to the whole context; or nothing that is known. */
+/* What is known to be over after a wait: nothing, the work of one stream, or that of the whole context. */
 enum covers { NOTHING, ONE_STREAM, WHOLE_CONTEXT };
 
 static void fetch_all(bool exclusive, enum covers covers, uint64_t stream_id) {
@@ -198,7 +196,7 @@ static void fetch_all(bool exclusive, enum covers covers, uint64_t stream_id) {
   inside = false;
 }
 
-/* Exclusive memory comes when it is touched. */
+/* Exclusive memory is fetched when the program touches it. */
 void graft_mirrors_fetch(void) { fetch_all(false, NOTHING, 0); }
 
 void graft_mirrors_before_host_function(void) { fetch_all(true, NOTHING, 0); }
@@ -208,7 +206,7 @@ void graft_mirrors_after_host_function(void) {
   graft_mirrors_sent();
 }
 
-/* Waits for work, or asks whether it is done. */
+/* Whether a function waits for work, or asks whether it is done. */
 static bool is_wait(int function) {
   switch (function) {
     case FN_cuStreamSynchronize:
@@ -243,7 +241,7 @@ static void after(int function, uint64_t first) {
   }
 }
 
-/* Whether mirrors have a part in a call. One on an object of another session than the thread's has, whatever context is current. */
+/* Whether a call concerns mirrors. A call to another session than the thread's does, without regard to the current context. */
 static bool has_mirrors(const struct graft_session *session) {
   return !inside && (session != graft_session_current() || graft_context_current());
 }

@@ -106,7 +106,7 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
   return 0;
 }
 
-/* What is brought for graphs alone will not do for other work. Called with the lock held. */
+/* A mirror for graphs is no use for other work, which brings it too late. Called with the lock held. */
 static struct graft_mirror *mirror_with(const uint8_t *host, size_t bytes, enum graft_mirror_use use) {
   struct graft_mirror_list *list = graft_mirror_list();
   struct graft_mirror *m = list->first;
@@ -122,8 +122,7 @@ void graft_mirrors_instantiated(void) {
   pthread_mutex_unlock(&list->lock);
 }
 
-/* Whether part of it has a mirror that nodes of a graph being made use: two mirrors of the same bytes are equal between the
- * launches of a graph, and not within one. Called with the lock held. */
+/* Whether a part has a mirror that nodes of the graph that is being made use. Two mirrors of the same bytes are equal between launches of a graph, but not within a launch. Called with the lock held. */
 static bool meets_graph(const uint8_t *host, size_t bytes) {
   struct graft_mirror_list *list = graft_mirror_list();
   bool meets = false;

@@ -45,7 +45,7 @@ static int expose_range(uint64_t pointer) {
     r = GRAFT_INVALID_VALUE;
   } else if (!range.view) {
     void *base = (void *)(uintptr_t)range.base;
-    /* Data that is still to come belongs to copies before this. */
+    /* Data of earlier copies has to arrive first. */
     uint64_t view = graft_reads_await(base, range.bytes) ? graft_mirror_of(base, range.bytes, GRAFT_MIRROR_MAPPED) : 0;
     if (view) {
       graft_range_view(range.base, view);

@@ -41,7 +41,7 @@ void graft_range_add(const struct graft_range *range) {
   }
   size_t at = above(table, range->base);
   if (at && table->each[at - 1].base == range->base) {
-    at--; /* the same address again: it replaces what was there */
+    at--; /* a range at the same address is replaced */
   } else {
     memmove(table->each + at + 1, table->each + at, (table->count - at) * sizeof *table->each);
     table->count++;

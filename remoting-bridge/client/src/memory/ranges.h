@@ -31,11 +31,11 @@ struct graft_range {
   int device;
   struct graft_object *context;
   uint64_t serial;
-  unsigned opened;  /* another process's, and how many times it was opened */
+  unsigned opened;  /* of another process's memory: how many times it was opened */
   bool of_graph;    /* comes and goes with the launches of a graph */
-  uint64_t view;    /* of host memory: where the device has it, 0 while it has not. Of an alias: where the program has it */
-  bool shared;      /* program and device have one memory there, no mirror */
-  bool synchronous; /* SYNC_MEMOPS: copies and fills that are not asynchronous are waited for */
+  uint64_t view;    /* of host memory: the device's address, 0 without; of an alias: the program's address */
+  bool shared;      /* program and device share the memory, without a mirror */
+  bool synchronous; /* SYNC_MEMOPS: copies and fills without a stream wait until they are done */
   struct graft_hints hints;
 };
 struct graft_ranges {
@@ -47,14 +47,14 @@ struct graft_ranges {
 
 void graft_range_add(const struct graft_range *range);
 bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_range *out);
-/* Forgets device memory that lies within. */
+/* Removes device memory that begins within these bytes. */
 void graft_range_remove_within(uint64_t base, uint64_t bytes);
 bool graft_range_find(uint64_t address, struct graft_range *out);
 /* The same in any session; the calling thread's comes first. */
 bool graft_range_find_anywhere(uint64_t address, struct graft_range *out);
 void graft_range_hint(uint64_t base, const struct graft_hints *hints);
 void graft_range_synchronous(uint64_t base, bool synchronous);
-/* From now on the device has host memory there. */
+/* Sets the device's address of host memory. */
 void graft_range_view(uint64_t base, uint64_t view);
 
 #endif

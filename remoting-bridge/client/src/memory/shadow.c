@@ -12,17 +12,17 @@
 #include "session/session.h"
 #include "transport/exchange.h"
 
-/* Far from what loaders, heaps, the JVM and CUDA use, in both processes; tried upwards. */
+/* Addresses that loaders, heaps, the JVM and CUDA do not use, in both processes. */
 #define BASE 0x300000000000ull
 #define END 0x400000000000ull
 #define GRAIN (2ull << 20)
 #define TRIES 64
-#define HUGE_FROM (1u << 20) /* bytes: at most as much again is lost to the last huge page */
+#define HUGE_FROM (1u << 20) /* bytes; smaller blocks would waste most of a huge page */
 
 struct graft_shadow_mapping {
   struct graft_shadow_mapping *next;
   uint64_t address, bytes;
-  bool alone; /* the server has none there */
+  bool alone; /* the server has no memory there */
 };
 
 static uint64_t top = BASE; /* of this process's address space, in which all sessions have their mappings; atomic */
@@ -64,7 +64,7 @@ static void *allocate(size_t size, bool alone) {
     got = alone ? map_here(address, bytes) : map_both(address, bytes);
   }
   if (got) {
-    /* Who copies between processes pins the pages one by one, and threads that do so with the same pages wait for each other. */
+    /* Copies between processes pin pages one by one, and threads that pin the same pages wait for each other; huge pages are fewer. */
     if (alone && size >= HUGE_FROM) madvise(got, bytes, MADV_HUGEPAGE);
     *mapping = (struct graft_shadow_mapping){mappings->first, (uintptr_t)got, bytes, alone};
     mappings->first = mapping;
@@ -129,7 +129,7 @@ bool graft_shadow_free(void *pointer) {
 
 /* ---- Copies of what the server's process has there, over a connection that waits for no call and for no GPU ---- */
 
-#define MOST (1u << 20) /* as the server takes at a time */
+#define MOST (1u << 20) /* the most that the server accepts at a time */
 enum { READ, WRITE, MERGE };
 
 /* Called with the connection locked. "More" follows the data. */

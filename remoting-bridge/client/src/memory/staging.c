@@ -25,9 +25,9 @@
 #define PARALLEL (1u << 20)
 #define LINGER_NANOSECONDS 200000
 
-/* Of the process: its cores are what it shares out. */
+/* One for the process and not one for each session, since it divides the process's cores. */
 static struct {
-  pthread_mutex_t one_job; /* held while a job is out; a second copy at the same time does without helpers */
+  pthread_mutex_t one_job; /* held during a job; a second copy at the same time runs without helpers */
   pthread_mutex_t lock;
   pthread_cond_t wake;
   bool started;
@@ -35,7 +35,7 @@ static struct {
   uint8_t *to;
   const uint8_t *from;
   size_t bytes;
-  uint64_t generation; /* even: no job; odd: a job is out */
+  uint64_t generation; /* even: no job; odd: a job is under way */
   size_t taken, done;
   int inside;
 } pool = {.one_job = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
@@ -60,7 +60,7 @@ static void *helper(void *unused) {
     uint64_t generation = __atomic_load_n(&pool.generation, __ATOMIC_ACQUIRE);
     if (generation & 1 && generation != seen) {
       __atomic_add_fetch(&pool.inside, 1, __ATOMIC_SEQ_CST);
-      /* The job may be over by now: then its memory is none of our business. */
+      /* The job may be over by now; then its memory must not be touched. */
       if (__atomic_load_n(&pool.generation, __ATOMIC_SEQ_CST) == generation) slices();
       __atomic_sub_fetch(&pool.inside, 1, __ATOMIC_SEQ_CST);
       seen = generation;
@@ -152,7 +152,7 @@ static int wait_chunk(const struct graft_staging *staging, unsigned chunk, void 
     if (now - start > 2000000) {
       int r = cuStreamQuery(stream);
       if (r && r != GRAFT_NOT_READY) {
-        /* What was queued is lost: start over with clean flags. */
+        /* The queued copies are lost: reset the flags. */
         for (unsigned p = 0; p < CHUNKS; p++) __atomic_store_n(flag_of(staging, p), staging->uses[p], __ATOMIC_RELEASE);
         return r;
       }

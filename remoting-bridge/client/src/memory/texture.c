@@ -36,7 +36,7 @@ static struct graft_textures *current(void) { return &graft_parts(graft_session_
 
 static void describe(uint64_t object, bool surface, const void *resource_of, const void *sampling, const void *view) {
   struct graft_described *d = calloc(1, sizeof *d);
-  if (!d) return; /* it cannot be asked for then */
+  if (!d) return; /* then the program cannot ask for it */
   d->object = object;
   d->surface = surface;
   memcpy(d->resource, resource_of, sizeof d->resource);

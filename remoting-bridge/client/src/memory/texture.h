@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-/* What the program gave to make its texture and surface objects, for it to ask again. */
+/* The descriptors of texture and surface objects, for which the program may ask. */
 struct graft_textures {
   pthread_mutex_t lock;
   struct graft_described *first; /* guarded by lock */

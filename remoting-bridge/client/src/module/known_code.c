@@ -1,4 +1,4 @@
-/* Code that the server keeps from other sessions of this client's name, by the SHA-256 of its content: it is not sent again. */
+/* Code that the server has kept from other sessions of this client's name is not sent again; its SHA-256 is. */
 #include <pthread.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #include "session/parts.h"
 #include "session/session.h"
 
-/* Less is sent sooner than named. */
+/* Sending less than this is faster than computing its hash. */
 #define LEAST (64u << 10)
 
 bool graft_code_is_known(const void *data, size_t bytes, uint8_t hash[32]) {
-  /* Through shared memory code is there sooner than it is hashed. */
+  /* Through shared memory, sending is faster than computing the hash. */
   if (bytes < LEAST || graft_session_shares_memory()) return false;
   struct graft_known_code *known = &graft_parts(graft_session_current())->known_code;
   pthread_mutex_lock(&known->lock);

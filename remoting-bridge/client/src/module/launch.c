@@ -1,4 +1,4 @@
-/* Launches: parameters packed as the kernel's layout says; occupancy asked once for each question. */
+/* Launches, with parameters packed by the kernel's layout; occupancy, for which the server is asked once for each question. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define ATTRIBUTE_BYTES 72
 #define MAX_ATTRIBUTES 32
 
-/* Kernels may use all pinned memory: what a launch gets the address of is exposed from now on, where nothing is shared. */
+/* A kernel may use all pinned memory. On transports that share none, memory whose address is among a launch's parameters is exposed. */
 static void expose_pinned(const uint8_t *data, unsigned bytes) {
   for (unsigned at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
     uint64_t word;
@@ -74,12 +74,12 @@ struct config { /* CUlaunchConfig */
 };
 _Static_assert(sizeof(struct config) == 56, "as in cuda.h");
 
-/* A block up to this fits any kernel: the registers of a multiprocessor suffice for 256 threads of the largest. */
+/* A block of up to this many threads fits any kernel: the registers of a multiprocessor suffice for 256 threads of any kernel. */
 #define SMALL_BLOCK 256
-/* So much shared memory a kernel may have beside what it declares, unless it declares nearly all that there is. */
+/* Dynamic shared memory up to this size is never refused, unless the kernel declares nearly all that there is. */
 #define SMALL_SHARED 8192
 
-/* Whether the driver may refuse the launch for its shape: then the program has to hear it from the launch itself. */
+/* Whether the driver may refuse the launch for its shape; then the launch itself must return the error. */
 static bool is_doubtful(struct graft_object *function, const struct config *c, int device) {
   const int *limit = graft_device(function->session, device)->attributes; /* 2..4 block, 5..7 grid: CUdevice_attribute */
   uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
@@ -97,7 +97,7 @@ static bool is_doubtful(struct graft_object *function, const struct config *c, i
   return false;
 }
 
-/* The same for its clusters (CUlaunchAttributeID 4): up to eight blocks, of which the grid has a whole number, are never refused. */
+/* The same for its clusters (CUlaunchAttributeID 4). Clusters of up to eight blocks that divide the grid are never refused. */
 static bool has_doubtful_cluster(const struct config *c, const uint8_t *attributes, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
     uint32_t id, size[3];
@@ -135,7 +135,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
                           attributes, count, data, bytes);
   }
   int config;
-  return r || !doubtful ? r : rpc_cuCtxGetCacheConfig(&config); /* any answer brings the launch's error along */
+  return r || !doubtful ? r : rpc_cuCtxGetCacheConfig(&config); /* any answer reports the launch's error */
 }
 
 GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
@@ -144,7 +144,7 @@ GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy
   return launch(function, &c, NULL, 0, parameters, extra);
 }
 
-/* Launch attributes (CUlaunchAttributeID): where one carries a handle, its id travels. */
+/* Launch attributes (CUlaunchAttributeID) that hold handles are sent with ids. */
 enum { PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12, DEVICE_UPDATABLE_KERNEL_NODE = 13 };
 
 static int check_attributes(const struct config *c, uint8_t *copy) {
