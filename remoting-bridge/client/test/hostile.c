@@ -5,7 +5,6 @@
  * slots, unasked data, random bytes or an early end. Usage: hostile [rounds] [first seed]
  */
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/crypto.h"
+#include "fake_server.h"
 #include "graft_rpc.h"
 
 static uint64_t state;
@@ -25,43 +24,6 @@ static uint64_t draw(uint64_t below) {
   state ^= state << 17;
   return state % below;
 }
-
-static bool get(int fd, void *to, size_t bytes) {
-  uint8_t *p = to;
-  while (bytes) {
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    if (poll(&wait, 1, 300) <= 0) return false;
-    ssize_t n = recv(fd, p, bytes, 0);
-    if (n <= 0) return false;
-    p += n;
-    bytes -= (size_t)n;
-  }
-  return true;
-}
-
-static bool put(int fd, const void *data, size_t bytes) { return send(fd, data, bytes, MSG_NOSIGNAL) == (ssize_t)bytes; }
-
-static bool handshake(int fd) {
-  uint8_t hello[128], challenge[64] = {0}, proof[32], welcome[256] = {0};
-  if (!get(fd, hello, sizeof hello)) return false;
-  uint32_t magic = 0x54465247u;
-  uint64_t hash = GRAFT_API_HASH;
-  memcpy(challenge, &magic, 4);
-  memcpy(challenge + 8, &hash, 8);
-  if (!put(fd, challenge, sizeof challenge) || !get(fd, proof, sizeof proof)) return false;
-  uint8_t token[32] = {0};
-  const void *parts[] = {"graft server 1", hello + 16, challenge + 16, &hash, hello + 48};
-  const size_t sizes[] = {14, 32, 32, 8, 80};
-  graft_hmac_sha256(token, 32, parts, sizes, 5, welcome + 16);
-  return put(fd, welcome, sizeof welcome);
-}
-
-struct head {
-  uint32_t size;
-  uint16_t kind, zero;
-  uint32_t slot;
-  int32_t result;
-};
 
 /* Bytes of results that a request asks for, by function. */
 static size_t wanted(int function) {
@@ -93,26 +55,22 @@ static void serve(int fd, uint64_t honest) {
   static uint8_t body[256 << 10];
   uint64_t answered = 0;
   for (;;) {
-    struct {
-      uint32_t size;
-      uint16_t function, flags;
-      uint32_t slot, context;
-    } request;
-    if (!get(fd, &request, sizeof request) || request.size < 16 || request.size > 1 << 20) return;
+    struct fake_request request;
+    if (!fake_get(fd, &request, sizeof request) || request.size < 16 || request.size > 1 << 20) return;
     size_t bytes = request.size - 16;
     uint8_t parameters[4096];
     size_t keep = bytes < sizeof parameters ? bytes : sizeof parameters;
-    if (!get(fd, parameters, keep)) return;
+    if (!fake_get(fd, parameters, keep)) return;
     for (size_t left = bytes - keep; left; left--) {
-      if (!get(fd, body, 1)) return;
+      if (!fake_get(fd, body, 1)) return;
     }
     if (request.flags & 2) {
       size_t bulk = bulk_bytes(request.function, parameters, bytes);
-      if (bulk > sizeof body || !get(fd, body, bulk)) return;
+      if (bulk > sizeof body || !fake_get(fd, body, bulk)) return;
     }
     if (!(request.flags & 1)) continue;
     memset(body, 0, 8192);
-    struct head head = {16, 0, 0, request.slot, 0};
+    struct fake_answer head = {16, 0, 0, request.slot, 0};
     size_t results = wanted(request.function);
     if (request.function == FN_graftSnapshot) {
       uint32_t version = 13000, count = 1, attributes = 145;
@@ -133,9 +91,10 @@ static void serve(int fd, uint64_t honest) {
     head.size = (uint32_t)(16 + results);
     if (request.function == FN_graftRead && draw(4)) { /* the data comes before its reply */
       uint64_t data[3] = {request.slot, 0, 0};
-      struct head h = {40, 1, 0, request.slot, 0};
+      struct fake_answer h = {40, 1, 0, request.slot, 0};
       memcpy(&data[2], parameters + 8, 8);
-      if (data[2] > sizeof body || !put(fd, &h, sizeof h) || !put(fd, data, sizeof data) || !put(fd, body, data[2])) return;
+      if (data[2] > sizeof body || !fake_put(fd, &h, sizeof h) || !fake_put(fd, data, sizeof data) || !fake_put(fd, body, data[2]))
+        return;
     }
     switch (answered++ < honest ? 0 : draw(12)) {
       case 1:
@@ -152,8 +111,8 @@ static void serve(int fd, uint64_t honest) {
         break;
       case 6: { /* data that nobody asked for, or too much of it */
         uint64_t data[3] = {draw(3) ? request.slot : draw(1ull << 62), draw(2) ? 0 : draw(1ull << 62), draw(1u << 16)};
-        struct head h = {40, 1, 0, request.slot, 0};
-        if (!put(fd, &h, sizeof h) || !put(fd, data, sizeof data) || !put(fd, body, data[2])) return;
+        struct fake_answer h = {40, 1, 0, request.slot, 0};
+        if (!fake_put(fd, &h, sizeof h) || !fake_put(fd, data, sizeof data) || !fake_put(fd, body, data[2])) return;
         break;
       }
       case 7:
@@ -162,14 +121,14 @@ static void serve(int fd, uint64_t honest) {
       case 8: {
         uint8_t noise[64];
         for (size_t i = 0; i < sizeof noise; i++) noise[i] = (uint8_t)draw(256);
-        put(fd, noise, sizeof noise);
+        fake_put(fd, noise, sizeof noise);
         return;
       }
-      case 9: put(fd, &head, (size_t)draw(16)); return;
+      case 9: fake_put(fd, &head, (size_t)draw(16)); return;
       case 10: return;
       default: break;
     }
-    if (!put(fd, &head, sizeof head) || !put(fd, body, results)) return;
+    if (!fake_put(fd, &head, sizeof head) || !fake_put(fd, body, results)) return;
   }
 }
 
@@ -216,11 +175,8 @@ int main(int argc, char **argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 200;
   uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
   int passed = 0, failed = 0;
-  int listener = socket(AF_INET, SOCK_STREAM, 0);
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t length = sizeof address;
-  if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 8) ||
-      getsockname(listener, (struct sockaddr *)&address, &length)) {
+  int port, listener = fake_listen(&port);
+  if (listener < 0) {
     perror("hostile");
     return 1;
   }
@@ -230,10 +186,10 @@ int main(int argc, char **argv) {
     if (!child) {
       close(listener);
       if (!freopen("/dev/null", "w", stdout)) return 1;
-      return client(ntohs(address.sin_port));
+      return client(port);
     }
     int fd = accept(listener, NULL, NULL);
-    if (handshake(fd)) serve(fd, draw(8) ? 2 + draw(20) : 0);
+    if (fake_handshake(fd)) serve(fd, draw(8) ? 2 + draw(20) : 0);
     close(fd);
     int status;
     waitpid(child, &status, 0);

@@ -1,4 +1,4 @@
-/* Contexts: all that a thread asks about them is answered here; the server learns of making and ending them. */
+/* Contexts. The server is told when one is made or ends; the client answers all questions about them. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +10,15 @@
 #include "api/rpc.h"
 #include "api/storage.h"
 #include "graft_rpc.h"
+#include "session/parts.h"
 #include "session/session.h"
 
 #define STACK 64
 
 static _Thread_local struct {
+  struct graft_session *session; /* set by graft_session_use */
+  int depth;                     /* 0: no current context */
   struct graft_object *stack[STACK];
-  int depth; /* 0: no current context */
   int per_thread;
   struct {
     struct graft_object *context;
@@ -26,70 +28,74 @@ static _Thread_local struct {
   int capture_mode;
 } thread;
 
-/* A device's primary context has one handle for the life of the process, as in CUDA; whether it is active changes. While it
- * is, shell stands for the server's context of that time. */
-static struct {
-  pthread_mutex_t lock;
-  struct graft_object *context, *shell;
-  unsigned flags;
-  int count;
-} primary[GRAFT_MAX_DEVICES];
-
-/* What a kernel or another fault has left a device's contexts with: from then on they answer this and nothing else, as CUDA's do
- * ("the process must be terminated and relaunched"). 0 while all is well. */
-static int faults[GRAFT_MAX_DEVICES];
-
-static uint64_t last_serial;
+static uint64_t last_serial; /* of the process: a program tells the contexts of all sessions apart by it */
 static bool in_child;
 static bool initialized;
 
-/* A forked child shares the parent's connection and must not touch it: CUDA does not work after fork either. */
+/* A forked child shares the parent's connections and must not use them. CUDA does not work after a fork either. */
 static void after_fork(void) {
-  if (graft_session_is_open()) in_child = true;
+  for (const struct graft_session *s = graft_session_next(NULL); s; s = graft_session_next(s)) in_child |= graft_session_is_open(s);
 }
 
-__attribute__((constructor)) static void prepare(void) {
-  for (int i = 0; i < GRAFT_MAX_DEVICES; i++) pthread_mutex_init(&primary[i].lock, NULL);
-  pthread_atfork(NULL, NULL, after_fork);
-}
+__attribute__((constructor)) static void prepare(void) { pthread_atfork(NULL, NULL, after_fork); }
 
 bool graft_in_child(void) { return in_child; }
 
 GRAFT_EXPORT int cuInit(unsigned int flags) {
   if (flags) return GRAFT_INVALID_VALUE;
   if (in_child) return GRAFT_NOT_INITIALIZED;
-  int r = graft_session_open();
+  struct graft_session *session = graft_session_current();
+  int r = graft_session_open(session);
   if (r) return r;
   __atomic_store_n(&initialized, true, __ATOMIC_RELEASE);
-  return graft_device_count() ? GRAFT_OK : GRAFT_NO_DEVICE;
+  return graft_parts(session)->devices.count ? GRAFT_OK : GRAFT_NO_DEVICE;
 }
 
 int graft_ready(void) { return __atomic_load_n(&initialized, __ATOMIC_ACQUIRE) && !in_child ? GRAFT_OK : GRAFT_NOT_INITIALIZED; }
 
 struct graft_object *graft_context_current(void) {
-  return thread.depth ? thread.stack[thread.depth - 1] : NULL;
+  struct graft_object *top = thread.depth ? thread.stack[thread.depth - 1] : NULL;
+  return !top || !thread.session || top->session == thread.session ? top : NULL;
 }
 
-static int fault_of(int device) { return __atomic_load_n(&faults[device], __ATOMIC_ACQUIRE); }
+struct graft_session *graft_session_current(void) {
+  if (thread.session) return thread.session;
+  return thread.depth ? thread.stack[thread.depth - 1]->session : &graft_default_session;
+}
+
+struct graft_session *graft_session_use(struct graft_session *session) {
+  struct graft_session *before = thread.session;
+  thread.session = session;
+  return before;
+}
+
+static struct graft_primary_context *primary_of(int device) {
+  return &graft_parts(graft_session_current())->primary_contexts[device];
+}
+
+static int *fault_in(const struct graft_object *context) {
+  return &graft_parts(context->session)->primary_contexts[context->u.context.device].fault;
+}
+
+static int fault_of_device(int device) { return __atomic_load_n(&primary_of(device)->fault, __ATOMIC_ACQUIRE); }
+
+int graft_fault_of(const struct graft_object *context) {
+  return context && !context->u.context.destroyed ? __atomic_load_n(fault_in(context), __ATOMIC_ACQUIRE) : GRAFT_OK;
+}
 
 /* CUresult: illegal address, launch timeout, assert, and from the hardware's stack to the failed launch. */
 static bool is_sticky(int error) { return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719); }
 
-void graft_context_answered(int result) {
+void graft_context_answered(const struct graft_session *session, int result) {
   struct graft_object *context = graft_context_current();
   int none = 0;
-  if (!context || !is_sticky(result)) return;
-  __atomic_compare_exchange_n(&faults[context->u.context.device], &none, result, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-}
-
-int graft_context_fault(void) {
-  struct graft_object *context = graft_context_current();
-  return context && !context->u.context.destroyed ? fault_of(context->u.context.device) : GRAFT_OK;
+  if (!context || context->session != session || !is_sticky(result)) return;
+  __atomic_compare_exchange_n(fault_in(context), &none, result, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 int graft_usable(void) {
   int r = graft_ready();
-  return r ? r : graft_context_fault();
+  return r ? r : graft_fault_of(graft_context_current());
 }
 
 /* The current context, also one that has failed. */
@@ -103,12 +109,13 @@ static int need_any(struct graft_object **context) {
 
 int graft_context_need(struct graft_object **context) {
   int r = need_any(context);
-  return r ? r : graft_context_fault();
+  return r ? r : graft_fault_of(*context);
 }
 
-uint32_t graft_context_id(void) {
-  struct graft_object *context = graft_context_current();
-  return context && !context->u.context.destroyed ? context->id : 0;
+int graft_context_need_for(const void *handle, struct graft_object **context) {
+  int r = graft_context_need(context);
+  const struct graft_object *stream = graft_object(GRAFT_STREAM, handle);
+  return r || !stream || stream->session == (*context)->session ? r : GRAFT_INVALID_HANDLE;
 }
 
 int graft_per_thread_enter(void) {
@@ -142,9 +149,10 @@ static int own_stream(struct graft_object **stream) {
   return 0;
 }
 
-int graft_stream_id(const void *handle, uint64_t *id) {
+int graft_stream_id(const void *handle, uint64_t *id, struct graft_session **session) {
   if (handle == (void *)1 || (!handle && !thread.per_thread)) {
     *id = 0;
+    *session = graft_session_current();
     return 0;
   }
   struct graft_object *stream;
@@ -155,6 +163,7 @@ int graft_stream_id(const void *handle, uint64_t *id) {
     return GRAFT_INVALID_HANDLE;
   }
   *id = stream->id;
+  *session = stream->session;
   return 0;
 }
 
@@ -165,63 +174,72 @@ static void ended(struct graft_object *context) {
 
 /* ---- Primary contexts ---- */
 
+static int check_device(int device) {
+  int r = graft_ready();
+  if (r) return r;
+  return device >= 0 && device < graft_parts(graft_session_current())->devices.count ? GRAFT_OK : GRAFT_INVALID_DEVICE;
+}
+
 /* The handle of a device's primary context. Called with its lock held. */
-static int handle(int device) {
-  if (primary[device].context) return GRAFT_OK;
-  struct graft_object *context = graft_object_shell(GRAFT_CONTEXT);
+static int handle(struct graft_primary_context *primary, int device) {
+  if (primary->context) return GRAFT_OK;
+  struct graft_object *context = graft_object_shell(graft_session_current(), GRAFT_CONTEXT);
   if (!context) return GRAFT_OUT_OF_MEMORY;
   context->u.context.device = device;
   context->u.context.primary = true;
   context->u.context.destroyed = true;
   context->u.context.serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
-  primary[device].context = context;
+  primary->context = context;
+  return GRAFT_OK;
+}
+
+/* Called with its lock held. */
+static int activate(struct graft_primary_context *primary, int device) {
+  void *made;
+  int r = rpc_graftPrimaryContextRetain(&made, device, primary->flags);
+  if (r) return r;
+  primary->shell = made;
+  primary->context->id = primary->shell->id;
+  primary->context->u.context.flags = primary->flags;
+  primary->context->u.context.limits_known = 0;
+  primary->context->u.context.mark = 0;
+  primary->context->u.context.destroyed = false;
   return GRAFT_OK;
 }
 
 static int retain(int device, void **context) {
-  int r = graft_ready();
-  if (r) return r;
-  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
-  if ((r = fault_of(device))) return r;
-  pthread_mutex_lock(&primary[device].lock);
-  r = handle(device);
-  if (!r && !primary[device].shell) {
-    void *made;
-    r = rpc_graftPrimaryContextRetain(&made, device, primary[device].flags);
-    if (!r) {
-      primary[device].shell = made;
-      primary[device].context->id = primary[device].shell->id;
-      primary[device].context->u.context.flags = primary[device].flags;
-      primary[device].context->u.context.limits_known = 0;
-      primary[device].context->u.context.destroyed = false;
-    }
-  }
+  int r = check_device(device);
+  if (r || (r = fault_of_device(device))) return r;
+  struct graft_primary_context *primary = primary_of(device);
+  pthread_mutex_lock(&primary->lock);
+  r = handle(primary, device);
+  if (!r && !primary->shell) r = activate(primary, device);
   if (!r) {
-    primary[device].count++;
-    *context = primary[device].context;
+    primary->count++;
+    *context = primary->context;
   }
-  pthread_mutex_unlock(&primary[device].lock);
+  pthread_mutex_unlock(&primary->lock);
   return r;
 }
 
 GRAFT_EXPORT int cuDevicePrimaryCtxRetain(void *pctx, int device) { return pctx ? retain(device, pctx) : GRAFT_INVALID_VALUE; }
 
 static int release(int device, bool reset) {
-  int r = graft_ready();
+  int r = check_device(device);
   if (r) return r;
-  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
-  pthread_mutex_lock(&primary[device].lock);
-  if (!primary[device].shell) {
+  struct graft_primary_context *primary = primary_of(device);
+  pthread_mutex_lock(&primary->lock);
+  if (!primary->shell) {
     r = reset ? GRAFT_OK : GRAFT_INVALID_CONTEXT;
-  } else if (reset || --primary[device].count == 0) {
-    struct graft_object *shell = primary[device].shell;
-    ended(primary[device].context);
-    primary[device].shell = NULL;
-    primary[device].count = 0;
+  } else if (reset || --primary->count == 0) {
+    struct graft_object *shell = primary->shell;
+    ended(primary->context);
+    primary->shell = NULL;
+    primary->count = 0;
     r = rpc_graftPrimaryContextRelease(shell, device, reset);
-    if (fault_of(device)) r = GRAFT_OK; /* the end of a context that failed is no failure */
+    if (fault_of_device(device)) r = GRAFT_OK; /* the end of a context that failed is no failure */
   }
-  pthread_mutex_unlock(&primary[device].lock);
+  pthread_mutex_unlock(&primary->lock);
   return r;
 }
 
@@ -229,32 +247,32 @@ GRAFT_EXPORT int cuDevicePrimaryCtxRelease_v2(int device) { return release(devic
 GRAFT_EXPORT int cuDevicePrimaryCtxReset_v2(int device) { return release(device, true); }
 
 GRAFT_EXPORT int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned int flags) {
-  int r = graft_ready();
+  int r = check_device(device);
   if (r) return r;
-  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
-  primary[device].flags = flags;
-  if (primary[device].context) primary[device].context->u.context.flags = flags;
+  struct graft_primary_context *primary = primary_of(device);
+  primary->flags = flags;
+  if (primary->context) primary->context->u.context.flags = flags;
   return 0;
 }
 
 GRAFT_EXPORT int cuDevicePrimaryCtxGetState(int device, void *flags, void *active) {
-  int r = graft_ready();
+  int r = check_device(device);
   if (r) return r;
-  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
   if (!flags || !active) return GRAFT_INVALID_VALUE;
-  *(unsigned *)flags = primary[device].flags;
-  *(int *)active = __atomic_load_n(&primary[device].shell, __ATOMIC_ACQUIRE) != NULL;
+  struct graft_primary_context *primary = primary_of(device);
+  *(unsigned *)flags = primary->flags;
+  *(int *)active = __atomic_load_n(&primary->shell, __ATOMIC_ACQUIRE) != NULL;
   return 0;
 }
 
 int graft_primary_context(int device, void **context) {
-  int r = graft_ready();
+  int r = check_device(device);
   if (r) return r;
-  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
-  pthread_mutex_lock(&primary[device].lock);
-  r = handle(device);
-  *context = primary[device].context;
-  pthread_mutex_unlock(&primary[device].lock);
+  struct graft_primary_context *primary = primary_of(device);
+  pthread_mutex_lock(&primary->lock);
+  r = handle(primary, device);
+  *context = primary->context;
+  pthread_mutex_unlock(&primary->lock);
   return r;
 }
 
@@ -308,9 +326,9 @@ static int create(void *pctx, unsigned int flags, int device) {
   int r = graft_ready();
   if (r) return r;
   if (!pctx) return GRAFT_INVALID_VALUE;
-  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
+  if ((r = check_device(device))) return r;
   if (thread.depth == STACK) return GRAFT_OUT_OF_MEMORY;
-  if ((r = fault_of(device))) return r;
+  if ((r = fault_of_device(device))) return r;
   void *made;
   if ((r = rpc_graftContextCreate(&made, flags, device))) return r;
   struct graft_object *object = made;
@@ -421,7 +439,7 @@ GRAFT_EXPORT int cuCtxGetStreamPriorityRange(void *least, void *greatest) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r) return r;
-  const struct graft_device *device = graft_device(context->u.context.device);
+  const struct graft_device *device = graft_device(context->session, context->u.context.device);
   if (least) *(int *)least = device->priority_low;
   if (greatest) *(int *)greatest = device->priority_high;
   return 0;

@@ -1,22 +1,36 @@
-/* Threads and their contexts, and whether the client may be used at all. */
+/* Threads and their contexts, and whether the client can be used. */
 #ifndef GRAFT_CONTEXTS_H
 #define GRAFT_CONTEXTS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "api/objects.h"
 
+/* A device's primary context keeps one handle as long as the process runs, as in CUDA; it can become active and inactive. */
+struct graft_primary_context {
+  pthread_mutex_t lock;
+  struct graft_object *context, *shell; /* while it is active, shell is the server's context */
+  unsigned flags;
+  int count;
+  /* What a kernel or another fault has left the device's contexts with: from then on they answer this and nothing else, as CUDA's do
+   * ("the process must be terminated and relaunched"). 0 while all is well; atomic. */
+  int fault;
+};
+
+/* The calling thread's current context, NULL if it has none in its session. */
 struct graft_object *graft_context_current(void);
 /* The current context, or the error that CUDA gives without one. */
 int graft_context_need(struct graft_object **context);
-/* After a call that waited: a sticky error (CUDA driver API, CUresult) is every later answer of the device's contexts. */
-void graft_context_answered(int result);
-/* The current context's sticky error, or 0. */
-int graft_context_fault(void);
-/* Work was queued in the calling thread's context that the program has not waited for. */
-static inline void graft_context_set_busy(void) {
-  struct graft_object *context = graft_context_current();
+/* The same for work in a stream, which must belong to the session of the current context. */
+int graft_context_need_for(const void *stream, struct graft_object **context);
+/* Takes note of the result of a call that waited. After a sticky error (CUDA driver API, CUresult), every call with a context of the device returns that error. */
+void graft_context_answered(const struct graft_session *session, int result);
+/* A context's sticky error, or 0. The context may be NULL. */
+int graft_fault_of(const struct graft_object *context);
+/* Takes note that the context has work that the program has not waited for. */
+static inline void graft_context_set_busy(struct graft_object *context) {
   if (!__atomic_load_n(&context->u.context.busy, __ATOMIC_RELAXED)) {
     __atomic_store_n(&context->u.context.busy, true, __ATOMIC_RELAXED);
   }
@@ -25,11 +39,10 @@ static inline void graft_context_set_busy(void) {
 int graft_usable(void);
 /* CUDA_SUCCESS once cuInit has succeeded in this process. */
 int graft_ready(void);
-uint32_t graft_context_id(void);
 /* The handle of a device's primary context, active or not. */
 int graft_primary_context(int device, void **context);
-/* The stream that a handle means: maps 0, legacy and per-thread. */
-int graft_stream_id(const void *handle, uint64_t *id);
+/* The id and the session of a stream. The handles 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are mapped to streams. */
+int graft_stream_id(const void *handle, uint64_t *id, struct graft_session **session);
 bool graft_in_child(void);
 
 #endif

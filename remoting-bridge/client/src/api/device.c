@@ -1,4 +1,4 @@
-/* Devices: everything that a program asks about them comes from one snapshot at connect. */
+/* Devices: all questions about them are answered from the snapshots that the server sends when the session opens. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,19 +8,15 @@
 #include "api/devices.h"
 #include "api/rpc.h"
 #include "graft_rpc.h"
+#include "session/parts.h"
 #include "session/session.h"
 
 #define SNAPSHOT 4096
 
-static struct graft_device devices[GRAFT_MAX_DEVICES];
-static int device_count;
-static int driver_version = GRAFT_CUDA_VERSION;
-static char driver_text[16];
-
-/* What the server's driver can do but this client does not offer to programs (CUdevice_attribute). */
+/* Device attributes (CUdevice_attribute) that the client reports otherwise than the server's driver. */
 static const struct {
   int attribute, value;
-  bool socket_only; /* shared memory lies at one address for program and GPU: there it is as the driver says */
+  bool socket_only; /* not on transports that share memory, where the driver's value holds */
 } overrides[] = {
     {83, 1, false},  /* MANAGED_MEMORY: managed.c */
     {86, 0, false},  /* HOST_NATIVE_ATOMIC_SUPPORTED */
@@ -39,12 +35,16 @@ static const struct {
     {136, 0, false}, /* MEM_DECOMPRESS_ALGORITHM_MASK */
 };
 
-int graft_device_count(void) { return device_count; }
-const struct graft_device *graft_device(int index) { return &devices[index]; }
-int graft_driver_version(void) { return driver_version; }
-const char *graft_driver_text(void) { return driver_text; }
+static struct graft_devices *current(void) { return &graft_parts(graft_session_current())->devices; }
 
-static int load(int index) {
+const struct graft_device *graft_device(struct graft_session *session, int index) {
+  return &graft_parts(session)->devices.each[index];
+}
+int graft_device_count(void) { return current()->count; }
+int graft_driver_version(void) { return current()->driver_version; }
+const char *graft_driver_text(void) { return current()->driver_text; }
+
+static int load(struct graft_devices *devices, int index) {
   uint8_t data[SNAPSHOT];
   int r = rpc_graftSnapshot((unsigned)index, data, sizeof data);
   if (r) return r;
@@ -58,11 +58,11 @@ static int load(int index) {
     uint32_t attributes, zero;
   } head;
   memcpy(&head, data, sizeof head);
-  if (head.version && (int)head.version < driver_version) driver_version = (int)head.version;
-  device_count = head.count < GRAFT_MAX_DEVICES ? (int)head.count : GRAFT_MAX_DEVICES;
-  if (!device_count) return 0;
-  struct graft_device *device = &devices[index];
-  memcpy(driver_text, head.driver, sizeof driver_text - 1);
+  if (head.version && (int)head.version < devices->driver_version) devices->driver_version = (int)head.version;
+  devices->count = head.count < GRAFT_MAX_DEVICES ? (int)head.count : GRAFT_MAX_DEVICES;
+  if (!devices->count) return 0;
+  struct graft_device *device = &devices->each[index];
+  memcpy(devices->driver_text, head.driver, sizeof devices->driver_text - 1);
   device->total_memory = head.memory;
   memcpy(device->uuid, head.uuid, 16);
   memcpy(device->name, head.name, sizeof device->name);
@@ -83,27 +83,33 @@ static int load(int index) {
   return 0;
 }
 
-int graft_devices_load(void) {
-  int r = load(0);
-  for (int i = 1; !r && i < device_count; i++) r = load(i);
+int graft_devices_load(struct graft_session *session) {
+  struct graft_devices *devices = &graft_parts(session)->devices;
+  int r = load(devices, 0);
+  for (int i = 1; !r && i < devices->count; i++) r = load(devices, i);
   return r;
 }
 
-static int need(int device) {
+/* The device of an ordinal in the calling thread's session. */
+static int need(int ordinal, const struct graft_device **device) {
   int r = graft_ready();
   if (r) return r;
-  return device >= 0 && device < device_count ? GRAFT_OK : GRAFT_INVALID_DEVICE;
+  const struct graft_devices *devices = current();
+  if (ordinal < 0 || ordinal >= devices->count) return GRAFT_INVALID_DEVICE;
+  *device = &devices->each[ordinal];
+  return GRAFT_OK;
 }
 
 GRAFT_EXPORT int cuDriverGetVersion(void *version) {
   if (!version) return GRAFT_INVALID_VALUE;
-  graft_session_open(); /* without a server, the version of this client: cuInit says what is wrong */
-  *(int *)version = driver_version;
+  graft_session_open(graft_session_current()); /* without a server, the version of this client: cuInit says what is wrong */
+  *(int *)version = graft_driver_version();
   return 0;
 }
 
 GRAFT_EXPORT int cuDeviceGet(void *device, int ordinal) {
-  int r = need(ordinal);
+  const struct graft_device *found;
+  int r = need(ordinal, &found);
   if (r) return r;
   if (!device) return GRAFT_INVALID_VALUE;
   *(int *)device = ordinal;
@@ -114,55 +120,59 @@ GRAFT_EXPORT int cuDeviceGetCount(void *count) {
   int r = graft_ready();
   if (r) return r;
   if (!count) return GRAFT_INVALID_VALUE;
-  *(int *)count = device_count;
+  *(int *)count = graft_device_count();
   return 0;
 }
 
-GRAFT_EXPORT int cuDeviceGetName(void *name, int length, int device) {
-  int r = need(device);
+GRAFT_EXPORT int cuDeviceGetName(void *name, int length, int ordinal) {
+  const struct graft_device *device;
+  int r = need(ordinal, &device);
   if (r) return r;
   if (!name || length <= 0) return GRAFT_INVALID_VALUE;
-  snprintf(name, (size_t)length, "%s", devices[device].name);
+  snprintf(name, (size_t)length, "%s", device->name);
   return 0;
 }
 
-GRAFT_EXPORT int cuDeviceGetUuid(void *uuid, int device) {
-  int r = need(device);
+GRAFT_EXPORT int cuDeviceGetUuid(void *uuid, int ordinal) {
+  const struct graft_device *device;
+  int r = need(ordinal, &device);
   if (r) return r;
   if (!uuid) return GRAFT_INVALID_VALUE;
-  memcpy(uuid, devices[device].uuid, 16);
+  memcpy(uuid, device->uuid, 16);
   return 0;
 }
 
 GRAFT_EXPORT int cuDeviceGetUuid_v2(void *uuid, int device) { return cuDeviceGetUuid(uuid, device); }
 
-GRAFT_EXPORT int cuDeviceTotalMem_v2(void *bytes, int device) {
-  int r = need(device);
+GRAFT_EXPORT int cuDeviceTotalMem_v2(void *bytes, int ordinal) {
+  const struct graft_device *device;
+  int r = need(ordinal, &device);
   if (r) return r;
   if (!bytes) return GRAFT_INVALID_VALUE;
-  *(size_t *)bytes = devices[device].total_memory;
+  *(size_t *)bytes = device->total_memory;
   return 0;
 }
 
-GRAFT_EXPORT int cuDeviceGetAttribute(void *value, int attribute, int device) {
-  int r = need(device);
+GRAFT_EXPORT int cuDeviceGetAttribute(void *value, int attribute, int ordinal) {
+  const struct graft_device *device;
+  int r = need(ordinal, &device);
   if (r) return r;
-  if (!value || attribute < 1 || attribute > (int)devices[device].attribute_count ||
-      devices[device].attributes[attribute] == INT_MIN) {
+  if (!value || attribute < 1 || attribute > (int)device->attribute_count || device->attributes[attribute] == INT_MIN) {
     return GRAFT_INVALID_VALUE;
   }
-  *(int *)value = devices[device].attributes[attribute];
+  *(int *)value = device->attributes[attribute];
   return 0;
 }
 
-GRAFT_EXPORT int cuDeviceGetProperties(void *properties, int device) {
+GRAFT_EXPORT int cuDeviceGetProperties(void *properties, int ordinal) {
   /* CUdevprop: threads a block; block; grid; shared memory; constant memory; warp; pitch; registers; clock; alignment. */
   static const int attributes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
-  int r = need(device);
+  const struct graft_device *device;
+  int r = need(ordinal, &device);
   if (r) return r;
   if (!properties) return GRAFT_INVALID_VALUE;
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
-    ((int *)properties)[i] = devices[device].attributes[attributes[i]];
+    ((int *)properties)[i] = device->attributes[attributes[i]];
   }
   return 0;
 }
@@ -192,8 +202,9 @@ GRAFT_EXPORT int cuDeviceGetByPCIBusId(void *device, const char *text) {
     domain = 0;
     if (sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2) return GRAFT_INVALID_VALUE;
   }
-  for (int i = 0; i < device_count; i++) {
-    const int *a = devices[i].attributes;
+  const struct graft_devices *devices = current();
+  for (int i = 0; i < devices->count; i++) {
+    const int *a = devices->each[i].attributes;
     if (a[50] == (int)domain && a[33] == (int)bus && a[34] == (int)slot) {
       *(int *)device = i;
       return 0;

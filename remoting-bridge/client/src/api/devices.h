@@ -1,4 +1,4 @@
-/* The server's GPUs, as it described them when the session began. */
+/* A server's GPUs, as the server described them when the session began. */
 #ifndef GRAFT_DEVICES_H
 #define GRAFT_DEVICES_H
 
@@ -16,12 +16,23 @@ struct graft_device {
   int attributes[GRAFT_ATTRIBUTES];
   uint32_t attribute_count;
 };
+/* Constant once the session is open. */
+struct graft_devices {
+  int count;
+  int driver_version;
+  char driver_text[16]; /* the owner's driver as tools print it, "" if it has none */
+  struct graft_device each[GRAFT_MAX_DEVICES];
+};
+
+struct graft_session;
+
+/* One of the session's devices, by its ordinal, which is in range. */
+const struct graft_device *graft_device(struct graft_session *session, int index);
+/* Of the calling thread's session. */
 int graft_device_count(void);
-const struct graft_device *graft_device(int index);
 int graft_driver_version(void);
-/* The owner's driver as tools print it, "" if it has none. */
 const char *graft_driver_text(void);
-/* Reads the snapshot; called once by the session's opening. */
-int graft_devices_load(void);
+/* Reads the snapshots; called once by the session's opening, with the session as the calling thread's. */
+int graft_devices_load(struct graft_session *session);
 
 #endif

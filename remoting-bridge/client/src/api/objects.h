@@ -1,4 +1,4 @@
-/* Objects: what stands behind the handles that the program holds. */
+/* The objects behind the handles that the program holds. */
 #ifndef GRAFT_OBJECTS_H
 #define GRAFT_OBJECTS_H
 
@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "graft_rpc.h"
 
 #define GRAFT_LIMITS 10 /* CUlimit */
 
@@ -20,12 +22,14 @@ struct graft_layout {
 struct graft_storage;
 struct graft_held;
 struct graft_node_parameters;
+struct graft_session;
 
 struct graft_object {
   uint32_t magic;
   uint16_t kind;
   bool per_thread;
-  uint32_t id;
+  uint32_t id; /* of its kind, in its session */
+  struct graft_session *session;
   struct graft_object *next;
   struct graft_object *same; /* belongs to objects.c */
   union {
@@ -33,10 +37,11 @@ struct graft_object {
       int device;
       bool primary;
       bool destroyed;
-      bool busy; /* work was queued since the legacy stream was last waited for: read and written without a lock */
+      bool busy; /* work was queued since the program last waited for the legacy stream; atomic */
       unsigned flags;
       uint64_t serial;
       struct graft_storage *storage;
+      uint64_t mark; /* one byte of device memory for graft_stream_reach, 0 until it is needed */
       unsigned limits_known;
       struct {
         size_t value;
@@ -74,14 +79,14 @@ struct graft_object {
     } exec;
     struct {
       struct graft_object *graph;
-      struct graft_node_parameters *parameters; /* as the program gave them; NULL for a node of a capture until asked */
+      struct graft_node_parameters *parameters; /* as the program gave them; NULL for a captured node until the server is asked */
     } node;
     struct {
       char *info, *error;
       size_t info_room, error_room;
       void **info_size, **error_size;
       void *image;
-      struct graft_link_inputs *inputs; /* NULL if the compute cache has no part in it */
+      struct graft_link_inputs *inputs; /* NULL if the link does not use the compute cache */
     } link;
     struct {
       void (*destroy)(void *data);
@@ -91,11 +96,26 @@ struct graft_object {
   } u;
 };
 
-/* The object behind a handle, or NULL if it is none of that kind. */
+/* The object behind a handle, NULL if the handle is not one of that kind. */
 struct graft_object *graft_object(int kind, const void *handle);
 /* An object without an id of its own. */
-struct graft_object *graft_object_shell(int kind);
-/* Finds or makes the object for an id that the server gave. */
-void *graft_object_adopt(int kind, uint64_t id);
+struct graft_object *graft_object_shell(struct graft_session *session, int kind);
+/* Finds or makes the object of an id that the session's server chose. */
+void *graft_object_adopt(struct graft_session *session, int kind, uint64_t id);
+
+/* The ids of one kind of a session's objects. */
+struct graft_ids {
+  pthread_mutex_t lock;
+  uint32_t last;
+  uint32_t *recycled;
+  uint32_t recycled_count, recycled_room;
+  /* Objects by id, since a server's answer may name any object. The number of buckets is a power of two. */
+  struct graft_object **buckets;
+  uint32_t bucket_count, count;
+};
+struct graft_objects {
+  struct graft_ids kinds[GRAFT_KINDS];
+};
+void graft_objects_init(struct graft_objects *objects);
 
 #endif

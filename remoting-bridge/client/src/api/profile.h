@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 extern bool graft_profiling;
-/* Turns it on if GRAFT_PROFILE names a file. */
+/* Starts profiling if GRAFT_PROFILE names a file. */
 void graft_profile_enable(void);
-/* A call is made; one that waited is over. */
+/* Counts a call that is made, and one that has waited. */
 void graft_profile_call(int function);
 void graft_profile_waited(int function);
-/* Around a copy between host and device; the second waits until it is over. */
+/* Called before and after a copy between host and device; the second function waits for the copy. */
 uint64_t graft_profile_transfer_begin(void);
 void graft_profile_transfer_end(uint64_t start, bool to_device, const void *host, size_t bytes);
 

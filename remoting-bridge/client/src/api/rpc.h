@@ -1,4 +1,4 @@
-/* What the generated marshalling stands on: calls into a session, and objects that stand for handles. */
+/* What the generated marshalling uses: calls to a server, and the objects behind handles. */
 #ifndef GRAFT_RPC_RUNTIME_H
 #define GRAFT_RPC_RUNTIME_H
 
@@ -40,26 +40,27 @@ struct graft_session;
 /* A request under construction: between graft_begin and graft_send or graft_wait the session is locked. */
 struct graft_call {
   struct graft_session *session;
-  uint8_t *start; /* of the record: in the ring, or in a buffer if there is no room at one place */
+  uint8_t *start; /* of the record: in the ring, or in a buffer if the ring has no contiguous room */
   uint8_t *at;
   uint8_t *end;
   uint32_t slot;
   int function;
   const void *bulk;
   size_t bulk_bytes;
-  bool brought; /* mirrored memory for it, so that its sending is to be told */
+  bool brought; /* mirrored memory was brought up to date for the call, so that graft_mirrors_sent follows */
 };
 
-/* Where one result goes: bytes to copy, and the kind of handle to make of ids, or -1. */
+/* Where a result is written: bytes to copy, and the kind of the handles that ids become, or -1. */
 struct graft_result {
   void *to;
   size_t bytes;
   int kind;
 };
 
-/* Starts a request with this many bytes of parameters. Fails if there is no session. */
+/* Starts a request with this many bytes of parameters, in call->session or, if that is NULL, in the calling thread's session. Fails if
+ * there is no server. */
 int graft_begin(struct graft_call *call, int function, size_t bytes);
-/* Names the bulk data that follows the record. It is read before graft_send or graft_wait returns. */
+/* Sets the bulk data of the call. The data is read before graft_send or graft_wait returns. */
 void graft_bulk(struct graft_call *call, const void *data, size_t bytes);
 /* Sends without waiting. */
 int graft_send(struct graft_call *call);
@@ -86,6 +87,9 @@ static inline void graft_put_block(struct graft_call *call, const void *data, si
   }
 }
 
+/* The id of a handle that is a parameter of a call. The first handle says which session the call goes to; the others must belong to the
+ * same session. NULL is 0 and belongs to no session; for streams, it is the calling thread's default stream. */
+int graft_call_handle(struct graft_call *call, int kind, const void *handle, uint64_t *id);
 /* Puts the ids of handles; one that is not valid becomes an id that the server refuses. */
 void graft_put_handles(struct graft_call *call, int kind, void *const *handles, size_t count);
 
@@ -95,13 +99,14 @@ static inline uint64_t graft_float_bits(float value) {
   return bits;
 }
 
-/* The id of a handle that the program passes. NULL is 0 (for streams: the thread's default stream). */
-int graft_id(int kind, const void *handle, uint64_t *id);
-struct graft_object *graft_object_new(int kind);
+/* The id of a handle that the program passes in another way; the handle must belong to the session. */
+int graft_id(const struct graft_session *session, int kind, const void *handle, uint64_t *id);
+/* An object with an id that the client chooses, in a session or, if that is NULL, in the calling thread's session. */
+struct graft_object *graft_object_new(struct graft_session *session, int kind);
 void graft_object_free(int kind, void *object);
 uint64_t graft_object_id(const struct graft_object *object);
 
-/* A function that is not there: says so once with GRAFT_DEBUG, answers CUDA_ERROR_NOT_SUPPORTED. */
+/* Returns CUDA_ERROR_NOT_SUPPORTED for a function that the client does not have, and prints a line with GRAFT_DEBUG. */
 int graft_not_served(const char *name);
 
 /* Within a per-thread variant (_ptsz, _ptds) the stream 0 is the thread's own. */

@@ -11,8 +11,12 @@
 #include "graph/node.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
+#include "session/parts.h"
+#include "session/session.h"
 
-static uint64_t last_serial;
+static uint64_t last_serial; /* of the process: a program tells the streams of all sessions apart by it */
+
+static struct graft_stream_state *current(void) { return &graft_parts(graft_session_current())->streams; }
 
 static int made(int r, void **out, unsigned flags, int priority) {
   if (r) return r;
@@ -37,7 +41,7 @@ GRAFT_EXPORT int cuStreamCreateWithPriority(void **stream, unsigned int flags, i
   int r = graft_context_need(&context);
   if (r) return r;
   if (flags & ~1u) return GRAFT_INVALID_VALUE;
-  const struct graft_device *device = graft_device(context->u.context.device);
+  const struct graft_device *device = graft_device(context->session, context->u.context.device);
   if (priority < device->priority_high) priority = device->priority_high;
   if (priority > device->priority_low) priority = device->priority_low;
   return made(rpc_cuStreamCreateWithPriority(stream, flags, priority), stream, flags, priority);
@@ -100,27 +104,19 @@ GRAFT_EXPORT int cuStreamGetId(void *handle, void *id) {
 
 /* ---- The program's own thread in the place of a stream ---- */
 
-/* A byte of a context's, to be filled. */
-static struct {
-  pthread_mutex_t lock;
-  uint64_t context; /* serial */
-  uint64_t memory;
-} mark = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
 /* Blocking streams and the stream 0 wait for each other, but only work does: an event that is recorded does not (seen on an
- * H200, driver 580). */
+ * H200, driver 580). So one byte of device memory of the context is filled. */
 static int queue_mark(void *stream) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r) return r;
-  pthread_mutex_lock(&mark.lock);
-  if (mark.context != context->u.context.serial) r = rpc_cuMemAlloc_v2(&mark.memory, 1);
-  if (!r) {
-    mark.context = context->u.context.serial;
-    r = rpc_cuMemsetD8Async(mark.memory, 0, 1, stream);
+  uint64_t *mark = &context->u.context.mark, made, none = 0;
+  if (!__atomic_load_n(mark, __ATOMIC_ACQUIRE)) {
+    if ((r = rpc_cuMemAlloc_v2(&made, 1))) return r;
+    /* Another thread may have been faster. */
+    if (!__atomic_compare_exchange_n(mark, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) rpc_cuMemFree_v2(made);
   }
-  pthread_mutex_unlock(&mark.lock);
-  return r;
+  return rpc_cuMemsetD8Async(__atomic_load_n(mark, __ATOMIC_ACQUIRE), 0, 1, stream);
 }
 
 int graft_stream_reach(void *handle) {
@@ -134,14 +130,11 @@ int graft_stream_reach(void *handle) {
 
 /* ---- Values that streams write or wait for, also in host memory ---- */
 
-/* Whether a stream may have waited for a value: then the program may write memory that queued copies read. */
-static bool waits;
-
-bool graft_values_are_waited_for(void) { return __atomic_load_n(&waits, __ATOMIC_ACQUIRE); }
+bool graft_values_are_waited_for(void) { return __atomic_load_n(&current()->waits, __ATOMIC_ACQUIRE); }
 
 static void nothing(void *unused) { (void)unused; }
 
-/* A host function finds mirrored memory as the program has left it when the stream comes to it. */
+/* Mirrored memory is brought up to date before a host function runs, even one that does nothing. */
 int graft_stream_look(void *stream) {
   void (*function)(void *) = nothing;
   void *address;
@@ -149,9 +142,9 @@ int graft_stream_look(void *stream) {
   return cuLaunchHostFunc(stream, address, NULL);
 }
 
-/* What the program has written before it writes the value is there for the work behind the wait. */
+/* Work behind the wait must see what the program wrote before it wrote the value. */
 static int waits_for_value(void *stream) {
-  __atomic_store_n(&waits, true, __ATOMIC_RELEASE);
+  __atomic_store_n(&current()->waits, true, __ATOMIC_RELEASE);
   return graft_mirrors && !graft_stream_captures(stream) ? graft_stream_look(stream) : GRAFT_OK;
 }
 
@@ -159,9 +152,9 @@ static int waits_for_value(void *stream) {
   GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {        \
     uint64_t device;                                                                        \
     struct graft_object *context;                                                           \
-    int r = graft_context_need(&context);                                                   \
+    int r = graft_context_need_for(stream, &context);                                       \
     if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, &device))) return r; \
-    graft_context_set_busy();                                                               \
+    graft_context_set_busy(context);                                                        \
     r = rpc_##name(stream, device, value, flags);                                           \
     graft_mirrors_sent();                                                                   \
     return r || (writes) ? r : waits_for_value(stream);                                     \
@@ -185,7 +178,7 @@ int graft_operations_place(uint8_t *operations, unsigned count, void *stream) {
     memcpy(&at, operation + 8, sizeof at);
     bool writes = kind == WRITE_VALUE_32 || kind == WRITE_VALUE_64;
     if (!writes && kind != WAIT_VALUE_32 && kind != WAIT_VALUE_64) continue;
-    if (!writes) __atomic_store_n(&waits, true, __ATOMIC_RELEASE);
+    if (!writes) __atomic_store_n(&current()->waits, true, __ATOMIC_RELEASE);
     r = graft_place_of_value(at, kind == WAIT_VALUE_32 || kind == WRITE_VALUE_32 ? 4 : 8, writes, stream, &at);
     memcpy(operation + 8, &at, sizeof at);
   }
@@ -195,36 +188,41 @@ int graft_operations_place(uint8_t *operations, unsigned count, void *stream) {
 GRAFT_EXPORT int cuStreamBatchMemOp_v2(void *stream, unsigned int count, const void *operations, unsigned int flags) {
   struct graft_object *context;
   uint8_t copy[GRAFT_MOST_OPERATIONS * GRAFT_OPERATION_BYTES];
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r) return r;
   if (!count || count > GRAFT_MOST_OPERATIONS || !operations) return GRAFT_INVALID_VALUE;
   memcpy(copy, operations, (size_t)count * GRAFT_OPERATION_BYTES);
-  graft_context_set_busy();
+  graft_context_set_busy(context);
   r = graft_operations_place(copy, count, stream);
   if (!r) r = rpc_cuStreamBatchMemOp_v2(stream, count, copy, flags);
   graft_mirrors_sent();
   return r || !graft_values_are_waited_for() ? r : waits_for_value(stream);
 }
 
-/* ---- Capture: while none is open in this process, nobody need be asked ---- */
+/* ---- Capture ---- */
 
-static int captures;
+/* How many captures the session of a stream has open. */
+static int *captures_of(const void *handle) {
+  const struct graft_object *stream = graft_object(GRAFT_STREAM, handle);
+  return &graft_parts(stream ? stream->session : graft_session_current())->streams.captures;
+}
 
 GRAFT_EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r) return r;
   r = rpc_cuStreamBeginCapture_v2(stream, mode);
-  if (!r) __atomic_add_fetch(&captures, 1, __ATOMIC_ACQ_REL);
+  if (!r) __atomic_add_fetch(captures_of(stream), 1, __ATOMIC_ACQ_REL);
   return r;
 }
 
 GRAFT_EXPORT int cuStreamEndCapture(void *stream, void **graph) {
   int r = graft_ready();
   if (r) return r;
+  int *captures = captures_of(stream);
   r = rpc_cuStreamEndCapture(stream, graph);
-  if (r != GRAFT_INVALID_HANDLE && __atomic_load_n(&captures, __ATOMIC_ACQUIRE) > 0) {
-    __atomic_sub_fetch(&captures, 1, __ATOMIC_ACQ_REL);
+  if (r != GRAFT_INVALID_HANDLE && __atomic_load_n(captures, __ATOMIC_ACQUIRE) > 0) {
+    __atomic_sub_fetch(captures, 1, __ATOMIC_ACQ_REL);
   }
   return r;
 }
@@ -234,16 +232,16 @@ GRAFT_EXPORT int cuStreamBeginCapture(void *stream) { return cuStreamBeginCaptur
 GRAFT_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const void **dependencies, const void *edges, size_t count,
                                              int mode) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r) return r;
   r = rpc_cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode);
-  if (!r) __atomic_add_fetch(&captures, 1, __ATOMIC_ACQ_REL);
+  if (!r) __atomic_add_fetch(captures_of(stream), 1, __ATOMIC_ACQ_REL);
   return r;
 }
 
 #define DEPENDENCIES 1024
 
-/* What a capture's next node will depend on: the driver's own arrays, valid until this thread asks again. */
+/* The dependencies of a capture's next node. CUDA returns arrays of the driver's; these are valid until the thread asks again. */
 static _Thread_local struct {
   void *nodes[DEPENDENCIES];
   uint64_t edges[DEPENDENCIES];
@@ -255,7 +253,7 @@ static int capture_info(void *stream, int *status, uint64_t *id, void **graph, b
   int r = find(stream, &found);
   if (r) return r;
   *status = 0;
-  if (!__atomic_load_n(&captures, __ATOMIC_ACQUIRE)) return 0;
+  if (!__atomic_load_n(captures_of(stream), __ATOMIC_ACQUIRE)) return 0;
   return rpc_graftStreamCaptureInfo(stream, status, id, graph, dependencies ? last.nodes : NULL, dependencies ? last.edges : NULL,
                                     dependencies ? DEPENDENCIES : 0, &last.count);
 }

@@ -1,24 +1,45 @@
-/* What is under way in streams, and the host functions in them. */
+/* Work under way in streams, and host functions. */
 #ifndef GRAFT_STREAMS_H
 #define GRAFT_STREAMS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether what is queued in a stream becomes nodes of a graph (stream.c). Asks the server only while a capture is under way. */
+struct graft_session;
+
+/* Atomic. */
+struct graft_stream_state {
+  bool waits;   /* a stream was told to wait for a value, so that the program may still write memory that queued copies read */
+  int captures; /* the number of open captures; while it is 0, no stream captures and the server is not asked */
+};
+
+/* Host functions and stream callbacks that have not run. Guarded by lock; outstanding and replays are read without it. */
+struct graft_host_functions {
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  bool started; /* the listener */
+  uint64_t last;
+  int outstanding;
+  bool replays;                   /* some are in graphs, and may run at any time */
+  struct graft_callback *waiting; /* in a stream or a graph */
+  struct graft_callback *ready, **ready_end;
+};
+
+/* Whether work queued in a stream becomes nodes of a graph. Asks the server only while a capture is open. */
 bool graft_stream_captures(void *stream);
-/* Returns when all that work queued in the stream now would wait for is over: then the calling thread may do that work itself. */
+/* Returns when all work is over that work queued in the stream now would wait for, so that the calling thread can do such work itself. */
 int graft_stream_reach(void *stream);
-/* Work behind this in the stream finds mirrored memory as the program has left it when the stream comes here. */
+/* Queues a point in the stream at which mirrored memory is brought up to date with what the program has written by then. */
 int graft_stream_look(void *stream);
-/* Whether streams have been told to wait for values, which the program may write at any time. */
+/* Whether a stream was ever told to wait for a value, which the program may write at any time. */
 bool graft_values_are_waited_for(void);
 
-/* The stream has come to a host function (hostfunc.c). False if there is none of this identity. */
-bool graft_callback_arrived(uint64_t identity);
-/* Enters a host function that a graph's node runs at each launch; its identity, 0 if there is no memory. */
+/* Makes a host function ready to run, since its stream has reached it. False if there is none of this identity. */
+bool graft_callback_arrived(struct graft_session *session, uint64_t identity);
+/* Enters a host function that a graph's node runs at each launch. Returns its identity, or 0 without memory. */
 uint64_t graft_callback_of_graph(void *function, void *data);
-/* Whether host functions are in streams or graphs that have not run, or may run again. */
+/* Whether host functions in streams or graphs may still run. */
 bool graft_callbacks_may_come(void);
 
 #endif

@@ -20,7 +20,7 @@
 
 #define SLOTS(bytes) ((bytes) / sizeof(void *))
 
-/* Stand-ins that say which slot it was: a program that needs one shows what to build next. */
+/* Functions for unknown slots, which print the number of the slot. */
 #define UNKNOWN(n) \
   static int unknown_##n(void) { return graft_not_served("slot " #n " of a private table"); }
 #define TEN(f, d) f(d##0) f(d##1) f(d##2) f(d##3) f(d##4) f(d##5) f(d##6) f(d##7) f(d##8) f(d##9)
@@ -311,7 +311,7 @@ __attribute__((constructor)) static void fill(void) {
   blas_table[51] = (void *)blas_storage;
 }
 
-/* The runtime computes the same value over what this driver reported, these tables' addresses included. */
+/* The CUDA runtime computes the same value from what the driver reported, including the addresses of these tables. */
 static int check_integrity(uint32_t version, uint64_t seconds, uint64_t out[2]) {
   if (version % 10 < 2) {
     out[0] = version % 10 ? 0x1841181C03CB675Cull : 0x3341181C03CB675Cull;
@@ -337,7 +337,7 @@ static int check_integrity(uint32_t version, uint64_t seconds, uint64_t out[2]) 
   ADD(function);
   ADD(seconds);
   for (int i = 0; i < graft_device_count(); i++) {
-    const struct graft_device *device = graft_device(i);
+    const struct graft_device *device = graft_device(graft_session_current(), i);
     memcpy(data + at, device->uuid, 16);
     at += 16;
     int32_t domain = device->attributes[50], bus = device->attributes[33], slot = device->attributes[34];

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/system.h"
+
 static char *trim(char *s) {
   while (isspace((unsigned char)*s)) s++;
   char *end = s + strlen(s);
@@ -29,7 +31,7 @@ static bool parse_token(const char *hex, uint8_t token[32]) {
 static bool read_token(const char *path, uint8_t token[32], char *reason, size_t size) {
   FILE *file = fopen(path, "re");
   if (!file) {
-    const char *why = errno == EACCES ? "only root and the group that the set-up names may read it" : strerror(errno);
+    const char *why = errno == EACCES ? "only root and the group that the descriptor names may read it" : strerror(errno);
     snprintf(reason, size, "token file %s: %s", path, why);
     return false;
   }
@@ -43,6 +45,9 @@ static bool read_token(const char *path, uint8_t token[32], char *reason, size_t
 }
 
 static void copy(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from); }
+
+/* Earlier names of settings still work. */
+static void notice_renamed(const char *what, const char *now) { graft_say("the %s is now called %s", what, now); }
 
 bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   memset(config, 0, sizeof *config);
@@ -70,7 +75,11 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
       if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
       if (!strcmp(key, "rdma-ports")) copy(config->rdma_ports, sizeof config->rdma_ports, value);
       if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
-      if (!strcmp(key, "data-connections") || !strcmp(key, "lanes")) config->data_connections = atoi(value);
+      if (!strcmp(key, "data-connections")) config->data_connections = atoi(value);
+      if (!strcmp(key, "lanes")) {
+        config->data_connections = atoi(value);
+        notice_renamed("key 'lanes' of the configuration file", "data-connections");
+      }
       if (!strcmp(key, "managed")) copy(managed, sizeof managed, value);
     }
     fclose(file);
@@ -83,7 +92,11 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
   if ((value = getenv("GRAFT_RDMA_PORTS"))) copy(config->rdma_ports, sizeof config->rdma_ports, value);
   if ((value = getenv("GRAFT_RDMA_DEVICES"))) copy(config->rdma_devices, sizeof config->rdma_devices, value);
-  if ((value = getenv("GRAFT_DATA_CONNECTIONS")) || (value = getenv("GRAFT_LANES"))) config->data_connections = atoi(value);
+  if ((value = getenv("GRAFT_LANES"))) {
+    config->data_connections = atoi(value);
+    notice_renamed("environment variable GRAFT_LANES", "GRAFT_DATA_CONNECTIONS");
+  }
+  if ((value = getenv("GRAFT_DATA_CONNECTIONS"))) config->data_connections = atoi(value);
   if ((value = getenv("GRAFT_MANAGED"))) copy(managed, sizeof managed, value);
   config->managed_exclusive = !strcmp(managed, "exclusive");
   if (!config->managed_exclusive && strcmp(managed, "shared")) {

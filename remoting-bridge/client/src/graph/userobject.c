@@ -72,7 +72,7 @@ GRAFT_EXPORT int cuUserObjectCreate(void *out, void *data, void *destroy, unsign
   int r = graft_ready();
   if (r) return r;
   if (!out || !destroy || !count || flags != 1) return GRAFT_INVALID_VALUE; /* 1: CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, required */
-  struct graft_object *object = graft_object_new(GRAFT_USEROBJECT);
+  struct graft_object *object = graft_object_new(NULL, GRAFT_USEROBJECT);
   if (!object) return GRAFT_OUT_OF_MEMORY;
   memcpy(&object->u.userobject.destroy, &destroy, sizeof destroy);
   object->u.userobject.data = data;

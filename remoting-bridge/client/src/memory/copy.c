@@ -1,6 +1,4 @@
-/* Copies. Where both operands are memory that the server has, it copies, in the order of the stream. Where one is private to the
- * program (place.h), its bytes travel. Where both are host memory, the program's own thread copies once the stream has come so
- * far: such copies are synchronous in CUDA, too ("API synchronization behavior"). */
+/* Copies. If the server has both operands, it copies, in the order of the stream. If one is private to the program (place.h), its bytes are sent. If both are host memory, the calling thread copies once the stream has reached the copy; such copies are synchronous in CUDA, too ("API synchronization behavior"). */
 #include "memory/copy.h"
 
 #include <stdlib.h>
@@ -18,9 +16,9 @@
 #include "memory/staging.h"
 #include "session/session.h"
 
-/* From here on a copy is staged through the shared region; smaller ones travel behind their record. */
+/* Larger copies are staged through the shared region; the data of smaller ones follows the record. */
 #define STAGED (32u << 10)
-/* Up to here copies from pageable memory are asynchronous with respect to the host (CUDA C++ Programming Guide). */
+/* Copies from pageable memory up to this size are asynchronous with respect to the host (CUDA C++ Programming Guide). */
 #define TAKEN_AT_ONCE (64u << 10)
 
 int graft_copy_settle(const void *private, size_t bytes, void *stream) {
@@ -33,8 +31,7 @@ static bool is_pinned(const struct graft_place *place) {
   return place->memory == GRAFT_MEMORY_PINNED || place->memory == GRAFT_MEMORY_REGISTERED;
 }
 
-/* A host function that the stream has yet to come to may write what a copy behind it reads, and so may the program while a stream
- * waits for a value: then the copy must not take the bytes now, and the server copies when it is time. */
+/* A host function that the stream has not reached may write what a later copy reads, and so may the program while a stream waits for a value. Then the client must not take the bytes now: the server copies when the stream reaches the copy. */
 int graft_copy_defer(struct graft_place *from, size_t bytes, void *stream) {
   if (!is_pinned(from) || !graft_streams_may_be_held()) return GRAFT_OK;
   int r = graft_place_expose(from, bytes);
@@ -48,11 +45,11 @@ int graft_copy_defer_target(struct graft_place *to, size_t bytes) {
 bool graft_copy_waits(const struct graft_place *from, size_t bytes) {
   if (from->memory != GRAFT_MEMORY_NONE) return true;
   struct graft_object *context = graft_context_current();
+  struct graft_session *session;
   uint64_t stream;
   if (bytes <= TAKEN_AT_ONCE || !__atomic_load_n(&context->u.context.busy, __ATOMIC_RELAXED)) return false;
-  /* A copy in the legacy stream comes behind the work of all blocking streams, and so does the wait for it. A wait for the
-   * per-thread stream says nothing about the others. */
-  if (!graft_stream_id(NULL, &stream) && !stream) __atomic_store_n(&context->u.context.busy, false, __ATOMIC_RELAXED);
+  /* A copy in the legacy stream follows the work of all blocking streams, and so does the wait for it. A wait for the per-thread stream says nothing about other streams. */
+  if (!graft_stream_id(NULL, &stream, &session) && !stream) __atomic_store_n(&context->u.context.busy, false, __ATOMIC_RELAXED);
   return true;
 }
 
@@ -66,14 +63,13 @@ static int host_to_host(const struct graft_place *to, const struct graft_place *
   return GRAFT_OK;
 }
 
-/* What the program can see of it must be there when it has waited for the copy. */
+/* Waits for a synchronous copy if the program can see one of its operands. */
 static int finish(const struct graft_place *to, const struct graft_place *from, void *stream, bool wait) {
   bool is_seen = to->host || from->host || to->synchronous || from->synchronous;
   return wait && is_seen ? cuStreamSynchronize(stream) : GRAFT_OK;
 }
 
-/* At the server managed memory is pinned memory, whose copies without a stream do not wait for kernels of other streams (seen on
- * an H200, driver 580), where those of managed memory do. */
+/* Managed memory is pinned memory at the server. Copies of pinned memory without a stream do not wait for kernels of other streams (seen on an H200, driver 580), but copies of managed memory do. */
 static int await_kernels(const struct graft_place *to, const struct graft_place *from) {
   bool managed = to->memory == GRAFT_MEMORY_MANAGED || from->memory == GRAFT_MEMORY_MANAGED;
   return managed && graft_managed_is_exclusive() ? rpc_graftContextSynchronize() : GRAFT_OK;
@@ -99,7 +95,7 @@ static int at_server(const struct graft_place *to, const struct graft_place *fro
 
 static int send_bytes(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream, bool wait) {
   const void *source = (const void *)(uintptr_t)from->host;
-  /* The bytes leave now, not when the stream comes to the copy: an earlier copy of the stream may still write them. */
+  /* The bytes are sent now, not when the stream reaches the copy, and an earlier copy may still write them. */
   int r = graft_copy_settle(source, bytes, stream);
   if (r) return r;
   graft_place_announce(to, bytes, true, stream);
@@ -127,13 +123,13 @@ static int fetch_bytes(const struct graft_place *to, const struct graft_place *f
   } else {
     uint64_t read = graft_read_expect(target, bytes);
     r = read ? rpc_graftReadAsync(from->device, bytes, stream, read) : GRAFT_OUT_OF_MEMORY;
-    if (r && read) graft_read_forget(read);
+    if (r && read) graft_read_forget(graft_session_current(), read);
   }
   graft_mirrors_sent();
   return r;
 }
 
-/* In a graph a copy reads or writes at each launch: the device has to have both. */
+/* A copy in a graph is carried out at each launch, so the device must have both operands. */
 static int captured(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream) {
   int r = graft_place_expose(to, bytes);
   if (!r) r = graft_place_expose(from, bytes);
@@ -145,18 +141,18 @@ static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, 
   if (graft_place_is_host(to) && graft_place_is_host(from)) return host_to_host(to, from, bytes, stream);
   int r = wait ? GRAFT_OK : graft_copy_defer(from, bytes, stream);
   if (r) return r;
-  if (!wait) graft_context_set_busy();
+  if (!wait) graft_context_set_busy(graft_context_current());
   if (!to->device) return fetch_bytes(to, from, bytes, stream, wait);
   if (!from->device) return send_bytes(to, from, bytes, stream, wait);
   return at_server(to, from, bytes, stream, wait);
 }
 
-/* What the program says of its operands counts where CUDA did not give out the pointer. */
+/* What the function says about an operand counts only for pointers that CUDA did not give out. */
 enum says { UNIFIED = 0, FROM_DEVICE = 1, TO_DEVICE = 2 };
 
 static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *stream, bool wait, enum says says) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r || !bytes) return r;
   if (!target || !source) return GRAFT_INVALID_VALUE;
   struct graft_place to = graft_place_of(target, says & TO_DEVICE), from = graft_place_of(source, says & FROM_DEVICE);
@@ -192,7 +188,7 @@ GRAFT_EXPORT int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *s
   return copy_memory(to, from, bytes, stream, false, UNIFIED);
 }
 
-/* Between devices of one session: addresses say which. */
+/* Between devices of one session, whose addresses differ. */
 GRAFT_EXPORT int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, void *stream) {
   if (!graft_object(GRAFT_CONTEXT, to_context) || !graft_object(GRAFT_CONTEXT, from_context)) return GRAFT_INVALID_CONTEXT;
   return copy_memory(to, from, bytes, stream, false, TO_DEVICE | FROM_DEVICE);
@@ -203,7 +199,7 @@ GRAFT_EXPORT int cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void
   return copy_memory(to, from, bytes, NULL, true, TO_DEVICE | FROM_DEVICE);
 }
 
-/* A batch has no order of its own: one after the other is one of those that it may have. Attributes are hints. */
+/* The copies of a batch have no defined order, so they are made one after the other. Attributes are hints. */
 GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t count, void *attributes, void *indices,
                                        size_t attribute_count, void *stream) {
   (void)attributes, (void)indices, (void)attribute_count;
@@ -218,6 +214,6 @@ GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t
 GRAFT_EXPORT int cuMemcpyBatchAsync(void *to, void *from, void *sizes, size_t count, void *attributes, void *indices,
                                     size_t attribute_count, void *failed, void *stream) {
   int r = cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, indices, attribute_count, stream);
-  if (r && failed) *(size_t *)failed = SIZE_MAX; /* which one is not known */
+  if (r && failed) *(size_t *)failed = SIZE_MAX; /* the copy that failed is not known */
   return r;
 }

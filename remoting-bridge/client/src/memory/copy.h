@@ -1,20 +1,17 @@
-/* What copies of one dimension and of several have in common. */
+/* Shared by copies of one and of several dimensions. */
 #ifndef GRAFT_COPY_H
 #define GRAFT_COPY_H
 
 #include "memory/place.h"
 
-/* Before the program's own thread reads or writes private memory in the place of a stream: returns when no copy that was queued
- * before still writes it. */
+/* Returns when no copy that was queued before still writes this private memory, which the calling thread is about to read or write in place of the stream. */
 int graft_copy_settle(const void *private, size_t bytes, void *stream);
-/* For a copy that is not waited for: if something may write its source before the stream comes to it, the source is exposed, and
- * looked at when the stream is there. */
+/* For an asynchronous copy: exposes the source if something may write it before the stream reaches the copy, so that it is read only then. */
 int graft_copy_defer(struct graft_place *from, size_t bytes, void *stream);
 
-/* The same for its target, which a stream would write only when it is there. */
+/* Exposes the target of an asynchronous copy if a stream may be held up, so that the call need not wait for the data. */
 int graft_copy_defer_target(struct graft_place *to, size_t bytes);
-/* Whether a copy of private memory to the device that is not asynchronous has to be waited for: that of pinned memory is
- * synchronous, that of pageable memory waits for the work before it, except for up to 64 KiB ("API synchronization behavior"). */
+/* Whether a synchronous copy of private memory to the device must be waited for. A copy of pinned memory must; a copy of more than 64 KiB of pageable memory must if earlier work is not over ("API synchronization behavior"). */
 bool graft_copy_waits(const struct graft_place *from, size_t bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Pitched and array copies: an operand is an array, memory that the server has, or private memory, which travels packed. */
+/* Pitched and array copies. An operand is an array, memory that the server has, or private memory, which is sent packed. */
 #include "memory/copy3d.h"
 
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static struct side side_of(unsigned type, const void *host, uint64_t device, siz
 
 static bool is_missing(const struct side *side) { return !side->array && !side->place.host && !side->place.device; }
 
-/* What the descriptor leaves out, and its two sides. */
+/* Fills in what the descriptor leaves out, and finds its two sides. */
 static int sides(struct copy3d *c, struct side *from, struct side *to) {
   if (!c->src_pitch) c->src_pitch = c->src_x + c->width;
   if (!c->dst_pitch) c->dst_pitch = c->dst_x + c->width;
@@ -81,7 +81,7 @@ static int sides(struct copy3d *c, struct side *from, struct side *to) {
   return is_missing(from) || is_missing(to) ? GRAFT_INVALID_VALUE : GRAFT_OK;
 }
 
-/* Names a side by the device's address of its first byte, where it has one: a mirror may begin just there. */
+/* Names a side by the device's address of its first byte, since a mirror may begin there. */
 static void name_source(struct copy3d *c, const struct side *from) {
   c->src_host = NULL;
   if (from->array || !from->place.device) return;
@@ -99,7 +99,7 @@ static void name_target(struct copy3d *c, const struct side *to) {
 
 static int expose(struct side *side) { return side->array ? GRAFT_OK : graft_place_expose(&side->place, side->bytes); }
 
-/* In a graph both sides have to be the device's. */
+/* In a graph the device must have both sides. */
 static int of_graph(struct copy3d *c, void **source, void **target) {
   struct side from, to;
   *source = c->src_type == TYPE_ARRAY ? c->src_array : NULL;
@@ -150,7 +150,7 @@ static int host_to_host(const struct copy3d *c, const struct side *from, const s
   return GRAFT_OK;
 }
 
-/* The packed side has no room around it. */
+/* Describes the packed side, whose rows follow each other. */
 static int from_private(struct copy3d *c, const struct side *from, void *target, void *stream) {
   size_t bytes = c->width * c->height * c->depth;
   int r = graft_copy_settle(here(from), from->bytes, stream);
@@ -187,7 +187,7 @@ static void announce(const struct side *side, bool writes, void *stream) {
   if (!side->array) graft_place_announce(&side->place, side->bytes, writes, stream);
 }
 
-/* What the program can see of it, or is told to be synchronous (SYNC_MEMOPS), must be there when it has waited for the copy. */
+/* Waits for a synchronous copy if the program can see an operand, or has asked for it (SYNC_MEMOPS). */
 static bool is_seen(const struct side *from, const struct side *to) {
   bool source = !from->array && ((from->place.device && from->place.host) || from->place.synchronous);
   return source || (!to->array && (to->place.host || to->place.synchronous));
@@ -197,7 +197,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   struct graft_object *context;
   struct side from, to;
   void *source, *target;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r || !c.width || !c.height || !c.depth) return r;
   if (!wait && graft_stream_captures(stream)) {
     r = of_graph(&c, &source, &target);
@@ -211,7 +211,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   if (host_source && host_target) return host_to_host(&c, &from, &to, stream);
   if (host_source && !wait && (r = graft_copy_defer(&from.place, from.bytes, stream))) return r;
   if (host_target && !wait && (r = graft_copy_defer_target(&to.place, to.bytes))) return r;
-  if (!wait) graft_context_set_busy();
+  if (!wait) graft_context_set_busy(context);
   bool waits = wait && is_seen(&from, &to);
   name_source(&c, &from);
   name_target(&c, &to);
@@ -230,7 +230,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   return r || !waits ? r : cuStreamSynchronize(stream);
 }
 
-/* CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved fields; addresses say as much. */
+/* CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved fields; the addresses identify the devices. */
 GRAFT_EXPORT int cuMemcpy3DPeerAsync(void *p, void *stream) { return cuMemcpy3DAsync_v2(p, stream); }
 GRAFT_EXPORT int cuMemcpy3DPeer(void *p) { return cuMemcpy3D_v2(p); }
 
@@ -276,7 +276,7 @@ GRAFT_EXPORT int cuMemcpy3DAsync_v2(void *p, void *stream) {
   return copy3d(c, stream, false);
 }
 
-/* Between an array of one dimension and memory of the device, or what stands for such. */
+/* Between an array of one dimension and memory. */
 GRAFT_EXPORT int cuMemcpyDtoA_v2(void *array, size_t offset, uint64_t from, size_t bytes) {
   return copy3d((struct copy3d){.src_type = TYPE_DEVICE,
                                 .src_device = from,

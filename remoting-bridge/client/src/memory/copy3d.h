@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Makes a CUDA_MEMCPY3D fit for a graph: arrays beside it, host memory replaced by what the device can see of it. */
+/* Prepares a CUDA_MEMCPY3D for a graph: takes the arrays out, and replaces host memory by its mirrors. */
 int graft_copy_of_graph(uint8_t copy[200], void **source, void **target);
 void graft_copy_set_arrays(uint8_t copy[200], void *source, void *target);
 

@@ -1,6 +1,4 @@
-/* Fills. Those without a stream are over when they return if the program can see the memory ("API synchronization behavior":
- * fills of pinned and of managed memory are synchronous). They are waited for here: the driver's own wait would hold up the
- * session's other calls. */
+/* Fills. Those without a stream are synchronous if the program can see the memory ("API synchronization behavior": fills of pinned and of managed memory are synchronous). The client waits for them, since a wait in the server's driver would hold up the session's other calls. */
 #include <string.h>
 
 #include "api/contexts.h"
@@ -12,7 +10,7 @@
 #include "memory/place.h"
 #include "session/session.h"
 
-/* Private memory is filled by the program's own thread when the stream has come so far. */
+/* Fills private memory in the calling thread once the stream has reached the fill. */
 static int fill_here(uint64_t to, size_t pitch, const void *value, size_t size, size_t width, size_t height, void *stream) {
   int r = graft_stream_reach(stream);
   if (r) return r;
@@ -24,15 +22,15 @@ static int fill_here(uint64_t to, size_t pitch, const void *value, size_t size, 
   return GRAFT_OK;
 }
 
-/* Whether the server is to fill it; else it is done, with a result. */
+/* Whether the server must fill the memory; else the fill is done, and *r is its result. */
 static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, size_t width, size_t height, void *stream, bool wait,
                   bool *is_seen, int *r) {
   struct graft_object *context;
   struct graft_place place = graft_place_of(*to, true);
   size_t bytes = width && height ? pitch * (height - 1) + width * size : 0;
   *is_seen = place.host || place.synchronous;
-  if ((*r = graft_context_need(&context))) return false;
-  /* An asynchronous call must not wait for what the program does only afterwards. */
+  if ((*r = graft_context_need_for(stream, &context))) return false;
+  /* An asynchronous call must not wait for something that the program does after it. */
   bool queued = !wait && bytes && !place.device && graft_streams_may_be_held();
   if (!place.device && (queued || graft_stream_captures(stream)) && (*r = graft_place_expose(&place, bytes))) return false;
   if (!place.device && (*to % size || (height > 1 && (pitch % size || pitch < width * size)))) *r = GRAFT_INVALID_VALUE;
@@ -40,7 +38,7 @@ static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, si
     if (!*r && bytes) *r = fill_here(place.host, pitch, value, size, width, height, stream);
     return false;
   }
-  if (!wait) graft_context_set_busy();
+  if (!wait) graft_context_set_busy(context);
   graft_place_announce(&place, bytes, true, stream);
   *to = place.device;
   return true;

@@ -1,8 +1,4 @@
-/* Managed memory: at one address for program and device. Where the channel shares memory it is that, pinned at the server,
- * and both see each other's writes at once. Elsewhere it is a mirror (mirror.h): equal when the program has waited, which is
- * what CUDA promises of devices without CONCURRENT_MANAGED_ACCESS. It never moves to the device, so that hints change
- * nothing but what is told about them. A program that touches it while kernels run all the same can have it exclusively
- * (GRAFT_MANAGED): then it waits for them. */
+/* Managed memory, at one address for program and device. On transports that share memory it is shared memory, pinned at the server, and both see each other's writes at once. On others it is a mirror (mirror.h): both sides are equal when the program has waited, as CUDA promises for devices without CONCURRENT_MANAGED_ACCESS. It never moves to the device, so hints are only stored. With GRAFT_MANAGED=exclusive a program may touch it while kernels run, and then waits for them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +44,7 @@ int graft_managed_free(uint64_t pointer) {
   return 0;
 }
 
-/* A variable declared __managed__: the program uses it at the address where the server's driver has put it. The runtime asks
- * before there is a context. */
+/* A variable declared __managed__, which the program uses at the address that the server's driver chose. The CUDA runtime asks for it before there is a context. */
 GRAFT_EXPORT int cuLibraryGetManaged(void *pointer, void *bytes, void *library, const char *name) {
   const unsigned chunk = 512u << 10;
   void *context;
@@ -123,7 +118,7 @@ GRAFT_EXPORT int cuMemPrefetchAsync(uint64_t pointer, size_t bytes, int device, 
   if (r) return r;
   if (!bytes || !managed(pointer, bytes, &range)) return GRAFT_INVALID_VALUE;
   if (!is_place(device)) return GRAFT_INVALID_DEVICE;
-  if ((r = graft_id(GRAFT_STREAM, stream, &id))) return r;
+  if ((r = graft_id(context->session, GRAFT_STREAM, stream, &id))) return r;
   range.hints.fetched = true;
   range.hints.fetched_to = device;
   graft_range_hint(range.base, &range.hints);
@@ -148,7 +143,7 @@ GRAFT_EXPORT int cuMemPrefetchBatchAsync(void *pointers, void *sizes, size_t cou
   return r;
 }
 
-/* What is discarded may be anything: what it was, too. */
+/* Discarded memory may have any contents, so it keeps those that it has. */
 GRAFT_EXPORT int cuMemDiscardBatchAsync(void *pointers, void *sizes, size_t count, uint64_t flags, void *stream) {
   struct graft_range range;
   uint64_t id;
@@ -158,7 +153,7 @@ GRAFT_EXPORT int cuMemDiscardBatchAsync(void *pointers, void *sizes, size_t coun
   for (size_t i = 0; i < count; i++) {
     if (!managed(((uint64_t *)pointers)[i], ((size_t *)sizes)[i], &range)) return GRAFT_INVALID_VALUE;
   }
-  return graft_id(GRAFT_STREAM, stream, &id);
+  return graft_id(graft_session_current(), GRAFT_STREAM, stream, &id);
 }
 
 GRAFT_EXPORT int cuMemDiscardAndPrefetchBatchAsync(void *pointers, void *sizes, size_t count, void *locations, void *indices,
@@ -174,7 +169,7 @@ GRAFT_EXPORT int cuStreamAttachMemAsync(void *stream, uint64_t pointer, size_t b
   int r = graft_context_need(&context);
   if (r) return r;
   if (!managed(pointer, bytes, &range) || flags > 4) return GRAFT_INVALID_VALUE;
-  return graft_id(GRAFT_STREAM, stream, &id);
+  return graft_id(context->session, GRAFT_STREAM, stream, &id);
 }
 
 /* CUmem_range_attribute. */

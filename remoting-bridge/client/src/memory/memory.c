@@ -15,6 +15,7 @@
 #include "memory/ranges.h"
 #include "memory/region.h"
 #include "memory/shadow.h"
+#include "session/session.h"
 
 static void remember(uint64_t base, size_t bytes, struct graft_object *context) {
   graft_range_add(&(struct graft_range){
@@ -45,7 +46,7 @@ GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t wid
 
 GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r) return r;
   if (!pointer) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAllocAsync(pointer, bytes, stream);
@@ -55,7 +56,7 @@ GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) 
 
 GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *pool, void *stream) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_for(stream, &context);
   if (r) return r;
   if (!pointer) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAllocFromPoolAsync(pointer, bytes, pool, stream);
@@ -63,22 +64,40 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
   return r;
 }
 
-/* Whether it is memory that may be freed. A graph's is there again after its next launch. */
+/* Removes a pointer that may be freed. Memory of a graph stays, since the graph's next launch allocates it again. */
 static bool forget(uint64_t pointer) {
   struct graft_range range;
   bool found = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_DEVICE && !range.opened;
   return found && (range.of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
 }
 
+/* Frees memory of another session than the calling thread's, in its own context. */
+static int free_elsewhere(uint64_t pointer, int (*free_here)(uint64_t), int error) {
+  struct graft_range range;
+  void *popped;
+  if (!graft_range_find_anywhere(pointer, &range) || !range.context || range.context->session == graft_session_current())
+    return error;
+  int r = cuCtxPushCurrent_v2(range.context);
+  if (r) return r;
+  r = free_here(pointer);
+  cuCtxPopCurrent_v2(&popped);
+  return r;
+}
+
+static int free_device(uint64_t pointer) { return forget(pointer) ? rpc_cuMemFree_v2(pointer) : graft_managed_free(pointer); }
+
 GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
   int r = graft_usable();
   if (r || !pointer) return r;
-  return forget(pointer) ? rpc_cuMemFree_v2(pointer) : graft_managed_free(pointer);
+  r = free_device(pointer);
+  return r == GRAFT_INVALID_VALUE ? free_elsewhere(pointer, free_device, r) : r;
 }
 
 GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
+  uint64_t id;
   int r = graft_usable();
   if (r || !pointer) return r;
+  if ((r = graft_id(graft_session_current(), GRAFT_STREAM, stream, &id))) return r;
   return forget(pointer) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
 }
 
@@ -124,7 +143,7 @@ GRAFT_EXPORT int cuMemUnmap(uint64_t pointer, size_t bytes) {
   return rpc_cuMemUnmap(pointer, bytes);
 }
 
-/* Variables of modules are device memory too: a copy that infers its direction has to know them. */
+/* Variables of modules are device memory, too, which copies have to know that infer their direction. */
 static int get_global(int (*ask)(uint64_t *, size_t *, void *, const char *), uint64_t *pointer, size_t *bytes, void *owner,
                       const char *name) {
   struct graft_object *context;
@@ -174,7 +193,7 @@ GRAFT_EXPORT int cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
 /* ---- Host memory ---- */
 
 #define MAPPED 2u       /* CU_MEMHOSTALLOC_DEVICEMAP: kernels use it */
-#define OURS (1u << 31) /* a flag of our own: of no other kind than what mmap gives */
+#define OURS (1u << 31) /* the client's own flag: memory from plain mmap */
 
 GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags) {
   struct graft_object *context;
@@ -211,22 +230,27 @@ GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags)
 
 GRAFT_EXPORT int cuMemAllocHost_v2(void *pointer, size_t bytes) { return cuMemHostAlloc(pointer, bytes, 0); }
 
-GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
+static int free_host(uint64_t address) {
   struct graft_range range;
-  int r = graft_usable();
-  if (r) return r;
-  if (!pointer) return 0;
-  if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
-  /* CUDA's own free waits for copies that still use the memory. */
+  void *pointer = (void *)(uintptr_t)address;
+  if (!graft_range_remove(address, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
+  /* As in CUDA, freeing waits for copies that use the memory. */
   rpc_graftContextSynchronize();
   graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
   graft_mirror_end(pointer);
   if (range.flags & OURS) {
     munmap(pointer, range.bytes);
   } else {
-    graft_shadow_free(pointer); /* unless its mirror's end was that already */
+    graft_shadow_free(pointer); /* unless graft_mirror_end has freed it */
   }
   return 0;
+}
+
+GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
+  int r = graft_usable();
+  if (r || !pointer) return r;
+  r = free_host((uintptr_t)pointer);
+  return r ? free_elsewhere((uintptr_t)pointer, free_host, r) : r;
 }
 
 GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags) {
@@ -245,15 +269,20 @@ GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int 
   return 0;
 }
 
+static int unregister(uint64_t address) {
+  struct graft_range range;
+  if (!graft_range_remove(address, GRAFT_MEMORY_REGISTERED, &range)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;
+  rpc_graftContextSynchronize(); /* so that what kernels have written is fetched */
+  graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
+  graft_mirror_end((void *)(uintptr_t)address);
+  return 0;
+}
+
 GRAFT_EXPORT int cuMemHostUnregister(void *pointer) {
   int r = graft_usable();
   if (r) return r;
-  struct graft_range range;
-  if (!graft_range_remove((uintptr_t)pointer, GRAFT_MEMORY_REGISTERED, &range)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;
-  rpc_graftContextSynchronize(); /* what kernels have written to it comes back now or never */
-  graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
-  graft_mirror_end(pointer);
-  return 0;
+  r = unregister((uintptr_t)pointer);
+  return r ? free_elsewhere((uintptr_t)pointer, unregister, r) : r;
 }
 
 static bool pinned(const void *pointer, struct graft_range *range) {
@@ -287,10 +316,10 @@ enum { TYPE_HOST = 1, TYPE_DEVICE = 2 }; /* CUmemorytype */
 
 static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool strict) {
   struct graft_range range;
-  bool known = graft_range_find(pointer, &range);
+  bool known = graft_range_find_anywhere(pointer, &range);
   if (known && range.memory == GRAFT_MEMORY_ALIAS) {
     pointer = range.view + (pointer - range.base);
-    known = graft_range_find(pointer, &range);
+    known = graft_range_find_anywhere(pointer, &range);
   }
   bool managed = known && range.memory == GRAFT_MEMORY_MANAGED;
   bool device = known && (range.memory == GRAFT_MEMORY_DEVICE || managed);
@@ -300,7 +329,7 @@ static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool s
     case 2: /* MEMORY_TYPE */ *(unsigned *)data = !known ? 0 : device ? TYPE_DEVICE : TYPE_HOST; return 0;
     case 3: /* DEVICE_POINTER */
       *(uint64_t *)data = 0;
-      /* Memory that the device will have at the same address need not be exposed for being asked about. */
+      /* Memory that the device would have at the same address is not exposed by this question. */
       if (known && !device && !graft_shadow_is_alone(pointer)) {
         return cuMemHostGetDevicePointer_v2(data, (void *)(uintptr_t)pointer, 0);
       }

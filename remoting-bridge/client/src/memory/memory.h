@@ -1,4 +1,4 @@
-/* Allocations that other parts make or end. */
+/* Allocations that other files make or free. */
 #ifndef GRAFT_MEMORY_H
 #define GRAFT_MEMORY_H
 
@@ -7,7 +7,7 @@
 
 /* Device memory that a graph's node allocates. */
 void graft_memory_of_graph(uint64_t address, size_t bytes);
-/* Ends managed memory; INVALID_VALUE if the pointer is none. */
+/* Frees managed memory; CUDA_ERROR_INVALID_VALUE if the pointer is not managed. */
 int graft_managed_free(uint64_t pointer);
 
 #endif

@@ -25,7 +25,7 @@ size_t graft_merge_mask(const uint8_t *now, const uint8_t *before, size_t bytes,
   return end;
 }
 
-/* Each bit of a mask's byte becomes a byte of ones. */
+/* Makes a byte of ones of each bit of a mask's byte. */
 static uint64_t spread(uint8_t mask) {
   uint64_t bytes = 0;
   for (int i = 0; i < 8; i++) {

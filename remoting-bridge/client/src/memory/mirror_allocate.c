@@ -19,6 +19,7 @@ static void discard(struct graft_mirror *m) {
 }
 
 static struct graft_mirror *enter(struct graft_mirror wanted, bool exclusive) {
+  struct graft_mirror_list *list = graft_mirror_list();
   struct graft_mirror *m = malloc(sizeof *m);
   if (!m) return NULL;
   *m = wanted;
@@ -34,14 +35,14 @@ static struct graft_mirror *enter(struct graft_mirror wanted, bool exclusive) {
     discard(m);
     return NULL;
   }
-  pthread_mutex_lock(&graft_mirror_list.lock);
-  pthread_mutex_lock(&graft_mirror_list.pages);
-  m->next = graft_mirror_list.first;
-  graft_mirror_list.first = m;
-  pthread_mutex_unlock(&graft_mirror_list.pages);
-  graft_mirror_list.waits++;
+  pthread_mutex_lock(&list->lock);
+  pthread_mutex_lock(&list->pages);
+  m->next = list->first;
+  list->first = m;
+  pthread_mutex_unlock(&list->pages);
+  graft_mirror_count_wait(list);
   graft_mirrors = true;
-  pthread_mutex_unlock(&graft_mirror_list.lock);
+  pthread_mutex_unlock(&list->lock);
   return m;
 }
 
@@ -68,20 +69,22 @@ void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use) {
 
 /* Variables of one module share pages. */
 static bool is_adopted(uint64_t page) {
+  struct graft_mirror_list *list = graft_mirror_list();
   bool found = false;
-  pthread_mutex_lock(&graft_mirror_list.lock);
-  for (struct graft_mirror *m = graft_mirror_list.first; m && !found; m = m->next) {
+  pthread_mutex_lock(&list->lock);
+  for (struct graft_mirror *m = list->first; m && !found; m = m->next) {
     found = !m->allocated && m->device / GRAFT_PAGE * GRAFT_PAGE <= page && page < m->device + m->bytes;
   }
-  pthread_mutex_unlock(&graft_mirror_list.lock);
+  pthread_mutex_unlock(&list->lock);
   return found;
 }
 
 int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, size_t known_bytes) {
-  pthread_mutex_lock(&graft_mirror_list.lock);
+  struct graft_mirror_list *list = graft_mirror_list();
+  pthread_mutex_lock(&list->lock);
   bool known = false;
-  for (struct graft_mirror *m = graft_mirror_list.first; m; m = m->next) known |= m->device == address && m->bytes >= bytes;
-  pthread_mutex_unlock(&graft_mirror_list.lock);
+  for (struct graft_mirror *m = list->first; m; m = m->next) known |= m->device == address && m->bytes >= bytes;
+  pthread_mutex_unlock(&list->lock);
   if (known) return 0;
   for (uint64_t page = address / GRAFT_PAGE * GRAFT_PAGE; page < address + bytes; page += GRAFT_PAGE) {
     void *at =
@@ -103,38 +106,40 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
   return 0;
 }
 
-/* What is brought for graphs alone will not do for other work. Called with the lock held. */
+/* A mirror for graphs is no use for other work, which brings it too late. Called with the lock held. */
 static struct graft_mirror *mirror_with(const uint8_t *host, size_t bytes, enum graft_mirror_use use) {
-  struct graft_mirror *m = graft_mirror_list.first;
+  struct graft_mirror_list *list = graft_mirror_list();
+  struct graft_mirror *m = list->first;
   while (m && !(m->host <= host && host + bytes <= m->host + m->bytes && (m->use != GRAFT_MIRROR_GRAPH || use == m->use)))
     m = m->next;
   return m;
 }
 
 void graft_mirrors_instantiated(void) {
-  pthread_mutex_lock(&graft_mirror_list.lock);
-  graft_mirror_list.graphs++;
-  pthread_mutex_unlock(&graft_mirror_list.lock);
+  struct graft_mirror_list *list = graft_mirror_list();
+  pthread_mutex_lock(&list->lock);
+  list->graphs++;
+  pthread_mutex_unlock(&list->lock);
 }
 
-/* Whether part of it has a mirror that nodes of a graph being made use: two mirrors of the same bytes are equal between the
- * launches of a graph, and not within one. Called with the lock held. */
+/* Whether a part has a mirror that nodes of the graph that is being made use. Two mirrors of the same bytes are equal between launches of a graph, but not within a launch. Called with the lock held. */
 static bool meets_graph(const uint8_t *host, size_t bytes) {
+  struct graft_mirror_list *list = graft_mirror_list();
   bool meets = false;
-  for (struct graft_mirror *m = graft_mirror_list.first; m && !meets; m = m->next) {
-    meets =
-        m->use == GRAFT_MIRROR_GRAPH && m->graph == graft_mirror_list.graphs && m->host < host + bytes && host < m->host + m->bytes;
+  for (struct graft_mirror *m = list->first; m && !meets; m = m->next) {
+    meets = m->use == GRAFT_MIRROR_GRAPH && m->graph == list->graphs && m->host < host + bytes && host < m->host + m->bytes;
   }
   return meets;
 }
 
 uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use use) {
-  pthread_mutex_lock(&graft_mirror_list.lock);
+  struct graft_mirror_list *list = graft_mirror_list();
+  pthread_mutex_lock(&list->lock);
   struct graft_mirror *m = mirror_with(host, bytes, use);
   uint64_t device = m ? m->device + (uint64_t)((const uint8_t *)host - m->host) : 0;
-  if (m) m->graph = graft_mirror_list.graphs;
+  if (m) m->graph = list->graphs;
   bool meets = !m && use == GRAFT_MIRROR_GRAPH && meets_graph(host, bytes);
-  pthread_mutex_unlock(&graft_mirror_list.lock);
+  pthread_mutex_unlock(&list->lock);
   if (meets) graft_not_served("parts of pageable memory that meet in one graph: pin it");
   if (device || meets) return device;
   void *shadow = use == GRAFT_MIRROR_MAPPED && graft_shadow_complete(host) ? (void *)host : graft_shadow_allocate(bytes);
@@ -143,7 +148,7 @@ uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use u
                                 .device = (uintptr_t)shadow,
                                 .bytes = bytes,
                                 .use = use,
-                                .graph = graft_mirror_list.graphs,
+                                .graph = list->graphs,
                                 .shared = graft_region_holds(shadow, bytes),
                                 .allocated = true};
   if (enter(wanted, false)) return wanted.device;
@@ -152,14 +157,15 @@ uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use u
 }
 
 bool graft_mirror_end(const void *host) {
-  pthread_mutex_lock(&graft_mirror_list.lock);
-  struct graft_mirror **p = &graft_mirror_list.first;
+  struct graft_mirror_list *list = graft_mirror_list();
+  pthread_mutex_lock(&list->lock);
+  struct graft_mirror **p = &list->first;
   while (*p && (*p)->host != host) p = &(*p)->next;
   struct graft_mirror *m = *p;
-  pthread_mutex_lock(&graft_mirror_list.pages);
+  pthread_mutex_lock(&list->pages);
   if (m) *p = m->next;
-  pthread_mutex_unlock(&graft_mirror_list.pages);
-  pthread_mutex_unlock(&graft_mirror_list.lock);
+  pthread_mutex_unlock(&list->pages);
+  pthread_mutex_unlock(&list->lock);
   if (!m) return false;
   if (m->allocated) graft_shadow_free((void *)(uintptr_t)m->device);
   discard(m);

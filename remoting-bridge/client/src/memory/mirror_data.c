@@ -34,7 +34,7 @@ void *graft_mirror_stream(void) {
   return own.stream;
 }
 
-/* The program may have given memory back that a graph still names: then there is nothing to read or write. */
+/* The program may have freed memory that a graph still names; then reading or writing it fails. */
 static bool peek(const struct graft_mirror *m, size_t at, uint8_t *to, size_t bytes) {
   if (m->use != GRAFT_MIRROR_GRAPH) {
     memcpy(to, m->host + at, bytes);
@@ -53,7 +53,7 @@ static bool poke(const struct graft_mirror *m, size_t at, const uint8_t *from, s
   return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-/* Whether the copy is under way in a stream now, and not yet there. */
+/* Returns whether the copy is under way in a stream, and not done. */
 static bool to_device(const struct graft_mirror *m, size_t at, size_t bytes) {
   if (m->shared) {
     memcpy((void *)(uintptr_t)(m->device + at), m->base + at, bytes);
@@ -73,7 +73,7 @@ static int from_device(const struct graft_mirror *m, size_t at, uint8_t *to, siz
   return rpc_graftRead(m->device + at, bytes, graft_mirror_stream());
 }
 
-/* The same for the bytes that a mask marks, from a word on: work under way may write the bytes beside them. */
+/* The same for the bytes that a mask marks, since work under way may write the bytes beside them. */
 static bool merge_to_device(const struct graft_mirror *m, size_t at, size_t words, const uint8_t *now, const uint8_t *mask) {
   if (m->shared) {
     graft_merge((uint8_t *)(uintptr_t)(m->device + at), now, mask, words);
@@ -89,7 +89,7 @@ static bool merge_to_device(const struct graft_mirror *m, size_t at, size_t word
   return queued;
 }
 
-/* Sends whole pages with differences, neighbours together: nothing at the device writes there now. */
+/* Sends whole pages that differ, adjacent ones together. Allowed while no work writes there. */
 static bool bring_pages(struct graft_mirror *m, size_t at, size_t chunk, const uint8_t *now) {
   bool queued = false;
   for (size_t page = 0, end; page < chunk; page = end + GRAFT_PAGE) {
@@ -129,11 +129,11 @@ bool graft_mirror_bring(struct graft_mirror *m, size_t from, size_t to) {
 
 static size_t whole_pages(const struct graft_mirror *m) { return (m->bytes + GRAFT_PAGE - 1) / GRAFT_PAGE * GRAFT_PAGE; }
 
-/* Takes exclusive memory from the program. What differs goes to the base and is marked, so that a thread that needs only
- * the base does not wait until it is sent. */
+/* Takes exclusive memory from the program. What differs is copied to the base and marked dirty, so that a thread that needs only the base does not wait until it is sent. */
 static void graft_mirror_take(struct graft_mirror *m) {
+  struct graft_mirror_list *list = graft_mirror_list();
   bool any = false;
-  pthread_mutex_lock(&graft_mirror_list.pages);
+  pthread_mutex_lock(&list->pages);
   for (size_t i = 0; i * GRAFT_MIRROR_CHUNK < m->bytes; i++) any |= m->chunks[i] != GRAFT_CHUNK_AWAY;
   if (any && !m->watched) m->watched = graft_paging_watch(m->host, whole_pages(m));
   uint8_t *taken = any && m->watched ? graft_paging_take(m->host, whole_pages(m)) : NULL;
@@ -145,7 +145,7 @@ static void graft_mirror_take(struct graft_mirror *m) {
     m->dirty[at / GRAFT_PAGE] = true;
   }
   if (taken) memset(m->chunks, GRAFT_CHUNK_AWAY, (m->bytes + GRAFT_MIRROR_CHUNK - 1) / GRAFT_MIRROR_CHUNK);
-  pthread_mutex_unlock(&graft_mirror_list.pages);
+  pthread_mutex_unlock(&list->pages);
   if (taken) munmap(taken, whole_pages(m));
 }
 
@@ -191,35 +191,35 @@ void graft_mirror_fetch(struct graft_mirror *m) {
 }
 
 void graft_mirror_refresh(struct graft_mirror *m, size_t at) {
+  struct graft_mirror_list *list = graft_mirror_list();
   uint8_t *theirs = malloc(GRAFT_MIRROR_CHUNK);
   size_t chunk = m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK;
   if (theirs && !from_device(m, at, theirs, chunk)) {
-    pthread_mutex_lock(&graft_mirror_list.pages);
+    pthread_mutex_lock(&list->pages);
     if (m->chunks[at / GRAFT_MIRROR_CHUNK] == GRAFT_CHUNK_AWAY) memcpy(m->base + at, theirs, chunk);
-    pthread_mutex_unlock(&graft_mirror_list.pages);
+    pthread_mutex_unlock(&list->pages);
   }
   free(theirs);
 }
 
-struct graft_mirror *graft_mirror_exclusive_at(uint64_t address) {
-  struct graft_mirror *m = graft_mirror_list.first;
+struct graft_mirror *graft_mirror_exclusive_at(const struct graft_mirror_list *list, uint64_t address) {
+  struct graft_mirror *m = list->first;
   while (m && !(m->chunks && address - (uintptr_t)m->host < whole_pages(m))) m = m->next;
   return m;
 }
 
-void graft_mirror_return(uint64_t address, enum graft_chunk_state how) {
-  pthread_mutex_lock(&graft_mirror_list.pages);
-  struct graft_mirror *m = graft_mirror_exclusive_at(address);
+bool graft_mirror_return(struct graft_mirror_list *list, uint64_t address, enum graft_chunk_state how) {
+  pthread_mutex_lock(&list->pages);
+  struct graft_mirror *m = graft_mirror_exclusive_at(list, address);
   size_t at = m ? (address - (uintptr_t)m->host) / GRAFT_MIRROR_CHUNK * GRAFT_MIRROR_CHUNK : 0;
   if (m && m->chunks[at / GRAFT_MIRROR_CHUNK] == GRAFT_CHUNK_AWAY) {
     size_t rest = whole_pages(m) - at;
     graft_paging_put(m->host + at, m->base + at, rest < GRAFT_MIRROR_CHUNK ? rest : GRAFT_MIRROR_CHUNK);
     m->chunks[at / GRAFT_MIRROR_CHUNK] = (uint8_t)how;
-  } else if (m) { /* here by now, unless the program itself has dropped the page */
+  } else if (m) { /* not taken; but the program may have dropped the page itself */
     at = (address - (uintptr_t)m->host) / GRAFT_PAGE * GRAFT_PAGE;
     graft_paging_put(m->host + at, m->base + at, GRAFT_PAGE);
-  } else {
-    graft_paging_wake(address);
   }
-  pthread_mutex_unlock(&graft_mirror_list.pages);
+  pthread_mutex_unlock(&list->pages);
+  return m;
 }

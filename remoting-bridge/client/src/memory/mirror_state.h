@@ -1,4 +1,4 @@
-/* What the files about mirrors share. */
+/* What the files on mirrors share. */
 #ifndef GRAFT_MIRROR_STATE_H
 #define GRAFT_MIRROR_STATE_H
 
@@ -15,12 +15,11 @@ struct graft_object;
 #define GRAFT_MIRROR_CHUNK (256u << 10)
 #define GRAFT_ANY_STREAM UINT64_MAX
 
-/* Exclusive memory is the program's or the device's: its pages are taken away before work is sent, and a thread that touches
- * one waits until no work is under way. */
+/* Exclusive memory is the program's or the device's: its pages are taken from the program before work is sent, and a thread that touches one waits until no work is under way. */
 enum graft_chunk_state {
   GRAFT_CHUNK_HERE,
   GRAFT_CHUNK_AWAY,
-  GRAFT_CHUNK_EARLY /* here again, while work may be under way */
+  GRAFT_CHUNK_EARLY /* given back while work may be under way */
 };
 
 struct graft_mirror {
@@ -29,46 +28,60 @@ struct graft_mirror {
   uint64_t device; /* the device's */
   size_t bytes;
   enum graft_mirror_use use;
-  bool shared;     /* the device's is memory of this process too */
+  bool shared;     /* the device's side is memory of this process, too */
   bool allocated;  /* device is from graft_shadow_allocate */
   uint8_t *base;   /* what both were when they were last equal */
   uint8_t *chunks; /* of exclusive memory: where each chunk is; NULL for other memory */
   uint8_t *dirty;  /* of exclusive memory: pages that are to be sent */
-  bool watched;    /* exclusive memory that was away once; until then its first pages come from the kernel */
-  /* Where queued work may write at the device, as far as it is not known to be over: offsets, none if equal. */
+  bool watched;    /* whether exclusive memory was ever taken; until then the kernel provides its pages */
+  /* The range that queued work may write at the device and that is not known to be over, as offsets; empty if equal. */
   size_t written, written_end;
   uint64_t work;                /* the number of the last such work */
   uint64_t graph;               /* how many graphs had been instantiated when a node named it last */
-  uint64_t stream;              /* of all of it, or GRAFT_ANY_STREAM */
-  struct graft_object *context; /* the same, NULL for several */
+  uint64_t stream;              /* the stream of all such work, or GRAFT_ANY_STREAM */
+  struct graft_object *context; /* the context of all such work, NULL for several */
 };
 
+#define GRAFT_MIRROR_CONTEXTS 64
+
+/* A session's mirrors. */
 struct graft_mirror_list {
   pthread_mutex_t lock;
   struct graft_mirror *first; /* guarded by lock for those who read, and by pages besides for those who write */
   uint64_t graphs;            /* how many have been instantiated; guarded by lock */
-  uint64_t waits; /* how often the program has waited: since then it may have written to managed memory; guarded by lock */
-  /* Chunks, bases of exclusive memory, and the list: never held while anything is waited for. Taken behind lock. */
+  /* The number of the program's last wait, unique in the process: since then it may have written to managed memory; guarded by lock */
+  uint64_t waits;
+  /* Guards chunks, bases of exclusive memory, and the list. Taken after lock; no thread waits for anything else while it holds it. */
   pthread_mutex_t pages;
+  /* Work that uses mirrored memory; guarded by lock, except leaving. */
+  uint64_t works; /* the number of units that have been announced */
+  uint64_t sent;  /* all up to this number are known to be sent */
+  uint64_t over;  /* all up to this number are known to be over */
+  int leaving;    /* calls that are announced and not sent yet; atomic */
+  /* Contexts of the work since exclusive memory was last up to date; guarded by lock */
+  struct graft_object *contexts[GRAFT_MIRROR_CONTEXTS];
 };
-extern struct graft_mirror_list graft_mirror_list;
+/* The list of the calling thread's session. */
+struct graft_mirror_list *graft_mirror_list(void);
+/* Counts a wait of the program, after which mirrors have to be compared again. Called with the lock held. */
+void graft_mirror_count_wait(struct graft_mirror_list *list);
 
 static inline bool graft_mirror_may_be_written(const struct graft_mirror *m) { return m->written != m->written_end; }
 
 /* ---- mirror_data.c ---- */
-/* A stream of the client's own for each context, so that bringing and fetching wait for nothing else. */
+/* The client's own stream in the current context, so that bringing and fetching wait for no other work. */
 void *graft_mirror_stream(void);
-/* Sends what differs from the base between two offsets. Whether some of it is under way in that stream now. */
+/* Sends what differs from the base between two offsets. Returns whether copies are under way in that stream now. */
 bool graft_mirror_bring(struct graft_mirror *m, size_t from, size_t to);
-/* The same for exclusive memory, which it takes from the program. */
+/* The same for exclusive memory, which is taken from the program. */
 bool graft_mirror_bring_exclusive(struct graft_mirror *m);
-/* Takes what work may have written; of exclusive memory what the program has early. */
+/* Fetches what work may have written; of exclusive memory, the chunks that were given back early. */
 void graft_mirror_fetch(struct graft_mirror *m);
-/* A chunk that the program does not have: its base becomes what the device has. */
+/* Fetches a chunk that was taken from the program into its base. */
 void graft_mirror_refresh(struct graft_mirror *m, size_t at);
-/* Exclusive memory at an address; called with the lock of the list or of pages held. */
-struct graft_mirror *graft_mirror_exclusive_at(uint64_t address);
-/* Gives the program the chunk around an address, as its base has it. */
-void graft_mirror_return(uint64_t address, enum graft_chunk_state how);
+/* Exclusive memory of the list at an address; called with the lock of the list or of pages held. */
+struct graft_mirror *graft_mirror_exclusive_at(const struct graft_mirror_list *list, uint64_t address);
+/* Gives the program the chunk around an address, as its base has it. False if the list has no exclusive memory there. */
+bool graft_mirror_return(struct graft_mirror_list *list, uint64_t address, enum graft_chunk_state how);
 
 #endif

@@ -27,7 +27,7 @@ static struct {
   pthread_mutex_t lock;
   bool tried;
   int fd;
-  int later[2]; /* addresses for the thread that may wait */
+  int later[2]; /* a pipe of addresses for the thread that may wait */
   bool (*at_once)(uint64_t address, pid_t thread);
   void (*touched)(uint64_t address);
 } paging = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
@@ -58,7 +58,7 @@ static void *waiter(void *unused) {
   }
 }
 
-/* System calls into the memory wait only if the kernel lets this process handle faults of its own. */
+/* Faults in system calls are handled only if the kernel allows this process to handle faults of the kernel. */
 static int open_faults(void) {
   int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
   return fd >= 0 || errno != EPERM ? fd : (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
@@ -98,7 +98,7 @@ bool graft_paging_watch(void *memory, size_t bytes) {
 }
 
 void *graft_paging_take(void *memory, size_t bytes) {
-  /* The kernel may place it where it likes: a hint is read with this flag, too. */
+  /* The kernel chooses the address; with this flag it would take a hint, too. */
   void *taken = mremap(memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
   return taken == MAP_FAILED ? NULL : taken;
 }
@@ -113,7 +113,7 @@ void graft_paging_put(void *at, const void *from, size_t bytes) {
   while (copy.len && ioctl(paging.fd, UFFDIO_COPY, &copy)) {
     if (errno != EAGAIN && errno != EEXIST) return; /* the memory is gone */
     uint64_t done = copy.copy > 0 ? (uint64_t)copy.copy : 0;
-    if (errno == EEXIST && !done) { /* this page is there */
+    if (errno == EEXIST && !done) { /* the page is there already */
       graft_paging_wake(copy.dst);
       done = PAGE;
     }

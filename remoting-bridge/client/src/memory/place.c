@@ -6,6 +6,7 @@
 #include "api/streams.h"
 #include "memory/mirror.h"
 #include "memory/ranges.h"
+#include "session/parts.h"
 #include "session/session.h"
 
 struct graft_place graft_place_of(uint64_t pointer, bool says_device) {
@@ -35,18 +36,16 @@ bool graft_place_is_host(const struct graft_place *place) {
 
 bool graft_streams_may_be_held(void) { return graft_values_are_waited_for() || graft_callbacks_may_come(); }
 
-/* One at a time, so that no memory gets two mirrors. */
-static pthread_mutex_t exposing = PTHREAD_MUTEX_INITIALIZER;
-
 static int expose_range(uint64_t pointer) {
   struct graft_range range;
+  pthread_mutex_t *exposing = &graft_parts(graft_session_current())->ranges.exposing;
   int r = GRAFT_OK;
-  pthread_mutex_lock(&exposing);
+  pthread_mutex_lock(exposing);
   if (!graft_range_find(pointer, &range)) {
     r = GRAFT_INVALID_VALUE;
   } else if (!range.view) {
     void *base = (void *)(uintptr_t)range.base;
-    /* Data that is still to come belongs to copies before this. */
+    /* Data of earlier copies has to arrive first. */
     uint64_t view = graft_reads_await(base, range.bytes) ? graft_mirror_of(base, range.bytes, GRAFT_MIRROR_MAPPED) : 0;
     if (view) {
       graft_range_view(range.base, view);
@@ -54,7 +53,7 @@ static int expose_range(uint64_t pointer) {
       r = graft_dead() ? graft_dead() : GRAFT_OUT_OF_MEMORY;
     }
   }
-  pthread_mutex_unlock(&exposing);
+  pthread_mutex_unlock(exposing);
   return r;
 }
 

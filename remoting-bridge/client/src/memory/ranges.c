@@ -1,18 +1,20 @@
-/* What every pointer is that a program got from CUDA: a sorted table of ranges. */
 #include "memory/ranges.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static struct graft_range *ranges;
-static size_t count, room;
-static uint64_t last_serial;
+#include "session/parts.h"
+#include "session/session.h"
+
+static uint64_t last_serial; /* of the process: a program tells the memory of all sessions apart by it */
+
+static struct graft_ranges *current(void) { return &graft_parts(graft_session_current())->ranges; }
 
 /* Index of the first range with a base above the address. */
-static size_t above(uint64_t address) {
-  size_t low = 0, high = count;
+static size_t above(const struct graft_ranges *table, uint64_t address) {
+  const struct graft_range *ranges = table->each;
+  size_t low = 0, high = table->count;
   while (low < high) {
     size_t middle = (low + high) / 2;
     if (ranges[middle].base <= address) {
@@ -25,38 +27,40 @@ static size_t above(uint64_t address) {
 }
 
 void graft_range_add(const struct graft_range *range) {
-  pthread_rwlock_wrlock(&lock);
-  if (count == room) {
-    size_t grown = room ? 2 * room : 256;
-    struct graft_range *p = realloc(ranges, grown * sizeof *p);
+  struct graft_ranges *table = current();
+  pthread_rwlock_wrlock(&table->lock);
+  if (table->count == table->room) {
+    size_t grown = table->room ? 2 * table->room : 256;
+    struct graft_range *p = realloc(table->each, grown * sizeof *p);
     if (!p) {
-      pthread_rwlock_unlock(&lock);
+      pthread_rwlock_unlock(&table->lock);
       return;
     }
-    ranges = p;
-    room = grown;
+    table->each = p;
+    table->room = grown;
   }
-  size_t at = above(range->base);
-  if (at && ranges[at - 1].base == range->base) {
-    at--; /* the same address again: it replaces what was there */
+  size_t at = above(table, range->base);
+  if (at && table->each[at - 1].base == range->base) {
+    at--; /* a range at the same address is replaced */
   } else {
-    memmove(ranges + at + 1, ranges + at, (count - at) * sizeof *ranges);
-    count++;
+    memmove(table->each + at + 1, table->each + at, (table->count - at) * sizeof *table->each);
+    table->count++;
   }
-  ranges[at] = *range;
-  ranges[at].serial = ++last_serial;
-  pthread_rwlock_unlock(&lock);
+  table->each[at] = *range;
+  table->each[at].serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
+  pthread_rwlock_unlock(&table->lock);
 }
 
 void graft_range_view(uint64_t base, uint64_t view) {
+  struct graft_ranges *table = current();
   struct graft_range range = {0};
-  pthread_rwlock_wrlock(&lock);
-  size_t at = above(base);
-  if (at && ranges[at - 1].base == base) {
-    ranges[at - 1].view = view;
-    range = ranges[at - 1];
+  pthread_rwlock_wrlock(&table->lock);
+  size_t at = above(table, base);
+  if (at && table->each[at - 1].base == base) {
+    table->each[at - 1].view = view;
+    range = table->each[at - 1];
   }
-  pthread_rwlock_unlock(&lock);
+  pthread_rwlock_unlock(&table->lock);
   if (range.bytes && view != base) {
     range.base = view;
     range.view = base;
@@ -66,48 +70,62 @@ void graft_range_view(uint64_t base, uint64_t view) {
 }
 
 bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_range *out) {
-  pthread_rwlock_wrlock(&lock);
-  size_t at = above(base);
-  bool found = at && ranges[at - 1].base == base && ranges[at - 1].memory == memory;
+  struct graft_ranges *table = current();
+  pthread_rwlock_wrlock(&table->lock);
+  size_t at = above(table, base);
+  bool found = at && table->each[at - 1].base == base && table->each[at - 1].memory == memory;
   if (found) {
-    if (out) *out = ranges[at - 1];
-    memmove(ranges + at - 1, ranges + at, (count - at) * sizeof *ranges);
-    count--;
+    if (out) *out = table->each[at - 1];
+    memmove(table->each + at - 1, table->each + at, (table->count - at) * sizeof *table->each);
+    table->count--;
   }
-  pthread_rwlock_unlock(&lock);
+  pthread_rwlock_unlock(&table->lock);
   return found;
 }
 
 void graft_range_remove_within(uint64_t base, uint64_t bytes) {
-  pthread_rwlock_wrlock(&lock);
+  struct graft_ranges *table = current();
+  pthread_rwlock_wrlock(&table->lock);
   size_t kept = 0;
-  for (size_t i = 0; i < count; i++) {
-    bool within = ranges[i].memory == GRAFT_MEMORY_DEVICE && ranges[i].base - base < bytes;
-    if (!within) ranges[kept++] = ranges[i];
+  for (size_t i = 0; i < table->count; i++) {
+    bool within = table->each[i].memory == GRAFT_MEMORY_DEVICE && table->each[i].base - base < bytes;
+    if (!within) table->each[kept++] = table->each[i];
   }
-  count = kept;
-  pthread_rwlock_unlock(&lock);
+  table->count = kept;
+  pthread_rwlock_unlock(&table->lock);
 }
 
-bool graft_range_find(uint64_t address, struct graft_range *out) {
-  pthread_rwlock_rdlock(&lock);
-  size_t at = above(address);
-  bool found = at && address - ranges[at - 1].base < ranges[at - 1].bytes;
-  if (found) *out = ranges[at - 1];
-  pthread_rwlock_unlock(&lock);
+static bool find(struct graft_ranges *table, uint64_t address, struct graft_range *out) {
+  pthread_rwlock_rdlock(&table->lock);
+  size_t at = above(table, address);
+  bool found = at && address - table->each[at - 1].base < table->each[at - 1].bytes;
+  if (found) *out = table->each[at - 1];
+  pthread_rwlock_unlock(&table->lock);
+  return found;
+}
+
+bool graft_range_find(uint64_t address, struct graft_range *out) { return find(current(), address, out); }
+
+bool graft_range_find_anywhere(uint64_t address, struct graft_range *out) {
+  bool found = graft_range_find(address, out);
+  for (struct graft_session *s = graft_session_next(NULL); s && !found; s = graft_session_next(s)) {
+    found = find(&graft_parts(s)->ranges, address, out);
+  }
   return found;
 }
 
 void graft_range_synchronous(uint64_t base, bool synchronous) {
-  pthread_rwlock_wrlock(&lock);
-  size_t at = above(base);
-  if (at && ranges[at - 1].base == base) ranges[at - 1].synchronous = synchronous;
-  pthread_rwlock_unlock(&lock);
+  struct graft_ranges *table = current();
+  pthread_rwlock_wrlock(&table->lock);
+  size_t at = above(table, base);
+  if (at && table->each[at - 1].base == base) table->each[at - 1].synchronous = synchronous;
+  pthread_rwlock_unlock(&table->lock);
 }
 
 void graft_range_hint(uint64_t base, const struct graft_hints *hints) {
-  pthread_rwlock_wrlock(&lock);
-  size_t at = above(base);
-  if (at && ranges[at - 1].base == base) ranges[at - 1].hints = *hints;
-  pthread_rwlock_unlock(&lock);
+  struct graft_ranges *table = current();
+  pthread_rwlock_wrlock(&table->lock);
+  size_t at = above(table, base);
+  if (at && table->each[at - 1].base == base) table->each[at - 1].hints = *hints;
+  pthread_rwlock_unlock(&table->lock);
 }

@@ -1,8 +1,11 @@
-/* Memory ranges: what a pointer is. */
+/* What a pointer is: a sorted table of the memory that CUDA gave out. Each session has one, since two servers may give out the same
+ * addresses. The functions use that of the calling thread's session, unless they say otherwise. */
 #ifndef GRAFT_RANGES_H
 #define GRAFT_RANGES_H
 
+#include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct graft_object;
@@ -28,21 +31,30 @@ struct graft_range {
   int device;
   struct graft_object *context;
   uint64_t serial;
-  unsigned opened;  /* another process's, and how many times it was opened */
+  unsigned opened;  /* of another process's memory: how many times it was opened */
   bool of_graph;    /* comes and goes with the launches of a graph */
-  uint64_t view;    /* of host memory: where the device has it, 0 while it has not. Of an alias: where the program has it */
-  bool shared;      /* program and device have one memory there, no mirror */
-  bool synchronous; /* SYNC_MEMOPS: copies and fills that are not asynchronous are waited for */
+  uint64_t view;    /* of host memory: the device's address, 0 without; of an alias: the program's address */
+  bool shared;      /* program and device share the memory, without a mirror */
+  bool synchronous; /* SYNC_MEMOPS: copies and fills without a stream wait until they are done */
   struct graft_hints hints;
 };
+struct graft_ranges {
+  pthread_rwlock_t lock; /* guards the table */
+  struct graft_range *each;
+  size_t count, room;
+  pthread_mutex_t exposing; /* held while a range is exposed to the device (place.c), so that no memory gets two mirrors */
+};
+
 void graft_range_add(const struct graft_range *range);
 bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_range *out);
-/* Forgets device memory that lies within. */
+/* Removes device memory that begins within these bytes. */
 void graft_range_remove_within(uint64_t base, uint64_t bytes);
 bool graft_range_find(uint64_t address, struct graft_range *out);
+/* The same in any session; the calling thread's comes first. */
+bool graft_range_find_anywhere(uint64_t address, struct graft_range *out);
 void graft_range_hint(uint64_t base, const struct graft_hints *hints);
 void graft_range_synchronous(uint64_t base, bool synchronous);
-/* From now on the device has host memory there. */
+/* Sets the device's address of host memory. */
 void graft_range_view(uint64_t base, uint64_t view);
 
 #endif

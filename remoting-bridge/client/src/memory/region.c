@@ -14,7 +14,7 @@
 #define GRAIN (2ull << 20)
 #define SERVED_GRAIN (64ull << 10)
 
-/* Linux 5.14 and 6.1; a kernel or libc that does not know them does without. */
+/* From Linux 5.14 and 6.1; older kernels refuse them, which does no harm. */
 #define MADVISE_POPULATE_WRITE 23
 #define MADVISE_COLLAPSE 25
 
@@ -26,7 +26,7 @@ static bool insert(struct graft_block **before, uint64_t offset, size_t bytes) {
   return true;
 }
 
-/* First fit between the blocks in use. False if there is no room. */
+/* Finds the first gap between the blocks in use. False if there is no room. */
 static bool reserve(struct graft_region *r, size_t bytes, uint64_t *offset) {
   uint64_t at = (GRAFT_REGION_CONTROL + GRAIN - 1) / GRAIN * GRAIN;
   struct graft_block **p = &r->blocks;
@@ -64,7 +64,7 @@ static void *allocate_shared(struct graft_region *r, size_t bytes) {
   if (!reserved) return NULL;
   void *got = graft_region_map(r, offset, bytes);
   if (got) {
-    /* Huge pages, where the kernel lets us have them, make the device's transfers half as fast again. */
+    /* With huge pages, where the kernel provides them, the device's transfers are 1.5 times as fast. */
     madvise(got, bytes, MADV_HUGEPAGE);
     if (!madvise(got, bytes, MADVISE_POPULATE_WRITE)) madvise(got, bytes, MADVISE_COLLAPSE);
     if (!rpc_graftRegionMap(offset, bytes)) return got;
@@ -85,7 +85,7 @@ static void *allocate_served(struct graft_region *r, size_t bytes) {
   bool noted = got && note(r, offset, bytes);
   pthread_mutex_unlock(&r->lock);
   if (noted) {
-    memset(got, 0, bytes); /* another process of this guest may have had it */
+    memset(got, 0, bytes); /* another process of this guest may have used it */
     return got;
   }
   if (got) munmap(got, bytes);
@@ -111,7 +111,7 @@ bool graft_region_free(void *pointer) {
   }
   pthread_mutex_unlock(&r->lock);
   if (!bytes) return false;
-  /* The server lets go first; then the pages go back, and only then may the place be used again. */
+  /* The server unmaps the memory first; then the pages are returned; only then may the offsets be used again. */
   rpc_graftRegionUnmap(offset, bytes);
   munmap(pointer, bytes);
   if (!r->served) fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);

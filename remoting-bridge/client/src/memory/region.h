@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Memory in the region that the server has mapped and registered with CUDA; NULL if there is none to be had. */
+/* Allocates memory in the region, which the server maps and registers with CUDA. NULL if that fails. */
 void *graft_region_allocate(size_t bytes);
-/* Gives it back. False if the pointer is not from graft_region_allocate. */
+/* Frees it. False if the pointer is not from graft_region_allocate. */
 bool graft_region_free(void *pointer);
 /* True if all of this lies in one allocation of the region. */
 bool graft_region_holds(const void *pointer, size_t bytes);

@@ -8,25 +8,34 @@
 #include "graft_rpc.h"
 #include "memory/merge.h"
 #include "memory/region.h"
+#include "session/parts.h"
 #include "session/session.h"
 #include "transport/exchange.h"
 
-/* Far from what loaders, heaps, the JVM and CUDA use, in both processes; tried upwards. */
+/* Addresses that loaders, heaps, the JVM and CUDA do not use, in both processes. */
 #define BASE 0x300000000000ull
 #define END 0x400000000000ull
 #define GRAIN (2ull << 20)
 #define TRIES 64
-#define HUGE_FROM (1u << 20) /* bytes: at most as much again is lost to the last huge page */
+#define HUGE_FROM (1u << 20) /* bytes; smaller blocks would waste most of a huge page */
 
-struct mapping {
-  struct mapping *next;
+struct graft_shadow_mapping {
+  struct graft_shadow_mapping *next;
   uint64_t address, bytes;
-  bool alone; /* the server has none there */
+  bool alone; /* the server has no memory there */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mapping *mappings;
-static uint64_t top = BASE;
+static uint64_t top = BASE; /* of this process's address space, in which all sessions have their mappings; atomic */
+
+static struct graft_shadow_mappings *current(void) { return &graft_parts(graft_session_current())->shadow_mappings; }
+
+/* Where to try next. */
+static uint64_t next_address(uint64_t bytes) {
+  uint64_t at = __atomic_fetch_add(&top, bytes, __ATOMIC_RELAXED);
+  if (at + bytes <= END) return at;
+  __atomic_store_n(&top, BASE + bytes, __ATOMIC_RELAXED); /* two threads may get the same address: one of them tries another */
+  return BASE;
+}
 
 static void *map_here(uint64_t address, uint64_t bytes) {
   void *wanted = (void *)(uintptr_t)address;
@@ -46,24 +55,23 @@ static void *map_both(uint64_t address, uint64_t bytes) {
 static void *allocate(size_t size, bool alone) {
   if (!size || size > END - BASE) return NULL;
   uint64_t bytes = (size + GRAIN - 1) / GRAIN * GRAIN;
-  struct mapping *mapping = malloc(sizeof *mapping);
+  struct graft_shadow_mapping *mapping = malloc(sizeof *mapping);
   void *got = NULL;
-  pthread_mutex_lock(&lock);
+  struct graft_shadow_mappings *mappings = current();
+  pthread_mutex_lock(&mappings->lock);
   for (int i = 0; mapping && i < TRIES && !got; i++) {
-    if (bytes > END - top) top = BASE;
-    uint64_t address = top;
-    top += bytes;
+    uint64_t address = next_address(bytes);
     got = alone ? map_here(address, bytes) : map_both(address, bytes);
   }
   if (got) {
-    /* Who copies between processes pins the pages one by one, and threads that do so with the same pages wait for each other. */
+    /* Copies between processes pin pages one by one, and threads that pin the same pages wait for each other; huge pages are fewer. */
     if (alone && size >= HUGE_FROM) madvise(got, bytes, MADV_HUGEPAGE);
-    *mapping = (struct mapping){mappings, (uintptr_t)got, bytes, alone};
-    mappings = mapping;
+    *mapping = (struct graft_shadow_mapping){mappings->first, (uintptr_t)got, bytes, alone};
+    mappings->first = mapping;
   } else {
     free(mapping);
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&mappings->lock);
   return got;
 }
 
@@ -76,39 +84,42 @@ void *graft_shadow_allocate(size_t bytes) {
 void *graft_shadow_reserve(size_t bytes) { return allocate(bytes, true); }
 
 /* Called with the lock held. */
-static struct mapping *find(uint64_t address) {
-  struct mapping *mapping = mappings;
+static struct graft_shadow_mapping *find(const struct graft_shadow_mappings *mappings, uint64_t address) {
+  struct graft_shadow_mapping *mapping = mappings->first;
   while (mapping && address - mapping->address >= mapping->bytes) mapping = mapping->next;
   return mapping;
 }
 
 bool graft_shadow_is_alone(uint64_t address) {
   if (address - BASE >= END - BASE) return false;
-  pthread_mutex_lock(&lock);
-  const struct mapping *mapping = find(address);
+  struct graft_shadow_mappings *mappings = current();
+  pthread_mutex_lock(&mappings->lock);
+  const struct graft_shadow_mapping *mapping = find(mappings, address);
   bool alone = mapping && mapping->alone;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&mappings->lock);
   return alone;
 }
 
 bool graft_shadow_complete(const void *pointer) {
-  pthread_mutex_lock(&lock);
-  struct mapping *mapping = find((uintptr_t)pointer);
+  struct graft_shadow_mappings *mappings = current();
+  pthread_mutex_lock(&mappings->lock);
+  struct graft_shadow_mapping *mapping = find(mappings, (uintptr_t)pointer);
   bool done =
       mapping && mapping->address == (uintptr_t)pointer && mapping->alone && !rpc_graftTwinMap(mapping->address, mapping->bytes);
   if (done) mapping->alone = false;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&mappings->lock);
   return done;
 }
 
 bool graft_shadow_free(void *pointer) {
   if (graft_region_free(pointer)) return true;
-  pthread_mutex_lock(&lock);
-  struct mapping **p = &mappings;
+  struct graft_shadow_mappings *mappings = current();
+  pthread_mutex_lock(&mappings->lock);
+  struct graft_shadow_mapping **p = &mappings->first;
   while (*p && (*p)->address != (uintptr_t)pointer) p = &(*p)->next;
-  struct mapping *mapping = *p;
+  struct graft_shadow_mapping *mapping = *p;
   if (mapping) *p = mapping->next;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&mappings->lock);
   if (!mapping) return false;
   if (!mapping->alone) rpc_graftTwinUnmap(mapping->address, mapping->bytes);
   munmap(pointer, mapping->bytes);
@@ -118,7 +129,7 @@ bool graft_shadow_free(void *pointer) {
 
 /* ---- Copies of what the server's process has there, over a connection that waits for no call and for no GPU ---- */
 
-#define MOST (1u << 20) /* as the server takes at a time */
+#define MOST (1u << 20) /* the most that the server accepts at a time */
 enum { READ, WRITE, MERGE };
 
 /* Called with the connection locked. "More" follows the data. */

@@ -1,27 +1,30 @@
-/* Shadow mappings: memory at one address here and at the server, which has registered it with CUDA. Where the transport shares
- * memory that is one memory; else it is two, both zero at first, which mirror.h keeps equal. On the wire they are called twins. */
+/* Shadow mappings: memory at one address in this process and at the server, which has registered it with CUDA. On transports that share memory, both processes map the same memory; on others each has its own, zero at first, and mirror.h keeps the two equal. Names on the wire call them twins. */
 #ifndef GRAFT_SHADOW_H
 #define GRAFT_SHADOW_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* NULL if there is none to be had. */
+struct graft_shadow_mappings {
+  pthread_mutex_t lock;
+  struct graft_shadow_mapping *first; /* guarded by lock */
+};
+
+/* The functions use the calling thread's session. Allocates a shadow mapping; NULL if that fails. */
 void *graft_shadow_allocate(size_t bytes);
-/* The same, and never shared. */
+/* Allocates one that is never shared memory. */
 void *graft_shadow_pair(size_t bytes);
-/* Memory here alone, at an address where the server is likely to have room for a shadow mapping later. For transports that share none.
- * NULL if there is none to be had. */
+/* Allocates memory in this process alone, at an address at which the server can probably map memory later. For transports that share no memory. NULL if that fails. */
 void *graft_shadow_reserve(size_t bytes);
-/* Whether an address lies in such memory. */
+/* Whether an address is in memory from graft_shadow_reserve that is not complete. */
 bool graft_shadow_is_alone(uint64_t address);
-/* Makes such memory a shadow mapping. False if it is none, or the server has no room at its address. */
+/* Makes memory from graft_shadow_reserve a shadow mapping. False if it is not such memory, or the server cannot map its address. */
 bool graft_shadow_complete(const void *pointer);
-/* False if it does not begin such memory. */
+/* Frees any of these. False if the pointer is not the beginning of one. */
 bool graft_shadow_free(void *pointer);
-/* Copies to and from the server's side at once, whatever the session's other calls wait for. Over channels that share none;
- * false if it cannot be done so. */
+/* Copy to and from the server's side at once, without waiting for the session's other calls. For transports that share no memory. False if the session has no connection for it. */
 bool graft_shadow_write(uint64_t address, const void *from, size_t bytes);
 bool graft_shadow_read(uint64_t address, void *to, size_t bytes);
 /* The same for the marked bytes of whole words (merge.h). */

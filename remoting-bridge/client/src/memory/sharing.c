@@ -1,5 +1,4 @@
-/* Memory and events that several processes of one server's client use. Handles are the server's: 64 bytes that a program
- * sends on as it likes. Those of physical memory and of pools go into a file of their own, since programs want a descriptor. */
+/* Memory and events that several processes share, all clients of one server. Handles are the server's: 64 bytes that a program hands to others. Those of physical memory and of pools are stored in a file, since programs expect a descriptor. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -69,7 +68,7 @@ GRAFT_EXPORT int cuIpcOpenEventHandle(void *event, struct graft_struct64 handle)
   return 0;
 }
 
-/* What another process may be told of by other ways has to be at the GPU when the call returns. */
+/* Waits until the call has reached the GPU, since the program may tell another process of it. */
 static int arrived(int r, const void *event) {
   const struct graft_object *object = graft_object(GRAFT_EVENT, event);
   int ignored;
@@ -103,7 +102,7 @@ static bool take_descriptor(const void *shareable, struct graft_struct64 *handle
   return pread((int)(intptr_t)shareable, handle->bytes, HANDLE, 0) == HANDLE;
 }
 
-/* What the four functions with descriptors refuse. */
+/* The parameters that the four functions with descriptors refuse. */
 static int refuse_descriptor(const void *result, int type, uint64_t flags) {
   int r = graft_ready();
   if (r) return r;

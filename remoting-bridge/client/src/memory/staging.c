@@ -11,22 +11,12 @@
 #include "graft_rpc.h"
 #include "memory/mirror.h"
 #include "memory/region.h"
+#include "session/parts.h"
 #include "session/session.h"
 
 #define CHUNK (2u << 20)
-#define CHUNKS 8
+#define CHUNKS GRAFT_STAGING_CHUNKS
 #define FLAG_STRIDE 64
-
-/* Each chunk of the staging memory belongs to one copy at a time. The device itself writes a chunk's number of uses to
- * its flag, in stream order behind the copy, so that the server need not be asked whether a chunk is free. */
-static struct {
-  pthread_mutex_t lock;
-  bool tried;
-  uint8_t *memory;
-  uint8_t *flags;
-  uint32_t uses[CHUNKS];
-  unsigned next;
-} staging = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- A few helpers for large copies ---- */
 
@@ -35,7 +25,9 @@ static struct {
 #define PARALLEL (1u << 20)
 #define LINGER_NANOSECONDS 200000
 
+/* One for the process and not one for each session, since it divides the process's cores. */
 static struct {
+  pthread_mutex_t one_job; /* held during a job; a second copy at the same time runs without helpers */
   pthread_mutex_t lock;
   pthread_cond_t wake;
   bool started;
@@ -43,10 +35,10 @@ static struct {
   uint8_t *to;
   const uint8_t *from;
   size_t bytes;
-  uint64_t generation; /* even: no job; odd: a job is out */
+  uint64_t generation; /* even: no job; odd: a job is under way */
   size_t taken, done;
   int inside;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+} pool = {.one_job = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static void slices(void) {
   uint8_t *to = pool.to;
@@ -68,7 +60,7 @@ static void *helper(void *unused) {
     uint64_t generation = __atomic_load_n(&pool.generation, __ATOMIC_ACQUIRE);
     if (generation & 1 && generation != seen) {
       __atomic_add_fetch(&pool.inside, 1, __ATOMIC_SEQ_CST);
-      /* The job may be over by now: then its memory is none of our business. */
+      /* The job may be over by now; then its memory must not be touched. */
       if (__atomic_load_n(&pool.generation, __ATOMIC_SEQ_CST) == generation) slices();
       __atomic_sub_fetch(&pool.inside, 1, __ATOMIC_SEQ_CST);
       seen = generation;
@@ -94,13 +86,8 @@ static void start_pool(void) {
   }
 }
 
-/* Called with staging.lock held: there is one job at a time. */
-void graft_copy(void *to, const void *from, size_t bytes) {
-  if (bytes >= PARALLEL && !pool.started) start_pool();
-  if (bytes < PARALLEL || !pool.helpers) {
-    memcpy(to, from, bytes);
-    return;
-  }
+/* Called with pool.one_job held. */
+static void copy_with_helpers(void *to, const void *from, size_t bytes) {
   pthread_mutex_lock(&pool.lock);
   pool.to = to;
   pool.from = from;
@@ -116,27 +103,46 @@ void graft_copy(void *to, const void *from, size_t bytes) {
   while (__atomic_load_n(&pool.inside, __ATOMIC_SEQ_CST)) sched_yield();
 }
 
+static void copy(void *to, const void *from, size_t bytes) {
+  if (bytes < PARALLEL || pthread_mutex_trylock(&pool.one_job)) {
+    memcpy(to, from, bytes);
+    return;
+  }
+  if (!pool.started) start_pool();
+  if (pool.helpers) {
+    copy_with_helpers(to, from, bytes);
+  } else {
+    memcpy(to, from, bytes);
+  }
+  pthread_mutex_unlock(&pool.one_job);
+}
+
 /* ---- Staging ---- */
+
+static struct graft_staging *current(void) { return &graft_parts(graft_session_current())->staging; }
 
 bool graft_staging_ready(void) {
   if (!graft_session_shares_memory()) return false;
-  pthread_mutex_lock(&staging.lock);
-  if (!staging.tried) {
-    staging.tried = true;
-    staging.memory = graft_region_allocate((size_t)CHUNK * (CHUNKS + 1));
-    if (staging.memory) staging.flags = staging.memory + (size_t)CHUNK * CHUNKS;
+  struct graft_staging *staging = current();
+  pthread_mutex_lock(&staging->lock);
+  if (!staging->tried) {
+    staging->tried = true;
+    staging->memory = graft_region_allocate((size_t)CHUNK * (CHUNKS + 1));
+    if (staging->memory) staging->flags = staging->memory + (size_t)CHUNK * CHUNKS;
   }
-  bool ready = staging.memory != NULL;
-  pthread_mutex_unlock(&staging.lock);
+  bool ready = staging->memory != NULL;
+  pthread_mutex_unlock(&staging->lock);
   return ready;
 }
 
-static uint32_t *flag_of(unsigned chunk) { return (uint32_t *)(void *)(staging.flags + chunk * FLAG_STRIDE); }
+static uint32_t *flag_of(const struct graft_staging *staging, unsigned chunk) {
+  return (uint32_t *)(void *)(staging->flags + chunk * FLAG_STRIDE);
+}
 
 /* Waits until the device has finished with a chunk. After an error in the stream it never does. */
-static int wait_chunk(unsigned chunk, void *stream) {
+static int wait_chunk(const struct graft_staging *staging, unsigned chunk, void *stream) {
   uint64_t start = 0;
-  for (unsigned i = 0; __atomic_load_n(flag_of(chunk), __ATOMIC_ACQUIRE) != staging.uses[chunk]; i++) {
+  for (unsigned i = 0; __atomic_load_n(flag_of(staging, chunk), __ATOMIC_ACQUIRE) != staging->uses[chunk]; i++) {
     if (i % 1024) {
       __builtin_ia32_pause();
       continue;
@@ -146,8 +152,8 @@ static int wait_chunk(unsigned chunk, void *stream) {
     if (now - start > 2000000) {
       int r = cuStreamQuery(stream);
       if (r && r != GRAFT_NOT_READY) {
-        /* What was queued is lost: start over with clean flags. */
-        for (unsigned p = 0; p < CHUNKS; p++) __atomic_store_n(flag_of(p), staging.uses[p], __ATOMIC_RELEASE);
+        /* The queued copies are lost: reset the flags. */
+        for (unsigned p = 0; p < CHUNKS; p++) __atomic_store_n(flag_of(staging, p), staging->uses[p], __ATOMIC_RELEASE);
         return r;
       }
       struct timespec pause = {0, 50000};
@@ -157,49 +163,53 @@ static int wait_chunk(unsigned chunk, void *stream) {
   return 0;
 }
 
-static int mark(unsigned chunk, void *stream) { return rpc_graftSignal((uintptr_t)flag_of(chunk), ++staging.uses[chunk], stream); }
+static int mark(struct graft_staging *staging, unsigned chunk, void *stream) {
+  return rpc_graftSignal((uintptr_t)flag_of(staging, chunk), ++staging->uses[chunk], stream);
+}
 
-static uint8_t *memory_of(unsigned chunk) { return staging.memory + (size_t)chunk * CHUNK; }
+static uint8_t *memory_of(const struct graft_staging *staging, unsigned chunk) { return staging->memory + (size_t)chunk * CHUNK; }
 
 int graft_stage_to_device(uint64_t to, const void *from, size_t bytes, void *stream) {
+  struct graft_staging *staging = current();
   int r = 0;
-  pthread_mutex_lock(&staging.lock);
+  pthread_mutex_lock(&staging->lock);
   for (size_t at = 0; at < bytes && !r; at += CHUNK) {
-    unsigned chunk = staging.next++ % CHUNKS;
+    unsigned chunk = staging->next++ % CHUNKS;
     size_t take = bytes - at < CHUNK ? bytes - at : CHUNK;
-    if ((r = wait_chunk(chunk, stream))) break;
-    graft_copy(memory_of(chunk), (const uint8_t *)from + at, take);
-    r = rpc_graftCopyFromRegion(to + at, (uintptr_t)memory_of(chunk), take, stream);
-    if (!r) r = mark(chunk, stream);
+    if ((r = wait_chunk(staging, chunk, stream))) break;
+    copy(memory_of(staging, chunk), (const uint8_t *)from + at, take);
+    r = rpc_graftCopyFromRegion(to + at, (uintptr_t)memory_of(staging, chunk), take, stream);
+    if (!r) r = mark(staging, chunk, stream);
   }
-  pthread_mutex_unlock(&staging.lock);
+  pthread_mutex_unlock(&staging->lock);
   return r;
 }
 
 int graft_stage_from_device(void *to, uint64_t from, size_t bytes, void *stream) {
+  struct graft_staging *staging = current();
   int r = 0;
   size_t asked = 0, got = 0;
-  pthread_mutex_lock(&staging.lock);
-  unsigned first = staging.next, ahead = 0;
+  pthread_mutex_lock(&staging->lock);
+  unsigned first = staging->next, ahead = 0;
   while (got < bytes && !r) {
     while (asked < bytes && ahead < CHUNKS && !r) {
-      unsigned chunk = staging.next++ % CHUNKS;
+      unsigned chunk = staging->next++ % CHUNKS;
       size_t take = bytes - asked < CHUNK ? bytes - asked : CHUNK;
-      if ((r = wait_chunk(chunk, stream))) break;
-      r = rpc_graftCopyToRegion((uintptr_t)memory_of(chunk), from + asked, take, stream);
-      if (!r) r = mark(chunk, stream);
+      if ((r = wait_chunk(staging, chunk, stream))) break;
+      r = rpc_graftCopyToRegion((uintptr_t)memory_of(staging, chunk), from + asked, take, stream);
+      if (!r) r = mark(staging, chunk, stream);
       asked += take;
       ahead++;
     }
     if (r) break;
     unsigned chunk = first++ % CHUNKS;
     size_t take = bytes - got < CHUNK ? bytes - got : CHUNK;
-    if ((r = wait_chunk(chunk, stream))) break;
-    graft_copy((uint8_t *)to + got, memory_of(chunk), take);
+    if ((r = wait_chunk(staging, chunk, stream))) break;
+    copy((uint8_t *)to + got, memory_of(staging, chunk), take);
     got += take;
     ahead--;
   }
-  pthread_mutex_unlock(&staging.lock);
+  pthread_mutex_unlock(&staging->lock);
   if (!r && graft_mirrors) graft_mirrors_fetch(); /* the program has waited */
   return r;
 }

@@ -1,4 +1,6 @@
 /* Textures, surfaces and tensor maps. */
+#include "memory/texture.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +9,8 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "graft_rpc.h"
+#include "session/parts.h"
+#include "session/session.h"
 
 /* CUDA_RESOURCE_DESC: the kind at 0, an array's or mipmapped array's handle at 8. */
 static int resource(const uint8_t *in, uint8_t copy[144], void **array, void **mipmap) {
@@ -21,38 +25,38 @@ static int resource(const uint8_t *in, uint8_t copy[144], void **array, void **m
   return 0;
 }
 
-/* What the program gave, for it to ask again. */
-struct described {
-  struct described *next;
+struct graft_described {
+  struct graft_described *next;
   uint64_t object;
   bool surface, viewed;
   uint8_t resource[144], sampling[104], view[112];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct described *described;
+static struct graft_textures *current(void) { return &graft_parts(graft_session_current())->textures; }
 
 static void describe(uint64_t object, bool surface, const void *resource_of, const void *sampling, const void *view) {
-  struct described *d = calloc(1, sizeof *d);
-  if (!d) return; /* it cannot be asked for then */
+  struct graft_described *d = calloc(1, sizeof *d);
+  if (!d) return; /* then the program cannot ask for it */
   d->object = object;
   d->surface = surface;
   memcpy(d->resource, resource_of, sizeof d->resource);
   if (sampling) memcpy(d->sampling, sampling, sizeof d->sampling);
   if ((d->viewed = view)) memcpy(d->view, view, sizeof d->view);
-  pthread_mutex_lock(&lock);
-  d->next = described;
-  described = d;
-  pthread_mutex_unlock(&lock);
+  struct graft_textures *textures = current();
+  pthread_mutex_lock(&textures->lock);
+  d->next = textures->first;
+  textures->first = d;
+  pthread_mutex_unlock(&textures->lock);
 }
 
 static void undescribe(uint64_t object, bool surface) {
-  pthread_mutex_lock(&lock);
-  struct described **p = &described;
+  struct graft_textures *textures = current();
+  pthread_mutex_lock(&textures->lock);
+  struct graft_described **p = &textures->first;
   while (*p && ((*p)->object != object || (*p)->surface != surface)) p = &(*p)->next;
-  struct described *gone = *p;
+  struct graft_described *gone = *p;
   if (gone) *p = gone->next;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&textures->lock);
   free(gone);
 }
 
@@ -62,8 +66,9 @@ static int description(void *out, uint64_t object, bool surface, enum part part)
   int r = graft_ready();
   if (r) return r;
   if (!out) return GRAFT_INVALID_VALUE;
-  pthread_mutex_lock(&lock);
-  struct described *d = described;
+  struct graft_textures *textures = current();
+  pthread_mutex_lock(&textures->lock);
+  struct graft_described *d = textures->first;
   while (d && (d->object != object || d->surface != surface)) d = d->next;
   if (!d || (part == VIEW && !d->viewed)) {
     r = GRAFT_INVALID_VALUE;
@@ -74,7 +79,7 @@ static int description(void *out, uint64_t object, bool surface, enum part part)
   } else {
     memcpy(out, d->view, sizeof d->view);
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&textures->lock);
   return r;
 }
 

@@ -1,4 +1,4 @@
-/* Attributes of functions: asked once, then remembered. Occupancy depends on what can be set, so setting forgets those answers. */
+/* Attributes of functions, which are asked for once. Occupancy depends on attributes, so setting one discards the remembered answers. */
 #include <pthread.h>
 #include <stdlib.h>
 

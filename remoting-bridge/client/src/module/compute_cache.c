@@ -27,7 +27,7 @@ struct entry {
   char name[NAME + 1]; /* SHA-256 in hexadecimal */
 };
 
-/* What a file begins with. One that is not whole, or not what was written, counts as missing. */
+/* The head of a file. A file that is incomplete or damaged counts as missing. */
 struct head {
   char magic[8];
   uint64_t bytes;
@@ -48,7 +48,7 @@ static uint64_t most_bytes(void) {
 
 bool graft_cache_is_on(void) { return !is_disabled() && most_bytes() > sizeof(struct head); }
 
-/* A folder of our own within the driver's, whose files have another form. */
+/* A separate folder within the driver's, whose files have another format. */
 static bool folder(char *path, size_t size) {
   const char *given = getenv("CUDA_CACHE_PATH"), *home = getenv("HOME");
   int n = given && *given ? snprintf(path, size, "%s/graft", given)
@@ -86,7 +86,7 @@ static int by_age(const void *left, const void *right) {
   return l->used < r->used ? -1 : l->used > r->used;
 }
 
-/* Makes room for so many bytes more. Others may do the same: a file that is gone is gone. */
+/* Makes room for so many more bytes. Other processes may delete files at the same time. */
 static void make_room(int at, uint64_t wanted) {
   struct file *files = NULL;
   size_t count = 0, room = 0;
@@ -97,7 +97,7 @@ static void make_room(int at, uint64_t wanted) {
     if (copy >= 0) close(copy);
     return;
   }
-  rewinddir(listing); /* the copy shares its place with the original */
+  rewinddir(listing); /* the copy shares its position with the original */
   for (struct dirent *d; (d = readdir(listing));) {
     struct stat status;
     if (strlen(d->d_name) != NAME || fstatat(at, d->d_name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode)) continue;
@@ -123,7 +123,7 @@ static void make_room(int at, uint64_t wanted) {
 
 /* ---- Entries ---- */
 
-/* -1, with a line for who debugs, if there is none. */
+/* -1 if there is none, with a line if GRAFT_DEBUG is set. */
 static int open_folder(bool make) {
   char path[4096];
   if (is_disabled() || !folder(path, sizeof path)) return -1;
@@ -141,7 +141,7 @@ int graft_cache_open(void **entry, int kind, const void *input, size_t bytes, co
   if (!entry || (bytes && !input)) return GRAFT_INVALID_VALUE;
   struct entry *e = malloc(sizeof *e);
   if (!e) return GRAFT_OUT_OF_MEMORY;
-  /* Each part by its hash, so that none runs into the next. */
+  /* The hash of each part, so that parts cannot run into each other. */
   const char *texts[] = {options ? options : "", host ? host : "", build ? build : ""};
   uint8_t parts[5 * 32], hash[32];
   uint32_t numbers[3] = {(uint32_t)kind, architecture, (uint32_t)graft_driver_version()};
@@ -212,14 +212,14 @@ int graft_cache_load(void *entry, unsigned part, void **data, uint32_t *bytes) {
   close(at);
   if (fd < 0) return GRAFT_NOT_FOUND;
   void *found = read_entry(fd, bytes);
-  if (found) futimens(fd, NULL); /* used now, so that it stays */
+  if (found) futimens(fd, NULL); /* marks the file as used, so that it is kept */
   close(fd);
   if (!found) return GRAFT_NOT_FOUND;
   *data = found;
   return GRAFT_OK;
 }
 
-/* Appears whole or not at all. That it cannot be kept is no error of the compiler's. */
+/* The entry appears complete or not at all. Failing to store it is not an error for the compiler. */
 static void keep(int at, const struct entry *e, const void *data, size_t bytes) {
   char draft[NAME + 32];
   struct head head = {.bytes = bytes};

@@ -9,6 +9,8 @@
 #include "base/crypto.h"
 #include "module/code.h"
 #include "module/compute_cache.h"
+#include "session/parts.h"
+#include "session/session.h"
 
 #define ELF_ENTRY 2
 
@@ -76,8 +78,9 @@ static char *options_text(const uint64_t *words, unsigned used) {
 
 void *graft_jit_code(const void *image, size_t bytes, const uint64_t *words, unsigned used, const struct graft_jit_target *target,
                      graft_jit_compile *compile, size_t *size) {
-  static bool is_served = true; /* the software device compiles nothing to machine code */
-  int type = __atomic_load_n(&is_served, __ATOMIC_RELAXED) && graft_cache_is_on() ? graft_jit_type(image, bytes, target) : -1;
+  bool *compiles_nothing = &graft_parts(graft_session_current())->compiles_nothing;
+  int type =
+      !__atomic_load_n(compiles_nothing, __ATOMIC_RELAXED) && graft_cache_is_on() ? graft_jit_type(image, bytes, target) : -1;
   if (type < 0 || !graft_jit_cacheable(words, used)) return NULL;
   char *options = options_text(words, used);
   void *entry = options ? open_entry(LOADED, image, bytes, options, target) : NULL;
@@ -86,7 +89,7 @@ void *graft_jit_code(const void *image, size_t bytes, const uint64_t *words, uns
   void *code = load_entry(entry, size);
   if (!code) {
     int r = compile(type, image, bytes, words, used, &code, size);
-    if (r == GRAFT_NOT_SUPPORTED) __atomic_store_n(&is_served, false, __ATOMIC_RELAXED);
+    if (r == GRAFT_NOT_SUPPORTED) __atomic_store_n(compiles_nothing, true, __ATOMIC_RELAXED);
     if (r) {
       code = NULL;
     } else {

@@ -1,4 +1,4 @@
-/* Launches: parameters packed as the kernel's layout says; occupancy asked once for each question. */
+/* Launches, with parameters packed by the kernel's layout; occupancy, for which the server is asked once for each question. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,13 @@
 #include "memory/ranges.h"
 #include "memory/shadow.h"
 #include "module/functions.h"
+#include "session/session.h"
 
 #define PARAMETERS 32768
 #define ATTRIBUTE_BYTES 72
 #define MAX_ATTRIBUTES 32
 
-/* Kernels may use all pinned memory: what a launch gets the address of is exposed from now on, where nothing is shared. */
+/* A kernel may use all pinned memory. On transports that share none, memory whose address is among a launch's parameters is exposed. */
 static void expose_pinned(const uint8_t *data, unsigned bytes) {
   for (unsigned at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
     uint64_t word;
@@ -73,14 +74,14 @@ struct config { /* CUlaunchConfig */
 };
 _Static_assert(sizeof(struct config) == 56, "as in cuda.h");
 
-/* A block up to this fits any kernel: the registers of a multiprocessor suffice for 256 threads of the largest. */
+/* A block of up to this many threads fits any kernel: the registers of a multiprocessor suffice for 256 threads of any kernel. */
 #define SMALL_BLOCK 256
-/* So much shared memory a kernel may have beside what it declares, unless it declares nearly all that there is. */
+/* Dynamic shared memory up to this size is never refused, unless the kernel declares nearly all that there is. */
 #define SMALL_SHARED 8192
 
-/* Whether the driver may refuse the launch for its shape: then the program has to hear it from the launch itself. */
+/* Whether the driver may refuse the launch for its shape; then the launch itself must return the error. */
 static bool is_doubtful(struct graft_object *function, const struct config *c, int device) {
-  const int *limit = graft_device(device)->attributes; /* 2..4 block, 5..7 grid: CUdevice_attribute */
+  const int *limit = graft_device(function->session, device)->attributes; /* 2..4 block, 5..7 grid: CUdevice_attribute */
   uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
   for (int i = 0; i < 3; i++) {
     if (c->block[i] > (unsigned)limit[2 + i] || c->grid[i] > (unsigned)limit[5 + i]) return true;
@@ -96,7 +97,7 @@ static bool is_doubtful(struct graft_object *function, const struct config *c, i
   return false;
 }
 
-/* The same for its clusters (CUlaunchAttributeID 4): up to eight blocks, of which the grid has a whole number, are never refused. */
+/* The same for its clusters (CUlaunchAttributeID 4). Clusters of up to eight blocks that divide the grid are never refused. */
 static bool has_doubtful_cluster(const struct config *c, const uint8_t *attributes, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
     uint32_t id, size[3];
@@ -116,7 +117,8 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   struct graft_object *context, *function;
   int r = graft_context_need(&context);
   if (r) return r;
-  if (!(function = graft_object(GRAFT_FUNCTION, handle))) return GRAFT_INVALID_HANDLE;
+  function = graft_object(GRAFT_FUNCTION, handle);
+  if (!function || function->session != context->session) return GRAFT_INVALID_HANDLE;
   if (!c->grid[0] || !c->grid[1] || !c->grid[2] || !c->block[0] || !c->block[1] || !c->block[2] || (parameters && extra)) {
     return GRAFT_INVALID_VALUE;
   }
@@ -125,7 +127,6 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   unsigned bytes;
   uint8_t room[PARAMETERS];
   if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
-  graft_context_set_busy();
   if (!count) {
     r = rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
                         data, bytes);
@@ -134,7 +135,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
                           attributes, count, data, bytes);
   }
   int config;
-  return r || !doubtful ? r : rpc_cuCtxGetCacheConfig(&config); /* any answer brings the launch's error along */
+  return r || !doubtful ? r : rpc_cuCtxGetCacheConfig(&config); /* any answer reports the launch's error */
 }
 
 GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
@@ -143,7 +144,7 @@ GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy
   return launch(function, &c, NULL, 0, parameters, extra);
 }
 
-/* Launch attributes (CUlaunchAttributeID): where one carries a handle, its id travels. */
+/* Launch attributes (CUlaunchAttributeID) that hold handles are sent with ids. */
 enum { PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12, DEVICE_UPDATABLE_KERNEL_NODE = 13 };
 
 static int check_attributes(const struct config *c, uint8_t *copy) {
@@ -157,7 +158,7 @@ static int check_attributes(const struct config *c, uint8_t *copy) {
       void *event;
       uint64_t number;
       memcpy(&event, attribute + 8, sizeof event);
-      int r = graft_id(GRAFT_EVENT, event, &number);
+      int r = graft_id(graft_session_current(), GRAFT_EVENT, event, &number);
       if (r) return r;
       memcpy(attribute + 8, &number, sizeof number);
     }

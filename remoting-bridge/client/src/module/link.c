@@ -31,7 +31,7 @@ struct graft_link_inputs {
 
 bool graft_jit_target_of(struct graft_object *context, struct graft_jit_target *target) {
   enum { MAJOR = 75, MINOR = 76 }; /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_ */
-  const struct graft_device *device = graft_device(context->u.context.device);
+  const struct graft_device *device = graft_device(context->session, context->u.context.device);
   if (!device) return false;
   *target = (struct graft_jit_target){(unsigned)device->attributes[MAJOR], (unsigned)device->attributes[MINOR], device->name,
                                       graft_driver_text()};

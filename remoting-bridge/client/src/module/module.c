@@ -17,7 +17,7 @@
 
 #define MOST_FATBINS 4096
 
-/* What goes to the server: the image itself, or made of several. */
+/* What is sent to the server: the image itself, or one made of several. */
 struct code {
   const void *data;
   size_t bytes;
@@ -100,7 +100,7 @@ int graft_jit_read(struct graft_jit *jit, unsigned int count, const int *options
   return 0;
 }
 
-/* In place of code that the driver would compile, what it has compiled before or compiles now. False if there is none such. */
+/* Replaces code that the driver would compile by compiled code, from the cache or compiled now. False if that is not possible. */
 static bool use_compiled(struct code *code, struct graft_object *context, const struct graft_jit *jit, struct code *compiled) {
   struct graft_jit_target target;
   *compiled = (struct code){0};
@@ -136,7 +136,7 @@ static int load_module(void **module, const void *image, unsigned int count, con
   struct code compiled;
   bool is_compiled = use_compiled(&code, context, &jit, &compiled);
   r = send_module(module, is_compiled ? &compiled : &code, &jit, logs, room);
-  /* What was kept is of no use to this driver: its own compiler says. */
+  /* The driver refuses the compiled code: loading the source gives the result, and the compiler's messages. */
   if (is_compiled && r) r = send_module(module, &code, &jit, logs, room);
   free(compiled.made);
   free(code.made);
@@ -161,7 +161,7 @@ GRAFT_EXPORT int cuModuleLoadDataEx(void *module, void *image, unsigned int coun
   return load_module(module, image, count, options, values);
 }
 
-/* With a zero behind it, as PTX wants. */
+/* Followed by a zero, which PTX needs. */
 void *graft_read_file(const char *path, size_t *bytes) {
   int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
   struct stat st;

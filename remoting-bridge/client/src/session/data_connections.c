@@ -1,7 +1,4 @@
-/* A call whose data travels on data connections says so in its record (send.c) and counts as a transfer; data of a read is
- * announced by an answer. The data itself goes in chunks, each behind a header, on whichever connection is free: a thread for
- * each connection sends, another receives.
- */
+/* A call whose bulk data travels on data connections says so in its record (send.c); its data is a transfer. The data of a read is announced by an answer. Transfers and reads are sent in chunks, each behind a header, on whichever connection is free. Each connection has one thread that sends and one that receives. */
 #include "session/data_connections.h"
 
 #include <errno.h>
@@ -17,10 +14,9 @@
 #include "transport/transport.h"
 
 #define SMALLEST_CHUNK (128u << 10)
-#define LARGEST_CHUNK (1u << 20) /* of data that waits behind other data */
-#define MOST_BEGUN 8             /* chunks on their way at once on a connection, where the transport can have several */
-/* How long a connection's threads look for the next chunk after one, and a thread for the next of its data to leave, giving way to
- * others, before they sleep: to be woken costs 0.2 to 0.4 ms in a virtual machine. Not where CPUs are few. */
+#define LARGEST_CHUNK (1u << 20) /* while another transfer is under way */
+#define MOST_BEGUN 8             /* chunks under way on a connection, where the transport allows several */
+/* How long a connection's threads poll for the next chunk, and a thread polls for its data to be sent, before they sleep. They yield the CPU between polls. Waking a thread takes 0.2 to 0.4 ms in a virtual machine. Machines with few CPUs do not poll. */
 #define NEXT_YIELD_NANOSECONDS 1000000u
 #define DONE_YIELD_NANOSECONDS 10000000u
 
@@ -29,11 +25,11 @@ struct head {
   uint64_t offset, bytes;
 };
 
-/* A chunk that is on its way. */
+/* A chunk under way. */
 struct begun {
   struct graft_transfer *of;
   size_t bytes;
-  uint64_t mark; /* the transport's */
+  uint64_t mark; /* by which the transport knows the chunk */
   struct head head;
 };
 
@@ -42,12 +38,12 @@ struct graft_transfer {
   uint64_t number;
   const uint8_t *data;
   size_t bytes, chunk, claimed, sent;
-  bool stays; /* nobody waits for it */
+  bool stays; /* no thread waits for the transfer */
 };
 
 /* ---- Sending ---- */
 
-/* Looks, without the lock, until there may be something to send or the time for it is over. */
+/* Polls, without the lock, until there may be something to send or the time for polling is over. */
 static void look_for_work(const struct graft_data_connections *d) {
   uint64_t limit = graft_now() + d->next_nanoseconds;
   while (!__atomic_load_n(&d->first, __ATOMIC_ACQUIRE) && graft_now() < limit) sched_yield();
@@ -130,7 +126,7 @@ struct graft_transfer *graft_data_connections_send(struct graft_session *session
   size_t chunk = (bytes / shares + 65535) & ~(size_t)65535;
   if (chunk < SMALLEST_CHUNK) chunk = SMALLEST_CHUNK;
   if (chunk > transport->largest_chunk) chunk = transport->largest_chunk;
-  /* Where other transfers wait, every connection has something to do without small chunks. */
+  /* While other transfers wait, every connection is busy without small chunks. */
   if (__atomic_load_n(&d->first, __ATOMIC_RELAXED)) chunk = LARGEST_CHUNK;
   *t = (struct graft_transfer){.number = number, .data = data, .bytes = bytes, .chunk = chunk, .stays = stays};
   pthread_mutex_lock(&d->lock);
@@ -163,7 +159,7 @@ static bool receive_all(const struct graft_connection *c, void *to, size_t bytes
   return all;
 }
 
-/* Awake for a moment: behind a chunk the next is not far. */
+/* Polls for a moment, since the next chunk usually follows soon. */
 static bool receive_head(const struct graft_data_connection *from, struct head *head, bool soon) {
   const struct graft_connection *c = &from->connection;
   uint64_t limit = soon ? graft_now() + from->session->data.next_nanoseconds : 0;
@@ -186,7 +182,7 @@ static void *receiver(void *connection) {
     bool whole = receive_all(&from->connection, to, head.bytes);
     if (!whole)
       graft_session_die(session, "receiving bulk data failed",
-                        errno); /* before the thread that waits is told that the data is there */
+                        errno); /* before the waiting thread is told that the data has arrived */
     graft_read_arrived(session, head.identity, head.bytes);
     if (!whole) return NULL;
   }
@@ -196,7 +192,7 @@ static void *receiver(void *connection) {
 
 /* ---- Opening ---- */
 
-/* More connections than cores to serve them only get in each other's way. */
+/* More connections than cores slow each other down. */
 static int suitable_count(const struct graft_transport *transport) {
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   return processors >= 16 ? 6 : processors >= 8 ? 4 : processors >= 4 ? 2 : transport->least_connections;

@@ -11,7 +11,7 @@
 
 struct graft_session;
 
-/* From here on bulk data travels on data connections. */
+/* Bulk data of this size and more travels on data connections. */
 #define GRAFT_APART_LEAST (512u << 10)
 #define GRAFT_MOST_DATA_CONNECTIONS 16
 
@@ -25,22 +25,21 @@ struct graft_data_connection {
 struct graft_data_connections {
   pthread_mutex_t lock;
   pthread_cond_t work, done;
-  bool tried;                                  /* written under lock, read without */
+  bool tried;                                  /* written under lock, read atomically */
   int count;                                   /* the same */
   uint64_t next_nanoseconds, done_nanoseconds; /* constant once tried */
   struct graft_data_connection each[GRAFT_MOST_DATA_CONNECTIONS];
-  struct graft_transfer *first, **end; /* transfers of which a part is not claimed by a sender yet, oldest first; guarded by lock */
+  struct graft_transfer *first, **end; /* transfers that no sender has claimed whole, the oldest first; guarded by lock */
 };
 
-/* Opens the connections when it is first called. False if there are none. */
+/* Opens the connections at the first call. False if the session has none. */
 bool graft_data_connections_ready(struct graft_session *session);
-/* Sends the data of a transfer, whose numbers must rise from call to call, in the background. The caller waits for it by
- * graft_data_connections_wait, unless the memory stays: then the result is NULL, as it is when memory is short and the session ends. */
+/* Sends the data of a transfer in the background; the numbers of transfers rise from call to call. The caller waits with graft_data_connections_wait. The result is NULL if the memory stays as it is, so that no wait is needed, and if there is no memory for the transfer, which ends the session. */
 struct graft_transfer *graft_data_connections_send(struct graft_session *session, uint64_t number, const void *data, size_t bytes,
                                                    bool stays);
 /* Returns when all data of a transfer has been read from the program's memory. */
 void graft_data_connections_wait(struct graft_session *session, struct graft_transfer *transfer);
-/* Ends the connections, which wakes the threads that wait in them. */
+/* Shuts the connections down, which wakes the threads that wait on them. */
 void graft_data_connections_shutdown(struct graft_session *session);
 
 #endif

@@ -1,4 +1,4 @@
-/* Data of reads on its way into the program's memory: by answers in order, and by data connections in any order. */
+/* The data of reads as it arrives: in answers, which are ordered, and on data connections in any order. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "session/session.h"
 #include "session/state.h"
 
-/* Called with receive_lock held. Waits until no thread receives into the memory any more. */
+/* Called with receive_lock held. Waits until no thread receives into the memory. */
 void graft_read_drop(struct graft_session *s, uint64_t identity) {
   struct graft_read *r;
   while ((r = graft_reads_find(&s->reads, identity)) && r->writers) pthread_cond_wait(&s->arrival, &s->receive_lock);
@@ -22,7 +22,7 @@ static void await_arrival(struct graft_session *s, uint64_t since) {
   uint64_t spin = (uint64_t)s->config.spin_microseconds * 1000, most = s->yields ? GRAFT_YIELD_NANOSECONDS : spin, waited;
   if (graft_now() - since < most) {
     uint64_t seen = __atomic_load_n(&s->chunks, __ATOMIC_ACQUIRE);
-    pthread_mutex_unlock(&s->receive_lock); /* not to be in the way of those who are waited for */
+    pthread_mutex_unlock(&s->receive_lock); /* so that the threads that receive can take it */
     while (__atomic_load_n(&s->chunks, __ATOMIC_ACQUIRE) == seen && (waited = graft_now() - since) < most &&
            !graft_session_dead(s)) {
       if (waited < spin) {
@@ -36,18 +36,17 @@ static void await_arrival(struct graft_session *s, uint64_t since) {
   }
   struct timespec limit;
   clock_gettime(CLOCK_REALTIME, &limit);
-  limit.tv_sec++; /* for a session that dies meanwhile */
+  limit.tv_sec++; /* in case the session ends without a signal */
   pthread_cond_timedwait(&s->arrival, &s->receive_lock, &limit);
 }
 
-/* Whether a chunk is ahead of its answer while another read brings data to the same memory: which of the two comes last
- * only the answers say, and those come in order. Called with receive_lock held. */
+/* Whether a chunk has overtaken its answer while another read writes to the same memory. Only the answers, which are ordered, say which of the two reads is the later one. Called with receive_lock held. */
 static bool is_too_early(const struct graft_session *s, const struct graft_read *r, uint64_t offset, uint64_t bytes) {
   return offset + bytes > r->announced && graft_reads_meet(&s->reads, r, r->to + offset, bytes);
 }
 
 uint8_t *graft_read_place(struct graft_session *s, uint64_t read, uint64_t offset, uint64_t bytes, bool apart) {
-  uint64_t since = 0; /* when it first was too early */
+  uint64_t since = 0; /* when the chunk was found to be too early */
   uint8_t *to = NULL;
   struct graft_read *r;
   pthread_mutex_lock(&s->receive_lock);
@@ -68,7 +67,7 @@ uint8_t *graft_read_place(struct graft_session *s, uint64_t read, uint64_t offse
 void graft_read_arrived(struct graft_session *s, uint64_t read, uint64_t bytes) {
   pthread_mutex_lock(&s->receive_lock);
   struct graft_read *r = graft_reads_find(&s->reads, read);
-  if (r) { /* always: whoever drops it waits for us */
+  if (r) { /* never NULL: graft_read_drop waits for writers */
     r->writers--;
     r->arrived += bytes;
   }
@@ -135,8 +134,7 @@ bool graft_reads_await(const void *memory, size_t bytes) {
   return !graft_session_dead(s);
 }
 
-void graft_read_forget(uint64_t identity) {
-  struct graft_session *s = graft_session_current();
+void graft_read_forget(struct graft_session *s, uint64_t identity) {
   pthread_mutex_lock(&s->receive_lock);
   graft_read_drop(s, identity);
   pthread_mutex_unlock(&s->receive_lock);

@@ -1,4 +1,4 @@
-/* The thread that sends what calls have written, where the server does not take it by itself. */
+/* The pump: the thread that sends requests, on transports whose server does not read the ring of requests itself. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,10 +10,10 @@
 #include "session/state.h"
 #include "transport/transport.h"
 
-/* How many times longer than a thread that waits the pump polls: a program's next call is often not far. */
+/* The pump polls so many times longer than a thread that waits for an answer, since a program's next call often follows soon. */
 #define PUMP_SPINS 4
 
-/* Sends what the ring holds up to a position. Called with pump_lock held. False if there was nothing. */
+/* Sends the contents of the ring up to a position. Called with pump_lock held. False if there was nothing to send. */
 static bool drain(struct graft_session *s, uint64_t end) {
   const struct graft_connection *c = &s->connection;
   bool any = false;

@@ -1,6 +1,4 @@
-/* Reads: what the program has asked for and does not have yet. A program may queue thousands: they are found by what they are
- * called, and by where they go in a tree of those that meet no other; the few that do are in a list.
- */
+/* A program may have thousands of reads under way. They are found by identity in buckets, and by address in a tree, which holds the reads that overlap no other. The few that overlap another are in a list. */
 #include "session/reads.h"
 
 #include <search.h>
@@ -9,7 +7,7 @@ static struct graft_read **bucket(struct graft_reads *reads, uint64_t identity) 
   return &reads->buckets[identity % GRAFT_READ_BUCKETS];
 }
 
-/* The same where two meet: in the tree none do. */
+/* Ranges that overlap are equal; those in the tree never overlap. */
 static int compare(const void *left, const void *right) {
   const struct graft_read *l = left, *r = right;
   return l->to + l->bytes <= r->to ? -1 : r->to + r->bytes <= l->to;

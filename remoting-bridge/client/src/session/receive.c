@@ -1,4 +1,4 @@
-/* Answers as they come: to the calls that wait, to the memory that reads go to, to host functions, to the program's output. */
+/* Receives answers and hands them to waiting calls, to the memory of reads, to host functions, and to the program's output. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,14 +15,14 @@
 #include "session/stats.h"
 #include "transport/transport.h"
 
-/* Lets others run, if a thread that has polled and then waited so long is not to sleep yet. */
+/* Yields the CPU, unless the thread has waited so long that it should sleep. */
 static bool give_way(const struct graft_session *s, uint64_t waited) {
   if (!s->yields || waited > GRAFT_YIELD_NANOSECONDS) return false;
   sched_yield();
   return true;
 }
 
-/* Receives at least one byte: looks for as long as is configured, then gives way to others, then sleeps. */
+/* Receives at least one byte: polls for the configured time, then polls and yields the CPU, then sleeps. */
 static ssize_t receive_some(const struct graft_session *s, void *to, size_t bytes) {
   const struct graft_connection *c = &s->connection;
   const struct graft_transport *transport = c->transport;
@@ -84,7 +84,7 @@ static bool skip(struct graft_session *s, size_t bytes) {
 static bool receive_results(struct graft_session *s, const struct graft_waiter *w, size_t bytes) {
   size_t expected = 0;
   for (int i = 0; i < w->count; i++) expected += w->results[i].to ? graft_padded(w->results[i].bytes) : 0;
-  /* A call that failed before it had results comes back bare. */
+  /* The answer of a call that failed early has no results. */
   if (!bytes) return true;
   if (bytes != expected) {
     graft_session_die(s, "a reply of a wrong size", 0);
@@ -99,7 +99,7 @@ static bool receive_results(struct graft_session *s, const struct graft_waiter *
       for (size_t n = 0; n < r->bytes / 8; n++) {
         uint64_t id;
         if (!receive(s, &id, 8)) return false;
-        ((void **)r->to)[n] = graft_object_adopt(r->kind, id);
+        ((void **)r->to)[n] = graft_object_adopt(s, r->kind, id);
       }
     }
   }
@@ -122,7 +122,7 @@ static bool receive_data(struct graft_session *s, bool apart) {
   return graft_read_announced(s, head[0], head[2]);
 }
 
-/* What a kernel printed, or the driver's reason why one failed, goes where the program's own output goes, in its order. */
+/* Output of a kernel, or of the driver about a kernel that failed, is written to the program's own streams, in order with the program's output. */
 static bool receive_output(struct graft_session *s, size_t bytes) {
   uint64_t head[2]; /* 1 or 2 for standard output or error, length */
   if (!receive(s, head, sizeof head)) return false;
@@ -177,7 +177,7 @@ bool graft_receive_one(struct graft_session *s) {
       uint64_t identity;
       if (bytes != 8) break;
       if (!receive(s, &identity, 8)) return false;
-      if (graft_callback_arrived(identity)) {
+      if (graft_callback_arrived(s, identity)) {
         pthread_mutex_lock(&s->receive_lock);
         s->arrivals++;
         pthread_cond_signal(&s->listener_wake);

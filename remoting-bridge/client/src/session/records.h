@@ -5,13 +5,13 @@
 #include <stdint.h>
 
 #define GRAFT_MAX_RECORD (1u << 20)
-/* Bulk data of up to so many bytes is put directly behind its record. */
+/* Bulk data up to this size follows its record directly. */
 #define GRAFT_SMALL_BULK (64u << 10)
 
 enum {
   GRAFT_RECORD_REPLY = 1, /* the client waits for an answer */
-  GRAFT_RECORD_BULK = 2,  /* bulk data belongs to it */
-  GRAFT_RECORD_APART = 4, /* and comes on data connections */
+  GRAFT_RECORD_BULK = 2,  /* bulk data belongs to the record */
+  GRAFT_RECORD_APART = 4, /* the bulk data comes on data connections */
 };
 
 struct graft_record {

@@ -1,4 +1,4 @@
-/* Calls on their way out: from graft_begin to the ring that the server or the pump takes them from. */
+/* Sending calls: from graft_begin to the ring of requests. */
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #include "session/state.h"
 #include "session/stats.h"
 
-/* What the calling thread said about its next call. */
+/* What the calling thread has announced about its next call. */
 static _Thread_local struct {
-  void *incoming; /* where the data goes that it brings */
+  void *incoming; /* the memory that the call's data is read into */
   size_t incoming_bytes;
   bool outgoing_stays;
 } next_call;
@@ -40,65 +40,44 @@ int graft_call_refuse(int error) {
   return error;
 }
 
-/* The mirrors make calls of their own: what the thread said about its next call is not about those. */
-static bool mirrors_before(int function) {
+/* Mirrors make calls of their own, which must not take what the thread has announced about its next call. */
+static bool mirrors_before(struct graft_session *s, int function) {
   void *to = next_call.incoming;
   size_t bytes = next_call.incoming_bytes;
   bool stays = next_call.outgoing_stays;
   next_call.incoming = NULL;
   next_call.outgoing_stays = false;
-  bool brought = graft_mirrors_before(function);
+  bool brought = graft_mirrors_before(s, function);
   next_call.incoming = to;
   next_call.incoming_bytes = bytes;
   next_call.outgoing_stays = stays;
   return brought;
 }
 
-/* Calls that go on when the context has failed: those that end something, and those that are about none. As the driver 580.159
- * answers on an H200. */
-static bool outlives_fault(int function) {
-  switch (function) {
-    case FN_cuGraphCreate:
-    case FN_cuGraphDestroy:
-    case FN_cuGraphExecDestroy:
-    case FN_cuDeviceCanAccessPeer:
-    case FN_cuDeviceGetDefaultMemPool:
-    case FN_cuMemPoolTrimTo:
-    case FN_graftPoolGetAttribute:
-    case FN_graftPoolSetAttribute:
-    case FN_graftLibraryLoad:
-    case FN_graftLibraryLoadKnown:
-    case FN_graftKnownCode:
-    case FN_graftSnapshot:
-    case FN_graftPrimaryContextRelease:
-    case FN_graftContextDestroy:
-    case FN_graftHostFunctionDone:
-    case FN_graftRegionUnmap:
-    case FN_graftTwinUnmap: return true;
-    default: return false;
-  }
+/* The error that the client answers a call with, or 0 if the call goes to the server. */
+static int refusal(struct graft_session *s, const struct graft_object *context, int function) {
+  if (graft_in_child()) return GRAFT_NOT_INITIALIZED;
+  int error = graft_session_dead(s);
+  return error || graft_function_traits[function] & GRAFT_OUTLIVES_FAULT ? error : graft_fault_of(context);
 }
 
 int graft_begin(struct graft_call *call, int function, size_t bytes) {
-  struct graft_session *s = graft_session_current();
-  if (!graft_session_is_open()) {
-    return graft_session_open() ? graft_call_refuse(GRAFT_NOT_INITIALIZED) : graft_begin(call, function, bytes);
-  }
+  struct graft_session *s = call->session ? call->session : graft_session_current();
+  if (!graft_session_is_open(s) && graft_session_open(s)) return graft_call_refuse(GRAFT_NOT_INITIALIZED);
   if (graft_profiling) graft_profile_call(function);
-  if (graft_in_child()) return graft_call_refuse(GRAFT_NOT_INITIALIZED);
-  int error = graft_session_dead(s);
-  if (!error && !outlives_fault(function)) error = graft_context_fault();
+  struct graft_object *context = graft_context_current();
+  if (context && (context->session != s || context->u.context.destroyed)) context = NULL;
+  int error = refusal(s, context, function);
   if (error) return graft_call_refuse(error);
   size_t total = sizeof(struct graft_record) + bytes;
   if (total > GRAFT_MAX_RECORD) return graft_call_refuse(GRAFT_INVALID_VALUE);
-  bool brought = graft_mirrors && mirrors_before(function);
-  uint32_t context = graft_context_id();
-  if (context && function == FN_cuGraphLaunch) graft_context_set_busy();
+  bool brought = graft_mirrors && mirrors_before(s, function);
+  if (context && graft_function_traits[function] & GRAFT_LAUNCHES) graft_context_set_busy(context);
   pthread_mutex_lock(&s->send_lock);
   if (graft_mirrors) graft_note_thread(&s->sender);
   uint8_t *start = graft_ring_reserve(&s->requests, total + GRAFT_SMALL_BULK);
   if (!start) start = s->buffer;
-  struct graft_record record = {.size = (uint32_t)total, .function = (uint16_t)function, .context = context};
+  struct graft_record record = {.size = (uint32_t)total, .function = (uint16_t)function, .context = context ? context->id : 0};
   memcpy(start, &record, sizeof record);
   *call = (struct graft_call){
       .session = s, .start = start, .at = start + sizeof record, .end = start + total, .function = function, .brought = brought};

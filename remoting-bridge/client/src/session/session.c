@@ -1,8 +1,9 @@
-/* Opening and ending a session, and what the rest of the client asks it. */
+/* Making, opening and ending sessions, and what the rest of the client asks a session. */
 #include "session/session.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,24 +23,64 @@
 
 #define YIELD_CPUS 4
 
-/* The process's one session. It is an object so that a program with GPUs of several servers can have several: what belongs to a
- * session is in it, and nothing else in the client holds a connection. */
-static struct graft_session first = {
-    .open_lock = PTHREAD_MUTEX_INITIALIZER,
-    .send_lock = PTHREAD_MUTEX_INITIALIZER,
-    .pump_lock = PTHREAD_MUTEX_INITIALIZER,
-    .receive_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
-    .listener_wake = PTHREAD_COND_INITIALIZER,
-    .arrival = PTHREAD_COND_INITIALIZER,
-    .connection = {.fd = -1},
-    .callbacks = -1,
-    .shadow_lock = PTHREAD_MUTEX_INITIALIZER,
-    .shadow = -1,
-    .data = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER},
-};
+_Static_assert(!offsetof(struct graft_session, parts), "graft_parts relies on it");
 
-struct graft_session *graft_session_current(void) {
-  return &first;
+struct graft_session graft_default_session;
+
+static struct {
+  pthread_mutex_t lock;
+  struct graft_session *first, *last;
+} sessions = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void init_adaptive(pthread_mutex_t *lock) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+  pthread_mutex_init(lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+static void init_parts(struct graft_parts *p) {
+  graft_objects_init(&p->objects);
+  p->devices.driver_version = GRAFT_CUDA_VERSION;
+  for (int i = 0; i < GRAFT_MAX_DEVICES; i++) pthread_mutex_init(&p->primary_contexts[i].lock, NULL);
+  pthread_mutex_init(&p->host_functions.lock, NULL);
+  pthread_cond_init(&p->host_functions.wake, NULL);
+  pthread_rwlock_init(&p->ranges.lock, NULL);
+  pthread_mutex_init(&p->ranges.exposing, NULL);
+  pthread_mutex_init(&p->mirrors.lock, NULL);
+  pthread_mutex_init(&p->mirrors.pages, NULL);
+  pthread_mutex_init(&p->shadow_mappings.lock, NULL);
+  pthread_mutex_init(&p->staging.lock, NULL);
+  pthread_mutex_init(&p->textures.lock, NULL);
+  pthread_mutex_init(&p->known_code.lock, NULL);
+}
+
+void graft_session_init(struct graft_session *s) {
+  init_parts(&s->parts);
+  pthread_mutex_init(&s->open_lock, NULL);
+  pthread_mutex_init(&s->send_lock, NULL);
+  pthread_mutex_init(&s->pump_lock, NULL);
+  init_adaptive(&s->receive_lock);
+  pthread_cond_init(&s->listener_wake, NULL);
+  pthread_cond_init(&s->arrival, NULL);
+  s->connection.fd = -1;
+  s->callbacks = -1;
+  pthread_mutex_init(&s->shadow_lock, NULL);
+  s->shadow = -1;
+  init_adaptive(&s->data.lock);
+  pthread_cond_init(&s->data.work, NULL);
+  pthread_cond_init(&s->data.done, NULL);
+  pthread_mutex_lock(&sessions.lock);
+  __atomic_store_n(sessions.last ? &sessions.last->next : &sessions.first, s, __ATOMIC_RELEASE);
+  sessions.last = s;
+  pthread_mutex_unlock(&sessions.lock);
+}
+
+__attribute__((constructor)) static void prepare(void) { graft_session_init(&graft_default_session); }
+
+struct graft_session *graft_session_next(const struct graft_session *s) {
+  return __atomic_load_n(s ? &s->next : &sessions.first, __ATOMIC_ACQUIRE);
 }
 
 bool graft_gives_way(const struct graft_config *config) {
@@ -55,20 +96,21 @@ struct graft_region *graft_session_region(void) {
   return graft_session_current()->connection.region;
 }
 
-bool graft_session_is_open(void) {
-  const struct graft_session *s = graft_session_current();
+bool graft_session_is_open(const struct graft_session *s) {
   return __atomic_load_n(&s->opened, __ATOMIC_ACQUIRE) && !s->open_result;
 }
 
 bool graft_thread_is_ours(pid_t thread) {
-  const struct graft_session *s = graft_session_current();
-  return __atomic_load_n(&s->sender, __ATOMIC_ACQUIRE) == thread || __atomic_load_n(&s->receiver, __ATOMIC_ACQUIRE) == thread ||
-         graft_is_own_thread(thread);
+  bool ours = graft_is_own_thread(thread);
+  for (const struct graft_session *s = graft_session_next(NULL); s && !ours; s = graft_session_next(s)) {
+    ours = __atomic_load_n(&s->sender, __ATOMIC_ACQUIRE) == thread || __atomic_load_n(&s->receiver, __ATOMIC_ACQUIRE) == thread;
+  }
+  return ours;
 }
 
 /* ---- Ending ---- */
 
-/* The first failure is told once; from then on every call returns the same error. */
+/* Only the first failure is printed; every later call returns the same error. */
 void graft_session_die(struct graft_session *s, const char *what, int error) {
   int expected = 0;
   if (__atomic_compare_exchange_n(&s->dead, &expected, GRAFT_DEVICE_UNAVAILABLE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -102,14 +144,12 @@ int graft_session_shadow_lock(void) {
 
 void graft_session_shadow_unlock(void) { pthread_mutex_unlock(&graft_session_current()->shadow_lock); }
 
-bool graft_callbacks_open(void) {
-  struct graft_session *s = graft_session_current();
+bool graft_callbacks_open(struct graft_session *s) {
   if (s->callbacks < 0) s->callbacks = connect_further(s, GRAFT_FOR_CALLBACKS);
   return s->callbacks >= 0;
 }
 
-bool graft_callback_done(uint64_t callback) {
-  const struct graft_session *s = graft_session_current();
+bool graft_callback_done(const struct graft_session *s, uint64_t callback) {
   struct {
     struct graft_record record;
     uint64_t callback;
@@ -119,8 +159,11 @@ bool graft_callback_done(uint64_t callback) {
 
 /* ---- Opening ---- */
 
-/* Beside the driver's functions, for programs that want to know: the address in use, NULL without a session. */
-GRAFT_EXPORT const char *graftChannel(void) { return graft_session_is_open() ? graft_session_current()->config.server : NULL; }
+/* Not a function of CUDA: the address in use, NULL without a session. */
+GRAFT_EXPORT const char *graftChannel(void) {
+  const struct graft_session *s = graft_session_current();
+  return graft_session_is_open(s) ? s->config.server : NULL;
+}
 
 /* The version of Graft that this client came with. */
 GRAFT_EXPORT const char *graftVersion(void) { return GRAFT_VERSION; }
@@ -151,19 +194,22 @@ static int open_now(struct graft_session *s) {
   return 0;
 }
 
-int graft_session_open(void) {
-  struct graft_session *s = graft_session_current();
+/* Called with open_lock held, once. */
+static void open_once(struct graft_session *s) {
+  s->open_result = open_now(s);
+  __atomic_store_n(&s->opened, true, __ATOMIC_RELEASE);
+  if (s->open_result) return;
+  struct graft_session *before = graft_session_use(s);
+  int r = graft_devices_load(s);
+  graft_session_use(before);
+  if (r) s->open_result = r;
+}
+
+int graft_session_open(struct graft_session *s) {
   if (graft_in_child()) return GRAFT_NOT_INITIALIZED;
   if (__atomic_load_n(&s->opened, __ATOMIC_ACQUIRE)) return s->open_result;
   pthread_mutex_lock(&s->open_lock);
-  if (!s->opened) {
-    s->open_result = open_now(s);
-    __atomic_store_n(&s->opened, true, __ATOMIC_RELEASE);
-    if (!s->open_result) {
-      int r = graft_devices_load();
-      if (r) s->open_result = r;
-    }
-  }
+  if (!s->opened) open_once(s);
   pthread_mutex_unlock(&s->open_lock);
   return s->open_result;
 }

@@ -19,20 +19,20 @@
 #include "api/rpc.h"
 #include "base/config.h"
 #include "session/data_connections.h"
+#include "session/parts.h"
 #include "session/reads.h"
 #include "session/records.h"
 #include "transport/connect.h"
 #include "transport/ring.h"
 
-/* How long a thread that has polled in vain goes on looking, giving way to others, before it sleeps: to be woken costs 0.2
- * to 0.4 ms in a virtual machine, a tenth of a copy of 256 MiB. Native CUDA polls all the time. Not where CPUs are few. */
+/* How long a thread that waits for an answer goes on polling, and yields the CPU between polls, before it sleeps. Waking a thread takes 0.2 to 0.4 ms in a virtual machine, a tenth of a copy of 256 MiB; native CUDA polls all the time. Machines with few CPUs do not poll so long. */
 #define GRAFT_YIELD_NANOSECONDS 10000000u
 #define GRAFT_SESSION_BUFFER (2u << 20)
 
 struct graft_waiter {
   struct graft_waiter *next;
   uint32_t slot;
-  bool done; /* guarded by receive_lock, as result is */
+  bool done; /* as result, guarded by receive_lock */
   int result;
   const struct graft_result *results;
   int count;
@@ -40,6 +40,9 @@ struct graft_waiter {
 };
 
 struct graft_session {
+  struct graft_parts parts;   /* first, for graft_parts */
+  struct graft_session *next; /* guarded by the list's lock when it is written; graft_session_next reads it without */
+
   /* ---- Opening: written under open_lock before "opened" is set, constant from then on ---- */
   pthread_mutex_t open_lock;
   bool opened; /* read without the lock, by acquire */
@@ -47,18 +50,18 @@ struct graft_session {
   struct graft_config config;
   struct graft_connection connection;
   struct graft_session_key key;
-  bool yields;       /* waits for answers by looking and giving way */
-  bool server_takes; /* GRAFT_TRANSPORT_RINGS: nothing has to be sent */
+  bool yields;       /* threads that wait poll and yield the CPU before they sleep */
+  bool server_takes; /* GRAFT_TRANSPORT_RINGS: the server reads the ring of requests */
 
   /* ---- Written and read atomically by any thread ---- */
   int dead;               /* 0, or the error that every call returns */
-  pid_t sender, receiver; /* who is writing a record, who takes answers; kept while there are mirrors */
+  pid_t sender, receiver; /* the threads that write a record and receive answers; kept while there are mirrors */
 
   /* ---- Sending: guarded by send_lock ---- */
   pthread_mutex_t send_lock;
   struct graft_ring requests;
-  struct graft_bell bell; /* wakes whoever takes requests out of the ring; constant */
-  uint8_t *buffer;        /* for a record that the ring has no room for at one place */
+  struct graft_bell bell; /* wakes the reader of the ring of requests; constant */
+  uint8_t *buffer;        /* for a record for which the ring has no contiguous room */
   uint32_t next_slot;
   uint64_t transfers;
 
@@ -70,23 +73,23 @@ struct graft_session {
   /* ---- Receiving: guarded by receive_lock ---- */
   pthread_mutex_t receive_lock;
   pthread_cond_t listener_wake, arrival;
-  uint64_t arrivals, noticed; /* callbacks; noticed belongs to the listener */
-  bool reading;               /* a thread receives, without the lock */
+  uint64_t arrivals, noticed; /* numbers of callbacks; noticed belongs to the listener */
+  bool reading;               /* a thread receives, and does not hold the lock */
   struct graft_waiter *waiters;
   uint64_t next_read;
   struct graft_reads reads;
-  uint64_t chunks; /* how many there were, of reads and of announcements: changes when there is something to look at; atomic */
+  uint64_t chunks; /* the number of chunks and announcements of reads that have come, for threads that poll; atomic */
 
   /* ---- Belongs to the thread that set "reading" ---- */
   uint8_t *input;
   size_t input_at, input_end;
 
   /* ---- Further connections ---- */
-  int callbacks; /* says that host functions have run; -1 without; written by the thread that opens it, under hostfunc.c's lock */
+  int callbacks; /* tells the server that host functions have run; -1 if there is none; written under the lock of the host functions */
   pthread_mutex_t shadow_lock;
   bool shadow_tried;
-  int shadow;                         /* copies shadow mappings; -1 without; guarded by shadow_lock */
-  struct graft_data_connections data; /* with a lock of its own */
+  int shadow;                         /* reads and writes shadow mappings; -1 if there is none; guarded by shadow_lock */
+  struct graft_data_connections data; /* guarded by its own lock */
 };
 
 /* ---- session.c ---- */
@@ -96,38 +99,37 @@ static inline int graft_session_dead(const struct graft_session *session) {
 }
 
 /* ---- pump.c ---- */
-/* A ring of our own for requests, and the thread that sends them. */
+/* Makes the session's ring of requests, and starts the pump. */
 bool graft_pump_start(struct graft_session *session);
-/* Sees to it that what is in the ring up to here is sent now. */
+/* Makes sure that the contents of the ring up to this position are sent now, by this thread or by the pump. */
 void graft_pump_push(struct graft_session *session, uint64_t end);
 
 /* ---- send.c ---- */
-/* Completes the record; called with send_lock held. Bulk data that goes apart is to be waited for. */
+/* Completes and publishes the record; called with send_lock held. The caller waits for the transfer, if one is returned. */
 struct graft_transfer *graft_call_commit(struct graft_call *call, uint16_t flags);
-/* The call is on its way, or will not be: gives up send_lock. */
+/* Ends the call's use of the ring, whether it was committed or not, and gives up send_lock. */
 void graft_call_let_go(const struct graft_call *call);
-/* What the calling thread said about its next call is for none. Returns the error. */
+/* Drops what the calling thread has announced about its next call, since there is none. Returns the error. */
 int graft_call_refuse(int error);
-/* Where the data goes that the calling thread's next call brings; NULL if it brings none. Asks once. */
+/* The memory that the data of the calling thread's next call is read into, NULL if there is none; forgets it. */
 void *graft_take_incoming(size_t *bytes);
 
 /* ---- receive.c: called by the thread that set "reading" ---- */
-/* Receives one answer and hands it to whom it is for. False once the session is dead. */
+/* Receives one answer and hands it to its receiver. False once the session is dead. */
 bool graft_receive_one(struct graft_session *session);
 
 /* ---- incoming.c ---- */
-/* Where a chunk of a read goes; NULL if nobody asked for it. Waits if it came on a data connection and others are to be there
- * before. Then says that it is there. */
+/* The memory for a chunk of a read, NULL if no such read is under way. Waits if the chunk came on a data connection and must not arrive before others. graft_read_arrived says that the chunk is in memory. */
 uint8_t *graft_read_place(struct graft_session *session, uint64_t read, uint64_t offset, uint64_t bytes, bool apart);
 void graft_read_arrived(struct graft_session *session, uint64_t read, uint64_t bytes);
-/* An answer says that so many bytes of a read are sent: returns when they are here. False once the session is dead. */
+/* Takes note of an answer that announces bytes of a read, and returns when they have arrived. False once the session is dead. */
 bool graft_read_announced(struct graft_session *session, uint64_t read, uint64_t bytes);
 void graft_read_drop(struct graft_session *session, uint64_t read);
 
 /* ---- wait.c ---- */
-/* Takes one answer, without the lock meanwhile. Called with receive_lock held while nobody reads. */
+/* Receives one answer without the lock. Called with receive_lock held while no thread receives. */
 bool graft_read_one(struct graft_session *session);
-/* Called with receive_lock held when the reading thread leaves: somebody else has to read, or to learn that it is over. */
+/* Wakes another waiting thread to receive, or all of them if the session is dead. Called with receive_lock held when the receiving thread leaves. */
 void graft_pass_on(struct graft_session *session, const struct graft_waiter *leaving, bool ok);
 
 #endif

@@ -1,4 +1,4 @@
-/* GRAFT_STATS=1: at exit, what was called, how often the program waited, and how much travelled. */
+/* GRAFT_STATS=1 prints at exit how often each function was called, how often and how long the program waited, and how much data was sent. The counts are those of the process, over all sessions. */
 #include "session/stats.h"
 
 #include <stdio.h>

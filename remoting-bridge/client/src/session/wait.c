@@ -1,4 +1,4 @@
-/* Waiting for the server: one thread receives for all who wait, and hands on to another when its own reply is there. */
+/* Waiting for the server. One of the waiting threads receives for all of them, and passes the role on when its own reply has come. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +40,13 @@ bool graft_read_one(struct graft_session *s) {
   return ok;
 }
 
-bool graft_listen(void) {
-  struct graft_session *s = graft_session_current();
+bool graft_listen(struct graft_session *s) {
   pthread_mutex_lock(&s->receive_lock);
   if (graft_session_dead(s)) {
     pthread_mutex_unlock(&s->receive_lock);
     return false;
   }
-  if (s->arrivals != s->noticed) { /* one came while the listener was not looking */
+  if (s->arrivals != s->noticed) { /* a callback came while the listener was busy */
     s->noticed = s->arrivals;
     pthread_mutex_unlock(&s->receive_lock);
     return true;
@@ -66,7 +65,7 @@ bool graft_listen(void) {
 static void await(struct graft_session *s, struct graft_waiter *w) {
   pthread_mutex_lock(&s->receive_lock);
   while (!w->done) {
-    if (s->reading) { /* that thread may be filling in our results: never leave before it has */
+    if (s->reading) { /* that thread may be writing our results, so this one must not leave */
       pthread_cond_wait(&w->wake, &s->receive_lock);
       continue;
     }
@@ -124,12 +123,11 @@ static int wait_data(struct graft_call *call, const struct graft_result *results
   read->bytes = bytes;
   if (bytes >= GRAFT_APART_LEAST) graft_data_connections_ready(call->session);
   int r = wait_reply(call, results, count, read);
-  graft_read_forget(call->slot);
+  graft_read_forget(call->session, call->slot);
   return r;
 }
 
-/* Results that go to managed memory: the thread that receives must not wait for its pages, so the caller writes the results
- * afterwards. */
+/* Results for exclusive managed memory are received into other memory, since the receiving thread must not wait for pages; the caller copies them. */
 static int wait_apart(struct graft_call *call, const struct graft_result *results, int count) {
   struct graft_result apart[count];
   int r = 0, ready = 0;
@@ -168,7 +166,7 @@ int graft_wait(struct graft_call *call, const struct graft_result *results, int 
     memcpy(&first, call->start + sizeof(struct graft_record), sizeof first);
   }
   int r = (apart ? wait_apart : wait_data)(call, results, count);
-  if (!r && graft_mirrors) graft_mirrors_after(function, first);
-  if (r) graft_context_answered(r);
+  if (!r && graft_mirrors) graft_mirrors_after(call->session, function, first);
+  if (r) graft_context_answered(call->session, r);
   return r;
 }

@@ -63,7 +63,7 @@ final class CloudGuestsTest {
     // As another user, in services, and not as a user outside the group that the descriptor names.
     assertThat(lab.inGuest(user, "su member -s /bin/sh -c '" + CHECK + "'")).contains("result=ok");
     assertThat(lab.inGuest(user, "su stranger -s /bin/sh -c '" + CHECK + "' 2>&1 || true"))
-        .contains("only root and the group that the set-up names may read it");
+        .contains("only root and the group that the descriptor names may read it");
     String service = "systemd-run --quiet --wait --pipe ";
     assertThat(lab.inGuest(user, service + CHECK)).contains("result=ok");
     assertThat(lab.inGuest(user, service + "-p User=member " + CHECK)).contains("result=ok");

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * Memory of every kind holds what a model of it says, over the channels of one machine: random
  * copies, fills, kernels, graphs and host functions, two minutes in all, with new seeds each time.
- * What differs is told with its seed, and {@code remoting-bridge/client/fuzz/memory.c --seed N}
+ * What differs is told with its seed, and {@code remoting-bridge/client/fuzz/memory --seed N}
  * shows it again.
  */
 final class HostMemoryTest {
@@ -36,7 +36,9 @@ final class HostMemoryTest {
                 "-std=c11",
                 "-D_GNU_SOURCE",
                 "-pthread",
-                "../remoting-bridge/client/fuzz/memory.c",
+                "../remoting-bridge/client/fuzz/memory/main.c",
+                "../remoting-bridge/client/fuzz/memory/model.c",
+                "../remoting-bridge/client/fuzz/memory/work.c",
                 "-o",
                 folder.resolve("memory").toString(),
                 "-ldl"));

@@ -36,7 +36,12 @@ final class CGenerator {
     for (Function f : wire) {
       out.append("  FN_").append(f.symbol()).append(",\n");
     }
-    out.append("};\n\nextern const char *const graft_function_names[GRAFT_FUNCTIONS];\n");
+    out.append("};\n\nenum graft_function_trait {\n");
+    for (Function.Trait trait : Function.Trait.values()) {
+      out.append("  GRAFT_%s = %d,\n".formatted(trait, 1 << trait.ordinal()));
+    }
+    out.append("};\n\nextern const unsigned char graft_function_traits[GRAFT_FUNCTIONS];\n");
+    out.append("extern const char *const graft_function_names[GRAFT_FUNCTIONS];\n");
     out.append("extern const unsigned char graft_function_waits[GRAFT_FUNCTIONS];\n\n");
     for (Function f : wire) {
       out.append("int rpc_").append(f.symbol()).append("(").append(f.declareC()).append(");\n");
@@ -70,11 +75,17 @@ final class CGenerator {
     List<Function> wire = description.wire();
     out.append("const char *const graft_function_names[GRAFT_FUNCTIONS] = {\n");
     wire.forEach(f -> out.append("  \"").append(f.symbol()).append("\",\n"));
-    out.append("};\nconst unsigned char graft_function_waits[GRAFT_FUNCTIONS] = {\n");
+    out.append("};\nconst unsigned char graft_function_traits[GRAFT_FUNCTIONS] = {\n");
+    wire.forEach(f -> out.append(traits(f)).append(','));
+    out.append("\n};\nconst unsigned char graft_function_waits[GRAFT_FUNCTIONS] = {\n");
     wire.forEach(f -> out.append(f.waits() ? "1," : "0,"));
     out.append("\n};\n");
     wire.forEach(f -> out.append(MarshalGenerator.marshal(f)));
     return out.toString();
+  }
+
+  private static int traits(Function f) {
+    return f.traits().stream().mapToInt(trait -> 1 << trait.ordinal()).sum();
   }
 
   /**

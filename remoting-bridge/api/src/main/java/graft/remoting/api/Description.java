@@ -33,7 +33,9 @@ public final class Description {
 
   private static final Pattern LINE =
       Pattern.compile(
-          "(?<class>local|async|sync|none|data|alias)(?<flags>( custom| session\\((?<calls>\\w+)\\))*) (?<symbol>\\w+)"
+          "(?<class>local|async|sync|none|data|alias)"
+              + "(?<flags>( custom| outlives-fault| launches\\((kernels|graph)\\)| session\\((?<calls>\\w+)\\))*)"
+              + " (?<symbol>\\w+)"
               + "( (?<target>cu\\w+))?(\\((?<parameters>.*)\\))?"
               + "( since (?<name>\\w+) (?<version>\\d+))?"
               + "( (?<suffix>ptsz|ptds) (?<suffixVersion>\\d+))?");
@@ -146,7 +148,8 @@ public final class Description {
             number,
             group,
             Function.ServiceClass.valueOf(m.group("class").toUpperCase(Locale.ROOT)),
-            m.group("flags").contains("custom"),
+            m.group("flags").contains(" custom"),
+            Function.Trait.of(m.group("flags")),
             Optional.ofNullable(m.group("calls")),
             m.group("symbol"),
             List.copyOf(parameters),

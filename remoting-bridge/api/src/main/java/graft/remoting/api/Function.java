@@ -1,7 +1,9 @@
 package graft.remoting.api;
 
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -11,6 +13,7 @@ import java.util.stream.Collectors;
  * @param group the device interface that declares it
  * @param serviceClass who answers it
  * @param custom whether the client's stub is written by hand
+ * @param traits what the client has to know about it
  * @param calls the group of session calls that it belongs to, if the session executes it instead of
  *     the device
  * @param symbol the exported C symbol
@@ -24,6 +27,7 @@ public record Function(
     String group,
     ServiceClass serviceClass,
     boolean custom,
+    Set<Trait> traits,
     Optional<String> calls,
     String symbol,
     List<Parameter> parameters,
@@ -44,6 +48,32 @@ public record Function(
     DATA,
     /** An older name of a function with the same interface. */
     ALIAS
+  }
+
+  /** What the client has to know of a call that travels; {@code graft_function_traits} in C. */
+  public enum Trait {
+    /** Queues kernels, which may use any memory: {@code launches(kernels)}, {@code launches(graph)}. */
+    LAUNCHES(" launches("),
+    /** Queues a graph. */
+    LAUNCHES_GRAPH(" launches(graph)"),
+    /** Is carried out when the context has failed, too. */
+    OUTLIVES_FAULT(" outlives-fault");
+
+    private final String flag;
+
+    Trait(String flag) {
+      this.flag = flag;
+    }
+
+    static Set<Trait> of(String flags) {
+      Set<Trait> traits = EnumSet.noneOf(Trait.class);
+      for (Trait trait : values()) {
+        if (flags.contains(trait.flag)) {
+          traits.add(trait);
+        }
+      }
+      return traits;
+    }
   }
 
   /**

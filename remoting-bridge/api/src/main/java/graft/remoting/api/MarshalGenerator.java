@@ -7,6 +7,7 @@ import java.util.List;
 final class MarshalGenerator {
   private final Function function;
   private final StringBuilder ids = new StringBuilder();
+  private final StringBuilder objects = new StringBuilder();
   private final List<String> sizes = new ArrayList<>();
   private final StringBuilder puts = new StringBuilder();
   private final List<String> results = new ArrayList<>();
@@ -62,7 +63,7 @@ final class MarshalGenerator {
     ids.append(
         """
           uint64_t id_%1$s;
-          if ((graft_r = graft_id(%2$s, %1$s, &id_%1$s))) return graft_r;
+          if ((graft_r = graft_call_handle(&call, %2$s, %1$s, &id_%1$s))) return graft_r;
         """
             .formatted(p.name(), kind(p)));
     puts.append("  graft_put(&call, id_%s);\n".formatted(p.name()));
@@ -73,9 +74,9 @@ final class MarshalGenerator {
 
   private void made(Parameter p) {
     fixedBytes += 8;
-    ids.append(
+    objects.append(
         """
-          struct graft_object *new_%1$s = graft_object_new(%2$s);
+          struct graft_object *new_%1$s = graft_object_new(call.session, %2$s);
           if (!new_%1$s) return GRAFT_OUT_OF_MEMORY;
         """
             .formatted(p.name(), kind(p)));
@@ -117,8 +118,9 @@ final class MarshalGenerator {
 
         int rpc_%1$s(%2$s) {
         %3$s  int graft_r;
-        %4$s  struct graft_call call;
-          if ((graft_r = graft_begin(&call, FN_%1$s, %5$s))) {
+          struct graft_call call;
+          call.session = NULL;
+        %4$s  if ((graft_r = graft_begin(&call, FN_%1$s, %5$s))) {
         %6$s    return graft_r;
           }
         %7$s%8$s%9$s%10$s%11$s  return graft_r;
@@ -128,7 +130,7 @@ final class MarshalGenerator {
             function.symbol(),
             function.declareC(),
             refusals(),
-            ids,
+            ids.append(objects),
             size,
             failed.toString().indent(2),
             puts,

@@ -1,0 +1,330 @@
+/* Random work on memory of every kind, held against a model: copies, fills, kernels, graphs, host functions, values that streams
+ * write and wait for, and the program's own reads and writes, in several streams and threads.
+ *
+ *   memory [--seed N] [--rounds N | --seconds N] [--bytes N] [--threads N] [--trace]
+ *
+ * Runs on any CUDA driver, found as libcuda.so.1 (dlopen). Ends with "memory: N passed, N failed": a round is a test.
+ *
+ * The model is applied when work is queued, so the work must take effect as if done one after the other. That holds since
+ * whatever touches a buffer is ordered behind what touched it before: by the stream, or by an event between streams. The
+ * program itself touches bytes that no queued work uses, at any time, also beside such as some does; others only when it has
+ * waited for that work. That much the driver promises ("Unified Addressing", "API synchronization behavior"). */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "model.h"
+
+#define DEFINE(name, parameters) int(*name) parameters;
+FUNCTIONS(DEFINE)
+
+/* add: p[i] += v for n bytes. move: q[i] = p[i] for n bytes. */
+static const char *const code =
+    ".version 7.5\n.target sm_75\n.address_size 64\n"
+    ".visible .global .align 16 .b8 variable[65536];\n"
+    ".visible .entry add(.param .u64 p, .param .u64 n, .param .u32 v)\n{\n"
+    ".reg .pred %q;\n.reg .b32 %r<8>;\n.reg .b64 %a<8>;\n.reg .b16 %h<3>;\n"
+    "ld.param.u64 %a1, [p];\nld.param.u64 %a2, [n];\nld.param.u32 %r1, [v];\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmov.u32 %r5, %nctaid.x;\n"
+    "mad.lo.u32 %r6, %r2, %r3, %r4;\nmul.lo.u32 %r7, %r5, %r3;\ncvt.u64.u32 %a3, %r6;\ncvt.u64.u32 %a4, %r7;\n"
+    "LOOP:\nsetp.ge.u64 %q, %a3, %a2;\n@%q bra DONE;\nadd.u64 %a5, %a1, %a3;\nld.u8 %h1, [%a5];\n"
+    "cvt.u16.u32 %h2, %r1;\nadd.u16 %h1, %h1, %h2;\nst.u8 [%a5], %h1;\nadd.u64 %a3, %a3, %a4;\nbra LOOP;\n"
+    "DONE:\nret;\n}\n"
+    ".visible .entry move(.param .u64 q, .param .u64 p, .param .u64 n)\n{\n"
+    ".reg .pred %q;\n.reg .b32 %r<8>;\n.reg .b64 %a<8>;\n.reg .b16 %h<2>;\n"
+    "ld.param.u64 %a1, [p];\nld.param.u64 %a2, [n];\nld.param.u64 %a6, [q];\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmov.u32 %r5, %nctaid.x;\n"
+    "mad.lo.u32 %r6, %r2, %r3, %r4;\nmul.lo.u32 %r7, %r5, %r3;\ncvt.u64.u32 %a3, %r6;\ncvt.u64.u32 %a4, %r7;\n"
+    "LOOP:\nsetp.ge.u64 %q, %a3, %a2;\n@%q bra DONE;\nadd.u64 %a5, %a1, %a3;\nld.u8 %h1, [%a5];\n"
+    "add.u64 %a7, %a6, %a3;\nst.u8 [%a7], %h1;\nadd.u64 %a3, %a3, %a4;\nbra LOOP;\n"
+    "DONE:\nret;\n}\n";
+
+handle module, kernel_add, kernel_move;
+bool concurrent_managed, trace;
+static handle context;
+
+/* While one thread captures, others must not wait for the context, which has a stream that is captured. */
+static pthread_rwlock_t turns = PTHREAD_RWLOCK_INITIALIZER;
+
+static void alone(void) {
+  pthread_rwlock_unlock(&turns);
+  pthread_rwlock_wrlock(&turns);
+}
+static void with_others(void) {
+  pthread_rwlock_unlock(&turns);
+  pthread_rwlock_rdlock(&turns);
+}
+
+static double until;
+static unsigned long rounds_wanted;
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* A graph of some work, launched some times in any stream. */
+static void graph(struct thread *t) {
+  struct effect effects[6];
+  /* No blocking stream: others may use the stream 0 meanwhile, which would belong to the capture. */
+  int count = 0, from = 2 + (int)below(t, STREAMS - 2), stream = (int)below(t, STREAMS), launches = 1 + (int)below(t, 3);
+  handle made, executable;
+  for (int i = 0; i < STREAMS; i++) wait_for(t, i);
+  say(t, "a graph");
+  alone();
+  CHECK(cuStreamBeginCapture_v2(t->streams[from], 1)); /* CU_STREAM_CAPTURE_MODE_THREAD_LOCAL */
+  t->capturing = true;
+  for (int i = 0; i < 6; i++) {
+    struct effect e = work(t, from);
+    if (e.what != NO_EFFECT) effects[count++] = e;
+  }
+  t->capturing = false;
+  CHECK(cuStreamEndCapture(t->streams[from], &made));
+  with_others();
+  CHECK(cuGraphInstantiateWithFlags(&executable, made, 0));
+  for (int k = 0; k < launches; k++) {
+    say(t, "launch of the graph, stream %d", stream);
+    for (int i = 0; i < count; i++) {
+      use(t, effects[i].to, stream, 0, effects[i].to->bytes);
+      if (effects[i].from) use(t, effects[i].from, stream, 0, effects[i].from->bytes);
+      apply(&effects[i]);
+    }
+    CHECK(cuGraphLaunch(executable, t->streams[stream]));
+    if (!below(t, 2)) touch(t);
+    if (!below(t, 3)) wait_for(t, stream);
+  }
+  wait_for(t, stream);
+  CHECK(cuGraphExecDestroy(executable));
+  CHECK(cuGraphDestroy(made));
+}
+
+/* A stream waits for a value; meanwhile the program writes what a queued copy is to read. Other threads must not make calls for
+ * which the driver waits until the device is idle. */
+static void gate(struct thread *t) {
+  struct buffer *from = any(t), *to = any(t);
+  if (!from->host || from->kind == PAGEABLE || from->kind == MANAGED || from->kind == COMBINED || to->host || is_array(to)) return;
+  size_t n = a_length(t, from->bytes < to->bytes ? from->bytes : to->bytes);
+  ptr at;
+  CHECK(cuMemHostGetDevicePointer_v2(&at, t->flag, 0));
+  use(t, from, -1, 0, 0);
+  use(t, to, -1, 0, 0);
+  alone();
+  say(t, "%zu bytes of %s to %s, written while the stream waits", n, names[from->kind], names[to->kind]);
+  CHECK(cuStreamWaitValue32_v2(t->streams[2], at, ++t->flag_value, 0));
+  CHECK(cuMemcpyAsync(to->device, from->device ? from->device : (uintptr_t)from->host, n, t->streams[2]));
+  memset(from->host, (int)t->flag_value, n);
+  memset(from->model, (int)t->flag_value, n);
+  memcpy(to->model, from->model, n);
+  __atomic_store_n(t->flag, t->flag_value, __ATOMIC_RELEASE);
+  wait_for(t, 2);
+  with_others();
+}
+
+static void wait_somehow(struct thread *t) {
+  int stream = (int)below(t, STREAMS), r = NOT_READY;
+  switch (below(t, 5)) {
+    case 0: break;
+    case 1:
+      CHECK(cuEventRecord(t->event[stream], t->streams[stream]));
+      CHECK(cuEventSynchronize(t->event[stream]));
+      break;
+    case 2:
+      CHECK(cuEventRecord(t->event[stream], t->streams[stream]));
+      while (r == NOT_READY) r = cuEventQuery(t->event[stream]);
+      CHECK(r);
+      break;
+    case 3:
+      while (r == NOT_READY) r = cuStreamQuery(t->streams[stream]);
+      CHECK(r);
+      break;
+    default:
+      CHECK(cuCtxSynchronize());
+      for (int i = 0; i < t->count; i++) over(&t->buffers[i]);
+      say(t, "waits for all");
+      return;
+  }
+  if (r == NOT_READY) wait_for(t, stream);
+  for (int i = 0; i < t->count; i++) {
+    if (t->buffers[i].owner == stream) over(&t->buffers[i]);
+  }
+  say(t, "waits for stream %d", stream);
+}
+
+static void compare(struct thread *t, struct buffer *b) {
+  if (b->owner >= 0) return;
+  if (b->host && may_touch(t, b)) {
+    look(t, b, 0, b->bytes, "at its end");
+    return;
+  }
+  uint8_t *found = malloc(b->bytes);
+  if (is_array(b)) {
+    struct copy3d c = {.src_type = ARRAY,
+                       .src_array = b->array,
+                       .dst_type = HOST,
+                       .dst_host = found,
+                       .dst_pitch = SIDE,
+                       .dst_height = b->height,
+                       .width = SIDE,
+                       .height = b->height,
+                       .depth = b->depth};
+    CHECK(cuMemcpy3D_v2(&c));
+  } else {
+    CHECK(cuMemcpyDtoH_v2(found, b->device, b->bytes));
+  }
+  if (memcmp(found, b->model, b->bytes)) {
+    differs(t, b, found, 0, b->bytes, "at its end");
+    memcpy(b->model, found, b->bytes);
+  }
+  free(found);
+}
+
+static void hint(struct thread *t) {
+  struct buffer *b = any(t);
+  if (b->kind != MANAGED) return;
+  static const int advice[] = {1, 2, 3, 4, 5, 6};
+  CHECK(cuMemAdvise(b->device, b->bytes, advice[below(t, 6)], 0));
+  if (b->owner < 0 || concurrent_managed) {
+    use(t, b, 1, 0, b->bytes);
+    CHECK(cuMemPrefetchAsync(b->device, b->bytes, below(t, 2) ? 0 : -1, t->streams[1]));
+  }
+}
+
+static void one_round(struct thread *t) {
+  for (size_t i = below(t, 3); i; i--) touch(t);
+  for (size_t i = 1 + below(t, 12); i; i--) {
+    struct effect e = work(t, (int)below(t, STREAMS));
+    if (e.what != NO_EFFECT) apply(&e);
+    if (!below(t, 3)) touch(t);
+    if (!below(t, 12)) wait_somehow(t);
+  }
+  if (!below(t, 6)) graph(t);
+  if (!below(t, 10)) gate(t);
+  if (!below(t, 8) && concurrent_managed) hint(t);
+  wait_somehow(t);
+  for (int i = 0; i < t->count; i++) compare(t, &t->buffers[i]);
+  if (!below(t, 12)) {
+    struct buffer *b = any(t);
+    if (b->kind == GLOBAL) return;
+    enum kind kind = b->kind;
+    use(t, b, -1, 0, 0);
+    CHECK(cuCtxSynchronize());
+    for (int i = 0; i < t->count; i++) over(&t->buffers[i]);
+    end(t, b);
+    make(t, b, kind);
+  }
+}
+
+static void *run(void *argument) {
+  static const enum kind kinds[] = {DEV,    DEV,        POOL,       GLOBAL,  PINNED,  PINNED,   PORTABLE, COMBINED, MAPPED,
+                                    MAPPED, REGISTERED, REGISTERED, MANAGED, MANAGED, PAGEABLE, PAGEABLE, FLAT,     CUBE};
+  struct thread *t = argument;
+  CHECK(cuCtxSetCurrent(context));
+  pthread_rwlock_rdlock(&turns);
+  for (int i = 1; i < STREAMS; i++) CHECK(cuStreamCreate(&t->streams[i], i == 1 ? 0 : 1));
+  for (int i = 0; i < STREAMS; i++) CHECK(cuEventCreate(&t->event[i], 2));
+  CHECK(cuMemHostAlloc((void **)&t->flag, 64, 3));
+  *t->flag = 0;
+  t->buffers = calloc(sizeof kinds / sizeof *kinds, sizeof *t->buffers);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (kinds[i] == GLOBAL && t->number) continue; /* there is one variable */
+    make(t, &t->buffers[t->count], kinds[i]);
+    t->count++;
+  }
+  while (until > 0 ? seconds() < until : t->rounds < rounds_wanted) {
+    unsigned long failed = t->failed;
+    one_round(t);
+    t->failed = failed + (t->failed > failed);
+    t->rounds++;
+    if (t->failed > 5) break;
+    with_others(); /* a moment for those who have to be alone */
+  }
+  CHECK(cuCtxSynchronize());
+  for (int i = 0; i < t->count; i++) {
+    over(&t->buffers[i]);
+    compare(t, &t->buffers[i]);
+    end(t, &t->buffers[i]);
+  }
+  pthread_rwlock_unlock(&turns);
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  uint64_t seed = (uint64_t)time(NULL) * 1000003u ^ (uint64_t)clock();
+  size_t most = 65536;
+  int count = 1;
+  rounds_wanted = 200;
+  for (int i = 1; i < argc; i++) {
+    char *value = i + 1 < argc ? argv[i + 1] : "";
+    if (!strcmp(argv[i], "--trace")) {
+      trace = true;
+      continue;
+    }
+    if (!strcmp(argv[i], "--seed"))
+      seed = strtoull(value, NULL, 0);
+    else if (!strcmp(argv[i], "--rounds"))
+      rounds_wanted = strtoul(value, NULL, 0);
+    else if (!strcmp(argv[i], "--seconds"))
+      until = seconds() + atof(value);
+    else if (!strcmp(argv[i], "--bytes"))
+      most = strtoull(value, NULL, 0);
+    else if (!strcmp(argv[i], "--threads"))
+      count = atoi(value);
+    else {
+      fprintf(stderr, "usage: %s [--seed N] [--rounds N | --seconds N] [--bytes N] [--threads N] [--trace]\n", argv[0]);
+      return 2;
+    }
+    i++;
+  }
+  if (count < 1 || count > 64 || most < 64) {
+    fprintf(stderr, "%s: 1 to 64 threads, 64 bytes at least\n", argv[0]);
+    return 2;
+  }
+  printf("seed %llu, %d threads, up to %zu bytes\n", (unsigned long long)seed, count, most);
+  fflush(stdout);
+  void *library = dlopen("libcuda.so.1", RTLD_NOW);
+  if (!library) {
+    fprintf(stderr, "%s\n", dlerror());
+    return 2;
+  }
+#define FIND(name, parameters)                        \
+  name = (int(*) parameters)dlsym(library, #name);    \
+  if (!name) {                                        \
+    fprintf(stderr, "the driver has no " #name "\n"); \
+    return 2;                                         \
+  }
+  FUNCTIONS(FIND)
+  struct thread first = {0}, *t = &first;
+  int device, attribute = 0;
+  CHECK(cuInit(0));
+  CHECK(cuDeviceGet(&device, 0));
+  CHECK(cuDevicePrimaryCtxRetain(&context, device));
+  CHECK(cuCtxSetCurrent(context));
+  CHECK(cuDeviceGetAttribute(&attribute, 89, device)); /* CONCURRENT_MANAGED_ACCESS */
+  concurrent_managed = attribute;
+  CHECK(cuModuleLoadData(&module, code));
+  CHECK(cuModuleGetFunction(&kernel_add, module, "add"));
+  CHECK(cuModuleGetFunction(&kernel_move, module, "move"));
+  struct thread *threads = calloc((size_t)count, sizeof *threads);
+  unsigned long rounds = 0, failed = 0, operations = 0;
+  for (int i = 0; i < count; i++) {
+    threads[i].number = i;
+    threads[i].random = (seed + (uint64_t)i) * 0x9e3779b97f4a7c15ull | 1;
+    threads[i].most = most;
+    threads[i].has_others = count > 1;
+    if (pthread_create(&threads[i].id, NULL, run, &threads[i])) return 2;
+  }
+  for (int i = 0; i < count; i++) {
+    pthread_join(threads[i].id, NULL);
+    rounds += threads[i].rounds;
+    failed += threads[i].failed;
+    operations += threads[i].operations;
+  }
+  printf("%lu operations\nmemory: %lu passed, %lu failed\n", operations, rounds > failed ? rounds - failed : 0, failed);
+  return failed != 0;
+}

@@ -1,0 +1,252 @@
+/* Random numbers, buffers of every kind, their order among streams, and what the program itself reads and writes. */
+#include "model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const names[KINDS] = {"device", "pool",       "variable", "pinned",   "portable", "write-combined",
+                                  "mapped", "registered", "managed",  "pageable", "array",    "3D array"};
+
+uint64_t next(struct thread *t) { /* xorshift* */
+  t->random ^= t->random >> 12;
+  t->random ^= t->random << 25;
+  t->random ^= t->random >> 27;
+  return t->random * 0x2545f4914f6cdd1dull;
+}
+size_t below(struct thread *t, size_t n) { return n ? (size_t)(next(t) >> 11) % n : 0; }
+
+void say(struct thread *t, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *line = t->log[t->logged++ % LOG];
+  vsnprintf(line, sizeof t->log[0], format, arguments);
+  va_end(arguments);
+  t->operations++;
+  if (trace) fprintf(stderr, "%d: %s\n", t->number, line);
+}
+
+static void show_log(const struct thread *t) {
+  for (unsigned i = t->logged > LOG ? t->logged - LOG : 0; i < t->logged; i++) printf("    %s\n", t->log[i % LOG]);
+}
+
+/* An error is told with what came before it, and ends the program: what is in memory then nobody promises. */
+void check(struct thread *t, int r, const char *what) {
+  if (!r) return;
+  printf("  error %d of %s in round %lu of thread %d, after\n", r, what, t->rounds, t->number);
+  show_log(t);
+  printf("memory: %lu passed, 1 failed\n", t->rounds);
+  fflush(stdout);
+  _exit(1);
+}
+
+bool is_array(const struct buffer *b) { return b->kind == FLAT || b->kind == CUBE; }
+
+/* ---- Making and ending buffers ---- */
+
+static size_t a_size(struct thread *t, size_t most) {
+  size_t size = below(t, 3) ? most / 2 + below(t, most / 2) : 1 + below(t, most);
+  return size + !size;
+}
+
+void make(struct thread *t, struct buffer *b, enum kind kind) {
+  memset(b, 0, sizeof *b);
+  b->kind = kind;
+  b->owner = -1;
+  b->bytes = a_size(t, t->most);
+  if (kind == GLOBAL) b->bytes = 65536;
+  if (is_array(b)) {
+    b->depth = kind == CUBE ? 1 + below(t, 4) : 1;
+    b->height = 1 + below(t, b->bytes / SIDE / b->depth < 255 ? b->bytes / SIDE / b->depth + 1 : 255);
+    b->bytes = SIDE * b->height * b->depth;
+  }
+  size_t n = b->bytes;
+  static const unsigned flags[KINDS] = {[PORTABLE] = 1, [MAPPED] = 3, [COMBINED] = 4};
+  switch (kind) {
+    case DEV: CHECK(cuMemAlloc_v2(&b->device, n)); break;
+    case POOL:
+      CHECK(cuMemAllocAsync(&b->device, n, t->streams[1]));
+      CHECK(cuStreamSynchronize(t->streams[1]));
+      break;
+    case GLOBAL: {
+      size_t size;
+      CHECK(cuModuleGetGlobal_v2(&b->device, &size, module, "variable"));
+      break;
+    }
+    case PINNED:
+    case PORTABLE:
+    case COMBINED:
+    case MAPPED:
+      CHECK(cuMemHostAlloc((void **)&b->host, n, flags[kind]));
+      b->device = (uintptr_t)b->host;
+      if (kind == MAPPED) CHECK(cuMemHostGetDevicePointer_v2(&b->device, b->host, 0));
+      break;
+    case REGISTERED:
+      b->base = malloc(n + 8192);
+      b->host = b->base + (below(t, 2) ? (4096 - (uintptr_t)b->base % 4096) : below(t, 100));
+      CHECK(cuMemHostRegister_v2(b->host, n, below(t, 2) ? 3 : 0));
+      if (below(t, 2)) CHECK(cuMemHostGetDevicePointer_v2(&b->device, b->host, 0));
+      break;
+    case MANAGED:
+      CHECK(cuMemAllocManaged(&b->device, n, 1));
+      b->host = (uint8_t *)(uintptr_t)b->device;
+      break;
+    case PAGEABLE:
+      b->base = malloc(n + 64);
+      b->host = b->base + below(t, 8);
+      break;
+    case FLAT:
+    case CUBE: {
+      struct array3d d = {SIDE, b->height, kind == CUBE ? b->depth : 0, 1, 1, 0};
+      CHECK(cuArray3DCreate_v2(&b->array, &d));
+      break;
+    }
+    default: break;
+  }
+  b->model = malloc(n);
+  for (size_t i = 0; i < n; i++) b->model[i] = (uint8_t)(i * 7 + i / 251);
+  if (b->host) {
+    memcpy(b->host, b->model, n);
+  } else if (is_array(b)) {
+    struct copy3d c = {.src_type = HOST,
+                       .src_host = b->model,
+                       .src_pitch = SIDE,
+                       .src_height = b->height,
+                       .dst_type = ARRAY,
+                       .dst_array = b->array,
+                       .width = SIDE,
+                       .height = b->height,
+                       .depth = b->depth};
+    CHECK(cuMemcpy3D_v2(&c));
+  } else {
+    CHECK(cuMemcpyHtoD_v2(b->device, b->model, n));
+  }
+  CHECK(cuCtxSynchronize());
+  say(t, "new %s of %zu bytes", names[kind], n);
+}
+
+void end(struct thread *t, struct buffer *b) {
+  switch (b->kind) {
+    case DEV:
+    case POOL:
+    case MANAGED: CHECK(cuMemFree_v2(b->device)); break;
+    case PINNED:
+    case PORTABLE:
+    case COMBINED:
+    case MAPPED: CHECK(cuMemFreeHost(b->host)); break;
+    case REGISTERED:
+      CHECK(cuMemHostUnregister(b->host));
+      if (memcmp(b->host, b->model, b->bytes)) {
+        printf("  registered memory differs once it is unregistered\n");
+        t->failed++;
+      }
+      break;
+    case FLAT:
+    case CUBE: CHECK(cuArrayDestroy(b->array)); break;
+    default: break;
+  }
+  free(b->base);
+  free(b->model);
+}
+
+/* ---- Order ---- */
+
+void over(struct buffer *b) {
+  b->owner = -1;
+  b->spans = 0;
+}
+
+void wait_for(struct thread *t, int stream) {
+  CHECK(cuStreamSynchronize(t->streams[stream]));
+  for (int i = 0; i < t->count; i++) {
+    if (t->buffers[i].owner == stream) over(&t->buffers[i]);
+  }
+}
+
+/* The stream 0 and blocking streams wait for each other by themselves, now and then that is relied on. Not where several threads
+ * queue work: there copies of pinned memory were seen to overtake kernels natively (driver 580.159, an H200). */
+static bool is_implied(struct thread *t, int before, int after) {
+  return !t->has_others && ((before == 0 && after == 1) || (before == 1 && after == 0)) && below(t, 2);
+}
+
+/* Work of a stream uses a part of a buffer from now on; -1: the program itself waits for what there is. */
+void use(struct thread *t, struct buffer *b, int stream, size_t from, size_t to) {
+  if (t->capturing) return;
+  if (b->owner >= 0 && stream < 0) wait_for(t, b->owner);
+  if (stream < 0) return;
+  if (b->owner >= 0 && b->owner != stream && !is_implied(t, b->owner, stream)) {
+    CHECK(cuEventRecord(t->event[b->owner], t->streams[b->owner]));
+    CHECK(cuStreamWaitEvent(t->streams[stream], t->event[b->owner], 0));
+  }
+  b->owner = stream;
+  if (b->spans == PENDING) {
+    b->pending[0] = (struct span){0, b->bytes};
+    b->spans = 1;
+  } else {
+    b->pending[b->spans++] = (struct span){from, to};
+  }
+}
+
+/* The driver may read pageable memory when it is called, not when the stream comes to the copy. */
+void await_source(struct thread *t, struct buffer *from) {
+  if (from->kind == PAGEABLE) use(t, from, -1, 0, 0);
+}
+
+/* Where managed memory may not be touched while the device works on anything, there is no other thread, and all is over. */
+bool may_touch(const struct thread *t, const struct buffer *b) {
+  bool may = b->kind != MANAGED || concurrent_managed || !t->has_others;
+  for (int i = 0; i < t->count && may && b->kind == MANAGED && !concurrent_managed; i++) may = t->buffers[i].owner < 0;
+  return may;
+}
+
+static bool is_idle(const struct thread *t, const struct buffer *b, size_t from, size_t to) {
+  if (!may_touch(t, b)) return false;
+  if (b->owner < 0) return true;
+  for (int i = 0; i < b->spans; i++) {
+    if (from < b->pending[i].to && b->pending[i].from < to) return false;
+  }
+  return true;
+}
+
+/* ---- What the program does itself ---- */
+
+void differs(struct thread *t, const struct buffer *b, const uint8_t *found, size_t from, size_t to, const char *when) {
+  size_t first = from, count = 0;
+  while (found[first] == b->model[first]) first++;
+  for (size_t i = first; i < to; i++) count += found[i] != b->model[i];
+  printf("  round %lu of thread %d, %s: %zu bytes of %s differ from %zu on (%02x for %02x), after\n", t->rounds, t->number, when,
+         count, names[b->kind], first, found[first], b->model[first]);
+  show_log(t);
+  fflush(stdout);
+  t->failed++;
+}
+
+void look(struct thread *t, struct buffer *b, size_t from, size_t to, const char *when) {
+  if (memcmp(b->host + from, b->model + from, to - from)) {
+    differs(t, b, b->host, from, to, when);
+    memcpy(b->host + from, b->model + from, to - from);
+  }
+}
+
+/* Writes or reads bytes that no work uses, perhaps beside such as some does. */
+void touch(struct thread *t) {
+  struct buffer *b = &t->buffers[below(t, (size_t)t->count)];
+  if (!b->host) return;
+  size_t from = below(t, b->bytes), to = from + 1 + below(t, below(t, 2) ? 64 : b->bytes - from);
+  if (to > b->bytes) to = b->bytes;
+  if (!is_idle(t, b, from, to)) return;
+  if (below(t, 3)) {
+    uint8_t value = (uint8_t)next(t);
+    say(t, "the program writes %zu to %zu of %s", from, to, names[b->kind]);
+    memset(b->host + from, value, to - from);
+    memset(b->model + from, value, to - from);
+  } else {
+    look(t, b, from, to, "while work is under way");
+  }
+}
+
+struct buffer *any(struct thread *t) {
+  return &t->buffers[below(t, (size_t)t->count)];
+}

@@ -1,0 +1,37 @@
+/* What the other folders keep for each session, each in a structure of its own header, guarded as that header says. */
+#ifndef GRAFT_SESSION_PARTS_H
+#define GRAFT_SESSION_PARTS_H
+
+#include "api/contexts.h"
+#include "api/devices.h"
+#include "api/objects.h"
+#include "api/streams.h"
+#include "memory/mirror_state.h"
+#include "memory/place.h"
+#include "memory/ranges.h"
+#include "memory/shadow.h"
+#include "memory/staging.h"
+#include "memory/texture.h"
+#include "module/code.h"
+
+struct graft_session;
+
+struct graft_parts {
+  struct graft_objects objects;
+  struct graft_devices devices;
+  struct graft_primary_context primary_contexts[GRAFT_MAX_DEVICES];
+  struct graft_stream_state streams;
+  struct graft_host_functions host_functions;
+  struct graft_ranges ranges;
+  struct graft_mirror_list mirrors;
+  struct graft_shadow_mappings shadow_mappings;
+  struct graft_staging staging;
+  struct graft_textures textures;
+  struct graft_known_code known_code;
+  bool compiles_nothing; /* the server's device makes no machine code of PTX (module/jit_cache.c); atomic */
+};
+
+/* A session begins with its parts. */
+static inline struct graft_parts *graft_parts(struct graft_session *session) { return (struct graft_parts *)session; }
+
+#endif

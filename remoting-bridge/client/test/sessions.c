@@ -1,0 +1,341 @@
+/* Two sessions in one process, each with a server of this test: what belongs to one never reaches the other, a call finds its
+ * session by its objects, and the end of one leaves the other working. Prints "client-sessions: N passed, N failed".
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "base/crypto.h"
+#include "fake_server.h"
+#include "graft_rpc.h"
+#include "session/session.h"
+#include "session/state.h"
+
+static int passed, failed;
+
+#define CHECK(condition)                                             \
+  do {                                                               \
+    if (condition) {                                                 \
+      passed++;                                                      \
+    } else {                                                         \
+      failed++;                                                      \
+      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+    }                                                                \
+  } while (0)
+
+#define ADDRESS 0x700000000000ull /* both servers give it out */
+#define CODE (128u << 10)
+
+GRAFT_EXPORT const char *graftChannel(void);
+
+/* A server, and what it has seen: the test looks once it has waited for an answer. */
+struct server {
+  const char *name;
+  uint32_t devices;
+  uint64_t memory;
+  const uint8_t *known; /* the hash of code that it has, or NULL */
+  int listener, port, fd;
+  int fault; /* the result of every call that waits, once it is set */
+  unsigned calls[GRAFT_FUNCTIONS];
+  uint64_t context, first; /* of the last call of a kind that the test asks about: its context, its first parameter */
+  int watched;
+};
+
+static size_t snapshot(const struct server *server, uint8_t *body) {
+  uint32_t head[] = {13000, server->devices}, attributes = 145;
+  memcpy(body, head, sizeof head);
+  memcpy(body + 8, &server->memory, 8);
+  strcpy((char *)body + 48, server->name);
+  memcpy(body + 312, &attributes, 4);
+  return 4096;
+}
+
+/* The results of a call, as many bytes as the client expects. */
+static size_t results(const struct server *server, int function, uint8_t *body) {
+  const uint64_t address = ADDRESS, numbers[] = {1, server->memory};
+  const uint32_t known = server->known ? 1 : 0;
+  switch (function) {
+    case FN_graftSnapshot: return snapshot(server, body);
+    case FN_cuMemAlloc_v2: memcpy(body, &address, 8); return 8;
+    case FN_cuMemGetInfo_v2: memcpy(body, numbers, 16); return 16;
+    case FN_graftModuleGetFunction: return 8 + 4 * 192;
+    case FN_graftKnownCode:
+      if (known) memcpy(body, server->known, 32);
+      memcpy(body + 32 * GRAFT_MOST_KNOWN_CODE, &known, 4);
+      return 32 * GRAFT_MOST_KNOWN_CODE + 8;
+    default: return 0;
+  }
+}
+
+static bool answer(struct server *server, const struct fake_request *request) {
+  static _Thread_local uint8_t body[16384];
+  memset(body, 0, sizeof body);
+  struct fake_answer head = {.slot = request->slot, .result = __atomic_load_n(&server->fault, __ATOMIC_ACQUIRE)};
+  size_t bytes = head.result ? 0 : results(server, request->function, body);
+  head.size = (uint32_t)(sizeof head + bytes);
+  return fake_put(server->fd, &head, sizeof head) && fake_put(server->fd, body, bytes);
+}
+
+static bool call_back(const struct server *server, uint64_t identity) {
+  struct fake_answer head = {.size = sizeof head + sizeof identity, .kind = GRAFT_ANSWER_CALLBACK};
+  return fake_put(server->fd, &head, sizeof head) && fake_put(server->fd, &identity, sizeof identity);
+}
+
+/* Takes one connection: what is asked for besides is refused, and the client does without. */
+static void *serve(void *argument) {
+  static _Thread_local uint8_t data[CODE + 4096];
+  struct server *server = argument;
+  __atomic_store_n(&server->fd, accept(server->listener, NULL, NULL), __ATOMIC_RELEASE);
+  close(server->listener);
+  if (!fake_handshake(server->fd)) return NULL;
+  struct fake_request request;
+  while (fake_get(server->fd, &request, sizeof request)) {
+    uint64_t parameters[512];
+    if (request.size > sizeof parameters || !fake_get(server->fd, parameters, request.size - sizeof request)) break;
+    if (request.flags & GRAFT_RECORD_BULK &&
+        !fake_get(server->fd, data, request.function == FN_graftModuleLoad ? parameters[1] : 0))
+      break;
+    __atomic_add_fetch(&server->calls[request.function], 1, __ATOMIC_ACQ_REL);
+    if (request.function == __atomic_load_n(&server->watched, __ATOMIC_ACQUIRE)) {
+      __atomic_store_n(&server->context, request.context, __ATOMIC_RELEASE);
+      __atomic_store_n(&server->first, parameters[0], __ATOMIC_RELEASE);
+    }
+    if (request.function == FN_graftHostFunction && !call_back(server, parameters[1])) break;
+    if (request.flags & GRAFT_RECORD_REPLY && !answer(server, &request)) break;
+  }
+  close(server->fd);
+  return NULL;
+}
+
+static void start(struct server *server) {
+  pthread_t thread;
+  server->listener = fake_listen(&server->port);
+  if (server->listener < 0 || pthread_create(&thread, NULL, serve, server) || pthread_detach(thread)) {
+    perror("sessions");
+    exit(1);
+  }
+}
+
+static unsigned calls(struct server *server, int function) { return __atomic_load_n(&server->calls[function], __ATOMIC_ACQUIRE); }
+static void watch(struct server *server, int function) { __atomic_store_n(&server->watched, function, __ATOMIC_RELEASE); }
+static uint64_t seen(const uint64_t *value) { return __atomic_load_n(value, __ATOMIC_ACQUIRE); }
+
+static uint8_t known_hash[32];
+static struct server server_a = {.name = "GPU A", .devices = 1, .memory = 1000, .known = known_hash},
+                     server_b = {.name = "GPU B", .devices = 2, .memory = 2000};
+static struct graft_session session_b;
+static void *context_a, *context_b, *stream_a, *stream_b, *event_a, *event_b, *module_a, *module_b, *function_a, *function_b;
+static uint8_t code[CODE];
+
+static void open_session(struct graft_session *session, const struct server *server) {
+  char address[64];
+  snprintf(address, sizeof address, "tcp://127.0.0.1:%d", server->port);
+  setenv("GRAFT_SERVER", address, 1);
+  graft_session_use(session);
+  CHECK(cuInit(0) == GRAFT_OK && graft_session_is_open(session));
+  CHECK(!strcmp(graftChannel(), address));
+}
+
+static void devices(void) {
+  char name[64];
+  int count;
+  size_t bytes;
+  graft_session_use(&graft_default_session);
+  CHECK(!cuDeviceGetCount(&count) && count == 1);
+  CHECK(!cuDeviceGetName(name, sizeof name, 0) && !strcmp(name, "GPU A"));
+  CHECK(!cuDeviceTotalMem_v2(&bytes, 0) && bytes == 1000);
+  CHECK(cuDeviceGetName(name, sizeof name, 1) == GRAFT_INVALID_DEVICE);
+  graft_session_use(&session_b);
+  CHECK(!cuDeviceGetCount(&count) && count == 2);
+  CHECK(!cuDeviceGetName(name, sizeof name, 0) && !strcmp(name, "GPU B"));
+  CHECK(!cuDeviceTotalMem_v2(&bytes, 0) && bytes == 2000);
+  graft_session_use(NULL);
+}
+
+static struct graft_session *of(const void *handle) { return ((const struct graft_object *)handle)->session; }
+static uint32_t id_of(const void *handle) { return ((const struct graft_object *)handle)->id; }
+
+/* A thread's context says which session its calls go to. */
+static void contexts(void) {
+  size_t free_bytes, total;
+  graft_session_use(&session_b);
+  CHECK(!cuDevicePrimaryCtxRetain(&context_b, 0));
+  graft_session_use(&graft_default_session);
+  CHECK(!cuDevicePrimaryCtxRetain(&context_a, 0));
+  graft_session_use(NULL);
+  CHECK(graft_session_current() == &graft_default_session);
+  CHECK(of(context_a) == &graft_default_session && of(context_b) == &session_b);
+  cuCtxSetCurrent(context_b);
+  CHECK(graft_session_current() == &session_b);
+  CHECK(!cuMemGetInfo_v2(&free_bytes, &total) && total == 2000);
+  cuCtxPushCurrent_v2(context_a);
+  CHECK(!cuMemGetInfo_v2(&free_bytes, &total) && total == 1000);
+  cuCtxPopCurrent_v2(NULL);
+  CHECK(!cuMemGetInfo_v2(&free_bytes, &total) && total == 2000);
+  CHECK(calls(&server_a, FN_cuMemGetInfo_v2) == 1 && calls(&server_b, FN_cuMemGetInfo_v2) == 2);
+}
+
+/* The servers know the objects by the same numbers; the program's handles differ, and lead to their server. */
+static void streams_and_events(void) {
+  cuCtxSetCurrent(context_b);
+  CHECK(!cuStreamCreate(&stream_b, 0) && !cuEventCreate(&event_b, 0));
+  cuCtxSetCurrent(context_a);
+  CHECK(!cuStreamCreate(&stream_a, 0) && !cuEventCreate(&event_a, 0));
+  CHECK(id_of(stream_a) == id_of(stream_b) && stream_a != stream_b);
+  watch(&server_b, FN_cuStreamSynchronize);
+  CHECK(!cuStreamSynchronize(stream_b));
+  CHECK(calls(&server_b, FN_cuStreamSynchronize) == 1 && !calls(&server_a, FN_cuStreamSynchronize));
+  CHECK(seen(&server_b.first) == id_of(stream_b) && !seen(&server_b.context)); /* the current context is none of that session's */
+  CHECK(!cuEventQuery(event_b) && calls(&server_b, FN_cuEventQuery) == 1 && !calls(&server_a, FN_cuEventQuery));
+  CHECK(cuEventRecord(event_b, stream_a) == GRAFT_INVALID_HANDLE);
+  CHECK(cuEventRecord(event_b, NULL) == GRAFT_INVALID_HANDLE);
+  CHECK(cuStreamWaitEvent(stream_b, event_a, 0) == GRAFT_INVALID_HANDLE);
+  CHECK(cuMemsetD8Async(ADDRESS, 0, 1, stream_b) == GRAFT_INVALID_HANDLE);
+  CHECK(cuMemcpyDtoDAsync_v2(ADDRESS, ADDRESS + 64, 1, stream_b) == GRAFT_INVALID_HANDLE);
+  CHECK(!cuEventRecord(event_a, stream_a) && !cuStreamSynchronize(stream_a));
+  CHECK(calls(&server_a, FN_cuEventRecord) == 1 && !calls(&server_b, FN_cuEventRecord));
+  CHECK(!calls(&server_a, FN_cuMemsetD8Async) && !calls(&server_b, FN_cuMemsetD8Async));
+}
+
+/* What one server knows of code is not sent to it, and is sent to the other. */
+static void modules(void) {
+  uint64_t parameter = 0;
+  void *parameters[] = {&parameter};
+  cuCtxSetCurrent(context_a);
+  CHECK(!cuModuleLoadData(&module_a, code) && !cuModuleGetFunction(&function_a, module_a, "k"));
+  cuCtxSetCurrent(context_b);
+  CHECK(!cuModuleLoadData(&module_b, code) && !cuModuleGetFunction(&function_b, module_b, "k"));
+  CHECK(calls(&server_a, FN_graftModuleLoadKnown) == 1 && !calls(&server_a, FN_graftModuleLoad));
+  CHECK(calls(&server_b, FN_graftModuleLoad) == 1 && !calls(&server_b, FN_graftModuleLoadKnown));
+  CHECK(function_a != function_b && id_of(function_a) == id_of(function_b));
+  CHECK(cuLaunchKernel(function_a, 1, 1, 1, 1, 1, 1, 0, stream_b, parameters, NULL) == GRAFT_INVALID_HANDLE);
+  CHECK(cuLaunchKernel(function_b, 1, 1, 1, 1, 1, 1, 0, stream_a, parameters, NULL) == GRAFT_INVALID_HANDLE);
+  CHECK(!cuLaunchKernel(function_b, 1, 1, 1, 1, 1, 1, 0, stream_b, parameters, NULL) && !cuStreamSynchronize(stream_b));
+  CHECK(calls(&server_b, FN_graftLaunch) == 1 && !calls(&server_a, FN_graftLaunch));
+}
+
+/* Both servers give out one address: the current context says whose it is. Freeing finds the owner. */
+static void device_memory(void) {
+  uint64_t in_a, in_b, base;
+  size_t bytes;
+  void *owner;
+  cuCtxSetCurrent(context_b);
+  CHECK(!cuMemAlloc_v2(&in_b, 8192));
+  cuCtxSetCurrent(context_a);
+  CHECK(!cuMemAlloc_v2(&in_a, 4096) && in_a == in_b);
+  CHECK(!cuMemGetAddressRange_v2(&base, &bytes, in_a) && bytes == 4096);
+  CHECK(!cuPointerGetAttribute(&owner, 1, in_a) && owner == context_a);
+  cuCtxSetCurrent(context_b);
+  CHECK(!cuMemGetAddressRange_v2(&base, &bytes, in_b) && bytes == 8192);
+  CHECK(!cuPointerGetAttribute(&owner, 1, in_b) && owner == context_b);
+  cuCtxSetCurrent(context_a);
+  CHECK(!cuMemFree_v2(in_a) && !cuCtxSynchronize());
+  CHECK(calls(&server_a, FN_cuMemFree_v2) == 1 && !calls(&server_b, FN_cuMemFree_v2));
+  CHECK(!cuPointerGetAttribute(&owner, 1, in_b) && owner == context_b); /* nobody else has it now */
+  watch(&server_b, FN_cuMemFree_v2);
+  CHECK(!cuMemFree_v2(in_b) && !cuStreamSynchronize(stream_b));
+  CHECK(calls(&server_a, FN_cuMemFree_v2) == 1 && calls(&server_b, FN_cuMemFree_v2) == 1);
+  CHECK(seen(&server_b.context) == id_of(context_b));
+  CHECK(cuMemFree_v2(in_b) == GRAFT_INVALID_VALUE);
+}
+
+/* Memory that one session pins is the program's own for the other. The thread sanitizer allows no memory at the addresses that the
+ * client prefers for pinned memory. */
+static void host_memory(void) {
+#ifndef __SANITIZE_THREAD__
+  void *pinned;
+  unsigned flags;
+  cuCtxSetCurrent(context_a);
+  CHECK(!cuMemHostAlloc(&pinned, 4096, 0) && !cuMemHostGetFlags(&flags, pinned));
+  cuCtxSetCurrent(context_b);
+  CHECK(cuMemHostGetFlags(&flags, pinned) == GRAFT_INVALID_VALUE);
+  CHECK(!cuMemHostRegister_v2(pinned, 4096, 0) && !cuMemHostUnregister(pinned));
+  CHECK(!cuMemFreeHost(pinned) && cuMemFreeHost(pinned) == GRAFT_INVALID_VALUE);
+#endif
+}
+
+static sem_t has_run;
+static struct graft_session *ran_in;
+
+static void host_function(void *data) {
+  (void)data;
+  ran_in = graft_session_current();
+  sem_post(&has_run);
+}
+
+static bool runs(void) {
+  struct timespec limit;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += 20;
+  return !sem_timedwait(&has_run, &limit);
+}
+
+/* Each session has a listener of its own, and numbers host functions on its own. */
+static void host_functions(void) {
+  void *function;
+  void (*call)(void *) = host_function;
+  memcpy(&function, &call, sizeof function);
+  cuCtxSetCurrent(context_b);
+  CHECK(!cuLaunchHostFunc(stream_b, function, NULL) && runs() && ran_in == &session_b);
+  cuCtxSetCurrent(context_a);
+  CHECK(cuLaunchHostFunc(stream_b, function, NULL) == GRAFT_INVALID_HANDLE);
+  CHECK(!cuLaunchHostFunc(stream_a, function, NULL) && runs() && ran_in == &graft_default_session);
+  CHECK(calls(&server_a, FN_graftHostFunction) == 1 && calls(&server_b, FN_graftHostFunction) == 1);
+}
+
+/* A context that has failed answers its error; those of the other session do not. */
+static void faults(void) {
+  __atomic_store_n(&server_b.fault, 700, __ATOMIC_RELEASE); /* CUDA_ERROR_ILLEGAL_ADDRESS */
+  cuCtxSetCurrent(context_b);
+  CHECK(cuCtxSynchronize() == 700 && cuStreamCreate(&(void *){NULL}, 0) == 700);
+  cuCtxSetCurrent(context_a);
+  CHECK(!cuCtxSynchronize());
+  __atomic_store_n(&server_b.fault, 0, __ATOMIC_RELEASE);
+}
+
+static void end(void) {
+  size_t free_bytes, total;
+  unsigned before;
+  shutdown(__atomic_load_n(&server_b.fd, __ATOMIC_ACQUIRE), SHUT_RDWR);
+  cuCtxSetCurrent(context_a);
+  CHECK(cuStreamQuery(stream_b) == GRAFT_DEVICE_UNAVAILABLE);
+  CHECK(cuStreamQuery(stream_b) == GRAFT_DEVICE_UNAVAILABLE && !graft_dead());
+  CHECK(!cuMemGetInfo_v2(&free_bytes, &total) && total == 1000);
+  before = calls(&server_a, FN_cuStreamSynchronize);
+  CHECK(!cuStreamSynchronize(stream_a) && calls(&server_a, FN_cuStreamSynchronize) == before + 1);
+  graft_session_use(&session_b);
+  CHECK(graft_dead() == GRAFT_DEVICE_UNAVAILABLE && cuMemGetInfo_v2(&free_bytes, &total) == GRAFT_DEVICE_UNAVAILABLE);
+  graft_session_use(NULL);
+  CHECK(!cuStreamDestroy_v2(stream_a) && !cuCtxSynchronize());
+}
+
+int main(void) {
+  fake_milliseconds = -1; /* the client may be slow under a sanitizer */
+  setenv("GRAFT_CONFIG", "/dev/null", 1);
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  memset(code, ' ', sizeof code - 1);
+  memcpy(code, ".version 8.0\n", 13);
+  graft_sha256(code, sizeof code, known_hash);
+  sem_init(&has_run, 0, 0);
+  graft_session_init(&session_b);
+  start(&server_a);
+  start(&server_b);
+  open_session(&graft_default_session, &server_a);
+  open_session(&session_b, &server_b);
+  devices();
+  contexts();
+  streams_and_events();
+  modules();
+  device_memory();
+  host_memory();
+  host_functions();
+  faults();
+  end();
+  printf("client-sessions: %d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}

@@ -1,0 +1,25 @@
+/* Unit tests of the client's own parts, built with its sources under the sanitizers. Prints "N passed, N failed". */
+#include <stdio.h>
+
+#include "unit.h"
+
+static int passed, failed;
+
+void unit_check(bool holds, const char *file, int line, const char *condition) {
+  if (holds) {
+    passed++;
+  } else {
+    failed++;
+    printf("%s:%d: failed: %s\n", file, line, condition);
+  }
+}
+
+int main(void) {
+  test_base();
+  test_memory();
+  test_transport();
+  test_module();
+  test_session(); /* last: it leaves the process with a session that could not be opened */
+  printf("client-unit: %d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}

@@ -1,0 +1,159 @@
+/* Ranges, reads under way, taken pages, merging. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "memory/merge.h"
+#include "memory/paging.h"
+#include "memory/ranges.h"
+#include "session/reads.h"
+#include "unit.h"
+
+/* The ranges table: neighbours, ends, replacement, removal by kind. */
+static void ranges(void) {
+  struct graft_range found;
+  graft_range_add(&(struct graft_range){.base = 1000, .bytes = 100, .memory = GRAFT_MEMORY_DEVICE});
+  graft_range_add(&(struct graft_range){.base = 1100, .bytes = 50, .memory = GRAFT_MEMORY_PINNED});
+  graft_range_add(&(struct graft_range){.base = 500, .bytes = 10, .memory = GRAFT_MEMORY_DEVICE});
+  CHECK(!graft_range_find(999, &found));
+  CHECK(graft_range_find(1000, &found) && found.bytes == 100);
+  CHECK(graft_range_find(1099, &found) && found.base == 1000);
+  CHECK(graft_range_find(1100, &found) && found.memory == GRAFT_MEMORY_PINNED);
+  CHECK(!graft_range_find(1150, &found));
+  CHECK(!graft_range_remove(1100, GRAFT_MEMORY_DEVICE, NULL));
+  CHECK(graft_range_remove(1100, GRAFT_MEMORY_PINNED, &found) && found.bytes == 50);
+  CHECK(!graft_range_find(1100, &found));
+  for (uint64_t i = 0; i < 1000; i++) {
+    graft_range_add(&(struct graft_range){.base = 10000 + 16 * ((i * 7919) % 1000), .bytes = 16, .memory = GRAFT_MEMORY_DEVICE});
+  }
+  bool all = true;
+  for (uint64_t i = 0; i < 16000; i++) all = all && graft_range_find(10000 + i, &found) && found.base == 10000 + i / 16 * 16;
+  CHECK(all);
+}
+
+/* At random, beside what a look at all of them says. */
+static void reads(void) {
+  static struct graft_read all[64];
+  static struct graft_reads list;
+  static uint8_t memory[256];
+  bool there[64] = {false}, same = true;
+  size_t count = 0;
+  uint32_t random = 1;
+  for (int step = 0; step < 20000; step++) {
+    random = random * 1664525u + 1013904223u;
+    int i = random >> 26, but = random >> 20 & 63;
+    if (there[i]) {
+      graft_reads_remove(&list, &all[i]);
+      count--;
+    } else {
+      /* Two of each identity would never be there: 1024 apart they share a bucket. */
+      all[i] = (struct graft_read){.identity = (uint64_t)i << 10, .to = memory + (random >> 12 & 127), .bytes = random >> 8 & 15};
+      graft_reads_add(&list, &all[i]);
+      count++;
+    }
+    there[i] = !there[i];
+    const uint8_t *from = there[but] ? all[but].to : memory + (random >> 4 & 127);
+    size_t bytes = there[but] ? all[but].bytes : 1 + (random & 15);
+    bool any = false, other = false;
+    for (int n = 0; n < 64; n++) {
+      bool meets = there[n] && all[n].to < from + bytes && from < all[n].to + all[n].bytes;
+      any = any || meets;
+      other = other || (meets && n != but);
+      same = same && (graft_reads_find(&list, (uint64_t)n << 10) == &all[n]) == there[n];
+    }
+    same = same && graft_reads_count(&list) == count && (!bytes || graft_reads_meet(&list, NULL, from, bytes) == any);
+    if (there[but] && bytes) same = same && graft_reads_meet(&list, &all[but], from, bytes) == other;
+    if (!same) break;
+  }
+  CHECK(same);
+  for (int i = 0; i < 64; i++) {
+    if (there[i]) graft_reads_remove(&list, &all[i]);
+  }
+  CHECK(!graft_reads_count(&list) && !graft_reads_meet(&list, NULL, memory, sizeof memory));
+}
+
+/* Pages that are taken: the program's own changes travel with them, and who touches one gets what is put there. */
+static struct {
+  uint8_t *memory;
+  uint8_t page[4096];
+  int asked, waited;
+} paged;
+
+static bool paged_at_once(uint64_t address, pid_t thread) {
+  if (thread == gettid() || address < (uintptr_t)paged.memory || address >= (uintptr_t)paged.memory + 8192) abort();
+  __atomic_add_fetch(&paged.asked, 1, __ATOMIC_SEQ_CST);
+  if (address >= (uintptr_t)paged.memory + 4096) return false;
+  graft_paging_put(paged.memory, paged.page, 4096);
+  return true;
+}
+
+static void paged_touched(uint64_t address) {
+  __atomic_add_fetch(&paged.waited, 1, __ATOMIC_SEQ_CST);
+  graft_paging_put((void *)(uintptr_t)(address / 4096 * 4096), paged.page, 4096);
+}
+
+static void paging(void) {
+  paged.memory = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memset(paged.page, 9, sizeof paged.page);
+  if (!graft_paging_start(paged_at_once, paged_touched)) return; /* a line has said why */
+  paged.memory[0] = 1;
+  paged.memory[5000] = 2;
+  CHECK(graft_paging_watch(paged.memory, 8192));
+  CHECK(paged.memory[0] == 1 && !__atomic_load_n(&paged.asked, __ATOMIC_SEQ_CST));
+  uint8_t *taken = graft_paging_take(paged.memory, 8192);
+  CHECK(taken && taken[0] == 1 && taken[5000] == 2);
+  if (!taken) return;
+  munmap(taken, 8192);
+  CHECK(paged.memory[7] == 9 && __atomic_load_n(&paged.asked, __ATOMIC_SEQ_CST) == 1);
+  CHECK(paged.memory[5000] == 9 && __atomic_load_n(&paged.waited, __ATOMIC_SEQ_CST) == 1);
+  paged.memory[5000] = 3;
+  graft_paging_put(paged.memory, paged.page, 4096); /* what is there stays */
+  taken = graft_paging_take(paged.memory, 8192);
+  CHECK(taken && taken[7] == 9 && taken[5000] == 3);
+  munmap(taken, 8192);
+  munmap(paged.memory, 8192);
+}
+
+/* What changed is told apart byte by byte, and its neighbours stay as they are. */
+static void merging(void) {
+  _Alignas(8) uint8_t now[40], before[40], target[40], mask[5];
+  size_t first = 99;
+  memset(before, 7, sizeof before);
+  memcpy(now, before, sizeof now);
+  CHECK(!graft_merge_mask(now, before, sizeof now, mask, &first) && !mask[0] && !mask[4]);
+  now[9] = 1;
+  now[15] = 2;
+  memset(now + 24, 3, 8);
+  CHECK(graft_merge_mask(now, before, sizeof now, mask, &first) == 4 && first == 1);
+  CHECK(!mask[0] && mask[1] == 0x82 && !mask[2] && mask[3] == 0xff && !mask[4]);
+  memset(target, 50, sizeof target);
+  graft_merge(target, now, mask, 5);
+  CHECK(target[8] == 50 && target[9] == 1 && target[14] == 50 && target[15] == 2 && target[24] == 3 && target[31] == 3 &&
+        target[32] == 50);
+  /* The last word may be cut. */
+  CHECK(!graft_merge_mask(now, before, 9, mask, &first));
+  CHECK(graft_merge_mask(now, before, 10, mask, &first) == 2 && mask[1] == 2);
+  /* Theirs that ours has not changed as well. */
+  uint8_t theirs[40], ours[40];
+  size_t at = 0;
+  memcpy(theirs, before, sizeof theirs);
+  memcpy(ours, before, sizeof ours);
+  CHECK(!graft_merge_run(theirs, ours, before, sizeof ours, &at));
+  memset(theirs + 5, 9, 10);
+  ours[8] = 1;
+  at = 0;
+  CHECK(graft_merge_run(theirs, ours, before, sizeof ours, &at) == 3 && at == 5);
+  at += 3;
+  CHECK(graft_merge_run(theirs, ours, before, sizeof ours, &at) == 6 && at == 9);
+  at += 6;
+  CHECK(!graft_merge_run(theirs, ours, before, sizeof ours, &at));
+}
+
+void test_memory(void) {
+  ranges();
+  reads();
+  paging();
+  merging();
+}

@@ -1,0 +1,22 @@
+/* What the unit tests share: each file tests a folder of src. */
+#ifndef GRAFT_TEST_UNIT_H
+#define GRAFT_TEST_UNIT_H
+
+#include <stdbool.h>
+
+struct graft_config;
+
+/* Counts a check, and prints one that fails. */
+void unit_check(bool holds, const char *file, int line, const char *condition);
+#define CHECK(condition) unit_check(condition, __FILE__, __LINE__, #condition)
+
+/* Reads a configuration file of this text; 400 bytes of reason. */
+bool config_from(const char *text, struct graft_config *config, char *reason);
+
+void test_base(void);
+void test_memory(void);
+void test_module(void);
+void test_session(void);
+void test_transport(void);
+
+#endif
