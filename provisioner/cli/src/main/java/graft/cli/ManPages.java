@@ -50,7 +50,7 @@ final class ManPages {
     page.append(".SH NAME\n").append(name(line)).append(" \\- ");
     page.append(text(String.join(" ", usage.header()))).append('\n');
     page.append(".SH SYNOPSIS\n.ad l\n.nh\n");
-    page.append(text(line.getHelp().synopsis(0).replaceAll("\\s+", " "))).append('\n');
+    page.append(text(line.getHelp().synopsis(0).replaceAll("\\s+", " ").strip())).append('\n');
     page.append(".hy\n.ad\n");
     String description = lines(usage.description()).collect(Collectors.joining("\n")).strip();
     if (!description.isEmpty()) {
