@@ -29,6 +29,7 @@ final class DocumentationTest {
   private static final Pattern LINK = Pattern.compile("\\]\\(([^()\\s]+)\\)");
   private static final Pattern HEADING = Pattern.compile("(?m)^#+ +(.*)$");
   private static final Pattern CLASS = Pattern.compile("([A-Z][a-z]+[A-Z]\\w{3,})(?:\\.(\\w+))?");
+  private static final Pattern QUALIFIED = Pattern.compile("(?:[a-z]+\\.)+[A-Z]\\w+");
   private static final Pattern C_NAME = Pattern.compile("graft_\\w+");
   private static final Pattern C_FILE = Pattern.compile("(?:\\w+/)*\\w+\\.[ch]");
 
@@ -130,10 +131,9 @@ final class DocumentationTest {
         if (file == null || (member != null && !mentions(file, member))) {
           missing.add(name);
         }
-      } else if (C_NAME.matcher(name).matches() && client.indexOf(name) < 0) {
-        missing.add(name);
-      } else if (C_FILE.matcher(name).matches()
-          && FILES.stream().noneMatch(file -> file.endsWith(name))) {
+      } else if ((QUALIFIED.matcher(name).matches() && !isThere(name.replace('.', '/') + ".java"))
+          || (C_NAME.matcher(name).matches() && client.indexOf(name) < 0)
+          || (C_FILE.matcher(name).matches() && !isThere(name))) {
         missing.add(name);
       }
     }
@@ -154,6 +154,10 @@ final class DocumentationTest {
     Finished valid = Finished.run(Checkout.ROOT, Map.of("PATH", "/usr/bin:/bin"), command);
     assertThat(valid.err()).isEmpty();
     assertThat(valid.code()).isZero();
+  }
+
+  private static boolean isThere(String path) {
+    return FILES.stream().anyMatch(file -> file.endsWith(path));
   }
 
   private static boolean mentions(Path file, String word) throws IOException {
