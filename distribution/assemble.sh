@@ -8,7 +8,7 @@
 #   runtime/         Java, only what Graft needs          lib/compare/   the workloads' program
 #   lib/*.jar        Graft and its libraries              lib/image/     the recipes of guest images
 #   examples/        descriptors and programs             lib/launcher/  what the launcher reads
-#   playbooks/
+#   playbooks/                                            share/man/     a manual page for each command
 set -euo pipefail
 java_home=$1 folder_only=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -65,6 +65,9 @@ done
 for program in graft-verify graft-workload vectorAdd vectorAddDrv; do
   install -m 755 "$root/examples/built/$program" "$home/examples/built/"
 done
+
+rm -rf "$home/share/man"
+"$home/runtime/bin/java" "@$home/lib/launcher/java-options" -cp "$home/lib/graft.jar" graft.cli.ManPages "$home/share/man/man1"
 
 # A class archive belongs to the jars that it was made from.
 rm -f "$home/lib/graft.jsa"
