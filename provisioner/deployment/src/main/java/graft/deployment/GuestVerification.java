@@ -81,11 +81,15 @@ public final class GuestVerification {
    * What was measured of each channel of a guest.
    *
    * @param rows one for each channel, as {@link ChannelProbe#rows} has them
+   * @param measured what they say, checked
    * @param choice which channel the client takes, as a sentence
    * @param order which order {@code auto} has for it; absent if its client is not Graft's
    */
   public record Channels(
-      List<Map<String, Object>> rows, String choice, Optional<ChannelChoice> order) {
+      List<Map<String, Object>> rows,
+      ChannelMeasurement measured,
+      String choice,
+      Optional<ChannelChoice> order) {
     public boolean allWork() {
       return ChannelProbe.allWork(rows);
     }
@@ -101,6 +105,6 @@ public final class GuestVerification {
     new MeasuredChannels(state).keep(guest.name(), measured);
     Optional<ChannelChoice> order =
         ChannelChoice.of(state.setup().text(), guest.name(), guest.steps(), Optional.of(measured));
-    return new Channels(rows, ChannelProbe.choice(rows, order, descriptor), order);
+    return new Channels(rows, measured, ChannelProbe.choice(rows, order, descriptor), order);
   }
 }
