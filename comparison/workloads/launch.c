@@ -3,16 +3,6 @@
 
 #include "workload.h"
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
-static double median(double *values, unsigned count) {
-  qsort(values, count, sizeof *values, ascending);
-  return values[count / 2];
-}
-
 void launches(void) {
   handle nothing = kernel("nothing"), stream;
   CALL(cuStreamCreate(&stream, 1));
@@ -34,7 +24,7 @@ void launches(void) {
     CALL(cuStreamSynchronize(stream));
     each[i] = now() - start;
   }
-  figure("launch-and-wait", 0, median(each, rounds), "us");
+  figures("launch-and-wait", 0, each, (int)rounds, "us");
 
   devptr word = device_memory(4);
   unsigned value = 7;
@@ -43,7 +33,7 @@ void launches(void) {
     CALL(cuMemcpyDtoH_v2(&value, word, sizeof value));
     each[i] = now() - start;
   }
-  figure("read-one-word", 0, median(each, rounds), "us");
+  figures("read-one-word", 0, each, (int)rounds, "us");
 
   for (unsigned i = 0; i < rounds; i++) {
     devptr p;
@@ -52,6 +42,6 @@ void launches(void) {
     CALL(cuMemFree_v2(p));
     each[i] = now() - start;
   }
-  figure("allocate-and-free", 0, median(each, rounds), "us");
+  figures("allocate-and-free", 0, each, (int)rounds, "us");
   free(each);
 }

@@ -19,6 +19,9 @@ static const char usage[] =
     "Usage: graft-workload WORKLOAD [OPTION=VALUE ...]\n"
     "\n"
     "  bandwidth   copies by size, direction and kind of memory        most=BYTES seconds=S\n"
+    "  remoting    each copy waited for, launches, allocation, a round trip           quick=yes\n"
+    "  start       the start of CUDA alone\n"
+    "  plain-tcp   what plain TCP carries on loopback, without CUDA    streams=N quick=yes\n"
     "  launch      launches, synchronization, allocation, start-up     scale=N\n"
     "  synthetic   a share of the time in transfers, the rest in a kernel\n"
     "              share=PERCENT direction=h2d|d2h|both low=BYTES high=BYTES seed=N seconds=S\n"
@@ -30,8 +33,8 @@ static const char usage[] =
     "              environment to reach the nodes after the first, a line of NAME=VALUE each\n"
     "  exec        any program, and how long it ran: graft-workload exec PROGRAM [ARGUMENT ...]\n"
     "\n"
-    "Prints lines of words separated by tabs: device NAME; figure NAME SIZE VALUE UNIT; amount TEXT. The last line is\n"
-    "result=ok, result=failed: WHY or result=unsupported: WHY. Exit code: 0 ok, 1 failed, 2 wrong usage, 77 unsupported.\n";
+    "Prints a line {\"name\":...,\"size\":...,\"unit\":...,\"samples\":[...]} for each figure, and, separated by tabs, device NAME\n"
+    "and amount TEXT. The last line is result=ok, result=failed: WHY or result=unsupported: WHY. Exit code: 0 ok, 1 failed, 2 wrong usage, 77 unsupported.\n";
 
 #define DEFINE(name, parameters) int(*name) parameters;
 DRIVER(DEFINE)
@@ -45,7 +48,8 @@ struct options options = {.scale = 1,
                           .low = 256 << 10,
                           .high = 1 << 20,
                           .seed = 1,
-                          .devices = 2};
+                          .devices = 2,
+                          .streams = 6};
 
 /* The kernels' text, ended by a zero byte. */
 extern const char kernels_ptx[];
@@ -82,10 +86,14 @@ void check(int result, const char *call) {
   fail("%s: %s (%d)", call, name ? name : "CUDA error", result);
 }
 
-void figure(const char *name, size_t size, double value, const char *unit) {
-  printf("figure\t%s\t%zu\t%.6g\t%s\n", name, size, value, unit);
+void figures(const char *name, size_t size, const double *samples, int count, const char *unit) {
+  printf("{\"name\":\"%s\",\"size\":%zu,\"unit\":\"%s\",\"samples\":[", name, size, unit);
+  for (int i = 0; i < count; i++) printf("%s%.6g", i ? "," : "", samples[i]);
+  puts("]}");
   fflush(stdout);
 }
+
+void figure(const char *name, size_t size, double sample, const char *unit) { figures(name, size, &sample, 1, unit); }
 
 bool wanted(const char *part) { return !options.only || !strcmp(options.only, part); }
 
@@ -126,8 +134,6 @@ void use_device(int index) {
     int device;
     CALL(cuDeviceGet(&device, index));
     CALL(cuDevicePrimaryCtxRetain(&contexts[index], device));
-    CALL(cuCtxSetCurrent(contexts[index]));
-    CALL(cuModuleLoadData(&modules[index], kernels_ptx));
   }
   CALL(cuCtxSetCurrent(contexts[index]));
   current = index;
@@ -135,6 +141,7 @@ void use_device(int index) {
 
 handle kernel(const char *name) {
   handle function;
+  if (!modules[current]) CALL(cuModuleLoadData(&modules[current], kernels_ptx));
   check(cuModuleGetFunction(&function, modules[current], name), name);
   return function;
 }
@@ -210,6 +217,8 @@ static bool option(const char *text) {
   if (IS("seed")) return (options.seed = (unsigned)atoi(value)) > 0;
   if (IS("devices")) return (options.devices = atoi(value)) > 1 && options.devices <= MOST_DEVICES;
   if (IS("amount")) return *(options.amount = value);
+  if (IS("quick")) return (options.quick = !strcmp(value, "yes"));
+  if (IS("streams")) return (options.streams = atoi(value)) > 0;
   if (IS("only")) return *(options.only = value);
   if (IS("direction")) {
     options.direction = value;
@@ -236,13 +245,35 @@ static int execute(char **words) {
   return WEXITSTATUS(status);
 }
 
+static void nothing(void) {}
+
+/* The context and the first allocation or, for the programs that have kernels to load, those. */
+static void start_cuda(bool bare) {
+  double start = now();
+  load_driver();
+  use_device(0);
+  if (bare) {
+    device_memory(1 << 20);
+  } else {
+    kernel("nothing");
+  }
+  figure(bare ? "start-up" : "start", 0, (now() - start) / 1e3, "ms");
+  int device, version;
+  char name[256];
+  CALL(cuDeviceGet(&device, 0));
+  CALL(cuDeviceGetName(name, sizeof name, device));
+  CALL(cuDriverGetVersion(&version));
+  printf("device\t%s\ndriver\t%d\n", name, version);
+}
+
 int main(int argc, char **argv) {
   if (argc > 2 && !strcmp(argv[1], "exec")) return execute(argv + 2);
   static const struct {
     const char *name;
     void (*run)(void);
-  } workloads[] = {{"bandwidth", bandwidth}, {"launch", launches}, {"synthetic", synthetic},
-                   {"kernels", kernels},     {"memory", patterns},   {"multi-gpu", multi_gpu}};
+  } workloads[] = {{"bandwidth", bandwidth}, {"launch", launches},     {"synthetic", synthetic},
+                   {"kernels", kernels},     {"memory", patterns},     {"multi-gpu", multi_gpu},
+                   {"remoting", remoting},   {"plain-tcp", plain_tcp}, {"start", nothing}};
   void (*run)(void) = NULL;
   for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
     if (argc > 1 && !strcmp(argv[1], workloads[i].name)) run = workloads[i].run;
@@ -259,19 +290,11 @@ int main(int argc, char **argv) {
     return help ? 0 : 2;
   }
   if (run == multi_gpu) start_nodes();
+  bool bare = run == remoting || run == nothing || run == plain_tcp;
+  if (run != plain_tcp) start_cuda(bare);
   double start = now();
-  load_driver();
-  int device, version;
-  char name[256];
-  CALL(cuDeviceGet(&device, 0));
-  CALL(cuDeviceGetName(name, sizeof name, device));
-  CALL(cuDriverGetVersion(&version));
-  printf("device\t%s\ndriver\t%d\n", name, version);
-  use_device(0);
-  figure("start", 0, (now() - start) / 1e3, "ms");
-  start = now();
   run();
-  figure("total", 0, (now() - start) / 1e3, "ms");
+  if (!bare) figure("total", 0, (now() - start) / 1e3, "ms");
   puts("result=ok");
   return 0;
 }

@@ -26,6 +26,7 @@ typedef uint64_t devptr;
   F(cuModuleLoadData, (handle *, const void *))                                                                  \
   F(cuModuleGetFunction, (handle *, handle, const char *))                                                       \
   F(cuMemAlloc_v2, (devptr *, size_t))                                                                           \
+  F(cuMemGetInfo_v2, (size_t *, size_t *))                                                                       \
   F(cuMemFree_v2, (devptr))                                                                                      \
   F(cuMemHostAlloc, (void **, size_t, unsigned))                                                                 \
   F(cuMemFreeHost, (void *))                                                                                     \
@@ -59,6 +60,8 @@ struct options {
   const char *amount; /* synthetic: what calibration printed, or NULL to calibrate */
   int devices;
   const char *only;   /* kernels, memory: one of them alone */
+  bool quick;         /* remoting, plain-tcp: no copies over 8 MiB, fewer samples */
+  int streams;        /* plain-tcp: connections */
 };
 extern struct options options;
 
@@ -67,9 +70,11 @@ bool wanted(const char *part);
 /* COUNT scaled, at least 1. */
 unsigned scaled(unsigned count);
 
-/* ---- Output: tab-separated lines on standard output ---- */
-/* "figure NAME SIZE VALUE UNIT"; SIZE is 0 where none belongs to it. */
-void figure(const char *name, size_t size, double value, const char *unit);
+/* ---- Output: lines on standard output ---- */
+/* A measurement as graft.comparison.results.Measurement reads it: {"name":NAME,"size":SIZE,"unit":UNIT,"samples":[...]};
+ * SIZE is 0 where none belongs to it. The reader makes the statistics. */
+void figures(const char *name, size_t size, const double *samples, int count, const char *unit);
+void figure(const char *name, size_t size, double sample, const char *unit);
 /* Prints result=failed: WHY and ends with 1. */
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 /* Prints result=unsupported: WHY and ends with 77. */
@@ -80,7 +85,7 @@ double now(void); /* microseconds */
 /* Finds the driver and starts CUDA. */
 void load_driver(void);
 int devices(void);
-void use_device(int device); /* its context and module are made once */
+void use_device(int device); /* its context is made once */
 handle kernel(const char *name);
 void launch(handle function, unsigned blocks, unsigned threads, handle stream, void **arguments);
 devptr device_memory(size_t bytes);
@@ -99,6 +104,11 @@ void synthetic(void);
 void kernels(void);
 void patterns(void);
 void multi_gpu(void);
+/* The sizes of copies that remoting and plain-tcp measure. */
+extern const size_t sizes[];
+size_t copy_sizes(void);
+void remoting(void);
+void plain_tcp(void);
 /* multi-gpu: starts the processes of further nodes. Before load_driver, since CUDA does not outlive fork. */
 void start_nodes(void);
 

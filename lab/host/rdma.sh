@@ -1,6 +1,8 @@
 # shellcheck shell=bash
-# What the tests over soft RoCE share: UCX's settings, and the verification program over a channel. Read by others, which set
+# What the tests over soft RoCE share: UCX's settings, the verification program over a channel, and results. Read by others, which set
 # $work, the folder of their token.
+# shellcheck source=../../scripts/results.sh
+. "$here/results.sh"
 client=/opt/graft/lib/client
 port=7799
 
@@ -31,13 +33,18 @@ value() { # key: of what the program printed into $out
   sed -n "s/^$1=//p" <<<"$out" | head -n 1
 }
 
-# The middle one of those that there are.
-median() { printf '%s\n' "$@" | grep '[0-9]' | sort -g | awk '{all[NR] = $1} END {print all[int((NR + 1) / 2)]}'; }
+# The figure of the program's last run into $out, as a sample: MB/s.
+record_copies() { # setting, keys of the program, MiB
+  local key
+  for key in $2; do record "$1" "$key" $(($3 << 20)) MB/s "$(value "${key}_mb_s")"; done
+}
 
-# To the mean of those that there are.
-ratio() { # figure, references
-  awk 'BEGIN {
-    for (i = 2; i < ARGC; i++) if (ARGV[i] > 0) {sum += ARGV[i]; n++}
-    if (ARGV[1] > 0 && n) printf "%.2f\n", ARGV[1] * n / sum; else print "-"
-  }' "$@"
+# What the tools just carried, as samples of each figure that is compared with them: MiB, keys, then tools and their MB/s in turns.
+record_tools() {
+  local size=$1 keys=$2 key
+  shift 2
+  while [ $# -gt 0 ]; do
+    for key in $keys; do record "$1" "$key" $((size << 20)) MB/s "$2"; done
+    shift 2
+  done
 }

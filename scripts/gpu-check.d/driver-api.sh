@@ -1,6 +1,5 @@
 # shellcheck shell=bash
-# The driver API by groups: what driver-api.cu prints natively and over each channel. Sourced by gpu-check, whose function
-# "with" runs a command natively or over a channel.
+# The driver API by groups: what driver-api.cu prints natively and over each channel. Sourced by gpu-check.
 
 # driver_api_table FOLDER_OF_THE_SCRIPT WORK_FOLDER CLIENT_FOLDER OUT_FOLDER WAY...
 driver_api_table() {
@@ -12,12 +11,12 @@ driver_api_table() {
   fi
   local group way cell text
   printf '\n| driver API |'; printf ' %s |' "$@"; printf '\n|---|'; printf -- '---|%.0s' "$@"; echo
-  for group in $(with native "$work/driver-api"); do
+  for group in $(over native "$work/driver-api"); do
     printf '| %s |' "$group"
     for way in "$@"; do
       mkdir -p "$out/$way"
       text=$out/$way/driver-api.$group.txt
-      with "$way" timeout 60 "$work/driver-api" "$group" > "$text" 2> "$out/$way/driver-api.$group.log"
+      over "$way" timeout 60 "$work/driver-api" "$group" > "$text" 2> "$out/$way/driver-api.$group.log"
       echo "exit $?" >> "$text"
       if [ "$way" = native ]; then
         cell=$(tail -n 1 "$text")

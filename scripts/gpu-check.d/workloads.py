@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Programs that gpu-check runs natively and over the bridge: workloads.py NAME prints one JSON object.
+"""Programs that gpu-check runs natively and over the bridge: workloads.py NAME SETTING STATE RESULT.
 
-"fresh" is the time from the start of the process to the first result, imports included; "warm" are the times of what the program repeats
-after that, in the same process; in seconds. "result" must be the same both ways.
+Prints measurements, as graft bench summarize reads them: in the state that is given (empty or filled caches) the time from the start of the
+process to the first result, imports included; if the caches are filled, in the state warm the times of what the program repeats after that.
+What must be the same in every setting goes to the file RESULT.
 """
 import hashlib
 import json
@@ -278,5 +279,17 @@ def run(name):
     return {"fresh": fresh, "warm": times, **first}
 
 
+def measurement(setting, name, state, seconds):
+    print(json.dumps({"setting": setting, "name": name, "unit": "ms", "state": state, "samples": [s * 1e3 for s in seconds]}))
+
+
+def main(name, setting, state, result):
+    ran = run(name)
+    measurement(setting, name, state, [ran["fresh"]])
+    if state == "filled":
+        measurement(setting, name, "warm", ran["warm"])
+    pathlib.Path(result).write_text(json.dumps(ran["result"]) + "\n")
+
+
 if __name__ == "__main__":
-    print(json.dumps(run(sys.argv[1])))
+    main(*sys.argv[1:])

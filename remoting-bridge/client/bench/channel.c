@@ -1,7 +1,8 @@
 /* What the channel "rdma" carries by itself, between two processes of this machine and without a server: for the comparison
  * with other programs over UCX. UCX_TLS and UCX_NET_DEVICES say over what.
  *
- *   channel BYTES COUNT    prints "channel BYTES MB/s": COUNT copies of BYTES, each sent when the one before has left
+ *   channel BYTES COUNT    COUNT copies of BYTES, each sent when the one before has left; prints MB/s as a measurement,
+ *                          {"name":"channel","size":BYTES,"unit":"MB/s","samples":[...]}
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,8 @@ int main(int words, char **word) {
     if (!graft_ucx_send(c, memory, bytes)) fail("the other end is gone");
   }
   receive(c, &done, 1);
-  printf("channel %zu %.1f\n", bytes, 1e-6 * (double)bytes * (double)count / (seconds() - start));
+  double rate = 1e-6 * (double)bytes * (double)count / (seconds() - start);
+  printf("{\"name\":\"channel\",\"size\":%zu,\"unit\":\"MB/s\",\"samples\":[%.1f]}\n", bytes, rate);
   graft_ucx_close(c);
   close(ends[0]);
   int status;

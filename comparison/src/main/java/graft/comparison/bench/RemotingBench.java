@@ -2,22 +2,22 @@ package graft.comparison.bench;
 
 import graft.common.GraftException;
 import graft.comparison.local.ProgramEnvironment;
+import graft.comparison.results.Measurement;
+import graft.comparison.results.Results;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Runs the measuring program ({@code remoting-bridge/client/bench/remoting.c}) in several ways.
+ * Runs the workload {@code remoting} of {@code graft-workload} in several settings.
  *
- * @param program the program
+ * @param program {@code graft-workload}
  * @param quick whether to leave out large copies and take fewer samples
  * @param limit how long one run may take
  * @param progress is told what runs
@@ -26,47 +26,46 @@ public record RemotingBench(
     Path program, boolean quick, Duration limit, Consumer<String> progress) {
   private static final Pattern ROUND_TRIPS = Pattern.compile("round-trips=(\\d+)");
 
-  /** All figures of a way; remote ones have the start-up's round trips as well. */
-  public Map<Figure, Measured> measure(ProgramEnvironment way)
+  /** All figures of a setting; remote ones have the start-up's round trips as well. */
+  public List<Measurement> measure(ProgramEnvironment setting)
       throws IOException, InterruptedException {
-    progress.accept("measures " + way.name());
-    Map<Figure, Measured> figures = new LinkedHashMap<>();
-    if (!way.isNative()) {
-      String said = run(way.with("GRAFT_STATS", "1"), "--start").errors();
+    progress.accept("measures " + setting.name());
+    List<Measurement> figures = new ArrayList<>();
+    if (!setting.isNative()) {
+      String said = run(setting.with("GRAFT_STATS", "1"), "start").errors();
       Matcher trips = ROUND_TRIPS.matcher(said);
       if (trips.find()) {
-        figures.put(
-            new Figure("start-up-round-trips", 0),
-            new Measured(Integer.parseInt(trips.group(1)), ""));
+        figures.add(Measurement.of("start-up-round-trips", 0, "", Double.valueOf(trips.group(1))));
       }
     }
-    figures.putAll(Measured.parse(run(way).output()));
-    return figures;
+    figures.addAll(Results.printed(run(setting, "remoting").output()));
+    return figures.stream().map(figure -> figure.in(setting.name())).toList();
   }
 
   /** What plain TCP carries on this machine with as many streams. */
-  public Map<Figure, Measured> plain(int streams) throws IOException, InterruptedException {
+  public List<Measurement> plain(int streams) throws IOException, InterruptedException {
     progress.accept("measures plain TCP with " + streams + " streams");
-    return Measured.parse(
-        run(ProgramEnvironment.ofThisMachine(), "--plain", Integer.toString(streams)).output());
+    String printed =
+        run(ProgramEnvironment.ofThisMachine(), "plain-tcp", "streams=" + streams).output();
+    return Results.printed(printed).stream().map(figure -> figure.in("tcp")).toList();
   }
 
-  private ProgramRun run(ProgramEnvironment way, String... options)
+  private ProgramRun run(ProgramEnvironment setting, String workload, String... options)
       throws IOException, InterruptedException {
     if (!Files.isExecutable(program)) {
       throw new GraftException(
           "the measuring program is not at " + program, "run ./graft build, or unpack Graft anew");
     }
-    List<String> command = new ArrayList<>(List.of(program.toString()));
+    List<String> command = new ArrayList<>(List.of(program.toString(), workload));
     if (quick) {
-      command.add("--quick");
+      command.add("quick=yes");
     }
     command.addAll(List.of(options));
-    ProgramRun run = ProgramRun.of(command, program.getParent(), way, limit);
+    ProgramRun run = ProgramRun.of(command, program.getParent(), setting, limit);
     if (!run.passed()) {
       throw new GraftException(
-          "measuring " + way.name() + " failed (" + run.ending() + "): " + run.lastWords(),
-          way.isNative()
+          "measuring " + setting.name() + " failed (" + run.ending() + "): " + run.lastWords(),
+          setting.isNative()
               ? "without a driver on this machine leave --native out"
               : "see what the server says");
     }

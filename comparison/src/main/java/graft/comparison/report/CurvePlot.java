@@ -7,22 +7,14 @@ import java.util.stream.DoubleStream;
 
 /** Values over sizes or counts, a line for each setting, whiskers for the intervals. */
 record CurvePlot(String title, String yLabel, boolean logarithmic, List<Curve> curves) {
-  private static final double WIDTH = 400;
-  private static final double HEIGHT = 270;
+  static final double WIDTH = 400;
+  static final double HEIGHT = 270;
   private static final double LEFT = 62;
   private static final double RIGHT = 14;
   private static final double TOP = 30;
   private static final double BOTTOM = 40;
 
   void draw(Html html, Palette palette, DoubleFunction<String> xText) {
-    List<Double> xs =
-        curves.stream()
-            .flatMap(c -> c.points().stream())
-            .map(Curve.Point::x)
-            .distinct()
-            .sorted()
-            .toList();
-    Scale y = scale();
     html.open(
         "svg",
         "viewBox",
@@ -33,6 +25,20 @@ record CurvePlot(String title, String yLabel, boolean logarithmic, List<Curve> c
         "img",
         "aria-label",
         title);
+    content(html, palette, xText);
+    html.close();
+  }
+
+  /** What is in the drawing, for one that others share. */
+  void content(Html html, Palette palette, DoubleFunction<String> xText) {
+    List<Double> xs =
+        curves.stream()
+            .flatMap(c -> c.points().stream())
+            .map(Curve.Point::x)
+            .distinct()
+            .sorted()
+            .toList();
+    Scale y = scale();
     html.element("text", title, "x", 4, "y", 16, "class", "title");
     for (double tick : y.ticks()) {
       html.empty(
@@ -78,7 +84,6 @@ record CurvePlot(String title, String yLabel, boolean logarithmic, List<Curve> c
     for (Curve curve : curves) {
       line(html, palette, curve, xs, y);
     }
-    html.close();
   }
 
   private Scale scale() {

@@ -1,15 +1,15 @@
 package graft.comparison.report;
 
-import graft.comparison.run.Figure;
+import graft.comparison.results.Measurement;
 
 /** A figure of a case: the same in every setting. */
 public record FigureKey(String workload, String run, String figure, long size, String unit) {
   public boolean isRate() {
-    return Figure.isRate(unit);
+    return Measurement.isRate(unit);
   }
 
   public boolean isCompared() {
-    return Figure.isCompared(unit);
+    return Measurement.isCompared(unit);
   }
 
   /** For people: {@code kernels: walsh}. */

@@ -1,8 +1,8 @@
 package graft.comparison.report;
 
+import graft.comparison.results.Measurement;
 import graft.comparison.run.Case;
 import graft.comparison.run.Entry;
-import graft.comparison.run.Figure;
 import graft.comparison.run.Result;
 import graft.comparison.run.Setting;
 import graft.comparison.statistics.Bootstrap;
@@ -45,7 +45,7 @@ public final class Findings {
   }
 
   private void add(Case run, Entry.Run entry) {
-    for (Figure figure : entry.figures()) {
+    for (Measurement figure : entry.figures()) {
       FigureKey key =
           new FigureKey(
               run.workload().name(), run.key(), figure.name(), figure.size(), figure.unit());

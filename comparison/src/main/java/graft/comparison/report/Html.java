@@ -1,5 +1,9 @@
 package graft.comparison.report;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Locale;
@@ -8,6 +12,15 @@ import java.util.Locale;
 final class Html {
   private final StringBuilder out = new StringBuilder();
   private final Deque<String> open = new ArrayDeque<>();
+
+  /** The style sheet of the report and of drawings. */
+  static String style() {
+    try (InputStream style = Html.class.getResourceAsStream("report.css")) {
+      return new String(style.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException("reading the style sheet", e);
+    }
+  }
 
   /** Opens an element; attributes are names and values in turns. */
   Html open(String element, Object... attributes) {

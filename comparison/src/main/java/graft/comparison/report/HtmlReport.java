@@ -2,24 +2,14 @@ package graft.comparison.report;
 
 import graft.comparison.run.Case;
 import graft.comparison.run.Entry;
-import graft.comparison.run.Noise;
 import graft.comparison.run.Result;
 import graft.comparison.run.Setting;
-import graft.comparison.statistics.Interval;
 import graft.comparison.statistics.Overhead;
-import graft.comparison.statistics.Summary;
 import graft.comparison.suite.Published;
 import graft.comparison.suite.Workload;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.DoubleSummaryStatistics;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /** The report for people: one HTML file that needs nothing else. */
@@ -40,31 +30,25 @@ final class HtmlReport {
     palette = new Palette(findings.settings());
   }
 
-  String write() throws IOException {
+  String write() {
     String title = findings.suite().title().orElse("Comparison: " + findings.suite().name());
     html.raw("<!DOCTYPE html>\n");
     html.open("html", "lang", "en").open("head");
     html.empty("meta", "charset", "utf-8");
     html.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
     html.element("title", title);
-    html.open("style").raw(style()).close().close();
+    html.open("style").raw(Html.style()).close().close();
     html.open("body").open("main");
     head(title);
     overview();
     fidelity();
     notMeasured();
     new PlotSections(findings, palette, html).write();
-    published();
-    figures();
-    machine();
+    PublishedSection.write(html, findings, published);
+    FiguresSection.write(html, findings);
+    MachineSection.write(html, findings, suiteText);
     html.close().close().close();
     return html.toString();
-  }
-
-  private static String style() throws IOException {
-    try (InputStream style = HtmlReport.class.getResourceAsStream("report.css")) {
-      return new String(style.readAllBytes(), StandardCharsets.UTF_8);
-    }
   }
 
   private void head(String title) {
@@ -169,7 +153,7 @@ final class HtmlReport {
         html.text("–");
       } else {
         html.element("strong", Numbers.overhead(overhead.ratio()));
-        overhead.interval().ifPresent(i -> html.element("small", " " + overheads(i)));
+        overhead.interval().ifPresent(i -> html.element("small", " " + Numbers.overheads(i)));
       }
       html.close();
     }
@@ -178,10 +162,6 @@ final class HtmlReport {
 
   private OverheadPlot.Row row(String label, List<FigureKey> keys, List<String> settings) {
     return PlotSections.row(findings, label, keys, settings);
-  }
-
-  private static String overheads(Interval interval) {
-    return Numbers.overhead(interval.low()) + " to " + Numbers.overhead(interval.high());
   }
 
   /** What runs where: the evaluation paper's table II, with a row for every program. */
@@ -257,205 +237,5 @@ final class HtmlReport {
 
   private void reason(String setting, String what, String why) {
     html.open("tr").element("th", setting).element("td", what).element("td", why).close();
-  }
-
-  private void published() {
-    if (published.isEmpty()) {
-      return;
-    }
-    html.element("h2", "Published figures beside these");
-    html.element(
-        "p",
-        "Others' figures, as published, on their hardware and software. In brackets: time relative"
-            + " to the publication's own baseline. The line below each is what was measured here.");
-    html.open("table", "class", "words").open("thead").open("tr");
-    html.element("th", "what").element("th", "values").element("th", "source").close().close();
-    html.open("tbody");
-    for (Published figure : published) {
-      html.open("tr").element("th", figure.what() + " (" + figure.unit() + ")");
-      html.element("td", publishedValues(figure))
-          .open("td")
-          .element("span", "published", "class", "tag");
-      html.text(" " + figure.source()).close().close();
-      String own = ownValues(figure);
-      if (!own.isEmpty()) {
-        html.open("tr", "class", "own").element("td", "").element("td", own);
-        html.element("td", "measured here: " + figure.workload().orElse("")).close();
-      }
-    }
-    html.close().close();
-  }
-
-  private static String publishedValues(Published figure) {
-    Optional<Double> base =
-        figure.values().stream()
-            .filter(v -> figure.baseline().filter(v.label()::equals).isPresent())
-            .map(v -> v.value().value())
-            .findFirst();
-    List<String> texts = new ArrayList<>();
-    for (Published.PublishedValue value : figure.values()) {
-      String text = value.label() + " " + Numbers.plain(value.value().value());
-      if (base.isPresent() && !figure.baseline().get().equals(value.label())) {
-        double ratio = value.value().value() / base.get();
-        boolean rate = graft.comparison.run.Figure.isRate(figure.unit());
-        text += " (" + Numbers.overhead(rate ? 1 / ratio : ratio) + ")";
-      }
-      texts.add(text);
-    }
-    return String.join(" · ", texts);
-  }
-
-  private String ownValues(Published figure) {
-    List<FigureKey> keys =
-        findings.figures().stream()
-            .filter(k -> figure.workload().filter(k.workload()::equals).isPresent())
-            .filter(k -> figure.figure().isEmpty() || figure.figure().get().equals(k.figure()))
-            .filter(FigureKey::isCompared)
-            .toList();
-    if (keys.isEmpty()) {
-      return "";
-    }
-    FigureKey largest = keys.get(keys.size() - 1);
-    List<String> texts = new ArrayList<>();
-    for (String setting : findings.settings()) {
-      Optional<Summary> summary = findings.summary(largest, setting);
-      Optional<Overhead> overhead = findings.overhead(largest, setting);
-      summary.ifPresent(
-          s ->
-              texts.add(
-                  setting
-                      + " "
-                      + Numbers.plain(s.mean())
-                      + " "
-                      + largest.unit()
-                      + overhead.map(o -> " (" + Numbers.overhead(o.ratio()) + ")").orElse("")));
-    }
-    String size = largest.size() > 0 ? "at " + Numbers.size(largest.size()) + ": " : "";
-    return size + String.join(" · ", texts);
-  }
-
-  /** Every figure: nothing that was measured is hidden in a mean. */
-  private void figures() {
-    html.element("h2", "Every figure");
-    html.element(
-        "p",
-        "n observations; a ring marks those with outliers, which count like all others; the single"
-            + " observations are in results.csv.");
-    html.open("table", "class", "figures").open("thead").open("tr");
-    for (String column :
-        List.of(
-            "figure", "way", "n", "mean", "95% interval", "median", "", "against the baseline")) {
-      html.element("th", column);
-    }
-    html.close().close().open("tbody");
-    for (FigureKey key : findings.figures()) {
-      boolean first = true;
-      for (String setting : findings.settings()) {
-        Optional<Summary> summary = findings.summary(key, setting);
-        if (summary.isPresent()) {
-          figure(key, setting, summary.get(), first);
-          first = false;
-        }
-      }
-    }
-    html.close().close();
-  }
-
-  private void figure(FigureKey key, String setting, Summary s, boolean first) {
-    html.open("tr", "class", first ? "first" : "next");
-    html.element("th", first ? key.label() : "").element("td", setting);
-    long outliers = s.outliers().stream().filter(Boolean::booleanValue).count();
-    html.element("td", s.count() + (outliers > 0 ? " ◦" + outliers : ""));
-    html.element("td", Numbers.plain(s.mean()));
-    html.element("td", s.interval().map(HtmlReport::bounds).orElse("–"));
-    html.element("td", Numbers.plain(s.median())).element("td", key.unit());
-    html.element("td", findings.overhead(key, setting).map(this::against).orElse("–")).close();
-  }
-
-  private String against(Overhead o) {
-    return Numbers.overhead(o.ratio())
-        + o.interval().map(i -> " (" + overheads(i) + ")").orElse("");
-  }
-
-  private static String bounds(Interval interval) {
-    return Numbers.plain(interval.low()) + " to " + Numbers.plain(interval.high());
-  }
-
-  private void machine() {
-    html.element("h2", "The machine, and how to repeat this");
-    html.open("table", "class", "words").open("tbody");
-    findings
-        .begin()
-        .machine()
-        .forEach((name, value) -> html.open("tr").element("th", name).element("td", value).close());
-    noise();
-    readiness();
-    html.close().close();
-    html.element("p", "Repeat it with graft compare SUITE --output-dir DIR and this suite:");
-    html.element("pre", suiteText.strip());
-  }
-
-  private void noise() {
-    List<Entry.Run> runs = findings.runs().stream().filter(r -> r.result() == Result.OK).toList();
-    if (runs.isEmpty()) {
-      return;
-    }
-    DoubleSummaryStatistics clock = over(runs, Noise::megahertz);
-    DoubleSummaryStatistics gpuClock = over(runs, Noise::gpuMegahertz);
-    double warm = over(runs, Noise::celsius).getMax();
-    String text =
-        "processor time stolen by the hypervisor below: at most "
-            + Numbers.plain(over(runs, Noise::stealPercent).getMax())
-            + "%; load at most "
-            + Numbers.plain(over(runs, Noise::load).getMax())
-            + (clock.getMax() > 0 ? "; clock " + range(clock) + " MHz" : "")
-            + (warm > 0 ? "; warmest sensor " + Numbers.plain(warm) + " °C" : "; no sensor of heat")
-            + (gpuClock.getMax() > 0
-                ? "; after the runs the GPU's clock was "
-                    + range(gpuClock)
-                    + " MHz, its temperature at most "
-                    + Numbers.plain(over(runs, Noise::gpuCelsius).getMax())
-                    + " °C"
-                : "");
-    html.open("tr").element("th", "noise").element("td", text).close();
-  }
-
-  private static DoubleSummaryStatistics over(
-      List<Entry.Run> runs, ToDoubleFunction<Noise> figure) {
-    return runs.stream().map(Entry.Run::noise).mapToDouble(figure).summaryStatistics();
-  }
-
-  private static String range(DoubleSummaryStatistics figure) {
-    return Numbers.plain(figure.getMin()) + " to " + Numbers.plain(figure.getMax());
-  }
-
-  private void readiness() {
-    Map<String, Double> longest = new java.util.LinkedHashMap<>();
-    int guests = 0;
-    for (Entry.Ready ready : findings.of(Entry.Ready.class)) {
-      longest.merge(ready.setting(), ready.seconds(), Math::max);
-      guests = Math.max(guests, ready.guestsRunning());
-    }
-    StringBuilder text = new StringBuilder();
-    for (Iterator<Map.Entry<String, Double>> i = longest.entrySet().iterator(); i.hasNext(); ) {
-      Map.Entry<String, Double> entry = i.next();
-      text.append(entry.getKey()).append(' ').append(Numbers.plain(entry.getValue())).append(" s");
-      text.append(i.hasNext() ? ", " : "");
-    }
-    html.open("tr").element("th", "time to make ready, at most").element("td", text.toString());
-    html.close();
-    html.open("tr").element("th", "guests on this host");
-    String off =
-        findings.of(Entry.ShutOff.class).stream()
-            .map(Entry.ShutOff::guest)
-            .distinct()
-            .collect(Collectors.joining(", "));
-    html.element(
-            "td",
-            "at most "
-                + guests
-                + " at one time, the comparison's own among them"
-                + (off.isEmpty() ? "" : "; shut off for it: " + off))
-        .close();
   }
 }

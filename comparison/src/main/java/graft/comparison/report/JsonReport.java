@@ -44,7 +44,7 @@ final class JsonReport {
             .ifPresent(s -> figures.add(figure(findings, key, setting, s)));
       }
     }
-    tree.put("figures", figures);
+    tree.put("measurements", figures);
     tree.put("published", published.stream().map(JsonReport::published).toList());
     return JSON.writeValueAsString(tree) + "\n";
   }
@@ -53,12 +53,14 @@ final class JsonReport {
       Findings findings, FigureKey key, String setting, Summary summary) {
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("setting", setting);
+    tree.put("name", key.run() + ": " + key.figure());
+    tree.put("size", key.size());
+    tree.put("unit", key.unit());
+    tree.put("samples", findings.values(key, setting).values());
+    tree.put("blocks", findings.values(key, setting).keySet());
     tree.put("workload", key.workload());
     tree.put("case", key.run());
     tree.put("figure", key.figure());
-    tree.put("size", key.size());
-    tree.put("unit", key.unit());
-    tree.put("values", findings.values(key, setting));
     tree.put("mean", summary.mean());
     tree.put("median", summary.median());
     tree.put("deviation", summary.deviation());

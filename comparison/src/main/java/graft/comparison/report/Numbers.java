@@ -1,5 +1,6 @@
 package graft.comparison.report;
 
+import graft.comparison.statistics.Interval;
 import java.util.Locale;
 
 /** Numbers as people read them. */
@@ -30,6 +31,11 @@ final class Numbers {
     }
     String form = Math.abs(percent) < 10 ? "%+.1f%%" : "%+.0f%%";
     return String.format(Locale.ROOT, form, percent).replace('-', '\u2212');
+  }
+
+  /** Both ends of a ratio's interval. */
+  static String overheads(Interval interval) {
+    return overhead(interval.low()) + " to " + overhead(interval.high());
   }
 
   /** Bytes in powers of 1024. */

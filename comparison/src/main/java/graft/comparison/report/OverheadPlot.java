@@ -13,29 +13,40 @@ record OverheadPlot(List<Row> rows, List<String> settings) {
   /** One thing's ratios by setting; settings without one have no bar. */
   record Row(String label, Map<String, Overhead> overheads) {}
 
-  private static final double WIDTH = 820;
+  static final double WIDTH = 820;
   private static final double LEFT = 250;
   private static final double RIGHT = 96;
   private static final double BAR = 12;
   private static final double GAP = 9;
   private static final double TOP = 26;
 
-  void draw(Html html, Palette palette) {
+  double height() {
     double height = TOP + 8;
     for (Row row : rows) {
       height += row.overheads().size() * BAR + GAP;
     }
-    Scale scale = scale();
+    return height;
+  }
+
+  void draw(Html html, Palette palette) {
     html.open(
         "svg",
         "viewBox",
-        "0 0 " + WIDTH + " " + height,
+        "0 0 " + WIDTH + " " + height(),
         "class",
         "wide",
         "role",
         "img",
         "aria-label",
         "Time relative to the baseline");
+    content(html, palette);
+    html.close();
+  }
+
+  /** What is in the drawing, for one that others share. */
+  void content(Html html, Palette palette) {
+    double height = height();
+    Scale scale = scale();
     for (double tick : ticks(scale)) {
       double x = scale.at(tick);
       String kind = tick == 1 ? "axis" : "grid";
@@ -55,7 +66,6 @@ record OverheadPlot(List<Row> rows, List<String> settings) {
       }
       y += GAP;
     }
-    html.close();
   }
 
   private static void bar(Html html, String colour, Overhead overhead, Scale scale, double y) {

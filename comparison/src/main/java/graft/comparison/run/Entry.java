@@ -2,6 +2,7 @@ package graft.comparison.run;
 
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import graft.comparison.results.Measurement;
 import java.util.List;
 import java.util.Map;
 
@@ -69,7 +70,7 @@ public sealed interface Entry {
       Result result,
       String why,
       double seconds,
-      List<Figure> figures,
+      List<Measurement> figures,
       Noise noise)
       implements Entry {}
 

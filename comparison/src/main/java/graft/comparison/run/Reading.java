@@ -1,5 +1,7 @@
 package graft.comparison.run;
 
+import graft.comparison.results.Measurement;
+import graft.comparison.results.Results;
 import graft.comparison.suite.OwnFigure;
 import graft.comparison.suite.WorkloadKind;
 import java.util.ArrayList;
@@ -13,7 +15,7 @@ import java.util.regex.Pattern;
  *
  * @param why what was wrong, empty if nothing
  */
-record Reading(Result result, String why, List<Figure> figures) {
+record Reading(Result result, String why, List<Measurement> figures) {
   /** As automake has it: what the test needs is not there. */
   private static final int UNSUPPORTED = 77;
 
@@ -21,7 +23,7 @@ record Reading(Result result, String why, List<Figure> figures) {
 
   /** Reads how all copies of a case ended. */
   static Reading of(Case run, List<Ended> copies) {
-    List<Figure> figures = new ArrayList<>();
+    List<Measurement> figures = new ArrayList<>();
     for (Ended ended : copies) {
       Result result = result(ended);
       if (result != Result.OK) {
@@ -60,15 +62,8 @@ record Reading(Result result, String why, List<Figure> figures) {
     return own.isPresent() ? text : "exit code " + ended.exitCode() + ": " + text;
   }
 
-  /** The lines {@code figure NAME SIZE VALUE UNIT}. */
-  static List<Figure> printed(String output) {
-    List<Figure> figures = new ArrayList<>();
-    for (String line : output.lines().toList()) {
-      String[] words = line.split("\t", -1);
-      if (words.length == 5 && words[0].equals("figure")) {
-        figures.add(new Figure(words[1], Long.parseLong(words[2]), number(words[3]), words[4]));
-      }
-    }
+  static List<Measurement> printed(String output) {
+    List<Measurement> figures = Results.printed(output);
     if (figures.isEmpty()) {
       throw new IllegalArgumentException("it printed no figure");
     }
@@ -85,8 +80,8 @@ record Reading(Result result, String why, List<Figure> figures) {
         .orElse("");
   }
 
-  private static List<Figure> own(Case run, Ended ended) {
-    List<Figure> figures = printed(ended.output()); // its run time
+  private static List<Measurement> own(Case run, Ended ended) {
+    List<Measurement> figures = new ArrayList<>(printed(ended.output())); // its run time
     for (OwnFigure figure : run.workload().figures()) {
       Matcher matcher = Pattern.compile(figure.pattern()).matcher(ended.output());
       String last = null;
@@ -97,19 +92,19 @@ record Reading(Result result, String why, List<Figure> figures) {
         throw new IllegalArgumentException(
             "its output has nothing that matches " + figure.pattern());
       }
-      figures.add(new Figure(figure.name(), 0, number(last), figure.unit().orElse("")));
+      figures.add(Measurement.of(figure.name(), 0, figure.unit().orElse(""), number(last)));
     }
     return figures;
   }
 
-  private static List<Figure> slowest(List<Figure> figures) {
+  private static List<Measurement> slowest(List<Measurement> figures) {
     double longest =
         figures.stream()
             .filter(figure -> figure.name().equals("total"))
-            .mapToDouble(Figure::value)
+            .mapToDouble(Measurement::value)
             .max()
             .orElseThrow(() -> new IllegalArgumentException("no copy printed its total"));
-    return List.of(new Figure("slowest", 0, longest, "ms"));
+    return List.of(Measurement.of("slowest", 0, "ms", longest));
   }
 
   private static double number(String text) {

@@ -2,6 +2,7 @@ package graft.comparison.site;
 
 import graft.common.GraftException;
 import graft.common.program.ClientFolder;
+import graft.comparison.local.OwnProgram;
 import graft.comparison.local.PrivateServer;
 import graft.comparison.run.NotPossibleException;
 import graft.comparison.run.Place;
@@ -63,12 +64,7 @@ public final class CompareSite implements Site {
     this.version = version;
     this.progress = progress;
     this.stop = stop;
-    String home = System.getProperty("graft.home", "");
-    workloads =
-        Path.of(home.isEmpty() ? "." : home).toAbsolutePath().resolve("lib/compare/graft-workload");
-    if (!Files.isExecutable(workloads)) {
-      throw new GraftException("there is no " + workloads, "run ./graft build");
-    }
+    workloads = OwnProgram.path();
   }
 
   @Override

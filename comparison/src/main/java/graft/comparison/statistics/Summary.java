@@ -31,10 +31,19 @@ public record Summary(
     return new Summary(
         values.length,
         Mean.of(values).getAsDouble(),
-        Median.withDefaults().evaluate(values),
+        median(observed),
         deviation,
         bootstrap.interval(values.length, chosen -> mean(observed, chosen)),
         outliers(values));
+  }
+
+  /** The median of values, at least one. */
+  public static double median(List<Double> values) {
+    if (values.isEmpty()) {
+      throw new IllegalArgumentException("there is no value to take the median of");
+    }
+    return Median.withDefaults()
+        .evaluate(values.stream().mapToDouble(Double::doubleValue).toArray());
   }
 
   static double mean(List<Double> values, int[] chosen) {

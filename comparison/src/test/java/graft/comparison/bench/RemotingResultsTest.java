@@ -1,44 +1,42 @@
 package graft.comparison.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.common.json.Json;
+import graft.comparison.report.ResultsPlot;
+import graft.comparison.results.Measurement;
+import graft.comparison.results.Results;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 
 class RemotingResultsTest {
-  private static final String MIB = "1048576";
+  private static final long MIB = 1 << 20;
 
-  private static RemotingResults results() {
-    Map<String, Map<Figure, Measured>> ways = new LinkedHashMap<>();
-    ways.put(
-        "native",
-        Measured.parse(
-            "launch-synchronize\t0\t10\tus\npinned-host-to-device\t65536\t8\tus\n"
-                + "pinned-host-to-device\t"
-                + MIB
-                + "\t40\tGB/s\n"));
-    ways.put(
-        "tcp",
-        Measured.parse(
-            "start-up-round-trips\t0\t7\t\nlaunch-synchronize\t0\t22\tus\n"
-                + "pinned-host-to-device\t65536\t50\tus\npinned-host-to-device\t"
-                + MIB
-                + "\t9\tGB/s\n"));
-    ways.put(
-        RemotingResults.PLAIN,
-        Measured.parse("plain-round-trip\t0\t15\tus\nplain-copy\t" + MIB + "\t10\tGB/s\n"));
-    return new RemotingResults(Map.of("device", "gpu"), ways);
+  private static void add(
+      Results results, String setting, String name, long size, String unit, double value) {
+    results.add(Measurement.of(name, size, unit, value).in(setting));
+  }
+
+  private static Results results() {
+    Results results = new Results();
+    add(results, "native", "launch-synchronize", 0, "us", 10);
+    add(results, "native", "pinned-host-to-device", 65536, "us", 8);
+    add(results, "native", "pinned-host-to-device", MIB, "GB/s", 40);
+    add(results, "tcp", "start-up-round-trips", 0, "", 7);
+    add(results, "tcp", "launch-synchronize", 0, "us", 22);
+    add(results, "tcp", "pinned-host-to-device", 65536, "us", 50);
+    add(results, "tcp", "pinned-host-to-device", MIB, "GB/s", 9);
+    add(results, "tcp", "plain-round-trip", 0, "us", 15);
+    add(results, "tcp", "plain-copy", MIB, "GB/s", 10);
+    return RemotingResults.withBest(results);
   }
 
   @Test
   void ratiosAreToNativeAndToWhatTcpCouldDo() {
-    assertThat(results().table())
+    assertThat(RemotingResults.table(results()))
         .startsWith("| figure | size | unit | native | tcp | ratio | tcp / best |\n|---|")
         .contains("| launch-synchronize |  | us | 10.0 | 22.0 | 2.20 | 0.73 |")
         .contains("| pinned-host-to-device | 64 KiB | us | 8.00 | 50.0 | 6.25 |  |")
@@ -49,27 +47,22 @@ class RemotingResultsTest {
 
   @Test
   void theTreeHasEveryValue() {
-    assertThat(Json.line(results().tree()))
+    assertThat(Json.line(results().tree(Map.of("device", "gpu"))))
         .contains("\"machine\":{\"device\":\"gpu\"}")
         .contains(
-            "{\"figure\":\"launch-synchronize\",\"bytes\":0,\"unit\":\"us\",\"values\":{\"native\":10.0,\"tcp\":22.0},"
-                + "\"ratios\":{\"tcp\":2.2},\"best-over-tcp\":30.0}");
+            "{\"setting\":\"tcp\",\"name\":\"launch-synchronize\",\"size\":0,\"unit\":\"us\",\"state\":\"warm\",\"samples\":[22.0]}")
+        .contains(
+            "{\"setting\":\"best over tcp\",\"name\":\"launch-synchronize\",\"size\":0,\"unit\":\"us\",\"state\":\"warm\",\"samples\":[30.0]}");
   }
 
   @Test
   void theDrawingIsXmlWithALineForEachWay() throws Exception {
-    String svg = RemotingPlot.of(results());
+    String svg = new ResultsPlot(results(), RemotingResults.NATIVE).draw();
     var document =
         DocumentBuilderFactory.newInstance()
             .newDocumentBuilder()
             .parse(new ByteArrayInputStream(svg.getBytes(StandardCharsets.UTF_8)));
     assertThat(document.getElementsByTagName("polyline").getLength()).isEqualTo(3);
     assertThat(svg).doesNotContain("NaN").contains("launch-synchronize");
-  }
-
-  @Test
-  void aLineThatIsNoFigureIsAnError() {
-    assertThatThrownBy(() -> Measured.parse("launch 5 us\n"))
-        .hasMessageContaining("not a figure: launch 5 us");
   }
 }

@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import graft.comparison.Suites;
+import graft.comparison.results.Measurement;
+import graft.comparison.results.Results;
 import graft.comparison.run.Entry;
-import graft.comparison.run.Figure;
 import graft.comparison.run.Noise;
 import graft.comparison.run.Result;
 import graft.comparison.suite.Published;
@@ -36,7 +37,7 @@ class ReportTest {
   @TempDir Path folder;
   private final List<Entry> log = new ArrayList<>();
 
-  private void run(int block, String setting, String key, Figure... figures) {
+  private void run(int block, String setting, String key, Measurement... figures) {
     log.add(new Entry.Run(block, setting, key, Result.OK, "", 1, List.of(figures), QUIET));
   }
 
@@ -52,18 +53,18 @@ class ReportTest {
             block,
             setting,
             "bandwidth",
-            new Figure("h2d-pinned", 1024, 100 / slower, "MB/s"),
-            new Figure("h2d-pinned", 1 << 20, 9000 / slower, "MB/s"));
-        run(block, setting, "kernels", new Figure("walsh", 0, 3 * slower, "ms"));
+            Measurement.of("h2d-pinned", 1024, "MB/s", 100 / slower),
+            Measurement.of("h2d-pinned", 1 << 20, "MB/s", 9000 / slower));
+        run(block, setting, "kernels", Measurement.of("walsh", 0, "ms", 3 * slower));
         run(
             block,
             setting,
             "synthetic/35%/both/256K-1M",
-            new Figure("time", 0, 100 * slower, "ms"),
-            new Figure("transfer", 0, 35 * slower, "ms"),
-            new Figure("compute", 0, 65 * slower, "ms"));
-        run(block, setting, "multiplex/x1", new Figure("slowest", 0, 10 * slower, "ms"));
-        run(block, setting, "multiplex/x2", new Figure("slowest", 0, 18 * slower, "ms"));
+            Measurement.of("time", 0, "ms", 100 * slower),
+            Measurement.of("transfer", 0, "ms", 35 * slower),
+            Measurement.of("compute", 0, "ms", 65 * slower));
+        run(block, setting, "multiplex/x1", Measurement.of("slowest", 0, "ms", 10 * slower));
+        run(block, setting, "multiplex/x2", Measurement.of("slowest", 0, "ms", 18 * slower));
       }
     }
     log.add(
@@ -166,7 +167,10 @@ class ReportTest {
     assertThat(lines.get(1))
         .isEqualTo("native,bandwidth,bandwidth,h2d-pinned,1024,MB/s,1,99.0099010,false");
     JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
-    assertThat(json.path("figures")).hasSize(2 * 8);
+    assertThat(json.path("measurements")).hasSize(2 * 8);
+    Results read = new Results().add(folder.resolve("results.json"));
+    assertThat(read.measurements()).hasSize(2 * 8);
+    assertThat(read.settings()).containsExactly("native", "shm");
     assertThat(json.path("softwareDevice").asBoolean()).isTrue();
     assertThat(json.path("impossible").path("vm-local").asText()).contains("libvirt");
   }

@@ -47,10 +47,12 @@ public final class FakeSite implements Site {
   public Ended works(String setting, Program program) {
     double milliseconds = 10 * overheads.get(setting);
     String output =
-        "amount\t1000,2,3\nfigure\ttotal\t0\t"
-            + milliseconds
-            + "\tms\n"
-            + ("figure\ttime\t0\t" + milliseconds + "\tms\nresult=ok\n");
+        String.format(
+            java.util.Locale.ROOT,
+            "amount\t1000,2,3%n{\"name\":\"total\",\"size\":0,\"unit\":\"ms\",\"samples\":[%s]}%n"
+                + "{\"name\":\"time\",\"size\":0,\"unit\":\"ms\",\"samples\":[%s]}%nresult=ok%n",
+            milliseconds,
+            milliseconds);
     return new Ended(0, false, milliseconds / 1000, output, "", "");
   }
 

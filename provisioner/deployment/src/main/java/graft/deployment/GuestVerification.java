@@ -79,11 +79,15 @@ public final class GuestVerification {
    * What was measured of each channel of a guest.
    *
    * @param rows one for each channel, as {@link ChannelProbe#rows} has them
+   * @param measured the measurements, checked
    * @param choice a sentence: which channel the client uses
    * @param order the order that {@code auto} chooses; absent if the client is not Graft's
    */
   public record Channels(
-      List<Map<String, Object>> rows, String choice, Optional<ChannelChoice> order) {
+      List<Map<String, Object>> rows,
+      ChannelMeasurement measured,
+      String choice,
+      Optional<ChannelChoice> order) {
     public boolean allWork() {
       return ChannelProbe.allWork(rows);
     }
@@ -98,8 +102,7 @@ public final class GuestVerification {
         ChannelProbe.measurement(rows, ChannelBasis.of(guest.steps()), Instant.now());
     new MeasuredChannels(state).keep(guest.name(), measured);
     Optional<ChannelChoice> order =
-        ChannelChoice.of(
-            state.deployment().text(), guest.name(), guest.steps(), Optional.of(measured));
-    return new Channels(rows, ChannelProbe.choice(rows, order, descriptor), order);
+        ChannelChoice.of(state.deployment().text(), guest.name(), guest.steps(), Optional.of(measured));
+    return new Channels(rows, measured, ChannelProbe.choice(rows, order, descriptor), order);
   }
 }

@@ -1,6 +1,10 @@
 package graft.cli.guest;
 
+import graft.comparison.results.Measurement;
 import graft.deployment.ChannelProbe;
+import graft.deployment.plan.ChannelChoice;
+import graft.deployment.state.ChannelMeasurement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -28,5 +32,25 @@ final class ChannelTable {
               row.get("result")));
     }
     return text.toString();
+  }
+
+  /** The same as results, in which a channel is a setting; those that do not work are left out. */
+  static List<Measurement> results(String guest, ChannelMeasurement measured) {
+    List<Measurement> results = new ArrayList<>();
+    for (ChannelMeasurement.Figures channel : measured.channels()) {
+      String setting = ChannelChoice.channel(channel.address());
+      channel
+          .speed()
+          .ifPresent(
+              speed -> {
+                results.add(
+                    Measurement.of(guest + ": round trip", 0, "us", speed.roundTrip()).in(setting));
+                results.add(
+                    Measurement.of(guest + ": there", 0, "MB/s", speed.toDevice()).in(setting));
+                results.add(
+                    Measurement.of(guest + ": back", 0, "MB/s", speed.toHost()).in(setting));
+              });
+    }
+    return results;
   }
 }

@@ -5,6 +5,7 @@ import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.common.GraftException;
 import graft.common.values.TimeSpan;
+import graft.comparison.results.Results;
 import graft.deployment.AppliedGuest;
 import graft.deployment.Deployments;
 import graft.deployment.GuestVerification;
@@ -94,6 +95,7 @@ public final class VerifyCommand implements Callable<Integer> {
       StateFolder state,
       String descriptor) {
     List<Map<String, Object>> guests = new ArrayList<>();
+    Results results = new Results();
     boolean well = true;
     for (AppliedGuest guest : chosen) {
       GuestVerification.Channels measured = verification.measure(guest, state, descriptor);
@@ -106,9 +108,10 @@ public final class VerifyCommand implements Callable<Integer> {
       measured.order().ifPresent(order -> tree.put("order", order.order()));
       measured.order().ifPresent(order -> tree.put("reason", order.reason()));
       guests.add(tree);
+      results.addAll(ChannelTable.results(guest.name(), measured.measured()));
       well &= measured.allWork();
     }
-    output.result(Map.of("guests", guests));
+    output.result(Map.of("guests", guests, "measurements", results.trees()));
     return well ? ExitCode.OK : ExitCode.FAILED;
   }
 

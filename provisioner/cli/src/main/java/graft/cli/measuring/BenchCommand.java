@@ -12,7 +12,7 @@ import picocli.CommandLine.Spec;
     header = "Measures what Graft costs.",
     footerHeading = "%nExamples:%n",
     footer = "  graft bench remoting --device gpu --native",
-    subcommands = BenchRemotingCommand.class)
+    subcommands = {BenchRemotingCommand.class, BenchSummarizeCommand.class})
 public final class BenchCommand implements Runnable {
   @Spec CommandSpec spec;
 

@@ -3,18 +3,14 @@ package graft.cli.measuring;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.common.GraftException;
-import graft.common.json.Json;
 import graft.common.program.ClientFolder;
 import graft.common.values.TimeSpan;
-import graft.comparison.bench.Figure;
-import graft.comparison.bench.Measured;
 import graft.comparison.bench.RemotingBench;
-import graft.comparison.bench.RemotingPlot;
 import graft.comparison.bench.RemotingResults;
+import graft.comparison.local.OwnProgram;
 import graft.comparison.local.PrivateServer;
 import graft.comparison.local.ProgramEnvironment;
-import java.io.IOException;
-import java.nio.file.Files;
+import graft.comparison.results.Results;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.LinkedHashMap;
@@ -46,9 +42,6 @@ import picocli.CommandLine.Option;
       "  graft bench remoting --device gpu --native --save results"
     })
 final class BenchRemotingCommand implements Callable<Integer> {
-  /** Where the client's program is beside its libraries. */
-  private static final String PROGRAM = "bench/remoting";
-
   @Mixin Output output;
 
   @Option(
@@ -109,30 +102,32 @@ final class BenchRemotingCommand implements Callable<Integer> {
     Path client = ClientFolder.existing();
     RemotingBench bench =
         new RemotingBench(
-            client.resolve(PROGRAM),
+            OwnProgram.path(),
             quick,
             limit.toDuration(),
             what -> {
               output.err().println(what);
               output.err().flush();
             });
-    Map<String, Map<Figure, Measured>> ways = new LinkedHashMap<>();
+    Results results = new Results();
     if (local) {
-      ways.put(RemotingResults.NATIVE, bench.measure(ProgramEnvironment.ofThisMachine()));
+      results.addAll(bench.measure(ProgramEnvironment.ofThisMachine()));
     }
     try (PrivateServer server = PrivateServer.start(device, null, true)) {
       for (String channel : channels) {
-        ProgramEnvironment way =
+        ProgramEnvironment setting =
             ProgramEnvironment.remote(
                     channel, client, server.url(channel), PrivateServer.NAME, server.tokenFile())
                 .with("GRAFT_DATA_CONNECTIONS", Integer.toString(dataConnections));
-        ways.put(channel, bench.measure(way));
+        results.addAll(bench.measure(setting));
       }
     }
     if (channels.contains("tcp")) {
-      ways.put(RemotingResults.PLAIN, bench.plain(dataConnections));
+      results.addAll(bench.plain(dataConnections));
     }
-    show(new RemotingResults(machine(), ways));
+    RemotingResults.withBest(results);
+    new SavedResults(output, results, RemotingResults.table(results), results.tree(machine()))
+        .show(folder, "remoting", RemotingResults.NATIVE);
     return ExitCode.OK;
   }
 
@@ -144,18 +139,5 @@ final class BenchRemotingCommand implements Callable<Integer> {
     machine.put("system", System.getProperty("os.name") + " " + System.getProperty("os.version"));
     machine.put("lanes", Integer.toString(dataConnections));
     return machine;
-  }
-
-  private void show(RemotingResults results) throws IOException {
-    output.say(results.table());
-    output.result(results.tree());
-    if (folder != null) {
-      Files.createDirectories(folder);
-      Files.writeString(folder.resolve("remoting.md"), results.table());
-      Files.writeString(folder.resolve("remoting.json"), Json.pretty(results.tree()) + "\n");
-      Files.writeString(folder.resolve("remoting.svg"), RemotingPlot.of(results));
-      output.err().println("wrote " + folder.resolve("remoting.{md,json,svg}"));
-      output.err().flush();
-    }
   }
 }

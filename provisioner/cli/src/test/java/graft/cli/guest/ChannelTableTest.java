@@ -2,9 +2,13 @@ package graft.cli.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.comparison.results.Measurement;
 import graft.deployment.ChannelProbe;
+import graft.deployment.state.ChannelMeasurement;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** How verify --channels prints what a guest's programs print. */
@@ -52,5 +56,23 @@ class ChannelTableTest {
     assertThat(ChannelTable.of(rows))
         .contains("failed: graft: the guest has no PCI device of shared memory (ivshmem)")
         .contains("tcp       tcp://10.0.2.2:7799");
+  }
+
+  @Test
+  void itsResultsHaveAChannelAsTheirSetting() {
+    ChannelMeasurement measured =
+        new ChannelMeasurement(
+            Instant.EPOCH,
+            List.of(),
+            List.of(
+                new ChannelMeasurement.Figures("ivshmem://10.0.2.2:7799", Optional.empty()),
+                new ChannelMeasurement.Figures(
+                    "tcp://10.0.2.2:7799",
+                    Optional.of(new ChannelMeasurement.Speed(300, 10.3, 10.4)))));
+    assertThat(ChannelTable.results("alice", measured))
+        .containsExactly(
+            Measurement.of("alice: round trip", 0, "us", 300.0).in("tcp"),
+            Measurement.of("alice: there", 0, "MB/s", 10.3).in("tcp"),
+            Measurement.of("alice: back", 0, "MB/s", 10.4).in("tcp"));
   }
 }

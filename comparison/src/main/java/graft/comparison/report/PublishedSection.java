@@ -1,0 +1,89 @@
+package graft.comparison.report;
+
+import graft.comparison.results.Measurement;
+import graft.comparison.statistics.Overhead;
+import graft.comparison.statistics.Summary;
+import graft.comparison.suite.Published;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The report's section with others' published figures, and the same figures of this run. */
+final class PublishedSection {
+  private PublishedSection() {}
+
+  static void write(Html html, Findings findings, List<Published> published) {
+    if (published.isEmpty()) {
+      return;
+    }
+    html.element("h2", "Published figures beside these");
+    html.element(
+        "p",
+        "Others' figures, as published, on their hardware and software. In brackets: time relative"
+            + " to the publication's own baseline. The line below each is what was measured here.");
+    html.open("table", "class", "words").open("thead").open("tr");
+    html.element("th", "what").element("th", "values").element("th", "source").close().close();
+    html.open("tbody");
+    for (Published figure : published) {
+      html.open("tr").element("th", figure.what() + " (" + figure.unit() + ")");
+      html.element("td", publishedValues(figure))
+          .open("td")
+          .element("span", "published", "class", "tag");
+      html.text(" " + figure.source()).close().close();
+      String own = ownValues(findings, figure);
+      if (!own.isEmpty()) {
+        html.open("tr", "class", "own").element("td", "").element("td", own);
+        html.element("td", "measured here: " + figure.workload().orElse("")).close();
+      }
+    }
+    html.close().close();
+  }
+
+  private static String publishedValues(Published figure) {
+    Optional<Double> base =
+        figure.values().stream()
+            .filter(v -> figure.baseline().filter(v.label()::equals).isPresent())
+            .map(v -> v.value().value())
+            .findFirst();
+    List<String> texts = new ArrayList<>();
+    for (Published.PublishedValue value : figure.values()) {
+      String text = value.label() + " " + Numbers.plain(value.value().value());
+      if (base.isPresent() && !figure.baseline().get().equals(value.label())) {
+        double ratio = value.value().value() / base.get();
+        boolean rate = Measurement.isRate(figure.unit());
+        text += " (" + Numbers.overhead(rate ? 1 / ratio : ratio) + ")";
+      }
+      texts.add(text);
+    }
+    return String.join(" · ", texts);
+  }
+
+  private static String ownValues(Findings findings, Published figure) {
+    List<FigureKey> keys =
+        findings.figures().stream()
+            .filter(k -> figure.workload().filter(k.workload()::equals).isPresent())
+            .filter(k -> figure.figure().isEmpty() || figure.figure().get().equals(k.figure()))
+            .filter(FigureKey::isCompared)
+            .toList();
+    if (keys.isEmpty()) {
+      return "";
+    }
+    FigureKey largest = keys.get(keys.size() - 1);
+    List<String> texts = new ArrayList<>();
+    for (String setting : findings.settings()) {
+      Optional<Summary> summary = findings.summary(largest, setting);
+      Optional<Overhead> overhead = findings.overhead(largest, setting);
+      summary.ifPresent(
+          s ->
+              texts.add(
+                  setting
+                      + " "
+                      + Numbers.plain(s.mean())
+                      + " "
+                      + largest.unit()
+                      + overhead.map(o -> " (" + Numbers.overhead(o.ratio()) + ")").orElse("")));
+    }
+    String size = largest.size() > 0 ? "at " + Numbers.size(largest.size()) + ": " : "";
+    return size + String.join(" · ", texts);
+  }
+}

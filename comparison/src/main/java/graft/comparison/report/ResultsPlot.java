@@ -1,0 +1,138 @@
+package graft.comparison.report;
+
+import graft.comparison.results.Measurement;
+import graft.comparison.results.Results;
+import graft.comparison.results.ResultsTable;
+import graft.comparison.statistics.Overhead;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * Results as one drawing (SVG): a panel of curves for each figure of several sizes, and a bar for
+ * each other one, relative to a baseline.
+ */
+public final class ResultsPlot {
+  private static final double LEGEND = 30;
+
+  private final Results results;
+  private final String baseline;
+  private final Palette palette;
+  private final Html html = new Html();
+
+  /** A drawing; without the baseline among the settings, the first one is the baseline. */
+  public ResultsPlot(Results results, String baseline) {
+    this.results = results;
+    List<String> settings = results.settings();
+    this.baseline = settings.contains(baseline) ? baseline : settings.get(0);
+    palette = new Palette(settings);
+  }
+
+  /** The drawing. */
+  public String draw() {
+    Map<String, List<Measurement>> figures =
+        results.figures().stream()
+            .collect(
+                Collectors.groupingBy(Measurement::name, LinkedHashMap::new, Collectors.toList()));
+    List<CurvePlot> curves = new ArrayList<>();
+    List<OverheadPlot.Row> rows = new ArrayList<>();
+    figures.forEach(
+        (name, sizes) -> {
+          if (sizes.size() > 1) {
+            curves.add(curves(name, sizes));
+          } else if (!sizes.get(0).unit().isEmpty()) {
+            rows.add(row(sizes.get(0)));
+          }
+        });
+    rows.removeIf(row -> row.overheads().isEmpty());
+    List<String> others =
+        results.settings().stream().filter(setting -> !setting.equals(baseline)).toList();
+    OverheadPlot overheads = new OverheadPlot(rows, others);
+    double below = LEGEND + Math.ceil(curves.size() / 2.0) * CurvePlot.HEIGHT;
+    double height = below + (rows.isEmpty() ? 0 : LEGEND + overheads.height());
+    html.open(
+        "svg",
+        "xmlns",
+        "http://www.w3.org/2000/svg",
+        "width",
+        OverheadPlot.WIDTH,
+        "height",
+        height,
+        "viewBox",
+        "0 0 " + OverheadPlot.WIDTH + " " + height,
+        "font-family",
+        "sans-serif");
+    html.open("style").raw(Html.style()).close();
+    html.empty("rect", "width", "100%", "height", "100%", "fill", "white");
+    legend();
+    for (int i = 0; i < curves.size(); i++) {
+      at(i % 2 * OverheadPlot.WIDTH / 2, LEGEND + Math.floor(i / 2.0) * CurvePlot.HEIGHT);
+      curves.get(i).content(html, palette, size -> ResultsTable.size((long) size));
+      html.close();
+    }
+    if (!rows.isEmpty()) {
+      at(0, below);
+      html.element("text", "Time relative to " + baseline, "x", 4, "y", 16, "class", "title");
+      html.close();
+      at(0, below + LEGEND);
+      overheads.content(html, palette);
+      html.close();
+    }
+    return html.close().toString();
+  }
+
+  private void at(double x, double y) {
+    html.open("g", "transform", "translate(" + x + "," + y + ")");
+  }
+
+  private void legend() {
+    double x = 10;
+    for (String setting : results.settings()) {
+      palette.mark(html, setting, x, 14);
+      html.element("text", setting, "x", x + 9, "y", 18);
+      x += 40 + 7 * setting.length();
+    }
+  }
+
+  private CurvePlot curves(String name, List<Measurement> sizes) {
+    boolean rates = sizes.stream().anyMatch(size -> Measurement.isRate(size.unit()));
+    List<Curve> curves = new ArrayList<>();
+    for (String setting : results.settings()) {
+      List<Curve.Point> points = new ArrayList<>();
+      for (Measurement size : sizes) {
+        results
+            .at(setting, size)
+            .filter(m -> !m.measured().isEmpty())
+            .map(m -> rates ? rate(m) : m.value())
+            .ifPresent(y -> points.add(new Curve.Point(size.size(), y, Optional.empty())));
+      }
+      if (!points.isEmpty()) {
+        curves.add(new Curve(setting, points));
+      }
+    }
+    String unit = rates ? sizes.get(sizes.size() - 1).unit() : sizes.get(0).unit();
+    return new CurvePlot(name, unit, true, curves);
+  }
+
+  /** Small copies are measured in microseconds each; the same in GB/s. */
+  private static double rate(Measurement m) {
+    return m.unit().equals("us") ? m.size() / m.value() / 1e3 : m.value();
+  }
+
+  private OverheadPlot.Row row(Measurement figure) {
+    Map<String, Overhead> overheads = new LinkedHashMap<>();
+    for (String setting : results.settings()) {
+      if (!setting.equals(baseline)) {
+        results
+            .ratio(setting, baseline, figure)
+            .filter(ratio -> ratio > 0)
+            .map(ratio -> Measurement.isRate(figure.unit()) ? 1 / ratio : ratio)
+            .ifPresent(r -> overheads.put(setting, new Overhead(r, Optional.empty(), 1)));
+      }
+    }
+    return new OverheadPlot.Row(figure.name(), overheads);
+  }
+}

@@ -1,0 +1,113 @@
+package graft.comparison.results;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Results as a table in Markdown: a row for each figure, a column for each setting or ratio. */
+public final class ResultsTable {
+  private final Results results;
+  private final List<Column> columns = new ArrayList<>();
+
+  /** The text of a figure in a column. */
+  private record Column(String title, Cell cell) {}
+
+  private interface Cell {
+    String text(Measurement figure);
+  }
+
+  /** A table with columns for figure, size, state (where there are several) and unit. */
+  public ResultsTable(Results results) {
+    this.results = results;
+    columns.add(new Column("figure", Measurement::name));
+    if (results.measurements().stream().anyMatch(m -> m.size() > 0)) {
+      columns.add(new Column("size", m -> m.size() == 0 ? "" : size(m.size())));
+    }
+    if (results.states().size() > 1) {
+      columns.add(new Column("state", m -> m.state().title()));
+    }
+    columns.add(new Column("unit", Measurement::unit));
+  }
+
+  /** Adds a setting's medians. */
+  public ResultsTable median(String setting) {
+    return column(
+        setting,
+        f ->
+            results
+                .at(setting, f)
+                .filter(Results::hasValue)
+                .map(m -> number(m.value()))
+                .orElse(""));
+  }
+
+  /** Adds a setting's medians with the range of their samples, and how many of them failed. */
+  public ResultsTable spread(String setting) {
+    return column(setting, f -> results.at(setting, f).map(ResultsTable::spread).orElse(""));
+  }
+
+  private static String spread(Measurement m) {
+    List<Double> sorted = m.measured().stream().sorted().toList();
+    if (sorted.isEmpty()) {
+      return "failed";
+    }
+    int failed = m.samples().size() - sorted.size();
+    return number(m.value())
+        + (sorted.size() < 2
+            ? ""
+            : " [" + number(sorted.get(0)) + " to " + number(sorted.get(sorted.size() - 1)) + "]")
+        + (failed == 0 ? "" : ", " + failed + " of " + m.samples().size() + " failed");
+  }
+
+  /** Adds a setting's ratios to another one. */
+  public ResultsTable ratio(String title, String setting, String reference) {
+    return column(title, f -> ratio(results.ratio(setting, reference, f)));
+  }
+
+  /** Adds a setting's ratios to one that was measured around each of its samples. */
+  public ResultsTable ratioAround(String title, String setting, String reference) {
+    return column(title, f -> ratio(results.ratioAround(setting, reference, f)));
+  }
+
+  private ResultsTable column(String title, Cell cell) {
+    columns.add(new Column(title, cell));
+    return this;
+  }
+
+  private static String ratio(Optional<Double> ratio) {
+    return ratio.map(r -> String.format(Locale.ROOT, "%.2f", r)).orElse("");
+  }
+
+  /** Bytes in powers of 1024, where they are whole. */
+  public static String size(long bytes) {
+    if (bytes % (1 << 20) == 0) {
+      return bytes / (1 << 20) + " MiB";
+    }
+    return bytes % 1024 == 0 ? bytes / 1024 + " KiB" : Long.toString(bytes);
+  }
+
+  private static String number(double value) {
+    if (value >= 100_000) {
+      return String.format(Locale.ROOT, "%.3g", value);
+    }
+    return value >= 100
+        ? String.format(Locale.ROOT, "%.0f", value)
+        : String.format(Locale.ROOT, value >= 10 ? "%.1f" : "%.2f", value);
+  }
+
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder();
+    row(text, columns.stream().map(Column::title).toList());
+    text.append("|").append("---|".repeat(columns.size())).append("\n");
+    for (Measurement figure : results.figures()) {
+      row(text, columns.stream().map(c -> c.cell().text(figure)).toList());
+    }
+    return text.toString();
+  }
+
+  private static void row(StringBuilder text, List<String> cells) {
+    text.append("| ").append(String.join(" | ", cells)).append(" |\n");
+  }
+}

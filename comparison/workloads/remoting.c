@@ -1,0 +1,110 @@
+/* What a channel costs by itself: copies by size that are waited for one by one, launches, allocation, a round trip. */
+#include <stdlib.h>
+
+#include "workload.h"
+
+/* Adds 1 to every element below n. */
+static const char ptx[] =
+    ".version 6.4\n.target sm_50\n.address_size 64\n"
+    ".visible .entry bump(.param .u64 data, .param .u32 n)\n{\n"
+    "  .reg .pred %p<2>;\n  .reg .b32 %r<7>;\n  .reg .b64 %rd<5>;\n"
+    "  ld.param.u64 %rd1, [data];\n  ld.param.u32 %r1, [n];\n"
+    "  mov.u32 %r2, %ctaid.x;\n  mov.u32 %r3, %ntid.x;\n  mov.u32 %r4, %tid.x;\n"
+    "  mad.lo.s32 %r5, %r2, %r3, %r4;\n  setp.ge.u32 %p1, %r5, %r1;\n  @%p1 bra done;\n"
+    "  cvta.to.global.u64 %rd2, %rd1;\n  mul.wide.u32 %rd3, %r5, 4;\n  add.s64 %rd4, %rd2, %rd3;\n"
+    "  ld.global.u32 %r6, [%rd4];\n  add.s32 %r6, %r6, 1;\n  st.global.u32 [%rd4], %r6;\n"
+    "done:\n  ret;\n}\n";
+
+const size_t sizes[] = {4 << 10, 64 << 10, 1 << 20, 8 << 20, 64 << 20, 256 << 20};
+size_t copy_sizes(void) { return options.quick ? 4 : sizeof sizes / sizeof *sizes; }
+
+static void copies(handle stream) {
+  size_t count = copy_sizes(), most = sizes[count - 1];
+  devptr device = device_memory(most);
+  void *pinned = pinned_memory(most), *pageable = host_memory(most);
+  for (size_t i = 0; i < count; i++) {
+    size_t bytes = sizes[i];
+    int reps = bytes <= 1 << 20 ? 101 : options.quick ? 5 : 15;
+    double t[101];
+    for (int kind = 0; kind < 4; kind++) {
+      static const char *const names[] = {"pinned-host-to-device", "pinned-device-to-host", "pageable-host-to-device",
+                                          "pageable-device-to-host"};
+      for (int k = -2; k < reps; k++) {
+        double start = now();
+        switch (kind) {
+          case 0:
+            CALL(cuMemcpyHtoDAsync_v2(device, pinned, bytes, stream));
+            CALL(cuStreamSynchronize(stream));
+            break;
+          case 1:
+            CALL(cuMemcpyDtoHAsync_v2(pinned, device, bytes, stream));
+            CALL(cuStreamSynchronize(stream));
+            break;
+          case 2: CALL(cuMemcpyHtoD_v2(device, pageable, bytes)); break;
+          default: CALL(cuMemcpyDtoH_v2(pageable, device, bytes));
+        }
+        double took = now() - start;
+        if (k >= 0) t[k] = bytes <= 64 << 10 ? took : (double)bytes / took / 1e3;
+      }
+      figures(names[kind], bytes, t, reps, bytes <= 64 << 10 ? "us" : "GB/s");
+    }
+  }
+  CALL(cuMemFreeHost(pinned));
+  CALL(cuMemFree_v2(device));
+  free(pageable);
+}
+
+static void bursts(handle stream) {
+  handle module, function;
+  CALL(cuModuleLoadData(&module, ptx));
+  CALL(cuModuleGetFunction(&function, module, "bump"));
+  unsigned n = 256;
+  devptr data = device_memory(4 * n);
+  void *parameters[] = {&data, &n};
+  for (int i = 0; i < 100; i++) launch(function, 1, 256, stream, parameters);
+  CALL(cuStreamSynchronize(stream));
+  int rounds = options.quick ? 11 : 51, burst = 500;
+  double cost[64], rate[64], both[1001];
+  for (int r = 0; r < rounds; r++) {
+    double start = now();
+    for (int i = 0; i < burst; i++) launch(function, 1, 256, stream, parameters);
+    double issued = now();
+    CALL(cuStreamSynchronize(stream));
+    cost[r] = (issued - start) / burst;
+    rate[r] = burst / (now() - start) * 1e6;
+  }
+  figures("launch-asynchronous", 0, cost, rounds, "us");
+  figures("launch-rate", 0, rate, rounds, "1/s");
+  int pairs = options.quick ? 301 : 1001;
+  for (int i = 0; i < pairs; i++) {
+    double start = now();
+    launch(function, 1, 256, stream, parameters);
+    CALL(cuStreamSynchronize(stream));
+    both[i] = now() - start;
+  }
+  figures("launch-synchronize", 0, both, pairs, "us");
+  CALL(cuMemFree_v2(data));
+}
+
+void remoting(void) {
+  handle stream;
+  CALL(cuStreamCreate(&stream, 1));
+  double t[301];
+  for (int i = 0; i < 301; i++) {
+    size_t available, total;
+    double start = now();
+    CALL(cuMemGetInfo_v2(&available, &total));
+    t[i] = now() - start;
+  }
+  figures("memory-info", 0, t, 301, "us");
+  for (int i = 0; i < 201; i++) {
+    devptr p;
+    double start = now();
+    CALL(cuMemAlloc_v2(&p, 4 << 20));
+    CALL(cuMemFree_v2(p));
+    t[i] = now() - start;
+  }
+  figures("malloc-free", 4 << 20, t, 201, "us");
+  bursts(stream);
+  copies(stream);
+}

@@ -1,0 +1,119 @@
+# shellcheck shell=bash
+# What the scripts here share: options, a working folder, a server with a token, programs over its channels, and results.
+# Sourced by them.
+
+die() {
+  echo "${0##*/}: $*" >&2
+  exit 2
+}
+
+# options "NAME... FLAG:..." ARGUMENT...: sets the variable NAME for each --NAME VALUE, and FLAG to "yes" for each --FLAG.
+options() {
+  local known=" $1 " name
+  shift
+  while [ $# -gt 0 ]; do
+    name=${1#--}
+    case $1:$known in
+      --*" $name: "*) printf -v "$name" yes ;;
+      --*" $name "*)
+        [ $# -gt 1 ] || die "$1 lacks its value"
+        printf -v "$name" %s "$2"
+        shift
+        ;;
+      *) die "unknown option $1" ;;
+    esac
+    shift
+  done
+}
+
+# shellcheck source=results.sh
+. "${BASH_SOURCE[0]%/*}/results.sh"
+
+server=''
+# begin DISTRIBUTION: makes the folder $work, which goes away at the end but for $out ($work/results, unless an option named another
+# folder); the distribution, unpacked where it is a file, is $root; makes the token of "check", for server and client.
+begin() {
+  work=$(mktemp -d)
+  chmod 711 "$work"
+  trap finish EXIT
+  out=${out:-$work/results}
+  mkdir -p "$out"
+  results=$out/results.jsonl
+  rm -f "$results"
+  if [ -d "$1" ]; then
+    root=$(cd "$1" && pwd)
+  else
+    mkdir "$work/dist"
+    tar -xzf "$1" -C "$work/dist" || die "cannot unpack $1"
+    root=$work/dist/graft
+  fi
+  [ -x "$root/bin/graft" ] || die "there is no bin/graft in $1"
+  local token
+  token=$(od -An -v -tx1 -N32 /dev/urandom | tr -d ' \n')
+  (umask 077 && echo "$token" >"$work/token" && echo "check $token" >"$work/tokens")
+}
+
+finish() {
+  stop_server
+  find "$work" -mindepth 1 -maxdepth 1 ! -name results -exec rm -rf {} +
+  rmdir -- "$work/results" "$work" 2>/dev/null
+}
+
+# start_server ARGUMENT...: a server at a Unix socket and a port; it serves when this returns, at $tcp and $socket. Its log is $out/server.log.
+start_server() {
+  socket=$work/g.sock
+  "$root/bin/graft" serve --listen "unix://$socket" --listen tcp://127.0.0.1:0 --tokens "$work/tokens" "$@" >"$out/server.log" 2>&1 &
+  server=$!
+  for _ in $(seq 600); do
+    tcp=$(sed -n 's/^serves at \(tcp:.*\)/\1/p' "$out/server.log")
+    [ -z "$tcp" ] || return 0
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  echo "${0##*/}: the server did not start: $(tail -n 3 "$out/server.log" | tr '\n' ' ')" >&2
+  stop_server
+  return 1
+}
+
+stop_server() {
+  if [ -n "$server" ]; then
+    kill "$server" 2>/dev/null
+    wait "$server" 2>/dev/null
+  fi
+  server=''
+}
+
+# over CHANNEL COMMAND...: runs a program over a channel, or at an address, of the server; "native" on this machine's own driver.
+over() {
+  local url=$1
+  shift
+  case $url in
+    native)
+      "$@"
+      return
+      ;;
+    tcp) url=$tcp ;;
+    rdma) url=rdma:${tcp#tcp:} ;;
+    *://*) ;;
+    *) url=$url://$socket ;;
+  esac
+  GRAFT_SERVER=$url GRAFT_NAME=check GRAFT_TOKEN_FILE=$work/token \
+    LD_LIBRARY_PATH=$root/lib/client${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$@"
+}
+
+# The settings to compare: native first, where there is a driver to compare with.
+settings() { # device, channels
+  [ "$1" = software ] || printf 'native '
+  echo "$2"
+}
+
+summarize() { # options of bench summarize
+  "$root/bin/graft" bench summarize "$@" "$results"
+}
+
+# What was measured on what.
+machine() {
+  echo "date: $(date -u +%F)"
+  nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sed 's/^/gpu: /'
+  echo "cpus: $(nproc), $(uname -sr)"
+}
