@@ -11,16 +11,17 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * The server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--device SPEC]
- * [--memory BYTES] [--spare N] [--max-sessions N] [--metrics ADDRESS] [--rdma-ports LIST]
- * [--require-isolation yes|no]}. Prints the addresses on standard output, one a line, when it can
- * take a session, and on standard error what its workers are confined by. SIGTERM and SIGINT stop
- * it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong arguments, 4 cannot confine workers
- * as is required.
+ * [--memory BYTES] [--spare N] [--max-sessions N] [--max-guest-sessions N] [--metrics ADDRESS]
+ * [--rdma-ports LIST] [--require-isolation yes|no]}. Prints the addresses on standard output, one a
+ * line, when it can take a session, and on standard error what its workers are confined by. SIGTERM
+ * and SIGINT stop it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong arguments, 4 cannot
+ * confine workers as is required.
  */
 public final class ServerMain {
   private static final String USAGE =
       "usage: ServerMain --listen tcp://HOST:PORT|unix:///PATH [--listen ...] --tokens FILE\n"
           + "    [--device software|cuda|cuda:INDEX] [--memory BYTES] [--spare N] [--max-sessions N]\n"
+          + "    [--max-guest-sessions N]\n"
           + "    [--metrics tcp://127.0.0.1:PORT|unix:///PATH] [--rdma-ports PORT,...]\n"
           + "    [--require-isolation yes|no]";
 
@@ -73,6 +74,7 @@ public final class ServerMain {
         case "--memory" -> config.memory(number(args.get(i), value));
         case "--spare" -> config.spares((int) number(args.get(i), value));
         case "--max-sessions" -> config.maxSessions((int) number(args.get(i), value));
+        case "--max-guest-sessions" -> config.maxGuestSessions((int) number(args.get(i), value));
         case "--metrics" -> config.metrics(ListenAddress.parse(value));
         case "--require-isolation" ->
             config.jail(JailConfig.defaults().withRequired(value.equals("yes")));

@@ -45,6 +45,11 @@ public final class TokensFile implements Grants {
     return read().get(name);
   }
 
+  @Override
+  public Set<String> names() throws ServerException {
+    return read().keySet();
+  }
+
   /**
    * Everyone who may have a session, by name.
    *
