@@ -100,6 +100,21 @@ public final class ServeCommand implements Callable<Integer> {
   int spare;
 
   @Option(
+      names = "--max-sessions",
+      paramLabel = "N",
+      defaultValue = "64",
+      description = "The most sessions at one time (default: ${DEFAULT-VALUE}).")
+  int maxSessions;
+
+  @Option(
+      names = "--max-guest-sessions",
+      paramLabel = "N",
+      description =
+          "The most sessions of one guest at one time. If not given, a guest may have all but those"
+              + " that are kept for guests without a session, a quarter at most.")
+  Integer maxGuestSessions;
+
+  @Option(
       names = "--rdma-ports",
       split = ",",
       paramLabel = "PORT",
@@ -184,6 +199,10 @@ public final class ServeCommand implements Callable<Integer> {
             ? ServerConfig.withoutTokens(ServedDevice.parse(device))
             : ServerConfig.builder(clients.tokens, ServedDevice.parse(device));
     config.spares(spare);
+    config.maxSessions(maxSessions);
+    if (maxGuestSessions != null) {
+      config.maxGuestSessions(maxGuestSessions);
+    }
     config.jail(jail.config());
     config.rdmaPorts(rdmaPorts.stream().map(PortName::text).toList());
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));

@@ -6,6 +6,7 @@ import graft.remoting.server.accept.Grants;
 import graft.remoting.server.accept.Handshake;
 import graft.remoting.server.accept.RevocationWatch;
 import graft.remoting.server.accept.SessionGate;
+import graft.remoting.server.accept.SessionPlaces;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.IsolationException;
@@ -110,17 +111,29 @@ public final class GraftServer implements AutoCloseable {
     }
     Handshake handshake =
         new Handshake(Dispatcher.API_HASH, grants, pool::secret, config.handshakeLimit());
+    SessionPlaces places =
+        new SessionPlaces(config.maxSessions(), config.maxGuestSessions(), grants, pool::sessions);
     Acceptor acceptor =
         new Acceptor(
             listeners,
             handshake,
-            new SessionGate(pool, config.device(), config.memory(), config.maxSessions(), metrics),
+            new SessionGate(pool, config.device(), config.memory(), places, metrics),
             metrics,
-            config.maxHandshakes());
+            config.maxHandshakes(),
+            GraftServer::end);
     parts.add(acceptor);
     acceptor.start();
     config.tokens().ifPresent(path -> parts.add(RevocationWatch.start(new TokensFile(path), pool)));
     LOG.info("serving {} at {}", config.device(), addresses);
+  }
+
+  /** Ends the process at once: what shut down the accepting thread may also hinder an exit. */
+  private static void end(Throwable cause) {
+    try {
+      LOG.error("the server accepts no connection any more and ends", cause);
+    } finally {
+      Runtime.getRuntime().halt(1);
+    }
   }
 
   private static Grants grants(ServerConfig config) throws ServerException {

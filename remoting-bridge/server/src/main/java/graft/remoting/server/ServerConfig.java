@@ -19,6 +19,7 @@ import java.util.OptionalLong;
  * @param memory the limit of device memory, in bytes, for a session whose token names none
  * @param spares the number of spare workers to keep ready
  * @param maxSessions the largest number of sessions at one time
+ * @param maxGuestSessions the largest number of sessions of one guest at one time
  * @param metrics the address of the metrics endpoint, a Unix socket or a loopback address
  * @param runtimeFolder the folder for the private socket, created with mode 0700; a temporary
  *     folder if empty
@@ -37,6 +38,7 @@ public record ServerConfig(
     OptionalLong memory,
     int spares,
     int maxSessions,
+    int maxGuestSessions,
     Optional<ListenAddress> metrics,
     Optional<Path> runtimeFolder,
     Duration handshakeLimit,
@@ -54,7 +56,11 @@ public record ServerConfig(
     if (listen.isEmpty()) {
       throw new IllegalArgumentException("a server needs an address to listen at");
     }
-    if (spares < 0 || maxSessions < 1 || maxHandshakes < 1 || spinMicros < 0) {
+    if (spares < 0
+        || maxSessions < 1
+        || maxGuestSessions < 1
+        || maxHandshakes < 1
+        || spinMicros < 0) {
       throw new IllegalArgumentException("spares, limits and times must not be negative");
     }
   }
@@ -82,6 +88,7 @@ public record ServerConfig(
     private OptionalLong memory = OptionalLong.empty();
     private int spares = 1;
     private int maxSessions = 64;
+    private int maxGuestSessions = Integer.MAX_VALUE;
     private Optional<ListenAddress> metrics = Optional.empty();
     private Optional<Path> runtimeFolder = Optional.empty();
     private Duration handshakeLimit = Duration.ofSeconds(5);
@@ -117,6 +124,12 @@ public record ServerConfig(
     /** Sets the largest number of sessions at one time; the default is 64. */
     public Builder maxSessions(int count) {
       maxSessions = count;
+      return this;
+    }
+
+    /** Limits the sessions of one guest; by default a guest may have as many as the server. */
+    public Builder maxGuestSessions(int count) {
+      maxGuestSessions = count;
       return this;
     }
 
@@ -186,6 +199,7 @@ public record ServerConfig(
           memory,
           spares,
           maxSessions,
+          maxGuestSessions,
           metrics,
           runtimeFolder,
           handshakeLimit,

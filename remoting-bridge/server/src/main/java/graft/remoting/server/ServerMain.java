@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Runs the server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--device SPEC]
- * [--memory BYTES] [--spare N] [--max-sessions N] [--metrics ADDRESS] [--rdma-ports LIST]
+ * [--memory BYTES] [--spare N] [--max-sessions N] [--max-guest-sessions N] [--metrics ADDRESS] [--rdma-ports LIST]
  * [--require-isolation yes|no]}. When the server can serve a session, the program prints its
  * addresses on standard output, one a line, and on standard error the means by which workers are
  * confined. SIGTERM and SIGINT stop it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong
@@ -21,6 +21,7 @@ public final class ServerMain {
   private static final String USAGE =
       "usage: ServerMain --listen tcp://HOST:PORT|unix:///PATH [--listen ...] --tokens FILE\n"
           + "    [--device software|cuda|cuda:INDEX] [--memory BYTES] [--spare N] [--max-sessions N]\n"
+          + "    [--max-guest-sessions N]\n"
           + "    [--metrics tcp://127.0.0.1:PORT|unix:///PATH] [--rdma-ports PORT,...]\n"
           + "    [--require-isolation yes|no]";
 
@@ -73,6 +74,7 @@ public final class ServerMain {
         case "--memory" -> config.memory(number(args.get(i), value));
         case "--spare" -> config.spares((int) number(args.get(i), value));
         case "--max-sessions" -> config.maxSessions((int) number(args.get(i), value));
+        case "--max-guest-sessions" -> config.maxGuestSessions((int) number(args.get(i), value));
         case "--metrics" -> config.metrics(ListenAddress.parse(value));
         case "--require-isolation" ->
             config.jail(JailConfig.defaults().withRequired(value.equals("yes")));

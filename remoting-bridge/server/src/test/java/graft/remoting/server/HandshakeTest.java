@@ -9,15 +9,22 @@ import graft.remoting.server.protocol.HandshakeStatus;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -117,26 +124,83 @@ class HandshakeTest {
   }
 
   @Test
-  void silentConnectionsOverTheLimitAreClosedAtOnceAndServiceResumes() throws Exception {
+  void whoeverFillsTheLobbyLosesItsOldestConnectionToTheNext() throws Exception {
     List<WireClient> silent = new ArrayList<>();
     try {
       for (int i = 0; i < MAX_HANDSHAKES; i++) {
         silent.add(WireClient.connect(fixture.address()));
+        silent.get(i).send(WireClient.little(100));
       }
-      try (WireClient over = WireClient.connect(fixture.address())) {
-        long start = System.nanoTime();
-        assertThatThrownBy(() -> over.receive(1)).isInstanceOf(IOException.class);
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LIMIT);
-      }
-      for (WireClient client : silent) {
-        assertThatThrownBy(() -> client.receive(1)).isInstanceOf(IOException.class);
-      }
+      long start = System.nanoTime();
+      silent.add(WireClient.connect(fixture.address()));
+      assertThatThrownBy(() -> silent.get(0).receive(1)).isInstanceOf(IOException.class);
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LIMIT);
+      assertServes();
     } finally {
       for (WireClient client : silent) {
         client.close();
       }
     }
     assertServes();
+  }
+
+  @Test
+  void nobodyIsLockedOutByIdleConnectionsAndWrongTokens() throws Exception {
+    AtomicBoolean over = new AtomicBoolean();
+    AtomicInteger refused = new AtomicInteger();
+    ExecutorService attackers = Executors.newFixedThreadPool(4);
+    try {
+      for (int i = 0; i < 4; i++) {
+        int attacker = i;
+        attackers.execute(() -> attack(attacker, over, refused));
+      }
+      for (int i = 0; i < 20; i++) {
+        assertServes();
+        assertThat(connectionThreads()).isLessThanOrEqualTo(MAX_HANDSHAKES + 64);
+      }
+    } finally {
+      over.set(true);
+      attackers.shutdown();
+      assertThat(attackers.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+    }
+    assertThat(refused).hasValueGreaterThan(20);
+  }
+
+  /** Each attacker has an address of its own; two of the four say nothing. */
+  private static void attack(int attacker, AtomicBoolean over, AtomicInteger refused) {
+    ListenAddress.Tcp server = (ListenAddress.Tcp) fixture.address();
+    ArrayDeque<WireClient> idle = new ArrayDeque<>();
+    while (!over.get()) {
+      try {
+        WireClient client = WireClient.connectFrom("127.0.0." + (2 + attacker), server);
+        idle.add(client);
+        if (attacker >= 2) {
+          client.authenticate("alice", ServerFixture.BOB, Dispatcher.API_HASH, 0, 0, 0);
+        }
+        if (idle.size() > MAX_HANDSHAKES) {
+          idle.remove().close();
+        }
+      } catch (IOException e) {
+        refused.incrementAndGet();
+      }
+    }
+    for (WireClient client : idle) {
+      closeQuietly(client);
+    }
+  }
+
+  private static void closeQuietly(WireClient client) {
+    try {
+      client.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static long connectionThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("graft-connection"))
+        .count();
   }
 
   @Test

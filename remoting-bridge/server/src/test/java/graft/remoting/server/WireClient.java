@@ -42,6 +42,14 @@ public final class WireClient implements AutoCloseable {
         UnixDomainSocketAddress.of(((ListenAddress.Unix) address).path()));
   }
 
+  /** Connects from another address of this machine, such as 127.0.0.2. */
+  static WireClient connectFrom(String local, ListenAddress.Tcp address) throws IOException {
+    SocketChannel socket = SocketChannel.open(StandardProtocolFamily.INET);
+    socket.bind(new InetSocketAddress(local, 0));
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), address.port()));
+    return new WireClient(socket);
+  }
+
   private static WireClient open(StandardProtocolFamily family, SocketAddress address)
       throws IOException {
     SocketChannel socket = SocketChannel.open(family);

@@ -14,14 +14,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts connections at all addresses and authenticates each on a thread of its own, because a
- * client may be slow. The number of connections that have not authenticated yet is limited; further
- * ones are closed immediately.
+ * Accepts connections at all addresses and authenticates each on a thread of its own, since a peer
+ * may be slow. A connection's thread holds a place in the {@link Lobby} until the connection is
+ * authenticated and admitted, or refused, and then the place of a session: so the number of threads
+ * has a bound. An error that the accepting thread cannot handle ends the process, since a server
+ * that no longer accepts would look alive; its unit starts it again.
  */
 public final class Acceptor implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
@@ -32,7 +34,9 @@ public final class Acceptor implements AutoCloseable {
   private final Handshake handshake;
   private final SessionGate gate;
   private final ServerMetrics metrics;
-  private final Semaphore strangers;
+  private final Lobby lobby;
+  private final RefusalBudget refusals = new RefusalBudget();
+  private final Consumer<Throwable> fatal;
   private final Thread thread = new Thread(null, this::run, "graft-accept", 256 * 1024);
   private final ExecutorService connections =
       Executors.newCachedThreadPool(
@@ -43,17 +47,25 @@ public final class Acceptor implements AutoCloseable {
           });
   private volatile boolean closing;
 
+  /**
+   * An acceptor.
+   *
+   * @param maxHandshakes the most connections that are not authenticated yet
+   * @param fatal what ends the process when the accepting thread cannot go on
+   */
   public Acceptor(
       List<Listener> listeners,
       Handshake handshake,
       SessionGate gate,
       ServerMetrics metrics,
-      int maxStrangers) {
+      int maxHandshakes,
+      Consumer<Throwable> fatal) {
     this.listeners = listeners;
     this.handshake = handshake;
     this.gate = gate;
     this.metrics = metrics;
-    this.strangers = new Semaphore(maxStrangers);
+    this.lobby = new Lobby(maxHandshakes);
+    this.fatal = fatal;
   }
 
   public void start() {
@@ -61,89 +73,114 @@ public final class Acceptor implements AutoCloseable {
   }
 
   private void run() {
-    int[] fds = listeners.stream().mapToInt(Listener::fd).toArray();
-    int[] events = listeners.stream().mapToInt(listener -> Libc.POLLIN).toArray();
-    while (!closing) {
-      try {
-        int[] answers = NativeSocket.poll(-1, fds, events);
-        for (int i = 0; i < answers.length && !closing; i++) {
-          if (answers[i] != 0) {
-            admit(listeners.get(i));
-          }
+    try {
+      int[] fds = listeners.stream().mapToInt(Listener::fd).toArray();
+      int[] events = listeners.stream().mapToInt(listener -> Libc.POLLIN).toArray();
+      while (!closing) {
+        accept(fds, events);
+      }
+    } catch (InterruptedException e) {
+      LOG.debug("no connection is accepted any more", e);
+    } catch (Throwable e) {
+      fatal.accept(e);
+    }
+  }
+
+  private void accept(int[] fds, int[] events) throws InterruptedException {
+    try {
+      int[] answers = NativeSocket.poll(-1, fds, events);
+      for (int i = 0; i < answers.length && !closing; i++) {
+        if (answers[i] != 0) {
+          admit(listeners.get(i));
         }
-      } catch (IOException e) {
-        if (!closing) {
-          LOG.warn("{}", e.getMessage());
-          pause();
-        }
+      }
+    } catch (IOException e) {
+      if (!closing) {
+        LOG.warn("{}", e.getMessage());
+        Thread.sleep(OUT_OF_DESCRIPTORS_PAUSE_MILLIS);
       }
     }
   }
 
-  /**
-   * When the process is out of descriptors, accept fails immediately each time. The pause leaves
-   * the processor to the threads that may close some.
-   */
-  private void pause() {
-    try {
-      Thread.sleep(OUT_OF_DESCRIPTORS_PAUSE_MILLIS);
-    } catch (InterruptedException e) {
-      closing = true;
-    }
-  }
-
-  private void admit(Listener listener) throws IOException {
+  private void admit(Listener listener) throws IOException, InterruptedException {
     NativeSocket socket = listener.accept();
-    if (!strangers.tryAcquire()) {
-      metrics.connectionRefused();
-      LOG.warn("refused {}: too many connections are authenticating", socket.peer());
+    String source;
+    try {
+      source = socket.source();
+    } catch (IOException e) {
+      LOG.debug("{} left before it was looked at: {}", socket.peer(), e.getMessage());
       socket.close();
       return;
     }
-    connections.execute(() -> serve(socket, listener.isTcp()));
+    Lobby.Visitor visitor = lobby.enter(socket, source);
+    connections.execute(() -> serve(visitor, listener.isTcp()));
   }
 
-  private void serve(NativeSocket socket, boolean tcp) {
-    try (socket) {
+  private void serve(Lobby.Visitor visitor, boolean tcp) {
+    try (NativeSocket socket = visitor.socket()) {
+      Handshake.Accepted accepted = null;
+      SessionPlaces.Place place;
       try {
-        gate.enter(socket, authenticate(socket, tcp));
-      } catch (HandshakeException e) {
-        refuse(socket, e.status(), e.getMessage());
+        if (tcp) {
+          SocketOptions.forClient(socket);
+        }
+        accepted = handshake.run(socket);
+        place = gate.reserve(socket, accepted);
       } catch (ServerException e) {
-        LOG.error("{}", e.getMessage());
-        refuse(
-            socket,
-            HandshakeStatus.NO_WORKER,
-            "the server cannot serve a session now; its log says why");
+        refuse(visitor, e, accepted != null);
+        return;
+      } finally {
+        lobby.leave(visitor);
+      }
+      try (place) {
+        gate.enter(socket, accepted);
+      } catch (HandshakeException e) {
+        refuse(visitor, e, true);
       }
     } catch (IOException e) {
       metrics.connectionRefused();
-      LOG.info("connection from {} ended: {}", socket.peer(), e.getMessage());
+      LOG.debug("connection from {} ended: {}", visitor.socket().peer(), e.getMessage());
     }
   }
 
-  private Handshake.Accepted authenticate(NativeSocket socket, boolean tcp)
-      throws IOException, ServerException {
-    try {
-      if (tcp) {
-        SocketOptions.forClient(socket);
-      }
-      return handshake.run(socket);
-    } finally {
-      strangers.release();
-    }
-  }
-
-  private void refuse(NativeSocket socket, HandshakeStatus status, String message) {
+  private void refuse(Lobby.Visitor visitor, Exception why, boolean isAuthenticated) {
     metrics.connectionRefused();
-    if (status == HandshakeStatus.MALFORMED) {
-      LOG.info("refused {}: {}", socket.peer(), message);
-      return;
+    HandshakeStatus status = HandshakeStatus.NO_WORKER;
+    String message = "the server cannot serve now; its log says why";
+    if (why instanceof HandshakeException refusal) {
+      status = refusal.status();
+      message = refusal.getMessage();
     }
-    LOG.warn("refused {}: {}", socket.peer(), message);
+    boolean isWithinBudget =
+        logRefusal(
+            visitor,
+            visitor.isTurnedAway()
+                ? "it had not authenticated when another connection needed its place"
+                : why.getMessage());
+    if (status != HandshakeStatus.MALFORMED && (isAuthenticated || isWithinBudget)) {
+      answer(visitor.socket(), HandshakeMessages.refusal(status, message));
+    }
+  }
+
+  private boolean logRefusal(Lobby.Visitor visitor, String why) {
+    int count = refusals.count(visitor.source(), System.nanoTime());
+    if (count == RefusalBudget.PER_SECOND + 1) {
+      LOG.warn(
+          "{} connections from {} were refused within a second: the log leaves out the others",
+          RefusalBudget.PER_SECOND,
+          visitor.source());
+    }
+    if (count > RefusalBudget.PER_SECOND) {
+      return false;
+    }
+    LOG.warn("refused {}: {}", visitor.socket().peer(), why);
+    return true;
+  }
+
+  private static void answer(NativeSocket socket, byte[] refusal) {
     long deadline = System.nanoTime() + REFUSAL_LIMIT.toNanos();
     try {
-      Handshake.send(socket, HandshakeMessages.refusal(status, message), deadline);
+      Handshake.send(socket, refusal, deadline);
       // Closing a socket with unread bytes resets the connection, and the client might not receive
       // the reason.
       socket.shutdownOutput();
@@ -162,6 +199,7 @@ public final class Acceptor implements AutoCloseable {
   public void close() {
     closing = true;
     listeners.forEach(Listener::shutdown);
+    thread.interrupt();
     try {
       thread.join();
     } catch (InterruptedException e) {

@@ -4,8 +4,10 @@ import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
 import graft.remoting.server.system.ServerException;
 import java.io.IOException;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /** The names that may have a session. */
 public interface Grants {
@@ -17,13 +19,22 @@ public interface Grants {
   Grant of(String name) throws ServerException;
 
   /**
+   * Returns the names that are granted something; none if every name is.
+   *
+   * @throws ServerException if the grants cannot be read
+   */
+  Set<String> names() throws ServerException;
+
+  /**
    * Grants a session to every client under any name. The token is the one of a client without a
    * token, all zeros.
    */
   static Grants anyone() {
     String none = "0".repeat(64);
-    return name ->
-        new Grant(
+    return new Grants() {
+      @Override
+      public Grant of(String name) {
+        return new Grant(
             name,
             none,
             "",
@@ -32,15 +43,34 @@ public interface Grants {
             OptionalLong.empty(),
             "",
             "");
+      }
+
+      @Override
+      public Set<String> names() {
+        return Set.of();
+      }
+    };
   }
 
-  /** Those whom a file names at the time of asking. */
+  /** Grants what the file says at the time of the query. */
   static Grants in(TokensFile tokens) {
-    return name -> {
-      try {
-        return tokens.read().get(name);
-      } catch (IOException e) {
-        throw new ServerException(e.getMessage(), e);
+    return new Grants() {
+      @Override
+      public Grant of(String name) throws ServerException {
+        return read().get(name);
+      }
+
+      @Override
+      public Set<String> names() throws ServerException {
+        return read().keySet();
+      }
+
+      private Map<String, Grant> read() throws ServerException {
+        try {
+          return tokens.read();
+        } catch (IOException e) {
+          throw new ServerException(e.getMessage(), e);
+        }
       }
     };
   }

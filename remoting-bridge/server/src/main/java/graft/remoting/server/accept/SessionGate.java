@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,10 +36,9 @@ public final class SessionGate {
   private final WorkerPool pool;
   private final DeviceSpec device;
   private final OptionalLong memory;
-  private final int maxSessions;
+  private final SessionPlaces places;
   private final ServerMetrics metrics;
   private final SecureRandom random = new SecureRandom();
-  private final AtomicInteger entering = new AtomicInteger();
 
   /**
    * Creates the gate.
@@ -52,13 +50,32 @@ public final class SessionGate {
       WorkerPool pool,
       DeviceSpec device,
       OptionalLong memory,
-      int maxSessions,
+      SessionPlaces places,
       ServerMetrics metrics) {
     this.pool = pool;
     this.device = device;
     this.memory = memory;
-    this.maxSessions = maxSessions;
+    this.places = places;
     this.metrics = metrics;
+  }
+
+  /**
+   * Reserves a session's place for an authenticated client; further connections of a session need
+   * none.
+   *
+   * @throws HandshakeException when the client may not connect this way, or no place is free, with
+   *     what the client is told
+   */
+  SessionPlaces.Place reserve(NativeSocket socket, Handshake.Accepted accepted)
+      throws IOException, HandshakeException, ServerException {
+    checkPeer(socket, accepted.grant());
+    return switch (accepted.hello().kind()) {
+      case HandshakeMessages.KIND_SESSION -> places.reserve(accepted.grant().name());
+      case HandshakeMessages.KIND_CONNECTION -> SessionPlaces.NONE;
+      default ->
+          throw new HandshakeException(
+              HandshakeStatus.MALFORMED, "a connection of unknown kind " + accepted.hello().kind());
+    };
   }
 
   /**
@@ -68,24 +85,10 @@ public final class SessionGate {
    */
   void enter(NativeSocket socket, Handshake.Accepted accepted)
       throws IOException, HandshakeException {
-    checkPeer(socket, accepted.grant());
-    switch (accepted.hello().kind()) {
-      case HandshakeMessages.KIND_SESSION -> {
-        try {
-          if (pool.sessions().size() + entering.incrementAndGet() > maxSessions) {
-            throw new HandshakeException(
-                HandshakeStatus.BUSY, "the server has its " + maxSessions + " sessions: try later");
-          }
-          begin(socket, accepted);
-        } finally {
-          entering.decrementAndGet();
-        }
-      }
-      case HandshakeMessages.KIND_CONNECTION -> join(socket, accepted);
-      default ->
-          throw new HandshakeException(
-              HandshakeStatus.MALFORMED,
-              "the connection is of unknown kind " + accepted.hello().kind());
+    if (accepted.hello().kind() == HandshakeMessages.KIND_SESSION) {
+      begin(socket, accepted);
+    } else {
+      join(socket, accepted);
     }
   }
 

@@ -65,6 +65,21 @@ public final class NativeSocket implements AutoCloseable {
     }
   }
 
+  /**
+   * Where the connection comes from, as far as limits are shared: a host's IPv4 address, the /64
+   * network of an IPv6 address, a virtual machine's context id, or this machine for a Unix socket.
+   */
+  public String source() throws IOException {
+    try (Scratch scratch = new Scratch(SocketAddress.CAPACITY + 8)) {
+      long memory = scratch.address();
+      Memory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
+      if (Libc.getpeername(fd.get(), memory, memory + SocketAddress.CAPACITY) < 0) {
+        throw Libc.failure("ask who is at " + peer);
+      }
+      return SocketAddress.source(memory);
+    }
+  }
+
   /** Releases the descriptor, so that this object no longer closes it. */
   int release() {
     return fd.getAndSet(-1);

@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.OptionalLong;
 
 /**
@@ -80,28 +81,39 @@ public final class SocketAddress {
     return (Memory.getByte(memory + 2) & 0xFF) << 8 | (Memory.getByte(memory + 3) & 0xFF);
   }
 
-  /** Formats an address as {@code host:port}, or "local" for an unnamed Unix socket. */
-  static String text(long memory) {
+  /** What all connections from one place have in common; {@link NativeSocket#source}. */
+  static String source(long memory) {
+    return switch (Memory.getShort(memory) & 0xFFFF) {
+      case Libc.AF_INET -> address(memory + 4, 4).getHostAddress();
+      case Libc.AF_INET6 ->
+          // Java makes an Inet4Address of an IPv4 address that is mapped to IPv6.
+          address(memory + 8, 16) instanceof Inet6Address
+              ? HexFormat.of().formatHex(Scratch.bytesAt(memory + 8, 8)) + "::/64"
+              : address(memory + 8, 16).getHostAddress();
+      case Libc.AF_VSOCK -> "vsock " + cid(memory).getAsLong();
+      default -> "local";
+    };
+  }
+
+  private static InetAddress address(long memory, int bytes) {
     try {
-      return switch ((Memory.getShort(memory) & 0xFFFF)) {
-        case Libc.AF_INET ->
-            InetAddress.getByAddress(Scratch.bytesAt(memory + 4, 4)).getHostAddress()
-                + ":"
-                + port(memory);
-        case Libc.AF_INET6 ->
-            "["
-                + InetAddress.getByAddress(Scratch.bytesAt(memory + 8, 16)).getHostAddress()
-                + "]:"
-                + port(memory);
-        case Libc.AF_VSOCK ->
-            "vsock "
-                + cid(memory).getAsLong()
-                + ":"
-                + Integer.toUnsignedString(Memory.getInt(memory + 4));
-        default -> "local";
-      };
+      return InetAddress.getByAddress(Scratch.bytesAt(memory, bytes));
     } catch (UnknownHostException e) {
       throw new IllegalStateException("4 and 16 bytes are always an address", e);
     }
+  }
+
+  /** An address as {@code host:port}, or "local" for a Unix socket's nameless peer. */
+  static String text(long memory) {
+    return switch (Memory.getShort(memory) & 0xFFFF) {
+      case Libc.AF_INET -> address(memory + 4, 4).getHostAddress() + ":" + port(memory);
+      case Libc.AF_INET6 -> "[" + address(memory + 8, 16).getHostAddress() + "]:" + port(memory);
+      case Libc.AF_VSOCK ->
+          "vsock "
+              + cid(memory).getAsLong()
+              + ":"
+              + Integer.toUnsignedString(Memory.getInt(memory + 4));
+      default -> "local";
+    };
   }
 }
