@@ -2,7 +2,6 @@ package graft.deployment;
 
 import graft.common.GraftException;
 import graft.common.disk.PrivateFiles;
-import graft.guests.connection.Reach;
 import graft.guests.connection.GuestConnection;
 import java.io.IOException;
 import java.io.InputStream;

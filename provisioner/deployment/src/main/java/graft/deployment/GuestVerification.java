@@ -102,7 +102,8 @@ public final class GuestVerification {
         ChannelProbe.measurement(rows, ChannelBasis.of(guest.steps()), Instant.now());
     new MeasuredChannels(state).keep(guest.name(), measured);
     Optional<ChannelChoice> order =
-        ChannelChoice.of(state.deployment().text(), guest.name(), guest.steps(), Optional.of(measured));
+        ChannelChoice.of(
+            state.deployment().text(), guest.name(), guest.steps(), Optional.of(measured));
     return new Channels(rows, measured, ChannelProbe.choice(rows, order, descriptor), order);
   }
 }

@@ -8,7 +8,6 @@ import graft.deployment.apply.Undoer;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
-import graft.deployment.state.SetupLock;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;

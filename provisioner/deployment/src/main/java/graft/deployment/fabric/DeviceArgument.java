@@ -16,7 +16,6 @@ import graft.deployment.step.device.AssignsDevice;
 import graft.deployment.step.device.AttachDevice;
 import graft.deployment.step.device.BindPciDevice;
 import graft.deployment.step.device.MakeFunctions;
-import graft.deployment.step.device.TakeDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -52,7 +52,9 @@ public record Function(
 
   /** What the client has to know of a call that travels; {@code graft_function_traits} in C. */
   public enum Trait {
-    /** Queues kernels, which may use any memory: {@code launches(kernels)}, {@code launches(graph)}. */
+    /**
+     * Queues kernels, which may use any memory: {@code launches(kernels)}, {@code launches(graph)}.
+     */
     LAUNCHES(" launches("),
     /** Queues a graph. */
     LAUNCHES_GRAPH(" launches(graph)"),

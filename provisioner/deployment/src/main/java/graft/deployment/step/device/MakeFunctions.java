@@ -1,7 +1,6 @@
 package graft.deployment.step.device;
 
 import graft.common.values.PciAddress;
-import graft.deployment.step.Lane;
 import graft.deployment.step.Chain;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetVfCount;

@@ -1,14 +1,12 @@
 package graft.deployment.step.device;
 
 import graft.common.values.PciAddress;
-import graft.deployment.observe.DeviceFacts.VgpuFacts;
 import graft.deployment.observe.DeviceFacts.NvidiaVgpuFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
 import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
-import graft.sriov.operation.SetVgpuType;
 import graft.sriov.operation.SetNvidiaVgpuType;
 import java.io.IOException;
 import java.nio.file.Path;

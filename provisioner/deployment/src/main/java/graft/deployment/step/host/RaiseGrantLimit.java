@@ -4,7 +4,6 @@ import graft.common.disk.PrivateFiles;
 import graft.common.disk.StateDisk;
 import graft.deployment.observe.HostFacts.PageGrants;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;

@@ -40,7 +40,7 @@ public final class CompiledModule {
    * Parses and lowers a module, so that unsupported code is reported before anything runs.
    *
    * @throws graft.remoting.software.ptx.PtxException naming the line that is invalid or not
-   * supported
+   *     supported
    */
   public static CompiledModule of(String text) {
     SoftReference<CompiledModule> known = CACHE.get(text);

@@ -29,7 +29,8 @@ public final class DecoderFuzz {
    * each), and the words.
    */
   public static void fuzzerTestOneInput(byte[] input) {
-    Random random = new Random(Arrays.hashCode(input)); // so that an input has the same effect each time
+    Random random =
+        new Random(Arrays.hashCode(input)); // so that an input has the same effect each time
     try (MemoryChannel channel = new MemoryChannel(random)) {
       Session session =
           new Session(
