@@ -58,7 +58,9 @@ public final class RecordBinder {
     try {
       return Scalars.parse(type, node.getValue());
     } catch (IllegalArgumentException e) {
-      problems.add(at(node), what + ": " + e.getMessage(), example(type));
+      Form form = type.getAnnotation(Form.class);
+      boolean shown = form != null && e.getMessage().endsWith(form.example());
+      problems.add(at(node), what + ": " + e.getMessage(), shown ? "" : example(type));
       return null;
     }
   }

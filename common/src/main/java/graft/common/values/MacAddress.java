@@ -30,7 +30,7 @@ public record MacAddress(long value) {
   public static MacAddress parse(String text) {
     if (!TEXT.matcher(text).matches()) {
       throw new IllegalArgumentException(
-          "not a MAC address: '" + text + "'; write it as 52:54:00:11:22:33");
+          "not a MAC address: '" + text + "'; write it as 52:54:00:12:34:56");
     }
     return new MacAddress(Long.parseLong(text.replace(":", ""), 16));
   }

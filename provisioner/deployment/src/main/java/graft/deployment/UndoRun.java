@@ -11,6 +11,7 @@ import graft.deployment.observe.Connections;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
+import graft.sriov.vf.HostAccess;
 import java.time.Clock;
 import java.util.List;
 import java.util.function.Function;
@@ -20,14 +21,21 @@ public final class UndoRun {
   private final StateFolder state;
   private final String command;
   private final DeploymentProgress progress;
+  private final HostAccess host;
 
   /**
    * @param command for the journal, and for the message after an interruption
    */
   public UndoRun(StateFolder state, String command, DeploymentProgress progress) {
+    this(state, command, progress, HostAccess.thisHost());
+  }
+
+  /** For a host that is not this one. */
+  public UndoRun(StateFolder state, String command, DeploymentProgress progress, HostAccess host) {
     this.state = state;
     this.command = command;
     this.progress = progress;
+    this.host = host;
   }
 
   /**
@@ -55,7 +63,7 @@ public final class UndoRun {
         Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       journal.note(command);
       List<Step> steps = choice.apply(journal.state());
-      LiveContext context = new LiveContext(connections, journal, progress);
+      LiveContext context = new LiveContext(connections, host, journal, progress);
       List<String> errors =
           progress.interruptible(
               "interrupted: graft " + command + " " + state.deployment() + " continues",

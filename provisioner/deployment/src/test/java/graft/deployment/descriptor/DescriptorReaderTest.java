@@ -41,7 +41,7 @@ class DescriptorReaderTest {
                 + " a MIG instance (for example software)",
             "lab.yaml:14:19: there is no virtual function 5: the adapter has 2 (raise 'vfs')",
             "lab.yaml:14:33: 'node-guid': the GUID 01:00:00:00:00:00:00:01 is a multicast"
-                + " identifier (lowest bit of the first octet)",
+                + " identifier (lowest bit of the first octet) (for example 0c:42:a1:03:00:16:9f:8e)",
             "lab.yaml:17:11: 'cpus': 'many' is not a whole number",
             "lab.yaml:18:13: 'memory': '1GB' is not a size in bytes, KiB, MiB, GiB or TiB (for"
                 + " example 512MiB)",

@@ -238,7 +238,7 @@ class BadDevicesTest {
     assertThat(
             wrong(guest("placement: {huge-pages: 1GiB}").replace("memory: 1GiB", "memory: 16GiB")))
         .containsExactly(
-            "lab.yaml:8:29: NUMA node 0 has 8GiB free for 16 more huge pages of 1 GiB (give the"
+            "lab.yaml:8:29: NUMA node 0 has 8GiB free for 16 more huge pages of 1GiB (give the"
                 + " guests less memory, or spread them over the nodes)");
   }
 

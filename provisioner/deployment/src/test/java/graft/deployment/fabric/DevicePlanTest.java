@@ -106,7 +106,7 @@ class DevicePlanTest {
     assertThat(plan.notes())
         .contains("guest alice: NUMA node 1, near 0000:65:00.0, no memory of" + " other nodes");
     assertThat(DeviceHost.lines(plan))
-        .contains("memory node1-2MiB: + have 512 huge pages of 2 MiB on NUMA node 1");
+        .contains("memory node1-2MiB: + have 512 huge pages of 2MiB on NUMA node 1");
     assertThat(String.valueOf(plan.toTree()))
         .contains("<memory mode='strict' nodeset='1'/>")
         .contains("<vcpupin cpuset='8-15' vcpu='0'/>")

@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import graft.common.disk.PrivateFiles;
 import graft.common.grants.TokensFile;
 import graft.common.values.Name;
+import graft.deployment.DeploymentProgress;
+import graft.deployment.TakeBack;
+import graft.deployment.journal.JournalState;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.ForgetfulDisk;
 import graft.deployment.state.ForgetfulDisk.PowerCut;
+import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.AssignsDevice;
 import graft.deployment.step.guest.GrantAccess;
@@ -22,6 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.SortedMap;
+import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -169,8 +175,8 @@ class PowerCutTest {
       case DESTROY -> destroy();
       case DETACH ->
           assertThat(
-                  host.undo(
-                      "lab",
+                  takeBack(
+                      "detach",
                       journal ->
                           journal.newestFirst().stream()
                               .filter(step -> step instanceof AssignsDevice)
@@ -187,13 +193,24 @@ class PowerCutTest {
     host.apply(host.plan(descriptor), files);
   }
 
-  /** As graft destroy does. */
   private List<String> destroy() throws Exception {
-    List<String> errors = host.undo("lab");
-    if (host.journal(SETUP).isEmpty()) {
-      PrivateFiles.deleteFolder(state().resolve("lab"));
+    return takeBack("destroy", JournalState::newestFirst);
+  }
+
+  private List<String> takeBack(String command, Function<JournalState, List<Step>> choice)
+      throws Exception {
+    StateFolder lab = new StateFolder(SETUP, state().resolve("lab"));
+    return new TakeBack(lab, command, new Silence(), host.access).run(choice).errors();
+  }
+
+  private static final class Silence implements DeploymentProgress {
+    @Override
+    public void warning(String text) {}
+
+    @Override
+    public <T> T interruptible(String message, Callable<T> work) throws Exception {
+      return work.call();
     }
-    return errors;
   }
 
   private Path state() {

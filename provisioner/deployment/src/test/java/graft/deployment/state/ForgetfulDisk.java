@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -248,6 +249,7 @@ public final class ForgetfulDisk extends StateDisk implements AutoCloseable {
     if (node instanceof FileNode file) {
       int kept = file.synced + random.nextInt(file.content.size() - file.synced + 1);
       Files.write(path, Arrays.copyOf(file.content.toByteArray(), kept));
+      Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
       return;
     }
     FolderNode folder = (FolderNode) node;

@@ -55,16 +55,23 @@ public record Function(
     /**
      * Queues kernels, which may use any memory: {@code launches(kernels)}, {@code launches(graph)}.
      */
-    LAUNCHES(" launches("),
+    LAUNCHES(1, " launches("),
     /** Queues a graph. */
-    LAUNCHES_GRAPH(" launches(graph)"),
+    LAUNCHES_GRAPH(2, " launches(graph)"),
     /** Is carried out when the context has failed, too. */
-    OUTLIVES_FAULT(" outlives-fault");
+    OUTLIVES_FAULT(4, " outlives-fault");
 
+    private final int bit;
     private final String flag;
 
-    Trait(String flag) {
+    Trait(int bit, String flag) {
+      this.bit = bit;
       this.flag = flag;
+    }
+
+    /** The trait's bit in the client's table. */
+    int bit() {
+      return bit;
     }
 
     static Set<Trait> of(String flags) {
