@@ -21,6 +21,7 @@ static const char usage[] =
     "  bandwidth   copies by size, direction and kind of memory        most=BYTES seconds=S\n"
     "  remoting    each copy waited for, launches, allocation, a round trip           quick=yes\n"
     "  start       the start of CUDA alone\n"
+    "  load        that, and all until a first kernel has run, which the driver compiles or finds in its cache\n"
     "  plain-tcp   what plain TCP carries on loopback, without CUDA    streams=N quick=yes\n"
     "  launch      launches, synchronization, allocation, start-up     scale=N\n"
     "  synthetic   a share of the time in transfers, the rest in a kernel\n"
@@ -247,6 +248,13 @@ static int execute(char **words) {
 
 static void nothing(void) {}
 
+static void load_kernels(void) {
+  double start = now();
+  launch(kernel("nothing"), 1, 1, NULL, NULL);
+  CALL(cuCtxSynchronize());
+  figure("load-kernels", 0, (now() - start) / 1e3, "ms");
+}
+
 /* The context and the first allocation or, for the programs that have kernels to load, those. */
 static void start_cuda(bool bare) {
   double start = now();
@@ -273,7 +281,8 @@ int main(int argc, char **argv) {
     void (*run)(void);
   } workloads[] = {{"bandwidth", bandwidth}, {"launch", launches},     {"synthetic", synthetic},
                    {"kernels", kernels},     {"memory", patterns},     {"multi-gpu", multi_gpu},
-                   {"remoting", remoting},   {"plain-tcp", plain_tcp}, {"start", nothing}};
+                   {"remoting", remoting},   {"plain-tcp", plain_tcp}, {"start", nothing},
+                   {"load", load_kernels}};
   void (*run)(void) = NULL;
   for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
     if (argc > 1 && !strcmp(argv[1], workloads[i].name)) run = workloads[i].run;
@@ -290,7 +299,7 @@ int main(int argc, char **argv) {
     return help ? 0 : 2;
   }
   if (run == multi_gpu) start_nodes();
-  bool bare = run == remoting || run == nothing || run == plain_tcp;
+  bool bare = run == remoting || run == nothing || run == load_kernels || run == plain_tcp;
   if (run != plain_tcp) start_cuda(bare);
   double start = now();
   run();

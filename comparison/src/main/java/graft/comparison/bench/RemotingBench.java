@@ -4,6 +4,8 @@ import graft.common.GraftException;
 import graft.comparison.local.ProgramEnvironment;
 import graft.comparison.results.Measurement;
 import graft.comparison.results.Results;
+import graft.comparison.results.State;
+import graft.common.disk.PrivateFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,7 +28,10 @@ public record RemotingBench(
     Path program, boolean quick, Duration limit, Consumer<String> progress) {
   private static final Pattern ROUND_TRIPS = Pattern.compile("round-trips=(\\d+)");
 
-  /** All figures of a setting; remote ones have the start-up's round trips as well. */
+  /**
+   * All figures of a setting: of new processes with the cache of compiled kernels empty and filled,
+   * then of a warm one; remote ones have the start-up's round trips as well.
+   */
   public List<Measurement> measure(ProgramEnvironment setting)
       throws IOException, InterruptedException {
     progress.accept("measures " + setting.name());
@@ -35,11 +40,31 @@ public record RemotingBench(
       String said = run(setting.with("GRAFT_STATS", "1"), "start").errors();
       Matcher trips = ROUND_TRIPS.matcher(said);
       if (trips.find()) {
-        figures.add(Measurement.of("start-up-round-trips", 0, "", Double.valueOf(trips.group(1))));
+        figures.add(
+            Measurement.of("start-up-round-trips", 0, "", Double.valueOf(trips.group(1)))
+                .in(State.FILLED));
       }
     }
-    figures.addAll(Results.printed(run(setting, "remoting").output()));
+    figures.addAll(starts(setting));
+    Results.printed(run(setting, "remoting").output()).stream()
+        .filter(figure -> !figure.name().equals("start-up"))
+        .forEach(figures::add);
     return figures.stream().map(figure -> figure.in(setting.name())).toList();
+  }
+
+  private List<Measurement> starts(ProgramEnvironment setting)
+      throws IOException, InterruptedException {
+    Path cache = Files.createTempDirectory("graft-bench");
+    try {
+      List<Measurement> figures = new ArrayList<>();
+      for (State state : List.of(State.EMPTY, State.FILLED)) {
+        ProgramRun run = run(setting.with("CUDA_CACHE_PATH", cache.toString()), "load");
+        Results.printed(run.output()).forEach(figure -> figures.add(figure.in(state)));
+      }
+      return figures;
+    } finally {
+      PrivateFiles.deleteFolder(cache);
+    }
   }
 
   /** What plain TCP carries on this machine with as many streams. */

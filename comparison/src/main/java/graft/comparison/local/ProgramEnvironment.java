@@ -40,7 +40,7 @@ public record ProgramEnvironment(String name, Map<String, String> environment) {
   }
 
   public boolean isNative() {
-    return environment.isEmpty();
+    return !environment.containsKey(LIBRARIES);
   }
 
   /** The same with one more variable. */

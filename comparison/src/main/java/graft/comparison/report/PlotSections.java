@@ -38,6 +38,7 @@ final class PlotSections {
     bandwidth();
     synthetic();
     overheads(WorkloadKind.LAUNCH, "What calls cost");
+    overheads(WorkloadKind.REMOTING, "What the channel costs by itself");
     overheads(WorkloadKind.KERNELS, "Kernels");
     overheads(WorkloadKind.MEMORY, "Patterns of memory and compute");
     multiplex();

@@ -3,6 +3,7 @@ package graft.comparison.report;
 import graft.comparison.results.Measurement;
 import graft.comparison.results.Results;
 import graft.comparison.results.ResultsTable;
+import graft.comparison.results.State;
 import graft.comparison.statistics.Overhead;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -44,7 +45,7 @@ public final class ResultsPlot {
           if (sizes.size() > 1) {
             curves.add(curves(name, sizes));
           } else if (!sizes.get(0).unit().isEmpty()) {
-            rows.add(row(sizes.get(0)));
+            rows.add(row(name, sizes.get(0)));
           }
         });
     rows.removeIf(row -> row.overheads().isEmpty());
@@ -82,6 +83,10 @@ public final class ResultsPlot {
       html.close();
     }
     return html.close().toString();
+  }
+
+  private static String title(Measurement m) {
+    return m.state() == State.WARM ? m.name() : m.name() + ", " + m.state().title();
   }
 
   private void at(double x, double y) {
@@ -122,7 +127,7 @@ public final class ResultsPlot {
     return m.unit().equals("us") ? m.size() / m.value() / 1e3 : m.value();
   }
 
-  private OverheadPlot.Row row(Measurement figure) {
+  private OverheadPlot.Row row(String name, Measurement figure) {
     Map<String, Overhead> overheads = new LinkedHashMap<>();
     for (String setting : results.settings()) {
       if (!setting.equals(baseline)) {
@@ -133,6 +138,6 @@ public final class ResultsPlot {
             .ifPresent(r -> overheads.put(setting, new Overhead(r, Optional.empty(), 1)));
       }
     }
-    return new OverheadPlot.Row(figure.name(), overheads);
+    return new OverheadPlot.Row(name, overheads);
   }
 }

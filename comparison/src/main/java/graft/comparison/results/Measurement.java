@@ -58,6 +58,11 @@ public record Measurement(
     return new Measurement(place, name, size, unit, state, samples);
   }
 
+  /** The same, measured in that state. */
+  public Measurement in(State measured) {
+    return new Measurement(setting, name, size, unit, measured, samples);
+  }
+
   /** The samples that did not fail. */
   @JsonIgnore
   public List<Double> measured() {

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import graft.common.GraftException;
-import graft.comparison.statistics.Summary;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -134,19 +133,19 @@ public final class Results {
   }
 
   /**
-   * The median of the ratios of single samples to a reference that was measured before the first
-   * one, between all, and after the last one: what a machine can do changes with its load, so each
-   * sample is compared with the mean of the reference's two beside it.
+   * The ratios of single samples to a reference that was measured before the first one, between
+   * all, and after the last one: what a machine can do changes with its load, so each sample is
+   * compared with the mean of the reference's two beside it.
    */
-  public Optional<Double> ratioAround(String setting, String reference, Measurement figure) {
+  public List<Double> ratiosAround(String setting, String reference, Measurement figure) {
     List<Double> samples = at(setting, figure).map(Measurement::samples).orElse(List.of());
     List<Double> references = at(reference, figure).map(Measurement::samples).orElse(List.of());
     List<Double> ratios = new ArrayList<>();
     for (int i = 0; i < samples.size(); i++) {
-      List<Double> beside =
-          references.subList(Math.min(i, references.size()), Math.min(i + 2, references.size()));
       double base =
-          beside.stream()
+          references.stream()
+              .skip(i)
+              .limit(2)
               .filter(Objects::nonNull)
               .mapToDouble(Double::doubleValue)
               .average()
@@ -155,7 +154,7 @@ public final class Results {
         ratios.add(samples.get(i) / base);
       }
     }
-    return ratios.isEmpty() ? Optional.empty() : Optional.of(Summary.median(ratios));
+    return ratios;
   }
 
   static boolean hasValue(Measurement measurement) {

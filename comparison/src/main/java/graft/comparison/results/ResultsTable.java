@@ -1,9 +1,11 @@
 package graft.comparison.results;
 
+import graft.comparison.statistics.Summary;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
+import java.util.function.DoubleFunction;
 
 /** Results as a table in Markdown: a row for each figure, a column for each setting or ratio. */
 public final class ResultsTable {
@@ -48,26 +50,39 @@ public final class ResultsTable {
   }
 
   private static String spread(Measurement m) {
-    List<Double> sorted = m.measured().stream().sorted().toList();
-    if (sorted.isEmpty()) {
-      return "failed";
-    }
-    int failed = m.samples().size() - sorted.size();
-    return number(m.value())
-        + (sorted.size() < 2
-            ? ""
-            : " [" + number(sorted.get(0)) + " to " + number(sorted.get(sorted.size() - 1)) + "]")
-        + (failed == 0 ? "" : ", " + failed + " of " + m.samples().size() + " failed");
+    int failed = m.samples().size() - m.measured().size();
+    return Results.hasValue(m)
+        ? spread(m.measured(), ResultsTable::number)
+            + (failed == 0 ? "" : ", " + failed + " of " + m.samples().size() + " failed")
+        : "failed";
+  }
+
+  private static String spread(List<Double> values, DoubleFunction<String> text) {
+    String median = text.apply(Summary.median(values));
+    return values.size() < 2
+        ? median
+        : median
+            + " ["
+            + text.apply(Collections.min(values))
+            + " to "
+            + text.apply(Collections.max(values))
+            + "]";
   }
 
   /** Adds a setting's ratios to another one. */
   public ResultsTable ratio(String title, String setting, String reference) {
-    return column(title, f -> ratio(results.ratio(setting, reference, f)));
+    return column(
+        title, f -> results.ratio(setting, reference, f).map(ResultsTable::ratio).orElse(""));
   }
 
   /** Adds a setting's ratios to one that was measured around each of its samples. */
   public ResultsTable ratioAround(String title, String setting, String reference) {
-    return column(title, f -> ratio(results.ratioAround(setting, reference, f)));
+    return column(
+        title,
+        f -> {
+          List<Double> ratios = results.ratiosAround(setting, reference, f);
+          return ratios.isEmpty() ? "" : spread(ratios, ResultsTable::ratio);
+        });
   }
 
   private ResultsTable column(String title, Cell cell) {
@@ -75,8 +90,8 @@ public final class ResultsTable {
     return this;
   }
 
-  private static String ratio(Optional<Double> ratio) {
-    return ratio.map(r -> String.format(Locale.ROOT, "%.2f", r)).orElse("");
+  private static String ratio(double ratio) {
+    return String.format(Locale.ROOT, "%.2f", ratio);
   }
 
   /** Bytes in powers of 1024, where they are whole. */

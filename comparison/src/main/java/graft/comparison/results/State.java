@@ -6,10 +6,10 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 public enum State {
   /** In a new process, with every cache of compiled kernels empty. */
   @JsonProperty("empty")
-  EMPTY("caches empty"),
+  EMPTY("new process, caches empty"),
   /** In a new process, with the caches filled. */
   @JsonProperty("filled")
-  FILLED("fresh process, caches filled"),
+  FILLED("new process"),
   /** Repeated in one process. */
   @JsonProperty("warm")
   WARM("warm");

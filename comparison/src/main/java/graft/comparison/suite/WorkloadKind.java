@@ -6,6 +6,8 @@ public enum WorkloadKind {
   BANDWIDTH,
   /** What calls cost. */
   LAUNCH,
+  /** What a channel costs by itself: copies that are each waited for, launches, a round trip. */
+  REMOTING,
   /** A share of the time in transfers, calibrated on the baseline. */
   SYNTHETIC,
   /** Compute times: option pricing, Walsh transform, concurrent kernels, overlapped copies. */

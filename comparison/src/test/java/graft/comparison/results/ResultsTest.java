@@ -59,7 +59,9 @@ class ResultsTest {
     Results results = read(line("wire", "100,200,null,400"), line("rdma", "75,100,null"));
     Measurement figure = results.figures().get(0);
     // 75 to the mean of 100 and 200, 100 to 200 alone; the third sample failed.
-    assertThat(results.ratioAround("rdma", "wire", figure)).contains(0.5);
+    assertThat(results.ratiosAround("rdma", "wire", figure)).containsExactly(0.5, 0.5);
+    assertThat(new ResultsTable(results).ratioAround("ratio", "rdma", "wire").toString())
+        .contains("| 0.50 [0.50 to 0.50] |");
     assertThat(results.ratio("rdma", "wire", figure)).contains(87.5 / 200);
   }
 
@@ -67,7 +69,7 @@ class ResultsTest {
   void aSettingThatAlwaysFailedHasNoRatio() throws Exception {
     Results results = read(line("native", "1"), line("tcp", "null,null"));
     assertThat(results.ratio("tcp", "native", results.figures().get(0))).isEmpty();
-    assertThat(results.ratioAround("tcp", "native", results.figures().get(0))).isEmpty();
+    assertThat(results.ratiosAround("tcp", "native", results.figures().get(0))).isEmpty();
     assertThat(new ResultsTable(results).spread("tcp").toString()).contains("| failed |");
   }
 
@@ -82,7 +84,7 @@ class ResultsTest {
             """
             | figure | state | unit | shm |
             |---|---|---|---|
-            | gpt2 | caches empty | ms | 30.0 |
+            | gpt2 | new process, caches empty | ms | 30.0 |
             | gpt2 | warm | ms | 2.00 [1.00 to 3.00], 1 of 4 failed |
             """);
   }

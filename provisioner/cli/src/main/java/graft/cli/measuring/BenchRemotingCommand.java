@@ -30,7 +30,8 @@ import picocli.CommandLine.Option;
       "",
       "Starts a private server for each channel and runs one driver-API program there: copies by"
           + " size, pinned and pageable, both ways; launches, alone and with a wait; allocation;"
-          + " start-up and its round trips. With --native the program also runs on this machine's"
+          + " start-up and its round trips, and the first kernel of a new process, with the cache of"
+          + " compiled kernels empty and filled. With --native the program also runs on this machine's"
           + " driver, in the same run, and ratios are to that. Over tcp, what plain TCP carries"
           + " with as many streams is measured too.",
       ""

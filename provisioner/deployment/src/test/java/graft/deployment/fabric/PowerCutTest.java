@@ -7,7 +7,7 @@ import graft.common.disk.PrivateFiles;
 import graft.common.grants.TokensFile;
 import graft.common.values.Name;
 import graft.deployment.DeploymentProgress;
-import graft.deployment.TakeBack;
+import graft.deployment.UndoRun;
 import graft.deployment.journal.JournalState;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.ForgetfulDisk;
@@ -200,7 +200,7 @@ class PowerCutTest {
   private List<String> takeBack(String command, Function<JournalState, List<Step>> choice)
       throws Exception {
     StateFolder lab = new StateFolder(SETUP, state().resolve("lab"));
-    return new TakeBack(lab, command, new Silence(), host.access).run(choice).errors();
+    return new UndoRun(lab, command, new Silence(), host.access).run(choice).errors();
   }
 
   private static final class Silence implements DeploymentProgress {
