@@ -65,6 +65,10 @@ done
 for program in graft-verify graft-workload vectorAdd vectorAddDrv; do
   install -m 755 "$root/examples/built/$program" "$home/examples/built/"
 done
+chmod 644 "$home"/lib/libJCudaDriver-*.so
+"$java_home/bin/javac" --release 17 -Xlint:all -Werror -cp "$(echo "$home"/lib/jcuda-*.jar)" -d "$home/examples/built/java" \
+  "$root/examples/programs/VectorAddJCuda.java"
+install -m 755 "$root/examples/programs/vectorAddJCuda" "$home/examples/built/"
 
 rm -rf "$home/share/man"
 "$home/runtime/bin/java" "@$home/lib/launcher/java-options" -cp "$home/lib/graft.jar" graft.cli.ManPages "$home/share/man/man1"

@@ -1,5 +1,8 @@
 package graft.comparison.site;
 
+import graft.deployment.gpu.CudaDevice;
+import graft.deployment.gpu.CudaDriver;
+import graft.deployment.observe.HostObserver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +20,11 @@ public final class MachineFacts {
   /** Facts by name; what cannot be found out is left out. */
   public static Map<String, String> read(String device, String version) {
     Map<String, String> facts = new TreeMap<>();
-    facts.put("device", device.equals("software") ? "Graft's software device" : gpu());
+    if (device.equals("software")) {
+      facts.put("device", "Graft's software device");
+    } else {
+      gpu(facts);
+    }
     facts.put("device of the suite", device);
     facts.put("graft", version);
     facts.put("kernel", first(Path.of("/proc/sys/kernel/osrelease"), ""));
@@ -38,12 +45,26 @@ public final class MachineFacts {
     return facts;
   }
 
-  private static String gpu() {
-    String query = "--query-gpu=name,driver_version,clocks.max.sm,pcie.link.gen.current";
-    String[] said = said(List.of("nvidia-smi", query, "--format=csv,noheader")).split(", ", -1);
-    return said.length < 4
-        ? "a GPU that nvidia-smi does not name"
-        : said[0] + ", driver " + said[1] + ", at most " + said[2] + ", PCIe generation " + said[3];
+  /** Of the first GPU. */
+  private static void gpu(Map<String, String> facts) {
+    CudaDriver cuda = CudaDriver.ask(System.getenv());
+    if (cuda.devices().isEmpty()) {
+      facts.put("device", ("a GPU that CUDA does not show: " + cuda.problem()).strip());
+      return;
+    }
+    CudaDevice first = cuda.devices().get(0);
+    facts.put(
+        "device",
+        first.describe()
+            + ", driver "
+            + HostObserver.observe().nvidiaDriver()
+            + ", CUDA "
+            + cuda.version()
+            + ", at most "
+            + first.megahertz()
+            + " MHz");
+    facts.put("device's link", first.link().orElse(""));
+    facts.put("pageable memory", first.pageableNote().orElse(""));
   }
 
   private static String hypervisor() {

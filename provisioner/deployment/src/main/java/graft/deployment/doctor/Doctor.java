@@ -4,6 +4,8 @@ import graft.common.program.ClientFolder;
 import graft.common.program.CurrentUser;
 import graft.common.program.HostProgram;
 import graft.common.values.MemorySize;
+import graft.deployment.gpu.CudaDevice;
+import graft.deployment.gpu.CudaDriver;
 import graft.deployment.observe.Connections;
 import graft.deployment.observe.HostFacts;
 import graft.deployment.observe.HostObserver;
@@ -51,7 +53,9 @@ public final class Doctor {
     client();
     findings.add(isolation);
     resources();
-    passthrough();
+    HostPci pci = HostPci.read(RootFolder.thisHost());
+    gpus(pci);
+    passthrough(pci);
     return findings;
   }
 
@@ -159,10 +163,10 @@ public final class Doctor {
     }
   }
 
-  private void passthrough() {
-    HostPci pci = HostPci.read(RootFolder.thisHost());
+  private void gpus(HostPci pci) {
     List<PciDevice> gpus = pci.devices().values().stream().filter(PciDevice::isNvidiaGpu).toList();
     String driver = HostObserver.observe().nvidiaDriver();
+    CudaDriver cuda = CudaDriver.ask(environment);
     if (gpus.isEmpty()) {
       findings.add(Finding.ok("GPU", "none; the software device serves programs on the CPU"));
     } else if (driver.isEmpty()) {
@@ -171,9 +175,23 @@ public final class Doctor {
               "GPU",
               gpus.size() + " without the NVIDIA driver",
               "install the driver to serve them from this host"));
+    } else if (!cuda.problem().isEmpty()) {
+      findings.add(
+          Finding.warning(
+              "GPU",
+              gpus.size() + ", driver " + driver + ", but CUDA does not work: " + cuda.problem(),
+              "install the driver's libcuda.so.1, or see nvidia-smi and the kernel's log"));
     } else {
       findings.add(Finding.ok("GPU", gpus.size() + ", driver " + driver));
     }
+    for (CudaDevice device : cuda.devices()) {
+      String subject = "CUDA " + device.index();
+      findings.add(Finding.ok(subject, device.describe() + ", CUDA " + cuda.version()));
+      device.pageableNote().ifPresent(note -> findings.add(Finding.ok(subject, note)));
+    }
+  }
+
+  private void passthrough(HostPci pci) {
     // Guests without devices of the host run in spite of these findings: they are warnings.
     for (graft.sriov.preflight.Finding one : Preflight.check(RootFolder.thisHost(), pci)) {
       boolean well = one.level() == graft.sriov.preflight.Finding.Level.OK;

@@ -2,6 +2,7 @@ package graft.deployment.doctor;
 
 import graft.common.values.MemorySize;
 import graft.common.values.PciAddress;
+import graft.deployment.gpu.CudaDevice;
 import graft.deployment.observe.HostFacts;
 import graft.sriov.host.HostPci;
 import graft.sriov.host.PciDevice;
@@ -14,16 +15,20 @@ import java.util.Optional;
 public final class Starter {
   private final HostFacts host;
   private final HostPci pci;
+  private final List<CudaDevice> devices;
   private final List<Finding> findings;
   private final String uri;
 
   /**
    * A starter for a host.
    *
+   * @param devices what the CUDA driver says about its GPUs; empty if there is no driver
    * @param findings what its devices lack for passthrough
    * @param uri the libvirt connection; empty if none answers
    */
-  public Starter(HostFacts host, HostPci pci, List<Finding> findings, String uri) {
+  public Starter(
+      HostFacts host, HostPci pci, List<CudaDevice> devices, List<Finding> findings, String uri) {
+    this.devices = devices;
     this.findings = findings;
     this.host = host;
     this.pci = pci;
@@ -72,7 +77,11 @@ public final class Starter {
     }
     for (int i = 0; i < gpus.size(); i++) {
       PciDevice gpu = gpus.get(i);
-      text.append("  # ").append(gpu.address()).append(", ").append(where(gpu)).append('\n');
+      text.append("  # ").append(gpu.address()).append(", ");
+      devices.stream()
+          .filter(device -> device.isAt(gpu.address()))
+          .forEach(device -> text.append(device.describe()).append(", "));
+      text.append(where(gpu)).append('\n');
       if (host.nvidiaDriver().isEmpty()) {
         text.append("  # - {name: gpu").append(i).append(", owner: \"guest:NAME\", device: ");
         text.append(gpu.address()).append("}\n");

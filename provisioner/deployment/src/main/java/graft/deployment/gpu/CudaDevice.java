@@ -1,0 +1,82 @@
+package graft.deployment.gpu;
+
+import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
+import graft.sriov.files.RootFolder;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * A device as the CUDA driver describes it.
+ *
+ * @param index the driver's number for the device, in the order of PCI addresses
+ * @param memory all of the device's memory, in bytes
+ * @param capability the compute capability, {@code 9.0}
+ * @param megahertz the highest clock of the multiprocessors
+ * @param pageable whether kernels reach the program's pageable memory
+ * @param ats whether they do so by the host's page tables and not by HMM
+ */
+public record CudaDevice(
+    int index,
+    String name,
+    String pci,
+    long memory,
+    String capability,
+    int megahertz,
+    boolean pageable,
+    boolean ats) {
+
+  Map<String, Object> tree() {
+    return new TreeMap<>(
+        Map.of(
+            "index", index,
+            "name", name,
+            "pci", pci,
+            "memory", memory,
+            "capability", capability,
+            "megahertz", megahertz,
+            "pageable", pageable,
+            "ats", ats));
+  }
+
+  static CudaDevice of(Map<?, ?> tree) {
+    return new CudaDevice(
+        ((Number) tree.get("index")).intValue(),
+        (String) tree.get("name"),
+        (String) tree.get("pci"),
+        ((Number) tree.get("memory")).longValue(),
+        (String) tree.get("capability"),
+        ((Number) tree.get("megahertz")).intValue(),
+        (Boolean) tree.get("pageable"),
+        (Boolean) tree.get("ats"));
+  }
+
+  /** Whether the device is the PCI function of this address. */
+  public boolean isAt(PciAddress address) {
+    return PciAddress.tryParse(pci).filter(address::equals).isPresent();
+  }
+
+  /** Name, compute capability and memory. */
+  public String describe() {
+    return name + ", compute capability " + capability + ", " + new MemorySize(memory).rounded();
+  }
+
+  /** The speed of the device's PCI link now, {@code 32.0 GT/s PCIe}; empty for no PCI device. */
+  public Optional<String> link() {
+    return RootFolder.thisHost().read("/sys/bus/pci/devices/" + pci + "/current_link_speed");
+  }
+
+  /** What programs on this device can do and programs of guests cannot; empty if nothing. */
+  public Optional<String> pageableNote() {
+    if (!pageable) {
+      return Optional.empty();
+    }
+    String note = "kernels reach pageable memory natively, and not through Graft's client; ";
+    return Optional.of(
+        note
+            + (ats
+                ? "by the host's page tables (ATS), which cannot be turned off"
+                : "by HMM, which nvidia_uvm's parameter uvm_disable_hmm=1 turns off"));
+  }
+}

@@ -1,0 +1,98 @@
+package graft.deployment.gpu;
+
+import graft.common.json.Json;
+import graft.common.program.ClientFolder;
+import graft.common.program.HostProgram;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What the CUDA driver that programs find here, NVIDIA's or Graft's client, says about itself.
+ *
+ * @param version the CUDA version that the driver knows, {@code 13.0}; empty if there is no answer
+ * @param problem why there is no answer; empty if there is one
+ */
+public record CudaDriver(String version, List<CudaDevice> devices, String problem) {
+  /** A driver that keeps no device awake starts each of eight GPUs in a few seconds. */
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  public CudaDriver {
+    devices = List.copyOf(devices);
+  }
+
+  static CudaDriver silent(String problem) {
+    return new CudaDriver("", List.of(), problem);
+  }
+
+  /**
+   * Asks the driver in a process of its own: a driver that hangs or crashes takes nothing else
+   * along, and no other command of Graft loads it.
+   */
+  public static CudaDriver ask(Map<String, String> environment) {
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    ByteArrayOutputStream errors = new ByteArrayOutputStream();
+    Map<String, String> variables = new HashMap<>(environment);
+    variables.putIfAbsent("CUDA_DEVICE_ORDER", "PCI_BUS_ID"); // the order of 'gpu:INDEX'
+    try {
+      HostProgram.End end =
+          HostProgram.of(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  List.of(
+                      "-XX:+UseSerialGC",
+                      "-XX:TieredStopAtLevel=1",
+                      "-XX:-CreateCoredumpOnCrash",
+                      "-XX:ErrorFile=/dev/null",
+                      "-Xshare:auto",
+                      "-Djava.library.path=" + ClientFolder.home().resolve("lib"),
+                      "-cp",
+                      System.getProperty("java.class.path"),
+                      CudaQuestion.class.getName()))
+              .with(variables)
+              .run(LIMIT, new ByteArrayInputStream(new byte[0]), said, errors);
+      if (end.late()) {
+        return silent("no answer within " + LIMIT.toSeconds() + " s");
+      }
+      if (end.code() != 0) {
+        return silent("the question ended with exit code " + end.code() + lastLine(errors));
+      }
+      return read(said.toString(StandardCharsets.UTF_8), lastLine(errors));
+    } catch (IOException e) {
+      return silent(e.getMessage());
+    }
+  }
+
+  /** The answer, for programs. */
+  public Map<String, Object> tree() {
+    return new TreeMap<>(
+        Map.of(
+            "version", version,
+            "devices", devices.stream().map(CudaDevice::tree).toList(),
+            "problem", problem));
+  }
+
+  static CudaDriver read(String answer, String remark) throws IOException {
+    Map<String, Object> tree = Json.readObject(answer);
+    String problem = (String) tree.get("problem");
+    if (!problem.isEmpty()) {
+      return silent(problem + remark);
+    }
+    List<CudaDevice> devices =
+        ((List<?>) tree.get("devices"))
+            .stream().map(device -> CudaDevice.of((Map<?, ?>) device)).toList();
+    return new CudaDriver((String) tree.get("version"), devices, "");
+  }
+
+  /** Graft's client says there why it cannot reach its server. */
+  private static String lastLine(ByteArrayOutputStream errors) {
+    List<String> lines = errors.toString(StandardCharsets.UTF_8).strip().lines().toList();
+    return lines.isEmpty() ? "" : " (" + lines.get(lines.size() - 1) + ")";
+  }
+}
