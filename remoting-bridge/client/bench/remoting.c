@@ -164,7 +164,7 @@ static void launches(int quick, handle stream) {
   CALL(MemFree(data));
 }
 
-/* ---- Plain TCP: one process sends a block over several connections, another answers when it has all ---- */
+/* ---- Plain TCP: one process sends a block over several connections, another answers when it has received all of it ---- */
 
 #define MOST_STREAMS 16
 #define PART (1 << 20)
@@ -172,7 +172,7 @@ static void launches(int quick, handle stream) {
 struct stream {
   int fd;
   char *data;
-  size_t bytes; /* of its share */
+  size_t bytes; /* of this connection's share */
 };
 
 static void all(ssize_t (*move)(int, void *, size_t, int), int fd, char *data, size_t bytes, size_t step) {
@@ -192,7 +192,7 @@ static void *send_share(void *stream) {
   return NULL;
 }
 
-/* Into the same buffer again and again, as a receiver does that passes it on. */
+/* Receives into the same buffer again and again, like a receiver that passes the data on. */
 static void *receive_share(void *stream) {
   struct stream *s = stream;
   all(recv, s->fd, s->data, s->bytes, PART);
@@ -223,7 +223,7 @@ static void pair(int fds[2]) {
   close(listener);
 }
 
-/* Takes a byte, asleep or polling. */
+/* Receives a byte, sleeping or polling. */
 static void take_byte(int fd, int flags) {
   char byte;
   while (recv(fd, &byte, 1, flags) != 1) {}

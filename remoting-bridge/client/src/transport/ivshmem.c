@@ -1,4 +1,4 @@
-/* The guest's own shared memory, of which the server names a part: the transport of "ivshmem://" and "ivshmem+vsock://". */
+/* The transport of "ivshmem://" and "ivshmem+vsock://": memory shared by the guest and its host, of which the server assigns a part. */
 #include "transport/ivshmem.h"
 
 #include <dirent.h>
@@ -105,7 +105,7 @@ static bool ask(int fd, const struct graft_region *region, struct answer *answer
   return true;
 }
 
-/* Of several devices, the one that shows what the server has written. */
+/* Finds the device whose memory has the mark that the server has written. */
 static bool find(struct graft_region *region, const char *devices, const struct answer *answer, char *reason, size_t size) {
   for (int n = 0;; n++) {
     uint64_t bytes;

@@ -1,4 +1,4 @@
-/* Data over a connection of UCX's, and waiting for it. */
+/* Sending, receiving and waiting over a connection of UCX. */
 #include "transport/ucx.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "transport/ucx_internal.h"
 
-#define LOOKS_NANOSECONDS 50000u /* how long is looked before it is waited */
+#define LOOKS_NANOSECONDS 50000u /* how long a thread polls before it sleeps */
 #define LEAST_MILLISECONDS 10    /* asleep, at first and at last */
 #define MOST_MILLISECONDS 1000
 #define LEFT_NANOSECONDS 10000000000u

@@ -20,7 +20,7 @@
 #define VERSION 1
 #define TAKEN_AT_ONCE 4          /* the same, received: more carried no more over soft RoCE */
 #define MOST_ADDRESS (16u << 10) /* of a worker's address: each device adds to it */
-#define LOOKS_NANOSECONDS 50000u /* how long is looked before it is waited */
+#define LOOKS_NANOSECONDS 50000u /* how long a thread polls before it sleeps */
 /* The same while something is on its way, where more than one CPU is there: to sleep within each message costs what a fifth of
  * a MiB takes on soft RoCE. */
 #define FLIGHT_NANOSECONDS 1000000u
