@@ -99,7 +99,7 @@ static bool ask(int fd, const struct graft_region *region, struct answer *answer
   uint64_t page = 4096;
   if (answer->bytes > GRAFT_REGION_BYTES || answer->offset % page || answer->offset > answer->bytes ||
       answer->bytes - answer->offset < GRAFT_REGION_CONTROL) {
-    snprintf(reason, size, "the server names a part of the shared memory that cannot be");
+    snprintf(reason, size, "the server assigns an impossible part of the shared memory");
     return false;
   }
   return true;

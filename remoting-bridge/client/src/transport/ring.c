@@ -125,7 +125,7 @@ bool graft_ring_sleep(struct graft_ring *ring, const struct graft_bell *bell) {
   if (!graft_ring_doze(ring)) return true;
   struct pollfd p[] = {{.fd = bell->socket, .events = POLLIN}, {.fd = bell->events.fd, .events = POLLIN}};
   if (poll(p, 2, -1) < 0) return errno == EINTR;
-  uint32_t port; /* there is one only; it is silent until it is written back */
+  uint32_t port; /* there is only one; it sends no event until it is written back */
   if (p[1].revents && read(p[1].fd, &port, sizeof port) == sizeof port && write(p[1].fd, &port, sizeof port) < 0) return false;
   if (!p[0].revents) return true;
   char bells[64];
