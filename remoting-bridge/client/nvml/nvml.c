@@ -1,9 +1,4 @@
-/* libnvidia-ml.so.1 for a guest: what tools and frameworks ask about a vGPU, answered through the client's libcuda.so.1.
- *
- * It stands on the driver API alone, so a process that uses both has one session. What only hardware knows (temperature,
- * power, clocks) answers NVML_ERROR_NOT_SUPPORTED: it is the owner's to know. Names, structures and codes: NVML API
- * reference.
- */
+/* libnvidia-ml.so.1 for a guest: answers what tools and frameworks ask about a vGPU, through the client's libcuda.so.1. It uses the driver API alone, so a process that uses both libraries has one session. Questions about hardware (temperature, power, clocks) return NVML_ERROR_NOT_SUPPORTED, since they concern the owner alone. Names, structures and codes: NVML API reference. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -272,8 +267,7 @@ EXPORT int nvmlDeviceGetIndex(struct device *device, unsigned int *index) {
 }
 EXPORT int nvmlDeviceGetMinorNumber(struct device *device, unsigned int *minor) { return nvmlDeviceGetIndex(device, minor); }
 
-/* NCCL asks it of every pair before anything else, of a device and itself too. Reads and writes go where CUDA lets kernels
- * of one device use the other's memory; what else there is (NVLink, atomics) is the hardware owner's to know. */
+/* NCCL asks this for every pair of devices first, also for a device and itself. Reads and writes are supported where CUDA lets kernels of one device use the other's memory; the rest (NVLink, atomics) is not known in a guest. */
 EXPORT int nvmlDeviceGetP2PStatus(struct device *device, struct device *peer, int index, int *status) {
   enum { CAPS_WRITE = 1, STATUS_OK = 0, STATUS_NOT_SUPPORTED = 5 };
   int r = valid(device), can = 1;
@@ -306,7 +300,7 @@ EXPORT int nvmlDeviceGetPciInfoExt(struct device *device, struct pci_extended *o
   return OK;
 }
 
-/* ---- Processes: of those in the guest only this one's use is known here, its session's ---- */
+/* ---- Processes: only the memory use of this process's session is known ---- */
 
 /* nvmlProcessInfo_t; its first version ends before the instances. */
 struct process {
@@ -359,7 +353,7 @@ EXPORT int nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int s
   return got ? text(name, size, full) : UNKNOWN;
 }
 
-/* ---- What a vGPU is not, or has as its default ---- */
+/* ---- Features that a vGPU does not have, and defaults ---- */
 
 #define CONSTANT(name, value)                                 \
   EXPORT int name(struct device *device, unsigned int *out) { \
@@ -373,9 +367,9 @@ CONSTANT(nvmlDeviceIsMigDeviceHandle, 0)
 CONSTANT(nvmlDeviceGetDisplayActive, 0)
 CONSTANT(nvmlDeviceGetDisplayMode, 0)
 CONSTANT(nvmlDeviceGetComputeMode, 0)        /* default: shared by processes */
-CONSTANT(nvmlDeviceGetVirtualizationMode, 0) /* none of the hardware's own */
+CONSTANT(nvmlDeviceGetVirtualizationMode, 0) /* no virtualization by the hardware */
 
-/* Events of the hardware: a set may be made, none ever comes. */
+/* Events of the hardware: a set can be made, but no event ever occurs. */
 EXPORT int nvmlEventSetCreate(void **set) {
   static int none;
   if (!users || !set) return users ? INVALID_ARGUMENT : UNINITIALIZED;
@@ -394,7 +388,7 @@ static const uint8_t smi_table[16] = {0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 
 #define SMI_SLOTS 270
 enum { SMI_LOG = 26, SMI_BUS_ID = 81, SMI_COMPUTE = 213, SMI_GRAPHICS = 214, SMI_MPS = 215 };
 
-static int smi_log(void) { return OK; } /* (format, ...): what it prints, for NVML's log */
+static int smi_log(void) { return OK; } /* (format, ...): a line for NVML's log */
 
 /* The bus id of the device of an index. */
 static int smi_bus_id(unsigned int index, char *to) {
@@ -449,7 +443,7 @@ EXPORT int nvmlInternalGetExportTable(const void **table, const void *id) {
   return OK;
 }
 
-/* What belongs to the hardware's owner. */
+/* Functions that only the owner of the hardware may use. */
 #define UNSUPPORTED(name)                  \
   EXPORT int name(struct device *device) { \
     int r = valid(device);                 \
@@ -487,7 +481,7 @@ UNSUPPORTED(nvmlDeviceGetBrand)
 UNSUPPORTED(nvmlDeviceGetBoardPartNumber)
 
 EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned int size) { return text(version, size, "13.580.0"); }
-/* The owner's driver: there is none in this guest. */
+/* This guest has no kernel driver of NVIDIA. */
 EXPORT int nvmlSystemGetDriverVersion(char *version, unsigned int size) {
   const struct graft_functions *graft;
   if (!users) return UNINITIALIZED;

@@ -185,7 +185,7 @@ static int topology_give_back(uint8_t *cluster, uint8_t *place) {
   return GRAFT_OK;
 }
 
-/* ---- Our own: what libnvidia-ml.so.1 asks ---- */
+/* ---- Graft's own table, for libnvidia-ml.so.1 ---- */
 
 static int nvml_memory(int device, uint64_t *free_bytes, uint64_t *total) {
   int r = graft_ready();

@@ -1,4 +1,4 @@
-/* Where the server is and who we are: a file of "key = value" lines, then the environment. */
+/* The client's configuration: a file of "key = value" lines, which the environment overrides. */
 #include "base/config.h"
 
 #include <ctype.h>

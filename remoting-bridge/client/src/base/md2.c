@@ -1,4 +1,4 @@
-/* MD2 (RFC 1319) and HMAC with it (RFC 2104): what the runtime's integrity check computes. */
+/* MD2 (RFC 1319) and HMAC with it (RFC 2104), for the CUDA runtime's integrity check. */
 #include <string.h>
 
 #include "base/crypto.h"

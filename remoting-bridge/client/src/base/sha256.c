@@ -23,7 +23,7 @@ struct sha256 {
 
 static uint32_t rotate(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
-/* The processor's own instructions (Intel SHA extensions): several times as fast. */
+/* With the processor's instructions (Intel SHA extensions), several times as fast. */
 static bool has_instructions(void) {
   static int known; /* 1 without, 2 with */
   if (!known) {
@@ -93,7 +93,7 @@ static void start(struct sha256 *s) {
 
 static void add(struct sha256 *s, const uint8_t *data, size_t bytes) {
   while (bytes) {
-    if (s->bytes % 64 == 0 && bytes >= 64) { /* as it lies */
+    if (s->bytes % 64 == 0 && bytes >= 64) { /* without copying */
       compress(s, data);
       s->bytes += 64;
       data += 64;

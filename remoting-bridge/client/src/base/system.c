@@ -24,7 +24,7 @@ void graft_say(const char *format, ...) {
   va_end(arguments);
   if (n > (int)sizeof line - 2) n = (int)sizeof line - 2;
   line[n++] = '\n';
-  if (write(STDERR_FILENO, line, (size_t)n) < 0) return; /* nowhere left to say it */
+  if (write(STDERR_FILENO, line, (size_t)n) < 0) return; /* there is no other place for the message */
 }
 
 #define MOST_THREADS 64
@@ -65,9 +65,9 @@ bool graft_start_thread(void *(*run)(void *), void *argument) {
   sigset_t all, before;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  sigfillset(&all); /* the program's signals are not for this thread */
+  sigfillset(&all); /* the program's signals are handled by the program's threads */
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  /* The stack has the system's size: it holds the thread-local memory of the program's libraries as well, of which some have much. */
+  /* The stack has the system's default size, since it also holds the thread-local memory of the program's libraries, some of which have much. */
   int error = pthread_create(&thread, &attributes, run_thread, start);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);

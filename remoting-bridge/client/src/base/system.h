@@ -10,11 +10,11 @@
 uint64_t graft_now(void);
 /* One line on stderr. */
 void graft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Starts a thread of the client's own: detached, and deaf to the program's signals. False with errno. */
+/* Starts a thread of the client's own, detached and with all signals blocked. False with errno. */
 bool graft_start_thread(void *(*run)(void *), void *argument);
-/* Whether that started it. */
+/* Whether graft_start_thread started a thread. */
 bool graft_is_own_thread(pid_t thread);
-/* Writes the calling thread's id there. */
+/* Stores the calling thread's id. */
 void graft_note_thread(pid_t *who);
 
 #endif

@@ -1,4 +1,4 @@
-/* Graphs: what is in one, and its life. */
+/* Graphs: their contents, making and destroying them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ GRAFT_EXPORT int cuGraphDebugDotPrint(void *graph, const char *path, unsigned in
   return r;
 }
 
-/* ---- The life of graphs ---- */
+/* ---- Making and destroying graphs ---- */
 
 GRAFT_EXPORT int cuGraphClone(void **clone, void *original) {
   int r = graft_ready();
@@ -182,7 +182,7 @@ GRAFT_EXPORT int cuGraphExecDestroy(void *handle) {
   int r = graft_ready();
   if (r) return r;
   if (!exec) return GRAFT_INVALID_VALUE;
-  if (exec->u.exec.held) rpc_graftContextSynchronize(); /* a launch may still use what its user objects stand for */
+  if (exec->u.exec.held) rpc_graftContextSynchronize(); /* a launch may still use the user objects */
   graft_user_objects_drop(&exec->u.exec.held);
   return rpc_cuGraphExecDestroy(handle);
 }

@@ -1,5 +1,4 @@
-/* Nodes. Their parameters travel as CUgraphNodeParams (cuda.h), whatever function the program used, with its handles,
- * lists and a kernel's packed parameters beside it; host memory in it is replaced by a mirror of it (mirror.h). */
+/* Nodes. Whatever function the program uses, a node's parameters are sent as CUgraphNodeParams (cuda.h), with handles, lists and a kernel's packed parameters beside it. Host memory among them is replaced by its mirror (mirror.h). */
 #include "graph/node.h"
 
 #include <pthread.h>
@@ -23,7 +22,7 @@
 #define ACCESS_BYTES 12
 #define MAX_BODIES 64
 
-/* A node as it travels. */
+/* A node as it is sent. */
 struct travelling {
   struct graft_node_params params;
   void *function, *event, *child, *source, *target, *context;
@@ -33,7 +32,7 @@ struct travelling {
   uint8_t room[PARAMETERS];
 };
 
-/* What the program gave, with copies of what its pointers point at: what it may ask for again. */
+/* The parameters as the program gave them, with copies of what they point to, since the program may ask for them. */
 struct graft_node_parameters {
   struct graft_node_params params;
   void *bodies[MAX_BODIES];
@@ -42,7 +41,7 @@ struct graft_node_parameters {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What a node fills the device must have. */
+/* Exposes the memory that a node fills. */
 static int fill_of_graph(struct graft_memset_node *fill) {
   if (!fill->width || !fill->height) return GRAFT_OK;
   struct graft_place place = graft_place_of(fill->to, true);
@@ -51,7 +50,7 @@ static int fill_of_graph(struct graft_memset_node *fill) {
   return r;
 }
 
-/* The launch looks at memory, not the adding of the node. */
+/* Ends the announcement at once, since memory is brought when the graph is launched and not when a node is added. */
 static int operations_of_graph(uint8_t *operations, unsigned count) {
   int r = graft_operations_place(operations, count, NULL);
   graft_mirrors_sent();
@@ -129,7 +128,7 @@ static int prepare(const struct graft_node_params *given, struct travelling *t) 
   }
 }
 
-/* Keeps a kernel's parameters as the program gave them: pointers to values. */
+/* Copies the parameters of a node as the program gave them; those of a kernel are pointers to values. */
 static struct graft_node_parameters *copy_of(const struct graft_node_params *given, const struct travelling *t) {
   const struct graft_layout *layout = NULL;
   size_t count = 0;

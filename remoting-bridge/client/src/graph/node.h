@@ -87,17 +87,17 @@ _Static_assert(sizeof(struct graft_node_params) == NODE_BYTES && sizeof(struct g
                    sizeof(struct graft_mem_op_node) == 32,
                "as in cuda.h");
 
-/* Adds a node to a graph, and sets what the parameters give back (an allocation's address, a conditional's bodies). */
+/* Adds a node to a graph, and sets the results among the parameters (an allocation's address, a conditional's bodies). */
 int graft_node_add(void **node, void *graph, const void **dependencies, const void *edges, size_t count,
                    struct graft_node_params *given);
 /* Sets a node's parameters in an executable graph, or in the graph itself if exec is NULL. */
 int graft_node_set(void *exec, void *node, const struct graft_node_params *given);
-/* The node's parameters if it is of that type: remembered, or asked for where a capture made the node. */
+/* The parameters of a node of that type. The server is asked for those of a captured node. */
 int graft_node_get(void *handle, int type, const struct graft_node_params **params);
-/* A node belongs to a graph, and ends with it. */
+/* Enters a node into its graph, with which it ends. */
 void graft_node_of(void *node, void *graph);
 void graft_node_detach(struct graft_object *node);
-/* A graph's nodes, by next; from now on it has none. */
+/* Takes a graph's nodes, linked by next. */
 struct graft_object *graft_nodes_take(struct graft_object *graph);
 
 #endif

@@ -1,11 +1,11 @@
-/* Each type of node by functions of its own. */
+/* The functions for each type of node. */
 #include <string.h>
 
 #include "api/rpc.h"
 #include "graft_rpc.h"
 #include "graph/node.h"
 
-/* The older structure of a kernel's parameters ends behind extra. */
+/* The older structure of a kernel's parameters ends after the field extra. */
 #define KERNEL_V1 56
 
 static int kernel_params(struct graft_node_params *p, const void *given, bool v1) {

@@ -1,4 +1,4 @@
-/* User objects: what graphs keep alive for the program. Counted here; a destructor is the program's own function. */
+/* User objects, which graphs keep alive for the program. The client counts references; a destructor is a function of the program. */
 #include "graph/userobject.h"
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ static int hold(struct graft_held **list, struct graft_object *object, unsigned 
   return 0;
 }
 
-/* Called with the lock held, and leaves it: the destructor may use other objects. */
+/* Called with the lock held, and releases it, since the destructor may use other objects. */
 static void release_and_unlock(struct graft_object *object, unsigned count) {
   object->u.userobject.count -= count;
   bool last = !object->u.userobject.count;

@@ -1,10 +1,10 @@
-/* User objects: what the program has a graph keep alive. */
+/* User objects, which graphs keep alive for the program. */
 #ifndef GRAFT_USEROBJECT_H
 #define GRAFT_USEROBJECT_H
 
 struct graft_held;
 
-/* What one graph or executable graph holds, another holds too. */
+/* Has a graph or executable graph hold all that another one holds. */
 void graft_user_objects_copy(void *to, void *from);
 void graft_user_objects_drop(struct graft_held **list);
 

@@ -43,7 +43,7 @@ static bool at_once(uint64_t address, pid_t thread) {
   return true;
 }
 
-/* ---- Work: announced before it is sent, so that memory is brought for it and looked at when it is over ---- */
+/* ---- Work is announced before it is sent, so that memory is brought for it, and fetched when it is over ---- */
 
 /* Called with the lock held. Announced work must be sent before it can be waited for. */
 static void finish_work(struct graft_mirror_list *list) {

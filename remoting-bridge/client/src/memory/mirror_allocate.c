@@ -90,7 +90,7 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
     void *at =
         mmap((void *)(uintptr_t)page, GRAFT_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (at == MAP_FAILED && !is_adopted(page)) {
-      graft_say("a managed variable lies at %#llx at the server, where this process has something else",
+      graft_say("the server has a managed variable at %#llx, where this process has mapped something else",
                 (unsigned long long)address);
       return GRAFT_OUT_OF_MEMORY;
     }
@@ -140,7 +140,7 @@ uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use u
   if (m) m->graph = list->graphs;
   bool meets = !m && use == GRAFT_MIRROR_GRAPH && meets_graph(host, bytes);
   pthread_mutex_unlock(&list->lock);
-  if (meets) graft_not_served("parts of pageable memory that meet in one graph: pin it");
+  if (meets) graft_not_served("pageable memory of which overlapping parts are in one graph (pinned memory is)");
   if (device || meets) return device;
   void *shadow = use == GRAFT_MIRROR_MAPPED && graft_shadow_complete(host) ? (void *)host : graft_shadow_allocate(bytes);
   if (!shadow) return 0;

@@ -116,7 +116,7 @@ static bool bring_bytes(struct graft_mirror *m, size_t at, size_t chunk, const u
 bool graft_mirror_bring(struct graft_mirror *m, size_t from, size_t to) {
   uint8_t *now = malloc(GRAFT_MIRROR_CHUNK);
   bool queued = false;
-  if (!now) graft_die("no memory to look at mirrored memory", 0);
+  if (!now) graft_die("no memory to compare mirrored memory", 0);
   for (size_t at = from / GRAFT_PAGE * GRAFT_PAGE; now && at < to; at += GRAFT_MIRROR_CHUNK) {
     size_t chunk = m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK;
     if (m->use != GRAFT_MIRROR_GRAPH && !memcmp(m->host + at, m->base + at, chunk)) continue;
@@ -181,7 +181,7 @@ void graft_mirror_fetch(struct graft_mirror *m) {
   size_t from = m->chunks ? 0 : m->written / GRAFT_PAGE * GRAFT_PAGE, to = m->chunks ? m->bytes : m->written_end;
   if (from >= to) return;
   uint8_t *theirs = malloc(GRAFT_MIRROR_CHUNK), *ours = malloc(GRAFT_MIRROR_CHUNK);
-  if (!theirs || !ours) graft_die("no memory to look at mirrored memory", 0);
+  if (!theirs || !ours) graft_die("no memory to compare mirrored memory", 0);
   for (size_t at = from; theirs && ours && at < to; at += GRAFT_MIRROR_CHUNK) {
     if (m->chunks && m->chunks[at / GRAFT_MIRROR_CHUNK] != GRAFT_CHUNK_EARLY) continue;
     if (!fetch_chunk(m, at, m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK, theirs, ours)) break;

@@ -68,7 +68,7 @@ static bool start(void) {
   int fd = open_faults();
   struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_THREAD_ID};
   if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || pipe2(paging.later, O_CLOEXEC)) {
-    graft_say("GRAFT_MANAGED=exclusive needs userfaultfd, which this system refuses (%s): allow it, or leave GRAFT_MANAGED away",
+    graft_say("GRAFT_MANAGED=exclusive needs userfaultfd, which this system refuses (%s): allow it, or do not set GRAFT_MANAGED",
               strerror(errno));
     if (fd >= 0) close(fd);
     return false;

@@ -127,7 +127,7 @@ bool graft_shadow_free(void *pointer) {
   return true;
 }
 
-/* ---- Copies of what the server's process has there, over a connection that waits for no call and for no GPU ---- */
+/* ---- Copies to and from the server's side, over a connection that waits for no call and for no GPU ---- */
 
 #define MOST (1u << 20) /* the most that the server accepts at a time */
 enum { READ, WRITE, MERGE };

@@ -18,7 +18,7 @@
 #define CHUNKS GRAFT_STAGING_CHUNKS
 #define FLAG_STRIDE 64
 
-/* ---- A few helpers for large copies ---- */
+/* ---- Helper threads for large copies ---- */
 
 #define HELPERS 3
 #define SLICE (128u << 10)

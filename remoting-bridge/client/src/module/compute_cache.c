@@ -73,7 +73,7 @@ static void say_why_not(const char *what, const char *path) {
   if (graft_debug()) graft_say("compute cache: cannot %s %s: %s", what, path, strerror(errno));
 }
 
-/* ---- The oldest go first when it is full ---- */
+/* ---- When the cache is full, the oldest entries are deleted ---- */
 
 struct file {
   char name[NAME + 1];

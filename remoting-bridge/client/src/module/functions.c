@@ -1,4 +1,4 @@
-/* Functions of modules and libraries: they come with their parameters' layout. */
+/* Functions of modules and libraries, which the server describes with the layout of their parameters. */
 #include "module/functions.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ static int set_layout(struct graft_object *function, uint32_t count, const uint3
   return 0;
 }
 
-/* Completes a function from the first reply; a long parameter list takes another question. */
+/* Completes a function from the first reply. The layout of a long parameter list is asked for again. */
 static int complete(struct graft_object *function, uint32_t count, const uint32_t *pairs) {
   if (count <= LAYOUT) return set_layout(function, count, pairs);
   if (count > 65536) return GRAFT_INVALID_VALUE;
@@ -101,9 +101,7 @@ int graft_function_layout(struct graft_object *function, const struct graft_layo
   return r;
 }
 
-/* Gives a function to its module or library, which frees it when it is unloaded. The driver uses the addresses of unloaded functions
- * again, and the server then sends the number of the old function for the new one. So a function that belongs to another module is
- * such an old one, whose module ended with its context: nothing that is known of it holds for the new function. */
+/* Enters a function into its module or library, which frees it when it is unloaded. The driver reuses the addresses of unloaded functions, and the server then sends the old function's id for the new one. So a function that belongs to another module is an old one, whose module ended with its context, and what is known of it does not hold for the new function. */
 static void own(struct graft_object *owner, struct graft_object *function, bool is_kernel) {
   struct graft_object *before = function->u.function.library;
   if (before == owner) return;
@@ -139,7 +137,7 @@ GRAFT_EXPORT int cuLibraryEnumerateKernels(void *kernels, unsigned int count, vo
   return 0;
 }
 
-/* Functions of a module; they come with names only when asked. */
+/* The functions of a module; their names are asked for when they are needed. */
 int graft_module_functions(void *module, void **functions, unsigned int room, unsigned int *count) {
   struct graft_object *from = graft_object(GRAFT_MODULE, module);
   int r = graft_ready();
@@ -161,7 +159,7 @@ GRAFT_EXPORT int cuModuleEnumerateFunctions(void *functions, unsigned int room, 
 }
 
 GRAFT_EXPORT int cuKernelGetFunction(void *function, void *kernel) {
-  /* A kernel serves wherever a function does, here as in the driver. */
+  /* A kernel can be used wherever a function can, as in the driver. */
   if (!graft_object(GRAFT_FUNCTION, kernel)) return GRAFT_INVALID_HANDLE;
   if (!function) return GRAFT_INVALID_VALUE;
   *(void **)function = kernel;

@@ -9,7 +9,7 @@ struct graft_answer;
 struct graft_layout;
 struct graft_object;
 
-/* What is known of a function on one device: attributes can be set there and not elsewhere, and devices differ. */
+/* What is known of a function on one device: attributes are set for each device, and devices differ. */
 struct graft_facts {
   struct graft_facts *next;
   int device;
@@ -25,11 +25,11 @@ void graft_answers_forget(struct graft_facts *facts);
 int graft_function_attribute(struct graft_object *function, int attribute, int device, int *value);
 /* A function's parameters, asked for if they are not known yet. */
 int graft_function_layout(struct graft_object *function, const struct graft_layout **layout);
-/* A module's functions, as far as they fit; count says how many there are. */
+/* As many of a module's functions as there is room for; count is how many there are. */
 int graft_module_functions(void *module, void **functions, unsigned int room, unsigned int *count);
 /* Forgets what is known of a function: its name, its parameters, its attributes. */
 void graft_function_forget(struct graft_object *function);
-/* A module or library that ends takes its functions along. */
+/* Frees the functions of a module or library that is unloaded. */
 void graft_functions_drop(struct graft_object *owner);
 /* Packs a kernel's parameters into room for 32 KiB, or points at the program's own buffer. */
 int graft_launch_pack(struct graft_object *function, void **parameters, void **extra, uint8_t *room, const uint8_t **data,

@@ -12,7 +12,7 @@ const void *graft_image_unwrap(const void *image) {
   return image;
 }
 
-/* An ELF's end: the furthest of its section headers, sections and segments. */
+/* The end of an ELF file: the furthest of its section headers, sections and segments. */
 static size_t elf_size(const uint8_t *p) {
   if (p[4] != 2) return 0; /* device code is 64-bit */
   uint64_t end = 64, sections = graft_get64(p + 40), programs = graft_get64(p + 32);
@@ -23,7 +23,7 @@ static size_t elf_size(const uint8_t *p) {
   for (unsigned i = 0; i < section_count; i++) {
     const uint8_t *s = p + sections + (uint64_t)i * section_size;
     if (graft_get32(s + 4) != 8 && graft_get64(s + 24) + graft_get64(s + 32) > end)
-      end = graft_get64(s + 24) + graft_get64(s + 32); /* 8: no bits */
+      end = graft_get64(s + 24) + graft_get64(s + 32); /* 8: SHT_NOBITS */
   }
   for (unsigned i = 0; i < program_count; i++) {
     const uint8_t *s = p + programs + (uint64_t)i * program_size;

@@ -21,8 +21,7 @@ enum { INPUT_PTX = 1, INPUT_FATBINARY = 2 };
 enum { LOADED = 0x10001, INPUTS = 0x10002, LINKED = 0x10003 };
 
 bool graft_jit_cacheable(const uint64_t *words, unsigned used) {
-  /* CUjit_option: registers, optimization level, target, fallback, debug information, line information, cache mode, FTZ, division,
-   * square root, FMA. Others are answered in the program's memory, or point to it. */
+  /* CUjit_option: registers, optimization level, target, fallback, debug information, line information, cache mode, FTZ, division, square root, FMA. Other options write to the program's memory, or point to it. */
   static const uint8_t numbers[] = {0, 7, 8, 9, 10, 11, 13, 14, 20, 21, 22, 23};
   for (unsigned i = 0; i + 1 < used; i += 2) {
     bool found = false;
@@ -32,14 +31,14 @@ bool graft_jit_cacheable(const uint64_t *words, unsigned used) {
   return true;
 }
 
-/* Whether a fat binary has machine code for the device: of its major architecture, and no newer. The driver takes that before PTX. */
+/* Whether a fat binary has machine code for the device: of the same major architecture, and not newer. The driver prefers that to PTX. */
 static bool has_machine_code(const uint8_t *fatbin, size_t bytes, const struct graft_jit_target *target) {
   size_t at = graft_get16(fatbin + 6);
   while (at + 64 <= bytes) {
     const uint8_t *entry = fatbin + at;
     uint64_t head = graft_get32(entry + 4), payload = graft_get64(entry + 8);
     uint32_t architecture = graft_get32(entry + 28);
-    if (head < 64 || head > bytes - at || payload > bytes - at - head) return true; /* not understood: left to the driver */
+    if (head < 64 || head > bytes - at || payload > bytes - at - head) return true; /* malformed: left to the driver */
     if (graft_get16(entry) == ELF_ENTRY && architecture / 10 == target->major && architecture % 10 <= target->minor) return true;
     at += head + payload;
   }
@@ -69,7 +68,7 @@ static void *load_entry(void *entry, size_t *size) {
   return data;
 }
 
-/* As text, since that is what a cache entry's name is made of. */
+/* The options as text, which is part of a cache entry's name. */
 static char *options_text(const uint64_t *words, unsigned used) {
   char *text = calloc(used + 1u, 18);
   for (unsigned i = 0; text && i < used; i++) sprintf(text + 17 * i, "%016llx ", (unsigned long long)words[i]);

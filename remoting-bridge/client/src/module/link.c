@@ -1,5 +1,4 @@
-/* JIT linking: inputs go to the server's driver, the image comes back. Both are kept in the compute cache: inputs that the driver is known to
- * take wait here until it is known that their image is not kept. */
+/* JIT linking by the server's driver. Images are kept in the compute cache, and so is the fact that the driver accepts certain inputs. Such inputs are not sent until the client knows that the cache does not have their image. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +13,10 @@
 #include "module/jit_cache.h"
 
 #define CHUNK (256u << 10)
-#define MOST_IMAGE (2ull << 30) /* as much as a server takes */
+#define MOST_IMAGE (2ull << 30) /* the most that a server accepts */
 #define LOG 16384
 
-/* What the driver has been told of and what waits. */
+/* The inputs that were sent, and those that wait. */
 struct graft_link_inputs {
   struct graft_jit_key key;
   struct input {
@@ -79,7 +78,7 @@ static bool hold(struct graft_link_inputs *inputs, int type, const char *name, c
   return true;
 }
 
-/* Sends the inputs that wait, in their order. */
+/* Sends the waiting inputs in order. */
 static int send_inputs(struct graft_object *link) {
   struct graft_link_inputs *inputs = link->u.link.inputs;
   int r = 0;
@@ -117,8 +116,7 @@ static void show_log(char *log, size_t room, void **size, const char *text) {
   *size = (void *)(uintptr_t)strlen(log);
 }
 
-/* The logs are the program's from the link's creation on; the driver writes to them at each step, and how long they are to
- * where the program said how much room there is. */
+/* The program provides the logs when it creates the link. The driver writes to them at each step, and writes their lengths to where the program gave their sizes. */
 static void fetch_logs(struct graft_object *link) {
   if (!link->u.link.info_room && !link->u.link.error_room) return;
   unsigned char *text = calloc(2, LOG);
@@ -167,7 +165,7 @@ GRAFT_EXPORT int cuLinkAddFile_v2(void *state, int type, const char *path, unsig
 /* The image of a link that the driver has completed. */
 static int fetch_image(struct graft_object *link, void **image, uint64_t bytes) {
   int r = 0;
-  /* The server says the size: a number near 2^64 must not become a small allocation. */
+  /* The size comes from the server: a number near 2^64 must not become a small allocation. */
   if (bytes > MOST_IMAGE || !(*image = malloc(bytes + CHUNK))) return GRAFT_OUT_OF_MEMORY;
   for (uint64_t at = 0; at < bytes && !r; at += CHUNK) {
     unsigned take = bytes - at < CHUNK ? (unsigned)(bytes - at) : CHUNK;

@@ -176,7 +176,7 @@ static void *receiver(void *connection) {
   for (bool soon = false; receive_head(from, &head, soon); soon = true) {
     uint8_t *to = graft_read_place(session, head.identity, head.offset, head.bytes, true);
     if (!to) {
-      graft_session_die(session, "data that nobody asked for", 0);
+      graft_session_die(session, "data for no read under way", 0);
       return NULL;
     }
     bool whole = receive_all(&from->connection, to, head.bytes);

@@ -90,7 +90,7 @@ bool graft_read_announced(struct graft_session *s, uint64_t read, uint64_t bytes
     await_arrival(s, since);
   if (asked && r && r->announced == r->bytes) graft_read_drop(s, read);
   pthread_mutex_unlock(&s->receive_lock);
-  if (!asked) graft_session_die(s, "data that nobody asked for", 0);
+  if (!asked) graft_session_die(s, "data for no read under way", 0);
   return !graft_session_dead(s);
 }
 

@@ -112,7 +112,7 @@ static bool receive_data(struct graft_session *s, bool apart) {
   if (!apart) {
     uint8_t *to = graft_read_place(s, head[0], head[1], head[2], false);
     if (!to) {
-      graft_session_die(s, "data that nobody asked for", 0);
+      graft_session_die(s, "data for no read under way", 0);
       return false;
     }
     bool whole = receive(s, to, head[2]);
@@ -158,7 +158,7 @@ bool graft_receive_one(struct graft_session *s) {
       while (w && w->slot != answer.slot) w = w->next;
       pthread_mutex_unlock(&s->receive_lock);
       if (!w) {
-        graft_session_die(s, "a reply to no request", 0);
+        graft_session_die(s, "a reply to an unknown request", 0);
         return false;
       }
       if (!receive_results(s, w, bytes)) return false;
@@ -184,7 +184,7 @@ bool graft_receive_one(struct graft_session *s) {
         pthread_mutex_unlock(&s->receive_lock);
         return true;
       }
-      graft_session_die(s, "a callback that nobody asked for", 0);
+      graft_session_die(s, "a callback for no host function under way", 0);
       return false;
     }
     case GRAFT_ANSWER_NOTICE: return skip(s, bytes);

@@ -1,4 +1,4 @@
-/* Which address means which transport, and how its first socket is reached. A new transport gets a row here. */
+/* The transport of each kind of address, and how its first socket is opened. A new transport gets a row here. */
 #include "transport/connect.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static bool dial(const struct scheme *scheme, const struct graft_config *config,
   return connection->fd >= 0;
 }
 
-/* What follows the server's welcome. */
+/* Opens the transport, after the server's welcome. */
 static bool open_transport(const struct graft_transport *transport, const struct graft_config *config,
                            struct graft_connection *connection, char *reason, size_t size) {
   connection->transport = transport;
@@ -58,7 +58,7 @@ bool graft_connect_session(const struct graft_config *config, struct graft_sessi
   *connection = (struct graft_connection){.fd = -1};
   if (!scheme) return false;
   const struct graft_transport *transport = scheme->transport;
-  /* Asked first: a session that could not be used would cost the server a worker. */
+  /* Checked first, since a session that cannot be used would cost the server a worker. */
   if (transport->present && !transport->present(config, reason, size)) return false;
   if (!dial(scheme, config, connection, reason, size)) return false;
   key->session = 0;

@@ -1,4 +1,4 @@
-/* From an address to an authenticated connection: the first of a session, or a further one. */
+/* Makes an authenticated connection to an address: the first of a session, or a further one. */
 #ifndef GRAFT_CONNECT_H
 #define GRAFT_CONNECT_H
 
@@ -8,21 +8,21 @@
 
 #include "transport/transport.h"
 
-/* What further connections of a session show: that they are from whoever opened it. */
+/* The key by which further connections prove that they belong to a session. */
 struct graft_session_key {
   uint64_t session; /* 0: none yet */
   uint8_t secret[32];
 };
-/* What a further connection is for, as the server is told. */
+/* The purpose of a further connection, as it is sent to the server. */
 enum graft_purpose { GRAFT_FOR_CALLBACKS, GRAFT_FOR_BULK_DATA, GRAFT_FOR_SHADOW_MAPPINGS };
 
 /* Connects to config->server, and sets the key. */
 bool graft_connect_session(const struct graft_config *config, struct graft_session_key *key, struct graft_connection *connection,
                            char *reason, size_t size);
-/* The same with the first of the configured servers that can be had; says on stderr why one before it cannot. */
+/* The same with the first of the configured servers that works; prints on stderr why an earlier one does not. */
 bool graft_connect_best(struct graft_config *config, struct graft_session_key *key, struct graft_connection *connection,
                         char *reason, size_t size);
-/* One more connection of that session: for bulk data by the session's own transport, else a plain socket. */
+/* Makes a further connection of that session: for bulk data over the session's own transport, else over a plain socket. */
 bool graft_connect_further(const struct graft_config *config, const struct graft_session_key *key, enum graft_purpose purpose,
                            struct graft_connection *connection, char *reason, size_t size);
 

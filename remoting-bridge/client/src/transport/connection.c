@@ -1,4 +1,4 @@
-/* What is the same on every transport. */
+/* Operations that are the same on every transport. */
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* Stream sockets to the server, before anything is said on them. */
+/* Opens stream sockets to the server. */
 #include "transport/dial.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ int graft_dial_unix(const char *path, char *reason, size_t size) {
   return fd;
 }
 
-/* Connects with a limit on the time, so that a host that swallows packets is an error and not a hang. */
+/* Connects within a time limit, since a host that drops packets never answers. */
 static int connect_within(int fd, const struct sockaddr *address, socklen_t bytes) {
   int flags = fcntl(fd, F_GETFL);
   fcntl(fd, F_SETFL, flags | O_NONBLOCK);

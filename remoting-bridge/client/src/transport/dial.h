@@ -1,4 +1,4 @@
-/* From the rest of an address, behind "tcp://" and the like, to a stream socket; -1 with a reason of one line. */
+/* Open a stream socket to an address, without its "tcp://" or the like. -1 with a reason of one line. */
 #ifndef GRAFT_DIAL_H
 #define GRAFT_DIAL_H
 

@@ -45,8 +45,7 @@ static void prove(const uint8_t key[32], const char *label, const uint8_t *first
   graft_hmac_sha256(key, 32, parts, sizes, 5, out);
 }
 
-/* Something else answered. Most protocols for people to read begin with text, which says what it is; what could harm a
- * terminal is left out of it. */
+/* Something else answered. Text protocols usually say in their first line what they are; characters that could harm a terminal are removed. */
 static void not_a_server(const char *server, const struct challenge *answer, char *reason, size_t size) {
   char words[25];
   bool text = true;
@@ -61,7 +60,7 @@ static void not_a_server(const char *server, const struct challenge *answer, cha
   if (text && used < size) snprintf(reason + used, size - used, ": it answers \"%s\"", words);
 }
 
-/* How long a server that has answered may take to find a worker: where none is ready one is started. */
+/* How long a server that has answered may take to provide a worker, since it may have to start one. */
 #define WORKER_MILLISECONDS 120000
 
 bool graft_authenticate(int fd, const struct graft_config *config, uint32_t channel, struct graft_session_key *key, char *reason,

@@ -1,4 +1,4 @@
-/* The guest's own shared memory, of which the server names a part: the transport of "ivshmem://" and "ivshmem+vsock://". */
+/* The transport of "ivshmem://" and "ivshmem+vsock://": memory shared by the guest and its host, of which the server assigns a part. */
 #include "transport/ivshmem.h"
 
 #include <dirent.h>
@@ -99,13 +99,13 @@ static bool ask(int fd, const struct graft_region *region, struct answer *answer
   uint64_t page = 4096;
   if (answer->bytes > GRAFT_REGION_BYTES || answer->offset % page || answer->offset > answer->bytes ||
       answer->bytes - answer->offset < GRAFT_REGION_CONTROL) {
-    snprintf(reason, size, "the server names a part of the shared memory that cannot be");
+    snprintf(reason, size, "the server assigns an impossible part of the shared memory");
     return false;
   }
   return true;
 }
 
-/* Of several devices, the one that shows what the server has written. */
+/* Finds the device whose memory has the mark that the server has written. */
 static bool find(struct graft_region *region, const char *devices, const struct answer *answer, char *reason, size_t size) {
   for (int n = 0;; n++) {
     uint64_t bytes;

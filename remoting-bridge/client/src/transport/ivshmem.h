@@ -1,5 +1,4 @@
-/* Memory that the hypervisor shows to this guest as BAR 2 of an ivshmem device (docs.qemu.org, "Inter-VM Shared Memory"),
- * opened through sysfs: no kernel module takes part. */
+/* Memory that the hypervisor gives this guest as BAR 2 of an ivshmem device (docs.qemu.org, "Inter-VM Shared Memory"), opened through sysfs, without a kernel module. */
 #ifndef GRAFT_IVSHMEM_H
 #define GRAFT_IVSHMEM_H
 

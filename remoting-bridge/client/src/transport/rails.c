@@ -10,7 +10,7 @@
 
 #define BETWEEN ", \t"
 
-/* What a port is looked for by: the end of its first GID, or its name where that is 0. */
+/* What identifies a port: the end of its first GID, or its name if that is 0. */
 struct wanted {
   const char *text;
   uint64_t id;
@@ -18,7 +18,7 @@ struct wanted {
 
 /* ---- How a port is written ---- */
 
-/* "54" as 0x54, -1 if it is no such thing. */
+/* Reads "54" as 0x54. -1 if it is not a number of two hexadecimal digits. */
 static int octet(const char *text) {
   return isxdigit((unsigned char)text[0]) && isxdigit((unsigned char)text[1]) ? (int)strtol((char[]){text[0], text[1], 0}, NULL, 16)
                                                                               : -1;
@@ -30,8 +30,7 @@ static bool guid(const char *text, uint64_t *id) {
   return is && *id;
 }
 
-/* The first GID of a port of an Ethernet device is its link-local address, which the kernel makes of its MAC as IPv6 does
- * (RFC 4291, appendix A; make_default_gid in the kernel's drivers/infiniband/core/cache.c). */
+/* The first GID of an Ethernet device's port is its link-local address, which the kernel makes of the MAC as IPv6 does (RFC 4291, appendix A; make_default_gid in the kernel's drivers/infiniband/core/cache.c). */
 static bool mac(const char *text, uint64_t *id) {
   uint64_t made = 0;
   if (strlen(text) != 17) return false;
@@ -72,7 +71,7 @@ static uint64_t end_of_gid(const char *folder, const char *device, const char *p
   return read == 8 ? end : 0;
 }
 
-/* Calls visit for each port until it says that this was enough. */
+/* Calls visit for each port until it returns false. */
 static bool each(const char *folder, bool (*visit)(const char *name, uint64_t id, void *context), void *context) {
   char path[768], name[600];
   bool enough = false;

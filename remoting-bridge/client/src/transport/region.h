@@ -26,18 +26,18 @@ struct graft_block {
 struct graft_region {
   int fd;
   bool served;     /* the server says which parts of it are this process's */
-  uint8_t *memory; /* where the file's beginning is, or would be if it were this process's */
+  uint8_t *memory; /* the address of the file's beginning, which this process need not have mapped */
   uint8_t *rings;
   uint64_t bytes;
   pthread_mutex_t lock;
   struct graft_block *blocks; /* guarded by lock */
 };
 
-/* A region of no memory yet; NULL without memory for it. */
+/* Makes a region without memory. NULL if there is no memory for it. */
 struct graft_region *graft_region_new(void);
-/* Only before a session uses it. */
+/* Ends a region that no session uses yet. */
 void graft_region_discard(struct graft_region *region);
-/* Maps part of the file at its address, which nothing else may have taken. NULL if that cannot be. */
+/* Maps part of the file at its address. NULL if that fails, or if something else is mapped there. */
 void *graft_region_map(const struct graft_region *region, uint64_t offset, size_t bytes);
 
 #endif

@@ -32,7 +32,7 @@ static bool ring_bell(const struct graft_bell *bell) {
   return send(bell->socket, &one, 1, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 || errno == EAGAIN;
 }
 
-/* Room in the ring, by a fresh look at the consumer's position only if the last one shows less than wanted. */
+/* The room in the ring. The consumer's position is read again only if the last known one leaves too little. */
 static size_t room(struct graft_ring *ring, size_t wanted) {
   uint64_t used = ring->position - ring->tail;
   if (ring->bytes - used >= wanted) return ring->bytes - used;
@@ -49,7 +49,7 @@ uint8_t *graft_ring_reserve(struct graft_ring *ring, size_t bytes) {
 
 bool graft_ring_publish(struct graft_ring *ring, size_t bytes) {
   ring->position += bytes;
-  /* Sequentially consistent: either the consumer sees the new head, or we see that it sleeps. */
+  /* Sequentially consistent: either the consumer sees the new head, or the producer sees that the consumer sleeps. */
   __atomic_store_n(&ring->control->head, ring->position, __ATOMIC_SEQ_CST);
   return __atomic_load_n(&ring->control->asleep, __ATOMIC_SEQ_CST);
 }
@@ -66,7 +66,7 @@ bool graft_ring_write(struct graft_ring *ring, const struct graft_bell *bell, co
     size_t free_bytes = room(ring, 1);
     if (free_bytes == SIZE_MAX) return false;
     if (!free_bytes) {
-      /* The consumer is far behind: look less often. */
+      /* The consumer is far behind: poll less often. */
       struct timespec pause = {0, 20000};
       if (++full % 64 == 0 && peer_gone(bell)) return false;
       if (full > 100) nanosleep(&pause, NULL);
@@ -125,7 +125,7 @@ bool graft_ring_sleep(struct graft_ring *ring, const struct graft_bell *bell) {
   if (!graft_ring_doze(ring)) return true;
   struct pollfd p[] = {{.fd = bell->socket, .events = POLLIN}, {.fd = bell->events.fd, .events = POLLIN}};
   if (poll(p, 2, -1) < 0) return errno == EINTR;
-  uint32_t port; /* there is one only; it is silent until it is written back */
+  uint32_t port; /* there is only one; it sends no event until it is written back */
   if (p[1].revents && read(p[1].fd, &port, sizeof port) == sizeof port && write(p[1].fd, &port, sizeof port) < 0) return false;
   if (!p[0].revents) return true;
   char bells[64];

@@ -22,13 +22,13 @@
 #define GRAFT_ANSWERS_DATA (GRAFT_REQUESTS_DATA + GRAFT_RING_BYTES)
 #define GRAFT_REGION_CONTROL (GRAFT_ANSWERS_DATA + GRAFT_RING_BYTES) /* what both ends map at once */
 
-/* The doorbell where there are event channels of Xen. */
+/* The doorbell where Xen's event channels are used. */
 struct graft_events {
   int fd; /* -1 without */
   uint32_t port;
 };
 
-/* How the peer is woken: by a byte on a socket, or by an event. The end of the socket is the end of the peer. */
+/* How the peer is woken: by a byte on a socket, or by an event. When the socket is closed, the peer is gone. */
 struct graft_bell {
   int socket;
   struct graft_events events;
@@ -47,28 +47,28 @@ struct graft_ring {
   struct graft_ring_control *control;
   uint8_t *data;
   size_t bytes;      /* a power of two */
-  uint64_t position; /* our own: head of a producer, tail of a consumer */
-  uint64_t tail;     /* a producer's: the consumer's position when it last looked */
+  uint64_t position; /* this end's position: head of a producer, tail of a consumer */
+  uint64_t tail;     /* of a producer: the consumer's position when it was last read */
 };
 
 void graft_ring_open(struct graft_ring *ring, uint8_t *control, uint8_t *data, size_t bytes);
-/* Room for this many bytes at one place, to be filled and published; NULL if the ring has none just now. */
+/* Contiguous room for this many bytes, to be filled and published. NULL if the ring has none at the moment. */
 uint8_t *graft_ring_reserve(struct graft_ring *ring, size_t bytes);
-/* Shows the consumer the bytes that were put where graft_ring_reserve said. True if the consumer sleeps: graft_ring_wake wakes it. */
+/* Publishes bytes that were written where graft_ring_reserve said. True if the consumer sleeps and must be woken by graft_ring_wake. */
 bool graft_ring_publish(struct graft_ring *ring, size_t bytes);
 /* Rings the bell of a consumer that sleeps. False if the peer is gone. */
 bool graft_ring_wake(struct graft_ring *ring, const struct graft_bell *bell);
-/* The bytes that can be read at one place, without taking them; 0 if there are none, -1 if the peer's position is impossible. */
+/* The contiguous bytes that can be read, without taking them. 0 if there are none, -1 if the peer's position is impossible. */
 ssize_t graft_ring_peek(struct graft_ring *ring, const uint8_t **data);
-/* Takes bytes that graft_ring_peek showed. */
+/* Takes bytes that graft_ring_peek returned. */
 void graft_ring_take(struct graft_ring *ring, size_t bytes);
-/* Puts bytes in; waits while the ring is full. False if the peer is gone or lies. */
+/* Writes bytes; waits while the ring is full. False if the peer is gone or its position is impossible. */
 bool graft_ring_write(struct graft_ring *ring, const struct graft_bell *bell, const void *data, size_t bytes);
 /* Takes up to this many bytes; 0 if there are none now, -1 if the peer's position is impossible. */
 ssize_t graft_ring_read(struct graft_ring *ring, void *to, size_t bytes);
-/* Says that the consumer sleeps from now on. False if something has come meanwhile. */
+/* Marks the consumer as asleep. False if data has arrived meanwhile. */
 bool graft_ring_doze(struct graft_ring *ring);
-/* Sleeps a little before the next look, the longer the more time has gone by. */
+/* Sleeps before the next poll, longer the more time has passed. */
 void graft_ring_nap(uint64_t waited_nanoseconds);
 /* Sleeps until there may be something to read. False if the peer is gone. */
 bool graft_ring_sleep(struct graft_ring *ring, const struct graft_bell *bell);

@@ -1,18 +1,18 @@
-/* What the transports with rings have in common: a ring each way in memory that client and server map, and a doorbell. */
+/* Shared by the transports with rings: one ring in each direction, in memory that client and server map, and a doorbell. */
 #ifndef GRAFT_RING_CHANNEL_H
 #define GRAFT_RING_CHANNEL_H
 
 #include "transport/ring.h"
 #include "transport/transport.h"
 
-/* A look at the clock costs as much as about so many at a ring. */
+/* Reading the clock costs about as much as polling a ring so many times. */
 #define GRAFT_RING_TRIES 64
 
 /* graft_connection.state of such a transport. */
 struct graft_ring_channel {
   struct graft_ring requests, answers;
-  struct graft_bell bell; /* wakes the server, and is heard for its answers */
-  bool bell_is_far;       /* it goes through the guest's network: who waits looks at the ring for a while longer */
+  struct graft_bell bell; /* wakes the server, and is rung by it */
+  bool bell_is_far;       /* it goes through the guest's network, so that threads poll the ring for longer */
 };
 
 /* Where the rings are within memory that both ends map. */

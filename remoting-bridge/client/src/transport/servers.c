@@ -1,4 +1,4 @@
-/* Which of the configured addresses carries the session: the first that works. */
+/* Connects to the first of the configured addresses that works. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "transport/connect.h"
 #include "transport/transport.h"
 
-/* The next address of a list; false at its end. */
+/* Takes the next address of a list; false at its end. */
 static bool next(const char **list, char *address, size_t size) {
   *list += strspn(*list, GRAFT_BETWEEN_SERVERS);
   size_t length = strcspn(*list, GRAFT_BETWEEN_SERVERS);

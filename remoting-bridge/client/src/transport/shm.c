@@ -1,4 +1,4 @@
-/* A region of this process's own, whose descriptor goes to the server over a Unix socket: the transport of "shm://". */
+/* The transport of "shm://": a region that this process makes, and whose descriptor is sent to the server over a Unix socket. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* Stream sockets: TCP, Unix, vsock. The transport of "tcp://", "unix://" and "vsock://", and of the further connections that
- * every session may have. */
+/* The transport of "tcp://", "unix://" and "vsock://": stream sockets. Further connections of every session use it, too. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -23,19 +22,19 @@ static ssize_t send_socket(const struct graft_connection *connection, const void
   return send(connection->fd, data, bytes, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
 }
 
-/* Waits for all of it if the kernel can: vsock waits for no more than its buffer holds (256 KiB), and refuses more at once. */
+/* Waits for all bytes where the kernel can. A vsock refuses to wait for more than its buffer holds (256 KiB). */
 static ssize_t receive_socket(const struct graft_connection *connection, void *to, size_t bytes) {
   ssize_t n = recv(connection->fd, to, bytes, MSG_WAITALL);
   return n < 0 && errno == ENOMEM ? recv(connection->fd, to, bytes, 0) : n;
 }
 
-/* The kernel has what was sent: it leaves by itself. */
+/* The kernel sends by itself what it has taken. */
 static void nothing_left(const struct graft_connection *connection, int bell) {
   (void)connection;
   (void)bell;
 }
 
-/* Returns when the kernel has all of it, so that a mark is never needed. */
+/* Returns when the kernel has taken everything, so that no mark is needed. */
 static bool begin_socket(const struct graft_connection *connection, const void *header, size_t header_bytes, const void *data,
                          size_t bytes, uint64_t *mark) {
   *mark = 0;

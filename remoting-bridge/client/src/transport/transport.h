@@ -34,10 +34,10 @@ struct graft_transport {
   const char *name;
   uint32_t number; /* as the greeting tells it to the server */
   unsigned capabilities;
-  unsigned tries;       /* how many tries cost about as much as one look at the clock */
-  size_t sends_alone;   /* up to so many bytes leave without the server's help, so that a thread that waits may send them itself */
-  size_t largest_chunk; /* on a data connection */
-  int chunks_per_connection; /* into how many chunks a transfer is cut for each data connection */
+  unsigned tries;     /* so many calls of try cost about as much as reading the clock */
+  size_t sends_alone; /* up to this many bytes are sent without the server's help, so that a waiting thread can send them itself */
+  size_t largest_chunk;      /* on a data connection */
+  int chunks_per_connection; /* the number of chunks of a transfer for each data connection */
   int least_connections;     /* data connections worth having on a machine with few processors */
 
   /* Whether this machine has what the transport needs; asked before the server is. NULL if every machine does. */
@@ -47,9 +47,9 @@ struct graft_transport {
   /* Ends what open set up. No other thread may be in any operation. NULL if there is nothing to end. */
   void (*close)(struct graft_connection *connection);
 
-  /* Receives what there is now: -1 with EAGAIN if that is nothing, 0 if the server has closed; as recv(2). */
+  /* Receives what has arrived, as recv(2): -1 with EAGAIN if nothing has, 0 if the server has closed the connection. */
   ssize_t (*try)(const struct graft_connection *connection, void *to, size_t bytes);
-  /* Sleeps until there may be something to receive; the thread has waited for so long already. False if the server is gone. */
+  /* Sleeps until there may be something to receive. The parameter is how long the thread has waited already. False if the server is gone. */
   bool (*wait)(const struct graft_connection *connection, uint64_t waited_nanoseconds);
 
   /* With GRAFT_TRANSPORT_RINGS: where requests go, and what wakes the server. */
@@ -57,9 +57,9 @@ struct graft_transport {
 
   /* Without GRAFT_TRANSPORT_RINGS. Sends at least one byte; as send(2). */
   ssize_t (*send)(const struct graft_connection *connection, const void *data, size_t bytes, bool more);
-  /* Receives at least one byte, all of them if that costs nothing; as recv(2). */
+  /* Receives at least one byte, and all of them if that takes no longer; as recv(2). */
   ssize_t (*receive)(const struct graft_connection *connection, void *to, size_t bytes);
-  /* A thread that sends is about to wait for a bell: returns when all that it has sent leaves by itself, or at the bell. */
+  /* Called by a sending thread before it waits for a bell. Returns when everything sent leaves without further calls, or when the bell rings. */
   void (*before_sleep)(const struct graft_connection *connection, int bell);
 
   /* With GRAFT_TRANSPORT_DATA_CONNECTIONS. Begins to send a chunk behind its header; both have to stay as they are until is_over
@@ -67,8 +67,7 @@ struct graft_transport {
   bool (*begin)(const struct graft_connection *connection, const void *header, size_t header_bytes, const void *data, size_t bytes,
                 uint64_t *mark);
   bool (*is_over)(const struct graft_connection *connection, uint64_t mark);
-  /* Goes on with what was begun, and sleeps if there is nothing to do now. False if nothing can be sent any more: then all that
-   * was begun is over. */
+  /* Continues sending what was begun, and sleeps if there is nothing to do. False if the connection is broken; then everything begun is over. */
   bool (*work)(const struct graft_connection *connection);
 };
 
@@ -89,7 +88,7 @@ static inline bool graft_connection_can(const struct graft_connection *connectio
 
 bool graft_connection_send_all(const struct graft_connection *connection, const void *data, size_t bytes, bool more);
 bool graft_connection_receive_all(const struct graft_connection *connection, void *to, size_t bytes);
-/* Ends the connection for whoever waits in it. */
+/* Shuts the connection down, which wakes threads that wait on it. */
 void graft_connection_shutdown(const struct graft_connection *connection);
 /* No other thread may be in any operation. */
 void graft_connection_close(struct graft_connection *connection);

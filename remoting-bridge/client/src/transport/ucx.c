@@ -1,4 +1,4 @@
-/* Data over a connection of UCX's, and waiting for it. */
+/* Sending, receiving and waiting over a connection of UCX. */
 #include "transport/ucx.h"
 
 #include <errno.h>
@@ -7,17 +7,15 @@
 
 #include "transport/ucx_internal.h"
 
-#define LOOKS_NANOSECONDS 50000u /* how long is looked before it is waited */
-#define LEAST_MILLISECONDS 10    /* asleep, at first and at last */
+#define LOOKS_NANOSECONDS 50000u /* how long a thread polls before it sleeps */
+#define LEAST_MILLISECONDS 10    /* the shortest and the longest sleep */
 #define MOST_MILLISECONDS 1000
 #define LEFT_NANOSECONDS 10000000000u
 #define LEFT_MILLISECONDS 5
 
 /* ---- Waiting ---- */
 
-/* UCX's TCP keeps what its socket does not take at once, and sends it only while it is called; a flush would need the other
- * end's help. So whoever sleeps here wakes now and then, as long as that may be. Other transports keep next to nothing, which is
- * seen to before each sleep. */
+/* UCX's TCP transport keeps data that its socket does not accept at once, and sends it only when UCX is called; a flush would need the other end's help. So a thread that sleeps here wakes now and then, as long as data may be left. Other transports keep hardly any data, which is sent before each sleep. */
 static bool send_left(struct graft_ucx *c) {
   uint64_t until = __atomic_load_n(&c->left_until, __ATOMIC_RELAXED);
   if (!until || graft_ucx_now() > until) return false;
@@ -28,13 +26,12 @@ static bool send_left(struct graft_ucx *c) {
   return c->keeps;
 }
 
-/* Sleeps until a device has something to say, at most as long again as has been waited: UCX or a driver may lose a wake-up.
- * False if the peer has gone, which its socket says. */
+/* Sleeps until a device has an event, at most as long as the thread has waited already, since UCX or a driver may lose a wake-up. False if the peer is gone, as its socket says. */
 static bool sleep_on(struct graft_ucx *c, struct graft_ucx_side *side, uint64_t waited) {
   bool left = side == &c->in && send_left(c);
   uint64_t milliseconds = LEAST_MILLISECONDS + waited / 1000000u;
-  if (ucx.ucp_worker_arm(side->worker) != UCS_OK) return true; /* something has come */
-  /* And again: what came before a device was armed does not wake on rxe. */
+  if (ucx.ucp_worker_arm(side->worker) != UCS_OK) return true; /* something has arrived */
+  /* Checked again, since on rxe an arrival before the device was armed does not wake. */
   if (ucx.ucp_worker_progress(side->worker)) return true;
   if (milliseconds > MOST_MILLISECONDS) milliseconds = MOST_MILLISECONDS;
   if (left && milliseconds > LEFT_MILLISECONDS) milliseconds = LEFT_MILLISECONDS;
@@ -43,7 +40,7 @@ static bool sleep_on(struct graft_ucx *c, struct graft_ucx_side *side, uint64_t 
   return poll(fds, 2, (int)milliseconds) < 0 || !fds[1].revents;
 }
 
-/* ---- What UCX works on ---- */
+/* ---- Messages under way ---- */
 
 static void take_off(struct graft_ucx *c, struct graft_ucx_flight *f, ucs_status_ptr_t request) {
   if (UCS_PTR_IS_ERR(request)) {
@@ -54,7 +51,7 @@ static void take_off(struct graft_ucx *c, struct graft_ucx_flight *f, ucs_status
   }
 }
 
-/* The oldest is over. */
+/* Removes the oldest message, which is over. */
 static void land(struct graft_ucx *c, struct graft_ucx_flight *f, ucs_status_t status) {
   if (status != UCS_OK) c->broken = status;
   ucx.ucp_request_free(f->requests[f->first]);
@@ -62,8 +59,7 @@ static void land(struct graft_ucx *c, struct graft_ucx_flight *f, ucs_status_t s
   f->count--;
 }
 
-/* Lets UCX work; whether there was something to do. If it slept and to look on would have done, it looks for longer from then
- * on, and for less if it looked in vain: that takes a CPU, which soft RoCE may need for the wire itself. */
+/* Lets UCX make progress; returns whether there was something to do. If a sleep was too early, later polling takes longer; if polling was in vain, later polling is shorter, since it takes a CPU that soft RoCE may need for the wire. */
 static bool progress(struct graft_ucx *c, struct graft_ucx_side *side, struct graft_ucx_flight *f) {
   if (!ucx.ucp_worker_progress(side->worker)) return false;
   uint64_t then = graft_ucx_now();
@@ -77,8 +73,7 @@ static bool progress(struct graft_ucx *c, struct graft_ucx_side *side, struct gr
   return true;
 }
 
-/* Lets UCX work, and sleeps if it has had nothing to do for a while. Sees to those that are done, the oldest first, and takes
- * all back if the peer has gone. */
+/* Lets UCX make progress, and sleeps if there has been nothing to do for a while. Removes the messages that are over, the oldest first, and cancels all if the peer is gone. */
 static void work(struct graft_ucx *c, struct graft_ucx_side *side, struct graft_ucx_flight *f) {
   ucs_status_t status;
   if (!progress(c, side, f) &&
@@ -171,7 +166,7 @@ static ssize_t take_rest(struct graft_ucx *c, void *to, size_t bytes) {
   return (ssize_t)take;
 }
 
-/* The next message, if it is here; its length is in c->next_bytes. */
+/* The next message, if it has arrived; its length is in c->next_bytes. */
 static bool find(struct graft_ucx *c) {
   ucp_tag_recv_info_t info;
   if (!c->next && (c->next = ucx.ucp_tag_probe_nb(c->in.worker, c->tag_in, UINT64_MAX, 1, &info))) c->next_bytes = info.length;
@@ -184,7 +179,7 @@ static ucs_status_ptr_t take_next(struct graft_ucx *c, void *to, const ucp_reque
   return ucx.ucp_tag_msg_recv_nbx(c->in.worker, to, c->next_bytes, message, memory);
 }
 
-/* The message that is here, and as many as follow it at once while there is room and the sender has cut what it sends. */
+/* Takes the message that has arrived, and those that follow it at once, while there is room and the sender's data goes on. */
 static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
   struct graft_ucx_flight f = {.since = graft_ucx_now()};
   size_t taken = 0;
@@ -202,12 +197,12 @@ static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
   }
 }
 
-/* Whether the message that is here may go there, as a whole where no byte may go astray. */
+/* Whether the message that has arrived may be received there: whole, if it must not be cut. */
 static bool fits(const struct graft_ucx *c, size_t bytes, bool in_part) {
   return c->next_bytes && c->next_bytes <= GRAFT_UCX_MESSAGE && (in_part || (c->next_bytes <= bytes && c->rest_at == c->rest_end));
 }
 
-/* A message that is longer than what was asked for. */
+/* Receives a message that is longer than what was asked for. */
 static bool take_into_rest(struct graft_ucx *c) {
   size_t bytes = c->next_bytes;
   if (!graft_ucx_finish(c, &c->in, take_next(c, c->rest, &graft_ucx_host_memory))) return false;
@@ -256,7 +251,7 @@ ssize_t graft_ucx_receive(struct graft_ucx *c, void *to, size_t bytes) {
   }
 }
 
-/* Until a message is here, or something is over of what is being received. */
+/* Waits until a message has arrived, or one that is being received is over. */
 static void await_any(struct graft_ucx *c) {
   struct graft_ucx_flight *f = &c->taking;
   if (f->count) {

@@ -1,4 +1,4 @@
-/* Two ends become a connection of UCX's: over the authenticated socket each says which version it has and where its worker is. */
+/* Connects two ends over UCX. Over the authenticated socket each end sends its version and its worker's address. */
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -18,15 +18,14 @@
 
 #define MAGIC 0x58555247u /* "GRUX" */
 #define VERSION 1
-#define TAKEN_AT_ONCE 4          /* the same, received: more carried no more over soft RoCE */
-#define MOST_ADDRESS (16u << 10) /* of a worker's address: each device adds to it */
-#define LOOKS_NANOSECONDS 50000u /* how long is looked before it is waited */
-/* The same while something is on its way, where more than one CPU is there: to sleep within each message costs what a fifth of
- * a MiB takes on soft RoCE. */
+#define TAKEN_AT_ONCE 4          /* the same, received; more gave no more throughput over soft RoCE */
+#define MOST_ADDRESS (16u << 10) /* of a worker's address, which grows with each device */
+#define LOOKS_NANOSECONDS 50000u /* how long a thread polls before it sleeps */
+/* The same while a message is under way, on machines with more than one CPU: sleeping within each message costs as much time as a fifth of a MiB takes over soft RoCE. */
 #define FLIGHT_NANOSECONDS 1000000u
 #define CLOSE_NANOSECONDS 1000000000u
 #define ENOUGH_LOCKED (256u << 20)
-#define LEAST_LOCKED (64u << 20) /* each worker takes 20 MiB at once on rxe */
+#define LEAST_LOCKED (64u << 20) /* each worker locks 20 MiB on rxe */
 
 struct greeting {
   uint32_t magic, version;
@@ -37,7 +36,7 @@ struct greeting {
 };
 _Static_assert(sizeof(struct greeting) == 256, "the greeting has a fixed size");
 
-/* How much memory this process may lock: an adapter reaches no other. */
+/* How much memory this process may lock, since an adapter can use only locked memory. */
 static uint64_t lockable(void) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -55,7 +54,7 @@ static void add_limit(char *reason, size_t size) {
            (unsigned long long)lockable() >> 10);
 }
 
-/* Where too little may be locked UCX (1.13) connects and never receives, or tries for ever to get buffers. */
+/* If too little memory may be locked, UCX (1.13) connects and never receives, or tries for ever to get buffers. */
 static bool may_lock(char *reason, size_t size) {
   DIR *adapters = opendir("/sys/class/infiniband");
   bool any = false;
@@ -88,14 +87,14 @@ static bool connect_to(struct graft_ucx *c, const void *address, char *reason, s
       .err_mode = UCP_ERR_HANDLING_MODE_PEER,
       .err_handler = {.cb = lost, .arg = c}};
   ucs_status_t status = ucx.ucp_ep_create(c->out.worker, &params, &c->peer);
-  if (status == UCS_ERR_UNREACHABLE) { /* shared memory alone has no errors to handle */
+  if (status == UCS_ERR_UNREACHABLE) { /* shared memory alone supports no error handling */
     params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
     status = ucx.ucp_ep_create(c->out.worker, &params, &c->peer);
   }
   return !graft_ucx_failed(status, "reach the other end's devices", reason, size);
 }
 
-/* Only UCX's text says over what a connection goes: "lane[0]:  1:tcp/lo.0 ...". */
+/* Only UCX's text output says which transport a connection uses: "lane[0]:  1:tcp/lo.0 ...". */
 static bool goes_over(ucp_ep_h peer, const char *transport, bool if_unknown) {
   char *text = NULL;
   size_t size;
@@ -111,8 +110,7 @@ bool graft_ucx_is_over_adapter(const struct graft_ucx *c) {
   return goes_over(c->peer, ":rc_", false) || goes_over(c->peer, ":dc_", false);
 }
 
-/* Each end's first message makes UCX's connections, for which both workers of both ends have to run: from then on a thread
- * that sends needs nobody's help. Then the ends tell each other by a byte on the socket that this has come about. */
+/* The first message of each end makes UCX's connections, for which both workers of both ends must make progress; later a sending thread needs no help. Then each end sends a byte over the socket to say that it has received the message. */
 static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
   char mark = 0, said;
   bool told = false, heard = false, arrived = false;
@@ -138,7 +136,7 @@ static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
   if (UCS_PTR_IS_PTR(sent)) ucx.ucp_request_free(sent);
   c->together = told && heard;
   c->keeps = c->together && goes_over(c->peer, ":tcp/", true);
-  /* In shared memory UCX copies within its calls: several at once only make each later. */
+  /* In shared memory UCX copies within its calls, so several messages at once only delay each other. */
   c->taken_at_once = c->keeps || graft_ucx_is_over_adapter(c) ? TAKEN_AT_ONCE : 1;
   if (c->together) return true;
   graft_ucx_failed(c->broken ? c->broken : UCS_ERR_TIMED_OUT, "reach the other end", reason, size);
@@ -146,8 +144,7 @@ static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
   return false;
 }
 
-/* Tells the peer why it is not to be, and hears what it says meanwhile: a socket that is closed with that unread takes the
- * reason with it. */
+/* Tells the peer why there is no connection, and reads what it sends meanwhile, since closing a socket with unread data would discard the reason. */
 static void refuse(int socket, const char *reason) {
   struct greeting theirs, ours = {.magic = MAGIC, .version = VERSION, .status = 1};
   char address[MOST_ADDRESS];
@@ -170,7 +167,7 @@ static bool check(struct greeting *theirs, char *reason, size_t size) {
     snprintf(reason, size, "UCX is version %u.%u here and %u.%u at the other end: rdma needs the same", ucx.major, ucx.minor,
              theirs->major, theirs->minor);
   } else if (!theirs->bytes || theirs->bytes > MOST_ADDRESS) {
-    snprintf(reason, size, "the other end has an rdma address of %u bytes, which cannot be", theirs->bytes);
+    snprintf(reason, size, "the other end has an rdma address of %u bytes, which is impossible", theirs->bytes);
   } else {
     return true;
   }
@@ -234,8 +231,7 @@ struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size) {
 }
 
 void graft_ucx_close(struct graft_ucx *c) {
-  /* UCX (1.13) ends the process with an assertion if a connection over InfiniBand is taken away that is still being made, by
-   * itself or with its worker: this one stays until the process ends. */
+  /* UCX (1.13) aborts the process if a connection over InfiniBand is destroyed while it is being made, alone or with its worker. So this one stays until the process ends. */
   if (c->peer && !c->together) return;
   if (c->peer) {
     ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};

@@ -1,4 +1,4 @@
-/* What the files of UCX's code share. */
+/* Shared by the files that use UCX. */
 #ifndef GRAFT_UCX_INTERNAL_H
 #define GRAFT_UCX_INTERNAL_H
 
@@ -47,8 +47,8 @@ struct graft_ucx_library {
   pthread_mutex_t lock;
   ucp_context_h context;
   unsigned major, minor;
-  char folder[256], ports[1024]; /* where ports are looked for, and which; "" as UCX likes */
-  char devices[512];             /* what was found */
+  char folder[256], ports[1024]; /* the folder in which ports are found, and the ports; "" lets UCX choose */
+  char devices[512];             /* the ports' names for UCX */
   bool cuda;                     /* UCX may use CUDA */
   const char *(*status_string)(ucs_status_t);
 #define GRAFT_UCX_POINTER(name) __typeof__(name) *name;
@@ -62,40 +62,40 @@ bool graft_ucx_failed(ucs_status_t status, const char *what, char *reason, size_
 
 /* ---- Connections ---- */
 
-/* Several messages at once, since each large one takes the two ends a word to and fro before its data flows. */
+/* Several messages under way, since each large one takes a round trip before its data is sent. */
 struct graft_ucx_flight {
   ucs_status_ptr_t requests[GRAFT_UCX_WINDOW];
   unsigned first, count;
-  uint64_t begun; /* how many there have been */
+  uint64_t begun; /* the number of messages so far */
   uint64_t since; /* when UCX last had something to do */
 };
 
-/* What one direction needs: a worker that no other thread uses. */
+/* One direction of a connection: a worker that no other thread uses. */
 struct graft_ucx_side {
   ucp_worker_h worker;
   int events;
-  uint64_t looks; /* how long is looked while something is on its way */
+  uint64_t looks; /* how long to poll while a message is under way */
   bool slept;     /* since UCX last had something to do */
 };
 
 struct graft_ucx {
   int socket;
   struct graft_ucx_side out, in;
-  pthread_mutex_t sending;        /* what uses out.worker */
-  struct graft_ucx_flight flight; /* what was begun, and is not over */
-  bool keeps;                     /* over TCP, where UCX may have much left of what it said to have sent */
-  uint64_t left_until;            /* until then it may */
+  pthread_mutex_t sending;        /* guards out.worker */
+  struct graft_ucx_flight flight; /* messages that were begun, and are not over */
+  bool keeps;                     /* over TCP, where UCX may keep data that it has reported as sent */
+  uint64_t left_until;            /* the time until which it may keep data */
   ucp_ep_h peer;
   uint64_t tag_out, tag_in;
-  ucs_status_t broken;    /* what UCX said when it lost the peer */
-  uint64_t looks;         /* how long is looked at most while something is on its way */
-  bool together;          /* each end has had a message of the other's */
-  bool gone;              /* the socket says so; what had been sent before still counts */
-  ucp_tag_message_h next; /* a message that has come, and its length */
+  ucs_status_t broken;    /* UCX's error when it lost the peer */
+  uint64_t looks;         /* the longest time to poll while a message is under way */
+  bool together;          /* each end has received a message of the other */
+  bool gone;              /* the socket is closed; data sent before is still received */
+  ucp_tag_message_h next; /* a message that has arrived, and its length */
   size_t next_bytes;
-  struct graft_ucx_flight taking; /* what is being received by graft_ucx_take */
+  struct graft_ucx_flight taking; /* messages that graft_ucx_take receives */
   unsigned taken_at_once;
-  uint64_t quiet_since; /* since when there has been nothing to receive; 0 if not known */
+  uint64_t quiet_since; /* the time since which nothing has arrived; 0 if not known */
   uint8_t *rest;        /* a message longer than what was asked for */
   size_t rest_at, rest_end;
 };
@@ -108,7 +108,7 @@ static inline uint64_t graft_ucx_now(void) {
 
 extern const ucp_request_param_t graft_ucx_host_memory, graft_ucx_gpu_memory;
 
-/* Waits until UCX has done it. False if the connection is broken. */
+/* Waits until UCX has completed the request. False if the connection is broken. */
 bool graft_ucx_finish(struct graft_ucx *c, struct graft_ucx_side *side, ucs_status_ptr_t request);
 
 #endif

@@ -1,4 +1,4 @@
-/* libucp: opened when it is first needed, with the settings that Graft wants, and with CUDA where the server asks for it. */
+/* Opens libucp when it is first needed, with the settings that Graft needs, and with CUDA if the server asks for it. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,7 @@
 #include "transport/rails.h"
 #include "transport/ucx_internal.h"
 
-/* From so many bytes on a message goes straight to where it belongs. UCX's own limit, which it estimates, was above 256 KiB
- * on soft RoCE, where what it copied went at a tenth of the speed. */
+/* Messages of this size and more are received directly into their memory. The limit that UCX estimates is above 256 KiB on soft RoCE, where copied messages reach a tenth of the throughput. */
 #define RENDEZVOUS "32k"
 
 struct graft_ucx_library ucx = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -19,9 +18,7 @@ bool graft_ucx_failed(ucs_status_t status, const char *what, char *reason, size_
   return true;
 }
 
-/* UCX reads its settings as it is loaded. It would take the signals that Java works with, and programs too, and write to the
- * program's output what comes here as an error. Its part for CUDA asks the driver as soon as it is there: in a client that is
- * us, within our own connecting. */
+/* UCX reads its settings when it is loaded. By default it handles signals that Java and programs use, and writes to the program's output what it also returns as errors. Its CUDA module calls the driver as soon as it is loaded; in a client the driver is this library, which is still connecting. */
 static void *open_library(void) {
   static const char *const settings[][2] = {{"UCX_ERROR_SIGNALS", ""}, {"UCX_LOG_LEVEL", "fatal"}, {"UCX_MODULES", "^cuda,rocm"}};
   bool ours[3];
@@ -53,13 +50,13 @@ static bool load(char *reason, size_t size) {
   return false;
 }
 
-/* UCX's own setting goes first. */
+/* A setting in UCX's own environment variable has precedence. */
 static bool find_ports(char *reason, size_t size) {
   ucx.devices[0] = 0;
   return getenv("UCX_NET_DEVICES") || graft_rails(ucx.folder, ucx.ports, ucx.devices, sizeof ucx.devices, reason, size);
 }
 
-/* What UCX has, or of that only those transports. */
+/* The transports that UCX has, or only those that are given. */
 static bool make_context(const char *transports, ucp_context_h *context, char *reason, size_t size) {
   ucp_config_t *config;
   ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
@@ -113,7 +110,7 @@ static bool has_cuda(char *reason, size_t size) {
   return known;
 }
 
-/* The bytes by which others reach memory: more, the more adapters have it. 0 if that cannot be. */
+/* The size of the key by which others access memory, which grows with the number of adapters that can. 0 if none can. */
 static size_t key_bytes(ucp_context_h context, void *memory, size_t bytes, ucs_memory_type_t type) {
   ucp_mem_map_params_t params = {
       .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
@@ -133,8 +130,7 @@ static size_t key_bytes(ucp_context_h context, void *memory, size_t bytes, ucs_m
   return length;
 }
 
-/* UCX says nowhere whether its adapters reach the GPU (by nvidia_peermem, or, since 1.14, by dma-buf, for which it needs
- * cuda_copy), and maps memory that none of them takes: so the key is compared with that of memory that they all take. */
+/* UCX does not say whether its adapters can access the GPU (by nvidia_peermem, or, since 1.14, by dma-buf, which needs cuda_copy), and maps memory that no adapter can access. So the size of the key is compared with that for memory that all of them can access. */
 static bool adapters_reach(void *memory, size_t bytes, char *reason, size_t size) {
   ucp_context_h context;
   char unused[256];

@@ -1,11 +1,11 @@
-/* UCX beside a socket: the transport of "rdma://". */
+/* The transport of "rdma://": UCX, beside a socket. */
 #include <sys/types.h>
 
 #include "base/config.h"
 #include "transport/transport.h"
 #include "transport/ucx.h"
 
-/* UCX itself has several messages on the way at once, and each chunk costs a header and waits of its own. */
+/* UCX itself has several messages under way, and each chunk costs a header and further waits. */
 #define LARGEST_CHUNK (8u << 20)
 
 static bool present(const struct graft_config *config, char *reason, size_t size) {
@@ -30,7 +30,7 @@ static ssize_t try_ucx(const struct graft_connection *connection, void *to, size
 
 static bool wait_ucx(const struct graft_connection *connection, uint64_t waited_nanoseconds) {
   (void)waited_nanoseconds;
-  graft_ucx_wait(connection->state); /* if the server is gone, the next try says so */
+  graft_ucx_wait(connection->state); /* if the server is gone, the next try returns so */
   return true;
 }
 
@@ -45,8 +45,7 @@ static ssize_t receive_ucx(const struct graft_connection *connection, void *to, 
 
 static void before_sleep(const struct graft_connection *connection, int bell) { graft_ucx_send_left(connection->state, bell); }
 
-/* Several chunks are on their way at once: the server finds the next header while it still receives, and its thread and this
- * one need not wait for each other. A failure shows in work. */
+/* Several chunks are under way at once, so that the server finds the next header while it still receives, and no end waits for the other. A failure is reported by work. */
 static bool begin_ucx(const struct graft_connection *connection, const void *header, size_t header_bytes, const void *data,
                       size_t bytes, uint64_t *mark) {
   graft_ucx_begin(connection->state, header, header_bytes);
@@ -64,10 +63,10 @@ const struct graft_transport graft_ucx_transport = {
     .capabilities = GRAFT_TRANSPORT_DATA_CONNECTIONS,
     .tries = 1,
     .sends_alone =
-        GRAFT_UCX_SURELY_EAGER, /* more may keep the sender until the server takes it, which may wait for the client to receive */
+        GRAFT_UCX_SURELY_EAGER, /* a larger message may hold up the sender until the server takes it, which may itself wait for the client */
     .largest_chunk = LARGEST_CHUNK,
     .chunks_per_connection = 1,
-    .least_connections = 2, /* one waits now and then for the server to say where its next message goes: meanwhile another sends */
+    .least_connections = 2, /* while one waits for the server to say where its next message goes, another sends */
     .present = present,
     .open = open_ucx,
     .close = close_ucx,

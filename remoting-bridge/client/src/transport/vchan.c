@@ -13,7 +13,7 @@
 #include "transport/ring_channel.h"
 #include "transport/xen.h"
 
-/* How long the server may take to ask Xen for it, whose library it then opens: a host that is busy took more than ten seconds. */
+/* How long the server may take to open Xen's library and to grant the pages: more than ten seconds on a busy host. */
 #define SHARE_MILLISECONDS 60000
 #define BYTES ((size_t)GRAFT_GRANTED_PAGES * GRAFT_GRANTED_PAGE)
 
@@ -42,7 +42,7 @@ struct answer {
 };
 _Static_assert(sizeof(struct answer) == 128, "the server's answer has a fixed size");
 
-/* The server's domain, its port, and its pages. */
+/* Receives the server's domain, its event channel's port, and its pages. */
 static bool ask(int fd, struct answer *answer, uint32_t *pages, char *reason, size_t size) {
   uint32_t question = GRAFT_GRANTS_MAGIC;
   if (!graft_exchange(fd, &question, sizeof question, NULL, 0) || !graft_comes_within(fd, SHARE_MILLISECONDS) ||

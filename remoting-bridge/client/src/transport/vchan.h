@@ -1,6 +1,4 @@
-/* The transport of "vchan://": pages of the server's domain, which Xen lets this guest map, with a ring each way, and an
- * event channel as doorbell. What libxenvchan does, but the server says over its authenticated socket what libxenvchan
- * leaves in xenstore: whoever may use xenstore in a guest may take its devices away, so it is not for ordinary users. */
+/* The transport of "vchan://": pages of the server's domain, which Xen lets this guest map, with one ring in each direction, and an event channel as doorbell. libxenvchan does the same, but exchanges grants through xenstore, which ordinary users of a guest must not write, since it also controls the guest's devices. Here the server sends them over its authenticated socket. */
 #ifndef GRAFT_GRANTS_H
 #define GRAFT_GRANTS_H
 
@@ -18,15 +16,15 @@
 #define GRAFT_GRANTED_REQUESTS_DATA GRAFT_GRANTED_PAGE
 #define GRAFT_GRANTED_ANSWERS_DATA (GRAFT_GRANTED_REQUESTS_DATA + GRAFT_GRANTED_RING_BYTES)
 
-/* The server's pages as this process has them, and what wakes the server. */
+/* The server's pages as this process has mapped them, and what wakes the server. */
 struct graft_grants {
   uint8_t *rings;
   struct graft_events events;
 };
 
-/* Whether this is a guest of Xen that may map others' pages; devices is the folder of Xen's. */
+/* Whether this is a guest of Xen that may map pages of other domains; devices is the folder of Xen's devices. */
 bool graft_grants_present(const char *devices, char *reason, size_t size);
-/* Hears from the server which pages there are, and maps them. */
+/* Receives the list of pages from the server, and maps them. */
 bool graft_grants_join(int fd, const char *devices, struct graft_grants *grants, char *reason, size_t size);
 
 #endif
