@@ -16,7 +16,7 @@ public final class UnfitHostException extends GraftException {
     this.problems = List.copyOf(problems);
   }
 
-  /** Everything that is in the way, in the order of the descriptor. */
+  /** The problems, in the order of the descriptor. */
   public List<Problem> problems() {
     return problems;
   }
