@@ -5,7 +5,7 @@ import graft.common.bind.Problem;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** This host cannot be made as the descriptor says; nothing was changed. */
+/** This host cannot run the descriptor; nothing was changed. */
 public final class UnfitHostException extends GraftException {
   private static final long serialVersionUID = 1;
 

@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * What {@code verify --channels} found, a file for each guest, kept with the deployment until it is
- * destroyed.
+ * The results of {@code verify --channels}: a file for each guest, kept with the deployment until it
+ * is destroyed.
  */
 public final class MeasuredChannels {
   private static final String PREFIX = "guest-";
@@ -24,7 +24,7 @@ public final class MeasuredChannels {
     this.state = state;
   }
 
-  /** Keeps what was found, in the place of what was found earlier. */
+  /** Saves a measurement, replacing the earlier one. */
   public void keep(String guest, ChannelMeasurement measured) {
     Path file = state.path().resolve(PREFIX + guest + SUFFIX);
     try {
@@ -36,7 +36,7 @@ public final class MeasuredChannels {
     }
   }
 
-  /** What was found of each guest that was measured, by name. */
+  /** The measurements, by the names of the guests. */
   public Map<String, ChannelMeasurement> all() {
     Map<String, ChannelMeasurement> all = new TreeMap<>();
     if (!state.exists()) {

@@ -10,8 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A server's list of who may use it: lines of {@code NAME HEXTOKEN [KEY=VALUE...]}, mode 0600. The
- * server reads it again for every connection, so a line that goes is a client that is refused.
+ * The list of clients that may use a server: lines of {@code NAME HEXTOKEN [KEY=VALUE...]}, mode 0600. The server reads it again for every connection, so that removing a line revokes the access.
  */
 public final class TokensFile {
   private static final Object LOCK = new Object();
@@ -20,9 +19,9 @@ public final class TokensFile {
   private TokensFile() {}
 
   /**
-   * Who is granted what: the rest of each line by its name, the token first.
+   * The grants: the rest of each line by its name, beginning with the token.
    *
-   * @throws IOException if the file cannot be read; one that does not exist grants nothing
+   * @throws IOException if the file cannot be read; a file that does not exist grants nothing
    */
   public static Map<String, String> read(Path file) throws IOException {
     Map<String, String> lines = new LinkedHashMap<>();
@@ -47,7 +46,7 @@ public final class TokensFile {
     }
   }
 
-  /** Removes a client's line; nothing if there is none. */
+  /** Removes a client's line, if it exists. */
   public static void revoke(Path file, String name) throws IOException {
     synchronized (LOCK) {
       Map<String, String> lines = read(file);
@@ -63,7 +62,7 @@ public final class TokensFile {
     PrivateFiles.write(file, text.toString().getBytes(StandardCharsets.UTF_8));
   }
 
-  /** A token that nobody can guess: 256 bits in 64 hexadecimal digits. */
+  /** A random token: 256 bits in 64 hexadecimal digits. */
   public static String fresh() {
     byte[] bytes = new byte[TOKEN_BYTES];
     new SecureRandom().nextBytes(bytes);
