@@ -8,20 +8,20 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 
-/** Writes files for their owner alone, whole or not at all, also where power is cut. */
+/** Writes files that only their owner may read, atomically even if the power is cut. */
 public final class PrivateFiles {
   private static final String UNFINISHED = ".unfinished";
 
   private PrivateFiles() {}
 
-  /** What writes a file's content. */
+  /** Writes the content of a file. */
   public interface Content {
     void writeTo(OutputStream out) throws IOException;
   }
 
   /**
-   * Writes a file beside its place with mode 0600, syncs it, and moves it there. It is on disk with
-   * its name when this returns.
+   * Writes a temporary file with mode 0600, syncs it, and moves it to its place. The file and its
+   * name are on disk when this returns.
    */
   public static void write(Path file, Content content) throws IOException {
     StateDisk disk = StateDisk.get();
@@ -41,8 +41,8 @@ public final class PrivateFiles {
   }
 
   /**
-   * Removes a file and what an interrupted {@link #write} left. Nothing of them comes back with a
-   * power cut: a journal may say afterwards that they are gone.
+   * Removes a file, and what an interrupted {@link #write} left. The removal survives a power cut,
+   * so that a journal may record it afterwards.
    */
   public static void delete(Path file) throws IOException {
     StateDisk disk = StateDisk.get();
@@ -59,7 +59,7 @@ public final class PrivateFiles {
     StateDisk.get().syncFolder(folder.toAbsolutePath().getParent());
   }
 
-  /** Removes a folder and all in it; nothing if there is none. */
+  /** Removes a folder and its content, if it exists. */
   public static void deleteFolder(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
       return;

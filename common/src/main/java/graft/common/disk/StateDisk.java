@@ -14,10 +14,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * Every way in which Graft changes what it keeps on disk: journals, claims, tokens, the state
- * folders themselves. Power may go at any moment, and what was not synced may then be lost: the
- * content of a file although its name is there, and a name although the content was synced. Tests
- * put a disk in the place of this one that loses exactly that.
+ * All changes of Graft's state on disk go through this class: journals, claims, tokens and the state
+ * folders themselves. A power cut may lose what was not synced: the content of a file whose name is
+ * on disk, or the name of a file whose content is synced. Tests replace this disk with one that
+ * loses exactly that.
  */
 public class StateDisk {
   private static final FileAttribute<Set<PosixFilePermission>> OWN_FILE =
@@ -32,33 +32,33 @@ public class StateDisk {
     return present;
   }
 
-  /** Takes another disk for this process, for a test; gives the one before. */
+  /** Replaces the disk of this process, for a test, and returns the one before. */
   public static StateDisk replace(StateDisk other) {
     StateDisk before = present;
     present = other;
     return before;
   }
 
-  /** A file that is written from some place on. */
+  /** A file that is open for appending. */
   public interface Output extends AutoCloseable {
-    /** Writes all of the bytes at the end; they are on disk after the next {@link #sync}. */
+    /** Appends the bytes, which are on disk after the next {@link #sync}. */
     void write(ByteBuffer bytes) throws IOException;
 
-    /** Has all that was written on disk. The file's name is another matter: its folder's. */
+    /** Syncs what was written. The name of a new file needs a sync of its folder. */
     void sync() throws IOException;
 
     @Override
     void close() throws IOException;
   }
 
-  /** Makes a file for its owner alone, which must not be there. */
+  /** Creates a file that only its owner may read. It must not exist. */
   public Output create(Path file) throws IOException {
     return new Channel(
         FileChannel.open(
             file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), OWN_FILE));
   }
 
-  /** Opens a file to write from a length on, without what was behind that; makes it if need be. */
+  /** Opens a file for appending, truncated to a length; creates it if it does not exist. */
   public Output append(Path file, long length) throws IOException {
     FileChannel channel =
         FileChannel.open(
@@ -68,12 +68,12 @@ public class StateDisk {
     return new Channel(channel);
   }
 
-  /** Gives a file a second name, which must not be there. */
+  /** Makes a hard link, which must not exist. */
   public void link(Path name, Path file) throws IOException {
     Files.createLink(name, file);
   }
 
-  /** Moves a file within its folder, in the place of one that is there. */
+  /** Moves a file within its folder, replacing an existing one. */
   public void move(Path from, Path to) throws IOException {
     Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
@@ -81,18 +81,18 @@ public class StateDisk {
   /**
    * Removes a file or an empty folder.
    *
-   * @return whether it was there
+   * @return whether it existed
    */
   public boolean delete(Path path) throws IOException {
     return Files.deleteIfExists(path);
   }
 
-  /** Makes a folder for its owner alone, which must not be there. */
+  /** Creates a folder that only its owner may enter. It must not exist. */
   public void makeFolder(Path folder) throws IOException {
     Files.createDirectory(folder, OWN_FOLDER);
   }
 
-  /** Makes a folder and those above it, each for its owner alone and on disk with its name. */
+  /** Creates a folder and those above it, each only for its owner, and syncs their names. */
   public final void makeFolders(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
       makeFolders(folder.toAbsolutePath().getParent());
@@ -100,14 +100,14 @@ public class StateDisk {
         makeFolder(folder);
       } catch (java.nio.file.FileAlreadyExistsException e) {
         if (!Files.isDirectory(folder)) {
-          throw e; // else another process was faster
+          throw e; // otherwise another process created it
         }
       }
       syncFolder(folder.toAbsolutePath().getParent());
     }
   }
 
-  /** Has the names in a folder on disk as they are now. */
+  /** Syncs the names in a folder. */
   public void syncFolder(Path folder) throws IOException {
     try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
       channel.force(true);
@@ -115,14 +115,14 @@ public class StateDisk {
   }
 
   /**
-   * The same after a removal. Another chain may have removed the folder itself meanwhile, as the
-   * last guest's does with the folder of all guests: the names went with it.
+   * Syncs the names in a folder after a removal. Another chain may have removed the folder itself
+   * meanwhile, as the chain of the last guest does with the folder of all guests.
    */
   public final void syncRemoval(Path folder) throws IOException {
     try {
       syncFolder(folder);
     } catch (NoSuchFileException e) {
-      // nothing is left that could come back
+      // the names are gone with the folder
     }
   }
 

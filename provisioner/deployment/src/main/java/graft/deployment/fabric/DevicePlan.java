@@ -10,12 +10,12 @@ import java.util.Map;
  * What is to be done with the host's devices.
  *
  * @param steps on the host itself: huge pages, adapters, what happens at boot
- * @param guests what each guest gets, by its name; those that get nothing are left out
+ * @param guests the devices of each guest, by its name; guests without devices are left out
  * @param ports the RDMA ports of each adapter's physical function, by its name
- * @param notes what was chosen and why, and what one should know of a device
- * @param warnings what may surprise
- * @param first whether these steps are all for now: the rest can be planned when a module has been
- *     loaded again
+ * @param notes choices and their reasons, and remarks on devices
+ * @param warnings consequences that a user may not expect
+ * @param first whether the rest of the plan can only be made after these steps and after a module
+ *     has been loaded again
  */
 public record DevicePlan(
     List<Step> steps,
@@ -24,11 +24,11 @@ public record DevicePlan(
     List<String> notes,
     List<String> warnings,
     boolean first) {
-  /** Nothing. */
+  /** No steps. */
   public static final DevicePlan NONE =
       new DevicePlan(List.of(), Map.of(), Map.of(), List.of(), List.of(), false);
 
-  /** Keeps the lists from changing. */
+  /** Copies the lists. */
   public DevicePlan {
     steps = List.copyOf(steps);
     guests = Map.copyOf(guests);
@@ -37,7 +37,7 @@ public record DevicePlan(
     warnings = List.copyOf(warnings);
   }
 
-  /** What a guest gets. */
+  /** The devices of a guest. */
   public GuestDevices of(Name guest) {
     return guests.getOrDefault(guest, GuestDevices.NONE);
   }

@@ -31,7 +31,7 @@ import java.util.Optional;
 
 /** Plans everything about the host's devices. The same input gives the same plan. */
 public final class DevicePlanner {
-  /** What OVMF keeps by itself (edk2, OvmfPkg: PcdPciMmio64Size). */
+  /** The 64-bit PCI window of OVMF by default (edk2, OvmfPkg: PcdPciMmio64Size). */
   private static final long WINDOW = 32L << 30;
 
   private final DescriptorFile file;
@@ -44,8 +44,8 @@ public final class DevicePlanner {
   /**
    * A planner.
    *
-   * @param numa what the hypervisor says of NUMA, where the kernel here does not see it
-   * @param stub the hypervisor's driver that keeps devices for guests
+   * @param numa the NUMA nodes by the hypervisor, where this kernel does not see them
+   * @param stub the hypervisor's driver for passthrough
    */
   public DevicePlanner(
       DescriptorFile file,
@@ -62,7 +62,7 @@ public final class DevicePlanner {
     this.state = state;
   }
 
-  /** The plan; what is in the way is added to {@code problems}. */
+  /** Makes the plan; obstacles are added to {@code problems}. */
   public DevicePlan plan(Problems problems) {
     Descriptor descriptor = file.descriptor();
     DeviceFacts facts = snapshot.devices();
@@ -80,9 +80,9 @@ public final class DevicePlanner {
       fabric.module(journal).ifPresent(steps::add);
       if (fabric.awaitsModule()) {
         warnings.add(
-            "nothing else can be planned before mlx4_core has been loaded again: "
+            "the rest can only be planned once mlx4_core has been loaded again: "
                 + Mlx4Options.RELOAD
-                + "; then graft apply once more");
+                + "; then run graft apply again");
         boot(steps, warnings);
         return new DevicePlan(steps, Map.of(), Map.of(), List.of(), warnings, true);
       }
@@ -117,7 +117,7 @@ public final class DevicePlanner {
         .toList();
   }
 
-  /** The NUMA node of a device, as far as it is known. */
+  /** The NUMA node of a device, if it is known. */
   private Optional<Integer> node(PciDevice device) {
     return numa.isPresent()
         ? Optional.ofNullable(numa.get().devices().get(device.address().toString()))
@@ -167,7 +167,8 @@ public final class DevicePlanner {
     return byName;
   }
 
-  /** Room for the registers of all devices, twice, because each lies at a multiple of its size. */
+  /** The address space for the registers of all devices: twice their size, because each region is
+ * aligned to its size. */
   private static Optional<MemorySize> window(Guest guest, List<PciDevice> devices) {
     if (guest.firmware() != Guest.Firmware.UEFI) {
       return Optional.empty();
@@ -190,8 +191,8 @@ public final class DevicePlanner {
     }
     if (!snapshot.devices().boot().systemd()) {
       warnings.add(
-          "virtual functions and drivers are as before after a reboot, until graft apply: this host"
-              + " has no systemd that could do it");
+          "after a reboot, virtual functions and drivers are as before until graft apply: this host"
+              + " has no systemd to run it");
       return;
     }
     BootUnit.step(file, state, stub)

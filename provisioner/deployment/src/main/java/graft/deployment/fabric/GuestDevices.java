@@ -8,15 +8,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a guest gets of the host.
+ * The devices of the host that a guest gets, and its placement.
  *
  * @param assign the steps that assign devices of the host to it
- * @param devices the devices that it is given then, by PCI address or UUID
- * @param ports the RDMA ports of its virtual functions; none where one of them is not known
- * @param permissive those of them that are given with all of their configuration space
- * @param place where it lies
- * @param pciWindow the address space that its firmware has to keep for its devices; absent where
- *     the firmware's own choice is enough
+ * @param devices the devices that are attached then, by PCI address or UUID
+ * @param ports the RDMA ports of its virtual functions; empty where one of them is not known
+ * @param permissive those of them whose whole configuration space the guest may write
+ * @param place its placement
+ * @param pciWindow the address space that its firmware has to reserve for its devices; absent where
+ *     the firmware's default is enough
  */
 public record GuestDevices(
     List<Step> assign,
@@ -25,7 +25,7 @@ public record GuestDevices(
     Set<String> permissive,
     Place place,
     Optional<MemorySize> pciWindow) {
-  /** Nothing. */
+  /** No devices. */
   public static final GuestDevices NONE =
       new GuestDevices(List.of(), List.of(), List.of(), Set.of(), Place.ANYWHERE, Optional.empty());
 }

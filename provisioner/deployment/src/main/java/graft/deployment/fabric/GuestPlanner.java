@@ -62,7 +62,7 @@ final class GuestPlanner {
    *
    * @param claims the folder of all claims
    * @param stub the hypervisor's driver
-   * @param adapters the adapters that are well
+   * @param adapters the adapters without problems
    */
   GuestPlanner(
       DescriptorFile file,
@@ -89,7 +89,7 @@ final class GuestPlanner {
       devices.put(guest, new ArrayList<>());
       ports.put(guest, new ArrayList<>());
     }
-    // Those that are asked for by name first: the others get what is left.
+    // Functions that the descriptor names come first; the other requests get what is left.
     descriptor.gpus().forEach(this::owned);
     for (Guest guest : descriptor.guests()) {
       guest.passthrough().forEach(device -> passed(guest, device));
@@ -108,12 +108,13 @@ final class GuestPlanner {
     return assignments.get(guest);
   }
 
-  /** The PCI functions that a guest gets; for a function that is yet to be made, its adapter's. */
+  /** The PCI functions that a guest gets. For a function that does not exist yet it is the adapter's
+ * physical function. */
   List<PciDevice> devices(Guest guest) {
     return devices.get(guest);
   }
 
-  /** The ports of a guest's virtual functions; none where one of them is not known. */
+  /** The ports of a guest's virtual functions; empty where one of them is not known. */
   List<PortName> ports(Guest guest) {
     List<PortName> known = ports.get(guest).stream().flatMap(Optional::stream).toList();
     return known.size() == ports.get(guest).size() ? known : List.of();
@@ -251,7 +252,7 @@ final class GuestPlanner {
     }
   }
 
-  /** One that the guest had before, else the first that nobody has. */
+  /** A function that the guest had before, else the first free one. */
   private Optional<Integer> free(Guest guest, AdapterPlan adapter, List<Integer> known) {
     while (!known.isEmpty()) {
       int index = known.remove(0);
@@ -315,7 +316,7 @@ final class GuestPlanner {
             + " iommu=pt (AMD)");
   }
 
-  /** A device with all that goes with it. */
+  /** Plans a device and the devices that are passed through with it. */
   private void assign(Guest guest, PciAddress address, String what, Position at) {
     requests.add(new PassthroughRequest(address, own(guest)));
     asked.put(address, at);
@@ -368,12 +369,12 @@ final class GuestPlanner {
     }
   }
 
-  /** Journals that know of vfio-pci alone say nothing. */
+  /** The stub driver for the step. Journals from before Xen name none: they mean vfio-pci. */
   private Optional<StubDriver> recorded() {
     return Optional.of(stub).filter(one -> one != StubDriver.VFIO);
   }
 
-  /** The devices that the descriptor gives with all of their configuration space. */
+  /** The devices whose whole configuration space the guest may write, by the descriptor. */
   Set<String> permissive(Guest guest) {
     Set<String> addresses = new HashSet<>();
     for (Passthrough device : guest.passthrough()) {

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Plans the huge pages that hold the guests' memory, node by node. */
+/** Plans the huge pages for the guests' memory on each NUMA node. */
 final class HugePagePlanner {
   private final List<NumaNode> nodes;
   private final Positions positions;
@@ -51,7 +51,7 @@ final class HugePagePlanner {
       return;
     }
     if (guest.memory().bytes() % size.bytes() != 0) {
-      problems.add(at, guest.memory() + " of memory is no whole number of pages of " + size);
+      problems.add(at, guest.memory() + " of memory is not a multiple of pages of " + size);
       return;
     }
     Key key = new Key(node.get(), size);
@@ -71,7 +71,7 @@ final class HugePagePlanner {
     return steps;
   }
 
-  /** Pages that an earlier apply made are there already. */
+  /** The pages that an earlier apply reserved; the host has them already. */
   private void room(Key key, int count, Optional<Entry> entry) {
     HugePages there = key.node().pages(key.size()).orElseThrow();
     long missing = (long) count - (entry.isPresent() ? there.total() : there.free());

@@ -15,11 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What a journal knows of the host's devices. */
+/** What a journal says of the host's devices. */
 public final class JournalKnowledge {
   private JournalKnowledge() {}
 
-  /** For the observer. */
+  /** The facts for the observer. */
   public static Known of(JournalState journal) {
     if (journal.isEmpty()) {
       return Known.NOTHING;
@@ -44,7 +44,7 @@ public final class JournalKnowledge {
         || step instanceof ApplyAtBoot;
   }
 
-  /** Which virtual functions of an adapter a guest was given, in that order. */
+  /** The virtual functions of an adapter that were assigned to a guest, in that order. */
   static List<Integer> functionsOf(
       JournalState journal, String guest, graft.common.values.PciAddress pf) {
     return journal.entries().values().stream()

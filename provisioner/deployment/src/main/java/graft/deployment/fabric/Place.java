@@ -4,16 +4,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where on the host a guest lies.
+ * The placement of a guest on the host.
  *
- * @param node the NUMA node that it is kept on
- * @param strict whether it has memory of that node alone
+ * @param node its NUMA node
+ * @param strict whether its memory is of that node only
  * @param cpus the host's CPUs that all its CPUs share; empty if they may run anywhere
  * @param pins the host's CPU of each of its CPUs, in order; empty if they are not pinned one by one
- * @param why in a few words; empty if nobody asked and nothing was chosen
+ * @param why the reason, in a few words; empty where nothing was asked for or chosen
  */
 public record Place(
     Optional<Integer> node, boolean strict, List<Integer> cpus, List<Integer> pins, String why) {
-  /** Anywhere. */
+  /** No placement: anywhere on the host. */
   public static final Place ANYWHERE = new Place(Optional.empty(), false, List.of(), List.of(), "");
 }

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Chooses where a guest lies: its CPUs and its memory on the NUMA node of its devices, because a
+ * Chooses the placement of a guest: CPUs and memory on the NUMA node of its devices, because a
  * copy to a device of another node crosses the link between the nodes.
  */
 final class PlacePlanner {
@@ -39,8 +39,8 @@ final class PlacePlanner {
   /**
    * The place of a guest.
    *
-   * @param devices what it gets of the host
-   * @param runs whether it runs already, and has its memory
+   * @param devices its devices
+   * @param runs whether it runs already, with its memory allocated
    */
   Place place(Guest guest, List<PciDevice> devices, boolean runs) {
     Placement asked = guest.placement();
@@ -113,7 +113,7 @@ final class PlacePlanner {
     return new Place(Optional.of(node.number()), strict, cpus, asked.pin(), pinned(asked, where));
   }
 
-  /** What is in the way of a guest that may lie nowhere else. */
+  /** Reports why a guest with strict placement cannot be placed on the node. */
   private void room(Guest guest, NumaNode node, boolean fits, boolean runs) {
     Placement asked = guest.placement();
     if (!fits && asked.pin().isEmpty()) {
@@ -178,7 +178,7 @@ final class PlacePlanner {
     return where + (where.isEmpty() ? "" : ", ") + "pinned to the CPUs " + ranges(asked.pin());
   }
 
-  /** As the kernel writes lists: {@code 0-3,8}. */
+  /** A list of CPUs in the kernel's format: {@code 0-3,8}. */
   static String ranges(List<Integer> numbers) {
     return graft.hypervisors.libvirt.domain.CpuSet.of(numbers).toString();
   }

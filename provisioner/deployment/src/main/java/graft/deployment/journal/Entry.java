@@ -7,15 +7,15 @@ import java.util.Map;
  * A step that was begun and has not been undone.
  *
  * @param run the number of the run that did it last
- * @param status how far it came
- * @param before how the host was before it was first begun
- * @param result what it left to be remembered
+ * @param status its progress
+ * @param before the values of the host from before it first began
+ * @param result values that it recorded
  */
 public record Entry(
     Step step, long run, Status status, Map<String, Object> before, Map<String, Object> result) {
-  /** How far a step came. */
+  /** The progress of a step. */
   public enum Status {
-    /** It may be done in part. */
+    /** Begun: it may be done in part. */
     BEGUN,
     DONE,
     /** It failed and may be done in part. */

@@ -3,14 +3,14 @@ package graft.deployment.journal;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Reads records of journals of version 1 as those of today. */
+/** Converts records of version 1 to the present version. */
 final class FormerRecords {
   private FormerRecords() {}
 
   /**
-   * What was before a step. Changes of devices said it as {@code {operation: CLASS, device:
+   * The saved values of a step. In version 1, changes of devices wrote them as {@code {operation: CLASS, device:
    * ADDRESS, values: {...}}}, and a step of two changes had one of these under each of two names.
-   * Today it is the values of all of them, beside the device.
+   * Now they are the values of all changes, beside the device.
    */
   static Map<String, Object> before(Map<String, Object> tree) {
     if (tree.containsKey("operation") && tree.get("values") instanceof Map<?, ?> values) {

@@ -15,11 +15,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Appends records to a journal, one JSON object a line. What says that something is about to happen
- * is synced to disk before the call returns; what says that it has happened goes with the next: a
- * step whose end is lost is done or undone again, which it has to bear.
+ * Appends records to a journal, one JSON object a line. Records of a beginning are synced to disk before the call returns; records of an end are
+ * synced with the next one. If the record of an end is lost, the step is done or undone again,
+ * which steps have to support.
  *
- * <p>A record that a crash cut short is the last one and says nothing that happened: it is dropped.
+ * <p>A crash can cut off only the last record, whose step had not begun yet: the record is dropped.
  * Thread-safe: the chains of a plan share it.
  */
 public final class Journal implements AutoCloseable {
@@ -47,13 +47,13 @@ public final class Journal implements AutoCloseable {
     this.replay = replay;
   }
 
-  /** Opens a journal to append to it; makes it if it does not exist. */
+  /** Opens a journal for appending; creates it if it does not exist. */
   public static Journal open(Path file, StepCodec codec, Clock clock) {
     try {
       JournalReplay replay = JournalReplay.of(file, codec);
       StateDisk disk = StateDisk.get();
       StateDisk.Output output = disk.append(file, replay.wholeBytes());
-      // A new file is only sure to be found after a power cut once its folder is on disk too.
+      // A new file survives a power cut only if its folder is synced too.
       disk.syncFolder(file.toAbsolutePath().getParent());
       return new Journal(file, output, codec, clock, replay);
     } catch (IOException e) {
@@ -61,7 +61,7 @@ public final class Journal implements AutoCloseable {
     }
   }
 
-  /** What a journal says, without opening it; {@link JournalState#EMPTY} if there is none. */
+  /** Reads a journal without opening it for writing; {@link JournalState#EMPTY} if there is none. */
   public static JournalState read(Path file, StepCodec codec) {
     try {
       return JournalReplay.of(file, codec).state();
@@ -70,17 +70,17 @@ public final class Journal implements AutoCloseable {
     }
   }
 
-  /** What the records so far say of one step. */
+  /** The entry of a step by the records so far. */
   public synchronized Optional<Entry> entry(String stepId) {
     return replay.entry(stepId);
   }
 
-  /** What the records so far add up to. */
+  /** The state by the records so far. */
   public synchronized JournalState state() {
     return replay.state();
   }
 
-  /** Begins to apply a descriptor; gives the run's number. */
+  /** Records the beginning of an apply, and returns the number of the run. */
   public long apply(String descriptor, String uri) {
     long number = state().lastRun() + 1;
     Map<String, Object> record = run("apply");
@@ -91,7 +91,7 @@ public final class Journal implements AutoCloseable {
     return number;
   }
 
-  /** Notes that another command begins, for people who read the journal. */
+  /** Records the beginning of another command, for readers of the file. */
   public void note(String command) {
     append(run(command));
   }
@@ -104,9 +104,9 @@ public final class Journal implements AutoCloseable {
   }
 
   /**
-   * Notes that a step is about to be done.
+   * Records that a step is about to begin.
    *
-   * @param before how the host is before it
+   * @param before the values of the host before it
    */
   public void begin(long run, Step step, Map<String, Object> before) {
     Map<String, Object> record = record("begin");
@@ -140,7 +140,7 @@ public final class Journal implements AutoCloseable {
     write(about("undone", step));
   }
 
-  /** Notes how a run ended, for people who read the journal. */
+  /** Records how a run ended, for readers of the file. */
   public void end(long run, String outcome) {
     Map<String, Object> record = record("end");
     record.put("run", run);
@@ -165,7 +165,7 @@ public final class Journal implements AutoCloseable {
     sync(write(record));
   }
 
-  /** Writes a record; gives how many there are then. */
+  /** Writes a record, and returns the number of records. */
   private long write(Map<String, Object> record) {
     String line = Json.line(record) + "\n";
     ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
@@ -184,7 +184,7 @@ public final class Journal implements AutoCloseable {
     return written;
   }
 
-  /** Lanes that wait for the disk at the same time wait once: it takes all that is written. */
+  /** Group commit: chains that wait at the same time share one sync, which covers all that is written. */
   private void sync(long records) {
     synchronized (disk) {
       if (synced < records) {

@@ -12,7 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Adds up the records of a journal. */
+/** Computes the state of a journal from its records. */
 final class JournalReplay {
   private final StepCodec codec;
   private final Map<String, Entry> entries = new LinkedHashMap<>();
@@ -50,9 +50,9 @@ final class JournalReplay {
       accept(Json.readObject(line));
     } catch (IOException | RuntimeException e) {
       throw new GraftException(
-          "the journal " + file + " cannot be understood at line " + number + ": " + e.getMessage(),
-          "nothing was changed: continue with the version of Graft that wrote it; if it is damaged, take"
-              + " back by hand what it names, then remove its folder",
+          "the journal " + file + " is not readable at line " + number + ": " + e.getMessage(),
+          "nothing was changed: use the version of Graft that wrote it; if it is damaged, undo by"
+              + " hand the steps that it names, then delete its folder",
           e);
     }
   }
@@ -72,7 +72,7 @@ final class JournalReplay {
       case "begin" -> {
         Object kind = record.getOrDefault("kind", record.get("type")); // version 1
         Step step = codec.read(String.valueOf(kind), tree(record.get("step")));
-        // A step that is done again keeps its place: what was built on it must still go first.
+        // A step that is done again keeps its place in the order: steps that depend on it are undone first.
         Map<String, Object> before = FormerRecords.before(tree(record.get("before")));
         long run = (Long) record.get("run");
         entries.put(id, new Entry(step, run, Entry.Status.BEGUN, before, Map.of()));
@@ -91,7 +91,7 @@ final class JournalReplay {
       throw new IllegalArgumentException(
           "its records are of version "
               + version
-              + ", and this version of Graft knows those up to "
+              + ", and this version of Graft reads versions up to "
               + Journal.VERSION);
     }
   }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the journal's records add up to: the steps that were begun and not undone, oldest first.
+ * The state of a journal: the steps that were begun and not undone, oldest first.
  *
  * @param entries by the steps' ids
  * @param lastRun the number of the last run, 0 if there was none
@@ -21,7 +21,7 @@ public record JournalState(
   /** The state of a journal that does not exist. */
   public static final JournalState EMPTY = new JournalState(Map.of(), 0, "", "");
 
-  /** Keeps the order. */
+  /** Copies the entries in their order. */
   public JournalState {
     entries = Collections.unmodifiableMap(new LinkedHashMap<>(entries));
   }

@@ -1,2 +1,2 @@
-/** The journal: what was begun, done and undone, on disk before the next thing happens. */
+/** The journal: which steps were begun, done and undone, written to disk before each step. */
 package graft.deployment.journal;

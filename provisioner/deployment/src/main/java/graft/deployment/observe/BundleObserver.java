@@ -28,7 +28,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Looks at the bundles that guests get, and at the files that they are made of. */
+/** Reads the bundles of the guests, and examines the files that they consist of. */
 final class BundleObserver {
   private static final List<String> PROGRAMS = List.of("ansible-playbook", "ssh", "virt-customize");
 
@@ -103,7 +103,7 @@ final class BundleObserver {
         trees.put(path, files);
       }
     } catch (IllegalArgumentException e) {
-      // the plan says it, with the guest's own values
+      // planning reports the missing file, with the values of the guest
     }
   }
 

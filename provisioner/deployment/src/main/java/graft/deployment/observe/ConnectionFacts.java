@@ -1,9 +1,9 @@
 package graft.deployment.observe;
 
 /**
- * What answers in a guest that runs.
+ * Which guest connections of a running guest answer.
  *
- * @param agent its QEMU guest agent
- * @param ssh something at its SSH port; nobody asks where the descriptor gives no login
+ * @param agent whether its QEMU guest agent answers
+ * @param ssh whether something listens at its SSH port; false where the descriptor gives no login
  */
 public record ConnectionFacts(boolean agent, boolean ssh) {}

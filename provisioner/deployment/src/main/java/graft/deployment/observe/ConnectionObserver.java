@@ -25,7 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Looks which ways lead into the guests that run, where the descriptor leaves the choice to us. */
+/** Finds which guest connections answer in running guests whose install method is {@code auto}. */
 final class ConnectionObserver {
   private static final Duration LIMIT = Duration.ofSeconds(2);
   private static final int AT_A_TIME = 16;
@@ -38,7 +38,7 @@ final class ConnectionObserver {
     this.libvirt = libvirt;
   }
 
-  /** What answers in the running guests of a descriptor that boot an image. */
+  /** Asks the running guests that boot an image. */
   Map<Name, ConnectionFacts> observe(Descriptor descriptor) {
     List<Guest> running =
         descriptor.guests().stream()
@@ -86,7 +86,7 @@ final class ConnectionObserver {
               && guest.setup().ssh().map(login -> listens(domain.get(), login)).orElse(false);
       return new ConnectionFacts(agent, ssh);
     } catch (HypervisorException | GuestConnectionException e) {
-      return new ConnectionFacts(false, false); // it went away meanwhile, or answers nonsense
+      return new ConnectionFacts(false, false); // the guest ended meanwhile, or its answer is invalid
     }
   }
 

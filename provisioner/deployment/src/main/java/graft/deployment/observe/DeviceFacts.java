@@ -16,16 +16,16 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The host's devices and NUMA nodes, and who has been given what.
+ * The host's devices and NUMA nodes, and the claims on devices.
  *
- * @param looked whether anybody looked: a deployment without devices of the host does not need it
- * @param host the PCI and RDMA devices, with what the journal knows of them and who holds them
- * @param claims who was given which device by Graft, by PCI address or UUID
- * @param stubs the loaded drivers that keep devices for guests
+ * @param looked whether the devices were examined; a deployment without devices does not need it
+ * @param host the PCI and RDMA devices, with the journal's knowledge and the holders
+ * @param claims the holders of devices that Graft assigned, by PCI address or UUID
+ * @param stubs the loaded drivers for passthrough
  * @param mediated the UUIDs of the mediated devices that exist
  * @param nvidiaVgpus the virtual functions of GPUs that can be an NVIDIA vGPU
  * @param nodes the NUMA nodes
- * @param boot what is known about the boot of the host
+ * @param boot the boot of the host
  */
 public record DeviceFacts(
     boolean looked,
@@ -36,7 +36,7 @@ public record DeviceFacts(
     Map<PciAddress, NvidiaVgpuFacts> nvidiaVgpus,
     List<NumaNode> nodes,
     BootFacts boot) {
-  /** Nobody looked. */
+  /** The devices were not examined. */
   public static final DeviceFacts NONE =
       new DeviceFacts(
           false,
@@ -61,17 +61,17 @@ public record DeviceFacts(
           new BootFacts("", false, Optional.empty()));
 
   /**
-   * A virtual function of a GPU that can be a vGPU.
+   * A virtual function of a GPU that can be an NVIDIA vGPU.
    *
-   * @param type the number of the type that it is, 0 for none
-   * @param creatable those that it could be now, as the driver says: {@code 557: NVIDIA L40-1B}
+   * @param type the number of its present type, 0 for none
+   * @param creatable the types that the driver offers for it now: {@code 557: NVIDIA L40-1B}
    */
   public record NvidiaVgpuFacts(int type, Map<Integer, String> creatable) {}
 
   /**
    * The boot of the host.
    *
-   * @param id of this boot: what a driver keeps in memory is lost with it
+   * @param id of this boot; settings that a driver keeps in memory are lost at the next one
    * @param systemd whether systemd starts this host's services
    * @param unit the unit that applies this deployment when the host boots
    */

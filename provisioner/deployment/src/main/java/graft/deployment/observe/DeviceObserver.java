@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Looks at the host's devices, in one pass. */
+/** Examines the host's devices, in one pass. */
 public final class DeviceObserver {
   private static final String UNITS = "/etc/systemd/system/";
   private static final String BOOT_ID = "/proc/sys/kernel/random/boot_id";
@@ -53,7 +53,7 @@ public final class DeviceObserver {
   /**
    * The host now.
    *
-   * @param libvirt is asked when the devices have been read
+   * @param libvirt called when the devices have been read
    */
   public DeviceFacts observe(Name setup, Known known, Supplier<LibvirtFacts> libvirt) {
     Sysfs files = host.files();
@@ -90,7 +90,7 @@ public final class DeviceObserver {
     return loaded;
   }
 
-  /** What Graft gave away, and what guests of others have. */
+  /** The holders of devices: Graft's claims, and the guests of others. */
   private static Ledger ledger(Map<String, Holder> claims, LibvirtFacts libvirt) {
     SortedMap<PciAddress, String> holders = new TreeMap<>();
     for (GuestFacts guest : libvirt.guests()) {
@@ -123,7 +123,7 @@ public final class DeviceObserver {
     return nvidiaVgpus;
   }
 
-  /** Lines of number and name below a heading. */
+  /** Parses lines of number and name below a heading. */
   private Map<Integer, String> creatable(PciAddress vf) {
     Map<Integer, String> types = new TreeMap<>();
     String text = host.files().read(PciPaths.device(vf, VGPU_TYPES)).orElse("");

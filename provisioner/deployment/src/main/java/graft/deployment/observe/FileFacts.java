@@ -4,11 +4,11 @@ import graft.guests.payload.FileStamp;
 import java.nio.file.Path;
 
 /**
- * What is known about a regular file that exists.
+ * A regular file that exists.
  *
  * @param modified time of the last change, in ms since 1970
  * @param readable whether this process may read it
- * @param qcow2 whether it begins as a qcow2 disk image does
+ * @param qcow2 whether it begins with the magic number of qcow2
  * @param reachable whether every user may enter the folders that lead to it
  */
 public record FileFacts(

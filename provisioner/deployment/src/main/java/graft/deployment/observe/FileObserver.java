@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Looks at files. */
+/** Examines files. */
 final class FileObserver {
   /** The first bytes of a qcow2 image (QEMU docs/interop/qcow2.txt). */
   private static final byte[] QCOW2 = {'Q', 'F', 'I', (byte) 0xfb};
@@ -23,7 +23,7 @@ final class FileObserver {
   private final Map<Path, FileFacts> files = new LinkedHashMap<>();
   private final Set<Path> folders = new LinkedHashSet<>();
 
-  /** Looks at one file. */
+  /** Examines one file. */
   void look(Path file) {
     try {
       BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
@@ -39,11 +39,11 @@ final class FileObserver {
                 isReachable(file)));
       }
     } catch (IOException e) {
-      // it is not there, or behind a folder that may not be entered, which is the same to us
+      // a file in a folder without access counts as missing
     }
   }
 
-  /** Looks at all folders and files under a folder; nothing if there is none. */
+  /** Examines all folders and files under a folder, if it exists. */
   void lookUnder(Path folder) {
     if (!Files.isDirectory(folder)) {
       return;
@@ -62,12 +62,12 @@ final class FileObserver {
     }
   }
 
-  /** Looks at the files of a folder whose names begin so. */
+  /** Examines the files of a folder whose names have the prefix. */
   void lookIn(Path folder, String prefix) {
     try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, prefix + "*")) {
       found.forEach(this::look);
     } catch (IOException e) {
-      // no such folder, no such files
+      // the folder does not exist
     }
   }
 

@@ -8,9 +8,9 @@ import java.util.UUID;
  *
  * @param deployment the deployment that made it; empty if it is not Graft's
  * @param state libvirt's word for its state
- * @param devices the devices of the host that it has or will have from its next start on, by PCI
- *     address or UUID; nobody looks where a deployment has none
- * @param attached those of them that it will have then and, if it runs, has now
+ * @param devices the devices of the host in its present or its persistent definition, by PCI address
+ *     or UUID; not examined where a deployment has no devices
+ * @param attached those of them in the persistent definition and, if it runs, in the present one
  */
 public record GuestFacts(
     String name,

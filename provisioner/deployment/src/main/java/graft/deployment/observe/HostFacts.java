@@ -4,14 +4,14 @@ package graft.deployment.observe;
  * The host itself.
  *
  * @param cpus online
- * @param memory all of it, in bytes
- * @param availableMemory what new processes can get without swapping, in bytes
- * @param sharedMemory what is free in /dev/shm, in bytes
+ * @param memory its total memory, in bytes
+ * @param availableMemory the memory that new processes can get without swapping, in bytes
+ * @param sharedMemory the free space in /dev/shm, in bytes
  * @param vsock whether guests can have vsock devices
- * @param ucx whether there is a libucp, which a server needs for rdma
- * @param root whether this process is root's
+ * @param ucx whether libucp is installed, which a server needs for rdma
+ * @param root whether this process runs as root
  * @param nvidiaDriver the loaded NVIDIA driver's version; empty if there is none
- * @param pageGrants what lets it share pages with guests of Xen
+ * @param pageGrants the means to share pages with guests of Xen
  */
 public record HostFacts(
     int cpus,
@@ -24,17 +24,17 @@ public record HostFacts(
     String nvidiaDriver,
     PageGrants pageGrants) {
   /**
-   * What lets a process of a Xen host share pages with a guest.
+   * The means by which a process of a Xen host shares pages with a guest.
    *
-   * @param gntalloc whether this process may use /dev/xen/gntalloc, which gives pages to share
-   * @param evtchn whether it may use /dev/xen/evtchn, through which both ends wake each other
+   * @param gntalloc whether this process may use /dev/xen/gntalloc, which allocates pages to share
+   * @param evtchn whether it may use /dev/xen/evtchn, by which both ends wake each other
    * @param limit how many pages all processes together may share; 0 where there is no gntalloc
    */
   public record PageGrants(boolean gntalloc, boolean evtchn, long limit) {
-    /** As on a host without Xen. */
+    /** A host without Xen. */
     public static final PageGrants NONE = new PageGrants(false, false, 0);
 
-    /** Where the kernel has the limit, and takes another one. */
+    /** The file of the limit; writing it changes the limit. */
     public static final String LIMIT = "/sys/module/xen_gntalloc/parameters/limit";
   }
 }

@@ -10,30 +10,30 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Looks at the host itself: {@code /proc} and {@code /sys}. */
+/** Examines the host itself: {@code /proc} and {@code /sys}. */
 public final class HostObserver {
   /** The state of a listening socket in /proc/net/tcp (include/net/tcp_states.h). */
   private static final String LISTEN = "0A";
 
-  /** libvirt's driver for Xen, which is root's alone. */
+  /** libvirt's driver for Xen, which only root may use. */
   static final String XEN = "xen:///system";
 
   private static final Path VHOST_VSOCK = Path.of("/dev/vhost-vsock");
   private static final Path GNTALLOC = Path.of("/dev/xen/gntalloc");
   private static final Path EVTCHN = Path.of("/dev/xen/evtchn");
 
-  /** Where the loader looks on Debian, Red Hat's and SUSE's systems. */
+  /** The loader's folders on Debian, Red Hat and SUSE. */
   private static final List<String> LIBRARIES =
       List.of("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib");
 
   private HostObserver() {}
 
-  /** Whether this is the domain of Xen that makes the others. */
+  /** Whether this is dom0 of Xen. */
   public static boolean isXenHost() {
     return lines(Path.of("/proc/xen/capabilities")).contains("control_d");
   }
 
-  /** The libvirt daemons that may be here, the best first. */
+  /** The URIs of the libvirt daemons that this host may have, the preferred one first. */
   public static List<String> daemons() {
     return isXenHost() ? List.of(XEN) : daemonsOfQemu();
   }
@@ -45,7 +45,7 @@ public final class HostObserver {
         : List.of("qemu:///session");
   }
 
-  /** The host now. */
+  /** Examines the host. */
   public static HostFacts observe() {
     long total = 0;
     long available = 0;

@@ -10,15 +10,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What bringing things into guests needs of this host, the bundles above all.
+ * What installing in guests needs of this host, above all the bundles.
  *
- * @param client where the client's libraries are
- * @param home Graft's own folder
- * @param found those that are right
- * @param wrong what is wrong with the others
+ * @param client the folder of the client's libraries
+ * @param home the folder of this installation of Graft
+ * @param found the valid bundles
+ * @param wrong the errors of the other bundles
  * @param trees the files of every source that exists
- * @param programs of those that ways in need, the ones that this host has
- * @param connection what answers in the guests that run and whose way in is ours to choose
+ * @param programs the installed ones of the programs that install methods need
+ * @param connection the connections that answer in running guests whose install method is {@code
+ *     auto}
  */
 public record InstallFacts(
     Path client,
@@ -34,7 +35,7 @@ public record InstallFacts(
     return home.resolve("playbooks");
   }
 
-  /** What answers in a guest; empty if it does not run. */
+  /** The connections that answer in a guest; empty if it does not run. */
   public Optional<ConnectionFacts> connection(Name guest) {
     return Optional.ofNullable(connection.get(guest));
   }
@@ -44,7 +45,7 @@ public record InstallFacts(
     return trees.getOrDefault(source, List.of());
   }
 
-  /** Of a host where no guest gets anything. */
+  /** The facts where no guest gets anything. */
   public static final InstallFacts NONE =
       new InstallFacts(
           Path.of("/"), Path.of("/"), Map.of(), Map.of(), Map.of(), Set.of(), Map.of());

@@ -5,7 +5,7 @@ import graft.sriov.VfSettings;
 import java.util.List;
 
 /**
- * What is known of a host without looking, because an earlier apply did it.
+ * What an earlier apply is known to have done to a host.
  *
  * @param uri the libvirt connection; empty if there was none
  * @param devices whether devices of the host were changed
@@ -16,7 +16,7 @@ public record Known(String uri, boolean devices, List<Function> functions) {
   public static final Known NOTHING = new Known("", false, List.of());
 
   /**
-   * The settings of a virtual function, which drivers do not always tell.
+   * The settings of a virtual function, which some drivers do not report.
    *
    * @param pf its physical function
    * @param boot the boot of the host in which they were set; they are lost with it

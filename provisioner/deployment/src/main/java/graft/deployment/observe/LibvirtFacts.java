@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What libvirt says.
+ * The state of libvirt.
  *
  * @param uri the connection
- * @param error why it does not answer; empty if it does
+ * @param error the reason why it does not answer; empty if it answers
  * @param capabilities absent if it does not answer
- * @param guestMemory what new guests can get, in bytes; absent where that is what the host's own
- *     processes can get
- * @param guests all that it knows
- * @param networks all that it knows
+ * @param guestMemory the memory that new guests can get, in bytes; absent where it is that of
+ *     the host's processes
+ * @param guests all its guests
+ * @param networks all its networks
  */
 public record LibvirtFacts(
     String uri,

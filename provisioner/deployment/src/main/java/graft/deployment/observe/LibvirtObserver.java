@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.w3c.dom.Element;
 
-/** Looks at libvirt. */
+/** Examines libvirt. */
 final class LibvirtObserver {
   private final Connections connections;
 
@@ -23,12 +23,12 @@ final class LibvirtObserver {
   }
 
   /**
-   * Looks at the daemon that the descriptor means.
+   * Examines the daemon that the descriptor chooses.
    *
    * @param known the connection of an earlier apply, empty if there was none: {@code auto} stays
    *     with it
-   * @param networks the networks whose address is asked for
-   * @param devices whether the guests' devices are asked for
+   * @param networks the networks whose address is needed
+   * @param devices whether the guests' devices are needed
    */
   LibvirtFacts observe(
       LibvirtUri wanted,
@@ -80,7 +80,7 @@ final class LibvirtObserver {
   }
 
   /**
-   * Xen has what it has not given to any domain; the host that is seen from here is one of them.
+   * Under Xen, new guests get the memory that no domain has. This host, dom0, is itself a domain.
    */
   private static Optional<Long> guestMemory(LibvirtHost host) {
     return host.uri().driver().equals("xen")
@@ -102,7 +102,7 @@ final class LibvirtObserver {
           devices.addAll(defined);
         }
       } catch (NotFoundException e) {
-        // it went away meanwhile, and has none any more
+        // the guest was removed meanwhile
       }
     }
     return new GuestFacts(

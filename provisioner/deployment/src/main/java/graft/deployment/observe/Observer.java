@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-/** Makes a {@link Snapshot}: the one place that looks. */
+/** Makes a {@link Snapshot}; all examination of the host is done here. */
 public final class Observer {
   private final Connections connections;
   private final HostAccess host;
@@ -38,21 +38,21 @@ public final class Observer {
     this(connections, HostAccess.thisHost());
   }
 
-  /** For a host whose devices are not those of this one. */
+  /** With the devices of another host, for tests. */
   public Observer(Connections connections, HostAccess host) {
     this.connections = connections;
     this.host = host;
   }
 
   /**
-   * Looks at everything that the descriptor is concerned with.
+   * Examines everything that the descriptor refers to.
    *
-   * @param known what an earlier apply left
+   * @param known the results of an earlier apply
    */
   public Snapshot observe(DescriptorFile file, StateFolder state, Known known) {
     Descriptor descriptor = file.descriptor();
     boolean devices = known.devices() || descriptor.usesDevices();
-    // Beside the devices: with hundreds of guests it is mostly waiting for the daemon.
+    // In parallel with the devices: with hundreds of guests most of the time is waiting for the daemon.
     CompletableFuture<LibvirtFacts> asked =
         CompletableFuture.supplyAsync(
             () ->
@@ -131,7 +131,7 @@ public final class Observer {
     return paths;
   }
 
-  /** The guests whose own token is the one that the server knows, with their settings. */
+  /** The guests whose token is in the server's list, with their settings. */
   private static Map<String, String> grants(StateFolder state, Descriptor descriptor, Gpu gpu) {
     Map<String, String> good = new LinkedHashMap<>();
     try {

@@ -7,16 +7,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The host at one moment, as far as a descriptor is concerned. Planning looks at nothing else.
+ * The state of the host, as far as a descriptor refers to it. Planning uses nothing else.
  *
  * @param files the files that exist, of those that the descriptor or the deployment's folders name
  * @param folders the guests' folders that exist
  * @param listening TCP ports on which something listens
  * @param servers the pid files whose servers run
- * @param grants of each tokens file, the guests whose own token it holds, with their settings
- * @param bundles what guests are given, beside files that the descriptor names
+ * @param grants for each tokens file, the guests whose token it holds, with their settings
+ * @param bundles what is installed in guests, besides files that the descriptor names
  * @param devices the host's devices
- * @param channels what was measured of guests' channels, by their names
+ * @param channels the measurements of guests' channels, by their names
  */
 public record Snapshot(
     HostFacts host,

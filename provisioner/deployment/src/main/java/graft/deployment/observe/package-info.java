@@ -1,2 +1,2 @@
-/** Looks at the host once, and keeps what it saw as values. */
+/** Examines the host once, and keeps the result as values. */
 package graft.deployment.observe;

@@ -5,10 +5,10 @@ import graft.deployment.step.Step;
 /**
  * One line of a plan.
  *
- * @param why what makes it needed, in a few words; empty where that is plain
+ * @param why the reason, in a few words; empty where it is obvious
  */
 public record Action(Kind kind, Step step, String why) {
-  /** What is done with the step. */
+  /** Whether the step is done or undone. */
   public enum Kind {
     DO,
     UNDO

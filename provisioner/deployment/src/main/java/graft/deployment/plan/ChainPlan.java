@@ -14,12 +14,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Compares the steps that a chain should have with those that it has, and says what to undo and
+ * Compares the steps that a chain should have with those that it has, and chooses what to undo and
  * what to do.
  *
- * <p>Steps of a chain stand on each other. From the first that is missing, changed or gone, all
- * later ones are undone and done again, except where a step can be done again in place or is one
- * that can be plugged in, and except those that are independent of the ones before.
+ * <p>A step depends on the ones before it in its chain. From the first step that is missing, changed
+ * or gone, all later ones are undone and done again. Exceptions are steps that can be repeated in
+ * place, steps that can be plugged in, and steps that are independent of the ones before.
  */
 final class ChainPlan {
   private final Snapshot snapshot;
@@ -69,12 +69,12 @@ final class ChainPlan {
     }
   }
 
-  /** The same step can be done over what is left of it. */
+  /** Whether the step can be done over what an interrupted run of it left. */
   private static boolean canBeDoneOver(Step step, Entry entry) {
     return entry != null && entry.step().equals(step) && entry.status() != Entry.Status.UNDOING;
   }
 
-  /** Why a step has to be done; null if it has not. */
+  /** Why a step has to be done; null if it is done. */
   private String why(Step step, Entry entry) {
     if (entry == null) {
       return "";
@@ -96,12 +96,12 @@ final class ChainPlan {
     return stays ? "" : "no longer in the descriptor";
   }
 
-  /** What to undo, in that order. Steps that leave nothing are left out. */
+  /** The steps to undo, in order, without those that leave nothing. */
   List<Action> undo() {
     return undo.stream().filter(a -> a.step().leavesSomething()).toList();
   }
 
-  /** What to do, in that order. */
+  /** The steps to do, in order. */
   List<Action> todo() {
     return todo;
   }

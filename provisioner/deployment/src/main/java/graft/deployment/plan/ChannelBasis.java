@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What a guest's channels stand on, by its steps: what was measured counts as long as it stays. */
+/** What a guest's channels depend on, by its steps. Measurements are valid as long as it is unchanged. */
 public final class ChannelBasis {
   private static final String SERVER = "server =";
   private static final String RDMA = "rdma";
@@ -35,7 +35,7 @@ public final class ChannelBasis {
     return basis.stream().sorted().toList();
   }
 
-  /** The channels' addresses as Graft's client is told them; none if the guest has no client. */
+  /** The channels' addresses in the configuration of Graft's client; none if the guest has no client. */
   static List<String> addresses(List<Step> chain) {
     return configuration(chain)
         .filter(line -> line.startsWith(SERVER))
@@ -43,7 +43,7 @@ public final class ChannelBasis {
         .toList();
   }
 
-  /** The last that was brought: an agent may bring something else than the seed before it. */
+  /** The payload that was installed last: the agent may have installed another one than the seed. */
   private static Stream<String> configuration(List<Step> chain) {
     return chain.stream()
         .filter(BringsPayload.class::isInstance)
@@ -55,7 +55,7 @@ public final class ChannelBasis {
         .flatMap(String::lines);
   }
 
-  /** What changed from one basis to another, for people. */
+  /** Describes what changed from one basis to another. */
   static String changes(List<String> then, List<String> now) {
     List<String> changes = new ArrayList<>();
     then.stream().filter(one -> !now.contains(one)).forEach(one -> changes.add("no more " + one));

@@ -15,10 +15,10 @@ import java.util.stream.Collectors;
  * The order in which a guest's client tries its channels, and why.
  *
  * @param order the channels' addresses
- * @param usual the same in the order of a guest of which nothing was measured
- * @param by what decided
- * @param reason the same for people
- * @param measured what was measured last, out of date or not
+ * @param usual the same addresses in the order without measurements
+ * @param by what decided on the order
+ * @param reason the same as a sentence
+ * @param measured the last measurement, valid or outdated
  */
 public record ChannelChoice(
     String guest,
@@ -28,7 +28,7 @@ public record ChannelChoice(
     String reason,
     Optional<ChannelMeasurement> measured) {
 
-  /** What decides on the order; with all but the last it is the usual one. */
+  /** What decides on the order. It is the usual one except with the last constant. */
   public enum By {
     ONLY_CHANNEL,
     NOT_AWAITED,
@@ -38,7 +38,7 @@ public record ChannelChoice(
   }
 
   /**
-   * The choice for a guest; empty if it gets no client of Graft's.
+   * The choice for a guest; empty if it has no client of Graft.
    *
    * @param chain the guest's steps, as they are planned or as they were done
    */
@@ -57,7 +57,7 @@ public record ChannelChoice(
     String reason =
         switch (by) {
           case ONLY_CHANNEL -> "it has no other channel";
-          case NOT_AWAITED -> "the usual order: nobody waits for the guest (ready: {when: off})";
+          case NOT_AWAITED -> "the usual order: graft does not wait for the guest (ready: {when: off})";
           case NOT_MEASURED -> "the usual order; " + command + " measures them";
           case OUT_OF_DATE ->
               "the usual order: what was measured at "
@@ -107,14 +107,14 @@ public record ChannelChoice(
   }
 
   /**
-   * Whether the client of a guest with this order has to be told. Other addresses are somebody
-   * else's doing and no matter of order.
+   * Whether the configuration of a client with this order has to change. A configuration with other
+   * addresses was not written by Graft, and is left alone.
    */
   public boolean differsFrom(List<String> there) {
     return !order.equals(there) && Set.copyOf(order).equals(Set.copyOf(there));
   }
 
-  /** For people, with the figures that count. */
+  /** As a sentence, with the figures. */
   @Override
   public String toString() {
     Map<String, ChannelMeasurement.Figures> figures = new LinkedHashMap<>();
@@ -131,7 +131,7 @@ public record ChannelChoice(
         + reason;
   }
 
-  /** For programs. */
+  /** As a tree for JSON. */
   public Map<String, Object> toTree() {
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("guest", guest);

@@ -9,17 +9,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The order of channels by what was measured. */
+/** The order of channels by their measurements. */
 final class FastestFirst {
-  /** What two measurements of the same thing may differ by. */
+  /** The noise: the factor by which two measurements of the same channel may differ. */
   private static final double NOISE = 1.25;
 
   private FastestFirst() {}
 
   /**
-   * Always next is the fastest that is left, or what comes before it in the usual order and is as
-   * fast but for noise. Those that did not work come after all that did; one that was not measured
-   * keeps its place.
+   * Each place goes to the fastest remaining channel, or to one before it in the usual order whose
+   * measurement differs by no more than noise. Channels that failed come last; a channel that was
+   * not measured keeps its place.
    */
   static List<String> order(List<String> usual, List<ChannelMeasurement.Figures> measured) {
     Map<String, Optional<Speed>> speeds = new LinkedHashMap<>();

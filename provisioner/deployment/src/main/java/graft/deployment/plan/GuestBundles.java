@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** What a guest gets: its bundles and the files that the descriptor names. */
+/** The payload of a guest: its bundles, and the files that the descriptor names. */
 final class GuestBundles {
   private final PlanInput input;
   private final ServerSteps servers;
@@ -41,10 +41,10 @@ final class GuestBundles {
     this.guest = guest;
   }
 
-  /** A bundle with what its variables stand for. */
+  /** A bundle with the values of its variables. */
   private record Use(Name name, Variables variables, Position at) {}
 
-  /** The GPUs that a guest owns and others use: one that it has for itself needs no server. */
+  /** The GPUs that a guest owns and others use. A GPU that no other guest uses needs no server. */
   static List<Gpu> owned(PlanInput input, Guest guest) {
     ServerSteps servers = new ServerSteps(input);
     return input.descriptor().gpus().stream()
@@ -54,7 +54,7 @@ final class GuestBundles {
         .toList();
   }
 
-  /** Everything, for a guest that {@link #check} found nothing against. */
+  /** The whole payload, for a guest without problems in {@link #check}. */
   Payload payload() {
     PayloadBuilder payload = new PayloadBuilder(input.snapshot().bundles()::tree);
     for (Use use : uses()) {
@@ -75,7 +75,7 @@ final class GuestBundles {
     return payload.build(guest.name().text());
   }
 
-  /** The commands that prove the bundles, by their names; the client's has a step of its own. */
+  /** The commands that check the bundles, by their names; the client has a step of its own. */
   Map<String, String> checks() {
     Map<String, String> checks = new LinkedHashMap<>();
     for (Use use : uses()) {
@@ -88,7 +88,7 @@ final class GuestBundles {
     return checks;
   }
 
-  /** Notes everything that is in the way of the guest's bundles. */
+  /** Reports the problems of the guest's bundles. */
   void check(Problems problems) {
     InstallFacts facts = input.snapshot().bundles();
     PayloadBuilder trial = new PayloadBuilder(facts::tree);
@@ -114,7 +114,7 @@ final class GuestBundles {
     }
   }
 
-  /** A setting that the bundle does not have is a mistake. */
+  /** Reports settings that the bundle does not have. */
   private void settings(Use use, FoundBundle found) {
     List<String> known = found.bundle().settings().stream().map(s -> s.name().text()).toList();
     for (BundleUse given : guest.setup().bundles()) {
@@ -127,7 +127,7 @@ final class GuestBundles {
     }
   }
 
-  /** Whether all that the guest gets are files: no packages and no services. */
+  /** Whether the payload is files only, without packages and services. */
   boolean areFilesAlone() {
     return uses().stream()
         .map(use -> input.snapshot().bundles().found().get(use.name()))
@@ -135,7 +135,7 @@ final class GuestBundles {
         .allMatch(f -> f.bundle().packages().isEmpty() && f.bundle().services().isEmpty());
   }
 
-  /** Whether the guest is to get anything. */
+  /** Whether there is anything to install. */
   boolean any() {
     return !uses().isEmpty() || !guest.setup().files().isEmpty();
   }
@@ -162,7 +162,7 @@ final class GuestBundles {
         .with(Variables.GUEST, guest.name().text());
   }
 
-  /** The ways to the server, the best first. */
+  /** The addresses of the server, the best first. */
   private String addresses() {
     Name gpu = guest.vgpu().orElseThrow().gpu();
     return new GuestChannels(input, guest).addresses(servers.forGuest(guest, gpu));

@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 
 /** The channels of a guest with a vGPU, and why it has no others. */
 final class GuestChannels {
-  /** Where Linux has shared memory, and QEMU the regions that libvirt names. */
+  /** The folder of shared memory in Linux, where QEMU puts the regions that libvirt names. */
   static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
   /** The best first. */
@@ -49,7 +49,7 @@ final class GuestChannels {
     return guest.vgpu().map(VGpu::channel).orElse(Channel.AUTO);
   }
 
-  /** Why nothing but a network leads to the server. */
+  /** Why the guest has only a network to the server. */
   private Optional<String> serverIsAway() {
     ServerSteps servers = new ServerSteps(input);
     if (guest.vgpu().isEmpty()) {
@@ -98,7 +98,8 @@ final class GuestChannels {
         : Optional.of("this host has no UCX for the server (Debian: libucx0)");
   }
 
-  /** What auto means: rdma without an adapter is UCX over TCP, which is no faster than tcp. */
+  /** The channels of {@code auto}. They leave out rdma for a guest without an adapter: UCX would use
+ * TCP then, which is no faster than the channel tcp. */
   private boolean isWanted(Channel channel) {
     return wanted() == channel
         || (wanted() == Channel.AUTO && (channel != Channel.RDMA || !guest.vfs().isEmpty()));
@@ -128,7 +129,7 @@ final class GuestChannels {
         : Optional.empty();
   }
 
-  /** What a guest's region will take that it has not taken yet. */
+  /** The memory that a guest's region still has to allocate. */
   private long toBeMade(Guest one) {
     boolean never =
         one.vgpu().isEmpty()
@@ -149,17 +150,17 @@ final class GuestChannels {
         .toList();
   }
 
-  /** Notes a channel that the descriptor insists on and that cannot be. */
+  /** Reports a channel that the descriptor names and that is not possible. */
   void check(Problems problems) {
     if (guest.vgpu().isPresent() && obstacles.containsKey(wanted())) {
       problems.add(
           input.file().positions().of(guest.vgpu().get(), "channel"),
           "the guest cannot use " + word(wanted()) + ": " + obstacles.get(wanted()),
-          "channel: auto takes the best that works");
+          "channel: auto chooses the best that works");
     }
   }
 
-  /** Why {@code auto} takes nothing faster than the network; empty if it does. */
+  /** Why {@code auto} chooses nothing faster than the network; empty if it does. */
   Optional<String> warning() {
     return wanted() == Channel.AUTO && usable().equals(List.of(Channel.TCP))
         ? Optional.of(
@@ -175,7 +176,7 @@ final class GuestChannels {
         : Optional.empty();
   }
 
-  /** Nobody has to hear of a channel that another hypervisor's guests have. */
+  /** Whether the reason is worth a note: not for channels that only another hypervisor has. */
   private boolean isOfItsHypervisor(Channel channel) {
     return switch (channel) {
       case VCHAN -> isOfXen();
@@ -184,7 +185,7 @@ final class GuestChannels {
     };
   }
 
-  /** For people: {@code ivshmem (128MiB), tcp}. */
+  /** For display: {@code ivshmem (128MiB), tcp}. */
   String summary() {
     return usable().stream()
         .map(c -> word(c) + (c == Channel.IVSHMEM ? " (" + region() + ")" : ""))
@@ -196,7 +197,7 @@ final class GuestChannels {
   }
 
   /**
-   * What the client is told: addresses, the best first.
+   * The addresses for the client's configuration, the best first.
    *
    * @param server the server's address in the guest's network
    */
@@ -207,8 +208,8 @@ final class GuestChannels {
   }
 
   /**
-   * The line of the client's configuration that keeps rdma to the guest's virtual functions; empty
-   * where the port of one of them is not known, and UCX takes what it finds.
+   * The line of the client's configuration that restricts rdma to the guest's virtual functions.
+   * Empty where the port of one of them is not known; UCX then uses what it finds.
    */
   String rdmaPorts() {
     List<PortName> ports = input.devices().of(guest.name()).ports();
@@ -223,7 +224,7 @@ final class GuestChannels {
     if (channel == Channel.VSOCK) {
       return Stream.of(vsock);
     }
-    // The first contact and the doorbell need no network either.
+    // With vsock, the first contact and the doorbell need no network either.
     return channel == Channel.IVSHMEM && usesVsock()
         ? Stream.of(word(channel) + "+" + vsock, network)
         : Stream.of(network);
@@ -233,7 +234,7 @@ final class GuestChannels {
     return guest.vgpu().orElseThrow().region();
   }
 
-  /** Whether the server grants pages to it. */
+  /** Whether the server grants pages to the guest. */
   boolean usesVchan() {
     return usable().contains(Channel.VCHAN);
   }
@@ -242,7 +243,7 @@ final class GuestChannels {
     return usable().contains(Channel.IVSHMEM);
   }
 
-  /** For itself, or for the first contact of ivshmem. */
+  /** Whether the guest needs vsock: as a channel, or for the first contact of ivshmem. */
   boolean usesVsock() {
     return usable().contains(Channel.VSOCK)
         || (sharesMemory() && !obstacles.containsKey(Channel.VSOCK));
@@ -260,7 +261,7 @@ final class GuestChannels {
     return SHARED_MEMORY.resolve(regionName());
   }
 
-  /** The steps that make what the channels need on the host. */
+  /** The steps for the channels on the host. */
   List<Step> steps() {
     return sharesMemory()
         ? List.of(
@@ -269,7 +270,7 @@ final class GuestChannels {
         : List.of();
   }
 
-  /** Adds the devices that they need. */
+  /** Adds the devices that the channels need. */
   void addTo(DomainSpec.Builder spec) {
     if (usesVsock()) {
       spec.vsock(VsockSpec.of(cid()));
@@ -279,7 +280,7 @@ final class GuestChannels {
     }
   }
 
-  /** All settings of a vGPU, as the server's list of tokens has them. */
+  /** The settings of a vGPU, in the format of the server's tokens file. */
   String grant() {
     List<String> settings = new ArrayList<>();
     guest.vgpu().flatMap(VGpu::memory).ifPresent(m -> settings.add("memory=" + m.bytes()));
@@ -290,7 +291,7 @@ final class GuestChannels {
       settings.add("region=" + regionFile());
     }
     if (usesVchan()) {
-      settings.add("domain=" + guest.name()); // as GuestDomain names it
+      settings.add("domain=" + guest.name()); // the name that GuestDomain gives the domain
     }
     return String.join(" ", settings);
   }

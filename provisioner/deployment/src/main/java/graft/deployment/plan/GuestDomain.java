@@ -27,17 +27,17 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Says a guest of the descriptor in the hypervisors' words. */
+/** Translates a guest of the descriptor into a domain of the hypervisor. */
 final class GuestDomain {
   private static final String NO_TIMER_CHECK = "no_timer_check";
   private static final String XEN_CONSOLE = "console=hvc0";
 
-  /** How many devices a running guest can be given, beside those that it started with. */
+  /** The number of free slots for devices that are attached while the guest runs. */
   private static final int SPARE_SLOTS = 8;
 
   private GuestDomain() {}
 
-  /** Devices are no part of it: they are attached afterwards, so that they come and go alone. */
+  /** The domain, without the devices of the host: those are attached afterwards, each by its own step. */
   static DomainSpec spec(PlanInput input, Guest guest, GuestDevices devices) {
     String deployment = input.descriptor().deploymentName().text();
     String name = guest.name().text();
@@ -75,13 +75,14 @@ final class GuestDomain {
     return input.hypervisor().features(host(input), kind(input, guest));
   }
 
-  /** Whether the hypervisor has a line to an agent in the guest; yes as long as nobody answered. */
+  /** Whether the hypervisor has a channel to an agent in the guest; assumed as long as libvirt did not
+ * answer. */
   static boolean hasAgent(PlanInput input, Guest guest) {
     return input.snapshot().libvirt().capabilities().isEmpty()
         || features(input, guest).contains(GuestFeature.GUEST_AGENT);
   }
 
-  /** How it is virtualized. */
+  /** The virtualization type. */
   static Virtualization kind(PlanInput input, Guest guest) {
     return guest
         .virtualization()
@@ -100,7 +101,7 @@ final class GuestDomain {
     return input.hypervisor().consoleLog(host(input), kind(input, guest), guest.name().text());
   }
 
-  /** Where the log of its console is. */
+  /** The file of its console log. */
   static Path console(PlanInput input, Guest guest) {
     return daemonsLog(input, guest).orElseGet(() -> input.layout().console(guest.name()));
   }
@@ -175,7 +176,7 @@ final class GuestDomain {
     return arguments.contains(one) ? arguments : (arguments + " " + one).strip();
   }
 
-  /** Whether it runs without the help of the host's processor. */
+  /** Whether it is emulated without hardware virtualization. */
   static boolean isEmulated(PlanInput input, Guest guest) {
     return !features(input, guest).contains(GuestFeature.HARDWARE_ACCELERATION);
   }
@@ -194,7 +195,7 @@ final class GuestDomain {
         new DiskSpec.ImageFile(file.toString()), DiskSpec.Format.RAW, DiskSpec.Kind.DISK, true);
   }
 
-  /** A guest without cards gets one, because its client needs a way to the server. */
+  /** A guest without cards gets one, because its client needs a connection to the server. */
   static List<Nic> nics(Guest guest) {
     return guest.networks().isEmpty()
         ? List.of(new Nic(Nic.USER, Optional.empty()))

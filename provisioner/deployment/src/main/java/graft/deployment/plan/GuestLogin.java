@@ -18,14 +18,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How Graft gets into a running guest: by its agent, where the hypervisor has a line to one, else
- * by SSH. Then Graft makes the keys itself, unless the descriptor says how to log in.
+ * The guest connection of a running guest: its agent, where the hypervisor has a channel to one, else
+ * SSH. For SSH Graft makes keys itself, unless the descriptor gives a login.
  */
 final class GuestLogin {
-  /** Where an SSH server looks for the keys that may log in as root. */
+  /** The file with the keys that may log in as root. */
   private static final String AUTHORIZED = "/root/.ssh/authorized_keys";
 
-  /** Where a guest that boots an initramfs finds the key of its SSH server. */
+  /** The file of the SSH server's host key in a guest that boots an initramfs. */
   private static final String HOST_KEY = "/etc/graft/ssh-host-key";
 
   private static final int SSH_PORT = 22;
@@ -44,7 +44,7 @@ final class GuestLogin {
     return method != Setup.Method.SSH && GuestDomain.hasAgent(input, guest);
   }
 
-  /** Whether keys of Graft's own get into the guest before it starts. */
+  /** Whether Graft's own keys are installed in the guest before it starts. */
   private boolean byOwnKeys() {
     boolean brought =
         method == Setup.Method.SEED
@@ -57,7 +57,7 @@ final class GuestLogin {
     return input.layout().state().sshKeys(guest.name());
   }
 
-  /** How to log in; absent where the agent is asked. */
+  /** The SSH login; absent where the agent is used. */
   Optional<SshLogin> ssh() {
     if (byAgent()) {
       return Optional.empty();
@@ -73,19 +73,19 @@ final class GuestLogin {
             UserName.ROOT, Optional.empty(), SSH_PORT, Optional.of(keys().key()), knownHosts));
   }
 
-  /** The steps that come before all others that need it. */
+  /** The steps that make the keys, before all steps that need them. */
   List<Step> steps() {
     return byOwnKeys() ? List.of(new MakeSshKeys(guest.name().text(), keys().folder())) : List.of();
   }
 
-  /** A public key that the guest's cloud-init is to let in. */
+  /** The public key for the guest's cloud-init to authorize. */
   Optional<Path> seedKey() {
     return byOwnKeys() && method == Setup.Method.SEED
         ? Optional.of(keys().publicHalf(keys().key()))
         : Optional.empty();
   }
 
-  /** The payload with the files that let Graft in. */
+  /** The payload with the files that authorize Graft's keys. */
   Payload with(Payload payload) {
     if (!byOwnKeys() || method == Setup.Method.SEED) {
       return payload;
@@ -99,7 +99,7 @@ final class GuestLogin {
         payload.hostName(), files, payload.packages(), payload.environment(), payload.services());
   }
 
-  /** Notes a guest that nobody will reach. */
+  /** Reports a guest without any guest connection. */
   void check(Position at, Problems problems) {
     if (byAgent() || guest.ready().when() != Ready.When.AGENT) {
       return;
@@ -111,7 +111,7 @@ final class GuestLogin {
     } else if (method == Setup.Method.NONE && guest.setup().ssh().isEmpty()) {
       problems.add(
           at,
-          "nobody can ask the guest whether it is ready: guests of "
+          "there is no connection to ask the guest whether it is ready: guests of "
               + hypervisor
               + " have no agent",
           "write setup: {ssh: {...}}, or ready: {when: console, text: ...}, or ready: {when: off}");

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What a guest is to have, apart from how it gets it. */
+/** What is installed in a guest, independent of the install method. */
 public final class GuestPayload {
   private final PlanInput input;
   private final Guest guest;
@@ -30,7 +30,7 @@ public final class GuestPayload {
     return bundles.payload();
   }
 
-  /** The commands that prove it. */
+  /** The commands that check the bundles. */
   public List<String> checks() {
     List<String> checks = new ArrayList<>(bundles.checks().values());
     if (guest.vgpu().isPresent()) {
@@ -39,7 +39,7 @@ public final class GuestPayload {
     return checks;
   }
 
-  /** How to log in: as the descriptor says, else as this user with the caller's own keys. */
+  /** The SSH login of the descriptor, else the given user with the caller's own keys. */
   public SshLogin ssh(UserName user) {
     Path disk = input.layout().guest(guest.name()).resolve(GuestSteps.ROOT_DISK);
     Path knownHosts = SshLogin.knownHostsBeside(disk);

@@ -11,7 +11,7 @@ import graft.guests.payload.Payload;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The seed that a guest boots with, and what its agent brings beside it. */
+/** The seed that a guest boots with, and what its agent installs in addition. */
 final class GuestSeed {
   private static final String FILE = "seed.iso";
 
@@ -44,9 +44,9 @@ final class GuestSeed {
   }
 
   /**
-   * The step that makes it. A guest that runs keeps the one that it booted with where its agent can
-   * bring what is new; any other gets a new one, under a name that cloud-init has not seen, even if
-   * it had the same things before.
+   * The step that makes it. A running guest keeps the seed that it booted with where its agent can
+   * install the changes. Any other guest gets a new seed under a name that cloud-init has not seen,
+   * even if its content is the same.
    */
   BuildSeed step(Payload payload) {
     Optional<FileStamp> userData = guest.setup().userData().map(this::stamp);
@@ -66,7 +66,7 @@ final class GuestSeed {
         });
   }
 
-  /** What the guest has, if it took the seed: its agent may have brought something else since. */
+  /** What is installed in the guest if cloud-init used the seed; the agent may have changed it since. */
   private Payload brought(BuildSeed seed) {
     return seed.payload().isEmpty()
         ? seed.payload()
@@ -83,7 +83,7 @@ final class GuestSeed {
             .orElse(false);
   }
 
-  /** What the agent does beside the seed: whatever the guest did not take from it. */
+  /** The step by which the agent installs whatever cloud-init did not. */
   InstallByAgent install(String uri, String uuid, Payload payload) {
     BuildSeed seed = step(payload);
     boolean booted = recorded().map(seed::equals).orElse(false);

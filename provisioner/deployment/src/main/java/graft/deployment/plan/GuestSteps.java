@@ -77,7 +77,8 @@ final class GuestSteps {
     this.uuid = Identities.uuid(input.descriptor().deploymentName().text(), name).toString();
   }
 
-  /** Whether a guest boots with a seed: for its set-up, or only for the user's own cloud-config. */
+  /** Whether a guest boots with a seed: as its install method, or only for the user's own
+ * cloud-config. */
   static boolean hasSeed(PlanInput input, Guest guest) {
     return InstallMethodChoice.of(input, guest).method() == Setup.Method.SEED
         || (guest.image().isPresent() && guest.setup().userData().isPresent());
@@ -125,7 +126,7 @@ final class GuestSteps {
     return steps;
   }
 
-  /** The guest's way in. */
+  /** The guest's install method. */
   InstallMethod installMethod() {
     return switch (method) {
       case SEED -> new SeedMethod();
@@ -198,7 +199,7 @@ final class GuestSteps {
       for (String obstacle : InstallMethodChoice.sshObstacles(input.snapshot().bundles(), guest)) {
         problems.add(
             at,
-            "the way ssh does not lead to '" + name + "': " + obstacle,
+            "the install method ssh is not possible for '" + name + "': " + obstacle,
             obstacle.endsWith("on this host")
                 ? "apt-get install ansible openssh-client"
                 : "give it a libvirt network, or write the address into ssh");
@@ -221,17 +222,17 @@ final class GuestSteps {
     }
   }
 
-  /** Into the disk, before it boots. */
+  /** Installs into the disk image, before the guest boots. */
   private final class ImageMethod implements InstallMethod {
     @Override
     public void check(Payload payload, Position at, Problems problems) {
       if (guest.image().isEmpty()) {
-        problems.add(at, "the way image needs a guest that boots an image");
+        problems.add(at, "the install method image needs a guest that boots an image");
       }
       if (!input.snapshot().bundles().programs().contains("virt-customize")) {
         problems.add(
             at,
-            "the way image needs virt-customize on this host",
+            "the install method image needs virt-customize on this host",
             "apt-get install libguestfs-tools, or leave way: auto");
       }
     }
@@ -250,7 +251,7 @@ final class GuestSteps {
     if (guest.ready().when() != when) {
       problems.add(
           at,
-          "the way " + method + " brings everything in once the guest answers",
+          "the install method " + method + " needs a guest that answers",
           "leave out ready: {when: ...}");
     }
   }
@@ -309,7 +310,7 @@ final class GuestSteps {
             console));
   }
 
-  /** What shows that the guest has what it should have, with what its programs find there. */
+  /** The steps that check what was installed in the guest. */
   private void last(List<Step> steps) {
     TimeSpan timeout = guest.ready().timeout();
     for (Gpu gpu : GuestBundles.owned(input, guest)) {
@@ -335,8 +336,8 @@ final class GuestSteps {
   }
 
   /**
-   * The step that brings the client the order of its channels, where that is not the usual one or
-   * was another one. It is done again where a later measurement found the guest without it.
+   * The step that sets the client's order of channels, where it is not the usual one or has changed.
+   * The step is repeated where a later measurement found the guest without it.
    */
   private List<Step> order(List<Step> before) {
     Optional<ChannelChoice> choice = ChannelChoice.of(input, name, before);
@@ -360,7 +361,7 @@ final class GuestSteps {
   }
 
   /**
-   * Whether its agent brings what a guest does not take from its seed: where the choice is ours.
+   * Whether the agent installs what cloud-init did not, which is so for {@code auto}.
    */
   private boolean byAgentToo() {
     return guest.setup().way() == Setup.Method.AUTO

@@ -22,7 +22,7 @@ public final class Identities {
 
   /** A network's UUID. */
   static UUID networkUuid(String setup, String network) {
-    return uuid(setup, "network:" + network); // no guest has such a name
+    return uuid(setup, "network:" + network); // no guest can have such a name
   }
 
   /** The address of a guest's n-th card, in the range that QEMU and KVM use (52:54:00). */
@@ -31,7 +31,7 @@ public final class Identities {
     return MacAddress.parse("52:54:00:" + HexFormat.ofDelimiter(":").formatHex(hash, 0, 3));
   }
 
-  /** A guest's context id for vsock: far from the small numbers that people and libvirt give. */
+  /** A guest's context id for vsock: outside the range of small numbers that libvirt and administrators assign. */
   static long cid(String setup, String guest) {
     byte[] hash = sha256(setup + ":" + guest + ":vsock");
     return (1L << 16) + (java.nio.ByteBuffer.wrap(hash).getInt() & 0x3fffffff);

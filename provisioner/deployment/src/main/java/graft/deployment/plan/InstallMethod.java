@@ -6,9 +6,9 @@ import graft.deployment.step.Step;
 import graft.guests.payload.Payload;
 import java.util.List;
 
-/** A way by which a payload gets into a guest: some steps before the guest starts, or after. */
+/** How a payload is installed in a guest: by steps before the guest starts, or after. */
 interface InstallMethod {
-  /** Notes what this way cannot bring, or cannot do on this host. */
+  /** Reports what this method cannot install, or what this host lacks for it. */
   default void check(Payload payload, Position at, Problems problems) {}
 
   /** Steps after the guest's disks are there and before it is defined. */

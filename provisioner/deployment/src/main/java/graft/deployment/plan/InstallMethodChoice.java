@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The way into a guest: the one that the descriptor names, or for {@code auto} the best of those
- * that work. A guest that runs keeps the way that it was set up by, as long as that leads to it: a
- * program that is installed on the host meanwhile is no reason to start a guest again.
+ * The install method of a guest: the one that the descriptor names, or for {@code auto} the best that
+ * works. A running guest keeps the method that it was set up by as long as that works: a program
+ * that is installed on the host meanwhile is no reason to restart a guest.
  *
  * @param method never {@code auto}
- * @param why what decided, for people; empty if the descriptor did
+ * @param why the reason, for display; empty if the descriptor names the method
  */
 record InstallMethodChoice(Setup.Method method, String why) {
   private static final List<String> SSH_PROGRAMS = List.of("ansible-playbook", "ssh");
@@ -51,19 +51,19 @@ record InstallMethodChoice(Setup.Method method, String why) {
       return new InstallMethodChoice(
           Setup.Method.SEED,
           running.get().agent()
-              ? "it runs and its agent answers, so that it need not start again for what is new"
-              : "it was set up by it, and its agent does not answer now");
+              ? "it runs and its agent answers, so that changes need no restart"
+              : "it was set up by its seed, and its agent does not answer now");
     }
     List<String> obstacles = sshObstacles(facts, guest);
     if (guest.setup().ssh().isEmpty()) {
       return new InstallMethodChoice(
           Setup.Method.SEED,
           asksAgent(input, guest)
-              ? "it boots an image; where that has no cloud-init, its agent does"
+              ? "it boots an image; without cloud-init in the image, by its agent"
               : "it boots an image");
     } else if (running.isEmpty()) {
       return obstacles.isEmpty()
-          ? new InstallMethodChoice(Setup.Method.SSH, "a login is given, and Ansible is here")
+          ? new InstallMethodChoice(Setup.Method.SSH, "a login is given, and Ansible is installed")
           : new InstallMethodChoice(Setup.Method.SEED, "a login is given, but " + obstacles.get(0));
     } else if (running.get().agent() && !(obstacles.isEmpty() && running.get().ssh())) {
       String why = obstacles.isEmpty() ? "nothing answers at its SSH port" : obstacles.get(0);
@@ -76,7 +76,7 @@ record InstallMethodChoice(Setup.Method method, String why) {
     return guest.ready().when() == Ready.When.AGENT && GuestDomain.hasAgent(input, guest);
   }
 
-  /** Why SSH cannot be the way, the first reason first; empty if it can. */
+  /** Why SSH is not possible, the most important reason first; empty if it is. */
   static List<String> sshObstacles(InstallFacts facts, Guest guest) {
     List<String> obstacles = new ArrayList<>();
     for (String program : SSH_PROGRAMS) {
@@ -86,12 +86,12 @@ record InstallMethodChoice(Setup.Method method, String why) {
     }
     boolean onlyUser = GuestDomain.nics(guest).stream().allMatch(Nic::isUser);
     if (onlyUser && guest.setup().ssh().flatMap(Ssh::address).isEmpty()) {
-      obstacles.add("it is on QEMU's user-mode network alone, where this host does not reach it");
+      obstacles.add("it is on QEMU's user-mode network alone, which this host cannot connect to");
     }
     return obstacles;
   }
 
-  /** For people: {@code the guest 'alice' is set up by its seed: it boots an image}. */
+  /** For display: {@code the guest 'alice' is set up by its seed: it boots an image}. */
   Optional<String> note(Guest guest) {
     String by =
         switch (method) {

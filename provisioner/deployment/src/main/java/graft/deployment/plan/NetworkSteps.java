@@ -34,7 +34,7 @@ final class NetworkSteps {
                   steps.add(
                       new DefineNetwork(
                           uri, name.text(), summary(network), xml(deployment, network))));
-      // A network of somebody else that runs already is none of our business, not even in a plan.
+      // Networks that others defined and that run already are not part of the plan.
       boolean ours =
           input.descriptor().network(name).isPresent()
               || input.journal().entry("network/" + name + "/start").isPresent();
@@ -68,8 +68,8 @@ final class NetworkSteps {
   }
 
   /**
-   * The network's XML. Its UUID is always the same, so that libvirt takes it twice: a daemon may
-   * carry out what a process asked for that was killed, after the next one has looked.
+   * The network's XML. Its UUID is always the same, so that libvirt accepts a second definition: the daemon may carry
+   * out the call of a killed process after the next process has examined the networks.
    *
    * @see <a href="https://libvirt.org/formatnetwork.html">libvirt: network XML format</a>
    */

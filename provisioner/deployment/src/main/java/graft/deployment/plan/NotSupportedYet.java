@@ -10,11 +10,11 @@ import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.VGpu;
 
 /**
- * What a descriptor can say and this version cannot do. It is refused by name: a deployment with a
- * part left out would look as if it had worked.
+ * Parts of the descriptor that this version does not support. They are refused with an error, because
+ * a deployment that ignored them would seem to have worked.
  */
 final class NotSupportedYet {
-  /** No NVIDIA device yet in the part that serves by PCI address. */
+  /** Serving a GPU by its PCI address is not supported yet. */
   private final Descriptor descriptor;
 
   private final Positions positions;

@@ -8,13 +8,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What will be done, in order: first everything that is undone, then everything that is done. Lanes
- * of one phase go in parallel.
+ * What will be done, in order: first everything that is undone, then everything that is done. Chains of one phase run in parallel.
  *
  * @param deployment the deployment's name
  * @param uri the libvirt connection
  * @param warnings what the user should know, each a sentence
- * @param notes what was chosen, and why
+ * @param notes choices and their reasons
  * @param channels the order of each guest's channels
  */
 public record Plan(
@@ -24,7 +23,7 @@ public record Plan(
     List<String> warnings,
     List<String> notes,
     List<ChannelChoice> channels) {
-  /** A part of a plan, which says nothing of channels. */
+  /** A part of a plan, without the order of channels. */
   public Plan(
       String deployment,
       String uri,
@@ -34,7 +33,7 @@ public record Plan(
     this(deployment, uri, actions, warnings, notes, List.of());
   }
 
-  /** Keeps the lists from changing. */
+  /** Copies the lists. */
   public Plan {
     actions = List.copyOf(actions);
     warnings = List.copyOf(warnings);
@@ -57,7 +56,7 @@ public record Plan(
     return chains;
   }
 
-  /** For people. */
+  /** As text. */
   public String toText() {
     StringBuilder text = new StringBuilder();
     warnings.forEach(warning -> text.append("warning: ").append(warning).append('\n'));
@@ -82,7 +81,7 @@ public record Plan(
     return text.toString();
   }
 
-  /** For programs. */
+  /** As a tree for JSON. */
   public Map<String, Object> toTree() {
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("setup", deployment);

@@ -9,10 +9,10 @@ import graft.deployment.state.Layout;
 import graft.hypervisors.libvirt.Hypervisor;
 
 /**
- * All that a plan follows from.
+ * The input of a plan.
  *
  * @param hypervisor the one that would run the guests
- * @param devices what is to be done with the host's devices, once that is known
+ * @param devices the plan for the host's devices, once it is made
  */
 public record PlanInput(
     DescriptorFile file,
@@ -22,7 +22,7 @@ public record PlanInput(
     Hypervisor hypervisor,
     DevicePlan devices) {
 
-  /** Before anything is known of devices. */
+  /** Before the plan for devices is made. */
   public PlanInput(
       DescriptorFile file,
       Snapshot snapshot,

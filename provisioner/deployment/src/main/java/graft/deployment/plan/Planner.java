@@ -21,9 +21,9 @@ public final class Planner {
   private Planner() {}
 
   /**
-   * The plan that makes the host as the descriptor says.
+   * The plan that changes the host to match the descriptor.
    *
-   * @throws UnfitHostException with everything that is in the way
+   * @throws UnfitHostException with all problems
    */
   public static Plan plan(PlanInput given) {
     PlanInput input = withDevices(given);
@@ -43,7 +43,7 @@ public final class Planner {
         channels(input, wanted));
   }
 
-  /** The input with what is to be done with the host's devices, once nothing is in the way. */
+  /** The input with the plan for the host's devices, if there are no problems. */
   private static PlanInput withDevices(PlanInput input) {
     Problems problems = new Problems();
     new NotSupportedYet(input, problems).check();
@@ -63,7 +63,7 @@ public final class Planner {
     return input.with(devices);
   }
 
-  /** All that is not on the host's devices, and what is there and may have to go. */
+  /** The steps that do not concern the host's devices, and existing steps that may have to be undone. */
   private static void rest(PlanInput input, Map<Chain, List<Step>> wanted) {
     ServerSteps servers = new ServerSteps(input);
     servers.grantLimit().ifPresent(step -> add(wanted, step));
@@ -82,9 +82,9 @@ public final class Planner {
   }
 
   /**
-   * What each guest of the descriptor is to have.
+   * The payload of each guest of the descriptor.
    *
-   * @throws UnfitHostException with everything that is in the way
+   * @throws UnfitHostException with all problems
    */
   public static List<GuestPayload> payloads(PlanInput given) {
     PlanInput input = withDevices(given);
@@ -113,7 +113,7 @@ public final class Planner {
     return undo;
   }
 
-  /** What was chosen: the devices, and the ways into guests that something is brought into. */
+  /** The choices: devices, and the install methods of guests with a payload. */
   private static List<String> notes(PlanInput input, DevicePlan devices, List<Action> actions) {
     List<String> notes = new ArrayList<>(devices.notes());
     for (Guest guest : input.descriptor().guests()) {

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Finds everything on the host that is in the way of a descriptor, before anything changes. */
+/** Reports all problems of a descriptor on this host, before anything changes. */
 final class Preflight {
   private final PlanInput input;
   private final Descriptor descriptor;
@@ -57,7 +57,7 @@ final class Preflight {
       problems.add(
           positions.of(descriptor, "libvirt"),
           "libvirt does not answer: " + libvirt.error(),
-          "graft doctor says more");
+          "run graft doctor to find out more");
       return false;
     }
     if (libvirt.uri().endsWith("/system") && !snapshot.host().root()) {
@@ -86,13 +86,13 @@ final class Preflight {
           at,
           "KVM does not work on this host: "
               + String.join("; ", input.hypervisor().warnings(capabilities)),
-          "hypervisor: auto takes QEMU's emulation");
+          "hypervisor: auto chooses QEMU's emulation");
     }
     if (descriptor.hypervisor() == HypervisorChoice.QEMU && fast) {
       problems.add(
           at,
           "not supported yet on this host: emulation where KVM works",
-          "hypervisor: auto takes KVM");
+          "hypervisor: auto chooses KVM");
     }
     return true;
   }
@@ -108,7 +108,7 @@ final class Preflight {
     }
   }
 
-  /** Guests that run already have their memory. */
+  /** The memory that guests still need; running guests have theirs already. */
   private void memory() {
     long all = snapshot.libvirt().guestMemory().orElse(snapshot.host().availableMemory());
     long available = all;
@@ -116,7 +116,7 @@ final class Preflight {
       boolean runs =
           snapshot.libvirt().guest(guest.name().text()).map(g -> g.running()).orElse(false);
       if (runs || guest.placement().hugePages().isPresent()) {
-        continue; // huge pages are counted for themselves
+        continue; // huge pages are counted separately
       }
       long wanted = guest.memory().bytes();
       if (wanted > available) {
@@ -151,12 +151,12 @@ final class Preflight {
         && !snapshot.servers().contains(input.layout().state().serverPid(gpu.name()))) {
       problems.add(
           positions.of(gpu.server(), "port"),
-          "something else listens at port " + gpu.server().port().get(),
+          "another program listens at port " + gpu.server().port().get(),
           "choose another, or leave 'port' out");
     }
   }
 
-  /** A server on another machine has a list of tokens of its own, which nobody here can change. */
+  /** Checks a GPU of another machine, whose server has its own tokens file that Graft cannot change. */
   private void away(Guest guest) {
     Optional<Node> node = guest.vgpu().flatMap(vgpu -> new ServerSteps(input).node(vgpu.gpu()));
     if (node.isEmpty()) {
@@ -167,7 +167,7 @@ final class Preflight {
       problems.add(
           positions.of(node.get(), "token-file"),
           "there is no file " + token + " that could be read",
-          "write the token there that the list of the server has, mode 0600");
+          "write a token of the server's list there, mode 0600");
     }
     if (node.get().server().isUnix()) {
       problems.add(

@@ -26,14 +26,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The steps that serve the GPUs that the host owns, and where guests reach them. */
+/** The steps that start servers for the GPUs of the host, and the addresses of these servers for guests. */
 final class ServerSteps {
   private static final int FIRST_PORT = 7799;
   private static final int PORTS = 1000;
 
   private static final String LOOPBACK = "127.0.0.1";
 
-  /** QEMU's user-mode network shows the host's loopback to its guest there. */
+  /** The address of the host's loopback for guests on QEMU's user-mode network. */
   private static final String LOOPBACK_FROM_USER_NETWORK = "10.0.2.2";
 
   private final PlanInput input;
@@ -49,7 +49,8 @@ final class ServerSteps {
     }
   }
 
-  /** Each deployment begins at a port of its own, so that two that are applied at a time agree. */
+  /** Each deployment begins its search at another port, so that two concurrent applies choose different
+ * ones. */
   private int free(Set<Integer> taken) {
     int hash = input.descriptor().deploymentName().text().hashCode();
     int port = FIRST_PORT + Math.floorMod(hash, PORTS);
@@ -59,7 +60,7 @@ final class ServerSteps {
     return port;
   }
 
-  /** The port of an earlier apply: guests know it. */
+  /** The port of an earlier apply, which the guests are configured with. */
   private Optional<Integer> recorded(Gpu gpu) {
     return input
         .journal()
@@ -99,7 +100,7 @@ final class ServerSteps {
     return steps;
   }
 
-  /** Room for the sessions of the guests whose pages the servers grant; empty if there are none. */
+  /** The step that raises the limit of granted pages for sessions over vchan; empty if there are none. */
   Optional<Step> grantLimit() {
     return input.descriptor().guests().stream()
             .anyMatch(guest -> new GuestChannels(input, guest).usesVchan())
@@ -120,9 +121,9 @@ final class ServerSteps {
   }
 
   /**
-   * The ports that rdma goes by at the server of a GPU. If the descriptor does not say: those of
-   * the fabric's adapter if it has one alone, and in a guest those of its functions. But a guest
-   * that is to use rdma without a function of the fabric is on none of them, so then none is named.
+   * The ports that rdma uses at the server of a GPU. If the descriptor names none, they are those of
+   * the fabric's only adapter, or in a guest those of its functions. No port is named if some guest uses
+   * rdma without a function of the fabric, because that guest is on none of these networks.
    */
   List<PortName> rdmaPorts(Gpu gpu) {
     if (!gpu.server().rdmaPorts().isEmpty()) {
@@ -148,7 +149,7 @@ final class ServerSteps {
     return input.descriptor().gpu(gpu).orElseThrow().owner().kind() == Owner.Kind.GUEST;
   }
 
-  /** The other machine whose server serves a GPU. */
+  /** The node whose server serves a GPU. */
   Optional<Node> node(Name gpu) {
     Owner owner = input.descriptor().gpu(gpu).orElseThrow().owner();
     return input.descriptor().nodes().stream()
@@ -156,7 +157,7 @@ final class ServerSteps {
         .findFirst();
   }
 
-  /** The file with the token that a guest shows the server of its GPU. */
+  /** The file with the token of a guest for the server of its GPU. */
   Path token(Guest guest) {
     return node(guest.vgpu().orElseThrow().gpu())
         .map(node -> input.file().resolve(node.tokenFile()))
@@ -177,8 +178,8 @@ final class ServerSteps {
   }
 
   /**
-   * Where a guest reaches the server of its GPU. A server in another guest is known by that guest's
-   * name, which libvirt's DNS has from its DHCP.
+   * The server's address for a guest. A server in another guest is addressed by the name of that guest,
+   * which libvirt's DNS knows by DHCP.
    */
   Endpoint forGuest(Guest guest, Name gpu) {
     Optional<Node> node = node(gpu);
@@ -194,7 +195,7 @@ final class ServerSteps {
     return Endpoint.tcp(host, ports.get(gpu));
   }
 
-  /** Only where its guests reach it: nobody else can knock. */
+  /** The addresses that the server listens at: only those that its guests use. */
   private String listenHost(Guest guest) {
     Nic nic = GuestDomain.nics(guest).get(0);
     if (nic.isUser()) {

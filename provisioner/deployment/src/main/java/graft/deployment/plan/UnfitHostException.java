@@ -5,7 +5,7 @@ import graft.common.bind.Problem;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** This host cannot be made as the descriptor says; nothing was changed. */
+/** This host cannot run the descriptor; nothing was changed. */
 public final class UnfitHostException extends GraftException {
   private static final long serialVersionUID = 1;
 
@@ -16,7 +16,7 @@ public final class UnfitHostException extends GraftException {
     this.problems = List.copyOf(problems);
   }
 
-  /** Everything that is in the way, in the order of the descriptor. */
+  /** The problems, in the order of the descriptor. */
   public List<Problem> problems() {
     return problems;
   }

@@ -1,6 +1,6 @@
 /**
- * Planning: from a descriptor and what was seen of the host to the steps that make the host so.
+ * Planning: computes the steps that change the observed host to match a descriptor.
  *
- * <p>Nothing here looks at the host or changes it.
+ * <p>These classes neither examine nor change the host.
  */
 package graft.deployment.plan;

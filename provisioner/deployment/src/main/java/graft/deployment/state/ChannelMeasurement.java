@@ -11,22 +11,22 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How fast the channels of a guest were.
+ * A measurement of the channels of a guest.
  *
  * @param when to the second
- * @param basis what the channels stood on then: other lines, and the figures say nothing any more
- * @param channels in the order in which the guest's client tried them then
+ * @param basis what the channels depended on; the figures are invalid once a line of it has changed
+ * @param channels in the order in which the guest's client tried them
  */
 public record ChannelMeasurement(Instant when, List<String> basis, List<Figures> channels) {
 
   /**
-   * What was measured of one channel.
+   * The measurement of one channel.
    *
-   * @param address as the client is told it
+   * @param address as in the client's configuration
    * @param speed absent if it does not work
    */
   public record Figures(String address, Optional<Speed> speed) {
-    /** For people: {@code tcp://a:1 (round trip 16 us, 5000 MB/s there, 4000 MB/s back)}. */
+    /** For display: {@code tcp://a:1 (round trip 16 us, 5000 MB/s to the device, 4000 from it)}. */
     @Override
     public String toString() {
       return address + " (" + speed.map(Speed::toString).orElse("does not work") + ")";
@@ -38,7 +38,7 @@ public record ChannelMeasurement(Instant when, List<String> basis, List<Figures>
    *
    * @param roundTrip of a call that waits for an answer, in us
    * @param toDevice of large copies from pinned memory, in 10^6 bytes a second
-   * @param toHost the same back
+   * @param toHost the same from the device
    */
   public record Speed(double roundTrip, double toDevice, double toHost) {
     private static final int ROUND_TRIPS = 8;
@@ -48,8 +48,8 @@ public record ChannelMeasurement(Instant when, List<String> basis, List<Figures>
     public static final String OF = "8 round trips and 1 MB each way";
 
     /**
-     * What channels are compared by, in us: about what a program does. PyTorch's GPT-2 waits once
-     * for each 0.27 MB that it moves (docs/performance.md).
+     * The time in us by which channels are compared. It models a program's mix of waits and copies:
+     * PyTorch's GPT-2 waits once for each 0.27 MB that it copies (docs/performance.md).
      */
     public double time() {
       return ROUND_TRIPS * roundTrip + BYTES_EACH_WAY / toDevice + BYTES_EACH_WAY / toHost;
@@ -59,7 +59,7 @@ public record ChannelMeasurement(Instant when, List<String> basis, List<Figures>
     public String toString() {
       return String.format(
           Locale.ROOT,
-          "round trip %.1f us, %.0f MB/s there, %.0f MB/s back: %.0f us",
+          "round trip %.1f us, %.0f MB/s to the device, %.0f MB/s from it: %.0f us",
           roundTrip,
           toDevice,
           toHost,

@@ -11,7 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Callable;
 
 /**
- * Keeps a second graft from working on the same deployment. The kernel frees it with its process.
+ * Keeps a second graft from working on the same deployment. The kernel releases the lock when the process ends.
  */
 public final class DeploymentLock {
   private final FileChannel channel;

@@ -17,8 +17,7 @@ import java.util.stream.Stream;
 
 /**
  * Which devices of the host belong to which guest, for all deployments: a folder with a file for
- * each device, named by its PCI address or UUID. A device that no driver has is not a free one: its
- * guest may be off.
+ * each device, named by its PCI address or UUID. A device without a driver is not necessarily free: its guest may be off.
  */
 public final class DeviceClaims {
   private static final String FOLDER = ".devices";
@@ -34,7 +33,7 @@ public final class DeviceClaims {
     return root.resolve(FOLDER);
   }
 
-  /** All claims, by device. One that says nothing is none: see {@link #claim}. */
+  /** All claims, by device, without empty ones: see {@link #claim}. */
   public Map<String, Holder> all() {
     if (!Files.isDirectory(folder)) {
       return Map.of();
@@ -54,26 +53,26 @@ public final class DeviceClaims {
   }
 
   /**
-   * Claims a device; nothing if it is that guest's already. The claim is on disk when this returns.
+   * Claims a device, if the guest has not claimed it already. The claim is on disk when this returns.
    *
-   * <p>Earlier versions did not sync claims, and a power cut left the names of claims without their
-   * content. Nothing says whose these are, and no guest has run since: the device can be claimed.
+   * <p>An empty claim is what a power cut left of a claim that was not synced. Its owner is unknown, and
+   * no guest has run since then, so that the device can be claimed.
    *
-   * @throws GraftException if somebody else has it
+   * @throws GraftException if another guest has it
    */
   public void claim(String device, Holder holder) throws IOException {
     StateDisk disk = StateDisk.get();
     disk.makeFolders(folder);
     Path whole = draft(device, holder);
     Path claim = folder.resolve(device);
-    // A draft of a process that was killed; it may be the claim itself by another name.
+    // A killed process can leave its draft, which may be another link to the claim itself.
     disk.delete(whole);
     try {
       try (StateDisk.Output out = disk.create(whole)) {
         out.write(ByteBuffer.wrap((holder.text() + "\n").getBytes(StandardCharsets.UTF_8)));
         out.sync();
       }
-      // A link is there with its content or not at all, and never in place of another one.
+      // A hard link appears with its content, and never replaces an existing claim.
       disk.link(claim, whole);
     } catch (FileAlreadyExistsException e) {
       Optional<Holder> other = read(device);
@@ -90,8 +89,8 @@ public final class DeviceClaims {
   }
 
   /**
-   * Gives a device back; nothing if it is not that guest's. A claim without content goes too: only
-   * who has begun to claim a device gives it back.
+   * Releases a device, if the guest has it. An empty claim is removed too, because only a guest that
+   * began to claim a device releases it.
    */
   public void release(String device, Holder holder) throws IOException {
     StateDisk disk = StateDisk.get();
@@ -105,24 +104,24 @@ public final class DeviceClaims {
     }
   }
 
-  /** Who has a device; empty if nobody, or if its claim says nothing. */
+  /** The holder of a device; empty if it has none, or if its claim is empty. */
   private Optional<Holder> read(String device) throws IOException {
     try {
       return Optional.of(Files.readString(folder.resolve(device)))
           .filter(text -> !text.isBlank())
           .map(Holder::parse);
     } catch (NoSuchFileException e) {
-      return Optional.empty(); // it was given back meanwhile
+      return Optional.empty(); // it was released meanwhile
     }
   }
 
-  /** What becomes a claim. Its name is its own: one process at a time works on a deployment. */
+  /** The draft of a claim. Its name is unique, because one process at a time works on a deployment. */
   private Path draft(String device, Holder holder) {
     return folder.resolve("." + device + "." + holder.deployment());
   }
 
   /**
-   * Who has a device.
+   * The holder of a device.
    *
    * @param deployment the deployment that made the guest; empty for a guest that Graft did not make
    */

@@ -4,11 +4,11 @@ import graft.common.values.Name;
 import java.nio.file.Path;
 
 /**
- * Where the files of a deployment lie.
+ * The places of a deployment's files.
  *
- * @param guests the folder of its guests' files. A libvirt of root's runs guests as a user of its
- *     own, who may not enter the state folder: their files are under libvirt's image folder then
- * @param ownParents how many folders from there up are made by Graft
+ * @param guests the folder of its guests' files. A system libvirt runs guests as its own user, who
+ *     may not enter the state folder; the files are then in libvirt's image folder
+ * @param ownParents the number of folders from there upwards that Graft makes
  */
 public record Layout(StateFolder state, Path guests, int ownParents) {
   private static final Path SYSTEM_IMAGES = Path.of("/var/lib/libvirt/images/graft");
@@ -16,7 +16,7 @@ public record Layout(StateFolder state, Path guests, int ownParents) {
   /**
    * The layout of a deployment.
    *
-   * @param root whether this process is root's
+   * @param root whether this process runs as root
    */
   public static Layout of(StateFolder state, boolean root) {
     return root

@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * What {@code verify --channels} found, a file for each guest, kept with the deployment until it is
- * destroyed.
+ * The results of {@code verify --channels}: a file for each guest, kept with the deployment until it
+ * is destroyed.
  */
 public final class MeasuredChannels {
   private static final String PREFIX = "guest-";
@@ -25,7 +25,7 @@ public final class MeasuredChannels {
     this.state = state;
   }
 
-  /** Keeps what was found, in the place of what was found earlier. */
+  /** Saves a measurement, replacing the earlier one. */
   public void keep(String guest, ChannelMeasurement measured) {
     Path file = state.path().resolve(PREFIX + guest + SUFFIX);
     try {
@@ -37,7 +37,7 @@ public final class MeasuredChannels {
     }
   }
 
-  /** What was found of each guest that was measured, by name. */
+  /** The measurements, by the names of the guests. */
   public Map<String, ChannelMeasurement> all() {
     Map<String, ChannelMeasurement> all = new TreeMap<>();
     if (!state.exists()) {

@@ -14,8 +14,8 @@ import java.util.concurrent.TimeoutException;
 /**
  * Finds and stops a {@code graft serve} process that another process started.
  *
- * <p>It is known by the pid file that its command line names, so a number that the kernel has given
- * to another program since is never mistaken for it.
+ * <p>The process is identified by the pid file that its command line names, so that another program
+ * with the same process ID is never mistaken for it.
  */
 public final class ServerProcess {
   /** The option of {@code graft serve} that names the pid file. */
@@ -25,7 +25,7 @@ public final class ServerProcess {
 
   private ServerProcess() {}
 
-  /** The process that wrote the pid file, if it runs. A cheap look. */
+  /** The process whose ID is in the pid file, if it runs. */
   public static Optional<ProcessHandle> recorded(Path pidFile) {
     try {
       long pid = Long.parseLong(Files.readString(pidFile).strip());
@@ -38,7 +38,7 @@ public final class ServerProcess {
   }
 
   /**
-   * The process that was started with the pid file, even if it has not written it yet: looks at all
+   * The process that was started with the pid file, even if it has not written it yet. Examines all
    * processes.
    */
   public static Optional<ProcessHandle> find(Path pidFile) {
@@ -65,7 +65,7 @@ public final class ServerProcess {
     }
   }
 
-  /** Stops the process, politely first; nothing if there is none. */
+  /** Stops the process, if it runs: first by SIGTERM, then by SIGKILL. */
   public static void stop(Path pidFile) throws IOException, InterruptedException {
     Optional<ProcessHandle> running = find(pidFile);
     if (running.isPresent()) {
@@ -80,8 +80,8 @@ public final class ServerProcess {
   }
 
   /**
-   * Waits for its end. A process whose parent does not ask for its exit code stays as a zombie,
-   * which Java takes for alive; without a command line it is no server any more.
+   * Waits for its end. A process whose parent does not collect its exit code stays as a zombie, which
+   * Java reports as alive. A zombie has no command line, so that it is not mistaken for the server.
    */
   private static boolean ended(ProcessHandle process, Path pidFile) throws InterruptedException {
     long deadline = System.nanoTime() + GRACE.toNanos();

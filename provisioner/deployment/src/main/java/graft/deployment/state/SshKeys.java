@@ -4,17 +4,17 @@ import java.nio.file.Path;
 
 /** The SSH keys of a guest, in a folder of their own. */
 public record SshKeys(Path folder) {
-  /** What Graft logs in with. */
+  /** The key that Graft logs in with. */
   public Path key() {
     return folder.resolve("key");
   }
 
-  /** What the guest proves itself with, where Graft puts it there. */
+  /** The host key of the guest, where Graft installs one. */
   public Path hostKey() {
     return folder.resolve("host-key");
   }
 
-  /** OpenSSH's file of the hosts whose keys are known: the guest alone. */
+  /** OpenSSH's file of known hosts, with the guest as its only entry. */
   public Path knownHosts() {
     return folder.resolve("known-hosts");
   }

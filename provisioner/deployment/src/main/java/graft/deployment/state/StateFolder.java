@@ -11,8 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Where everything about one deployment is kept: a folder of its own, which nobody else may enter,
- * because tokens lie in it.
+ * The state folder of a deployment. Only its owner may enter it, because it contains tokens.
  *
  * @param path the folder, which need not exist yet
  */
@@ -44,7 +43,7 @@ public record StateFolder(Name deployment, Path path) {
     return Files.isDirectory(path);
   }
 
-  /** Makes the folder, for its owner alone. */
+  /** Creates the folder. */
   public void create() {
     try {
       StateDisk.get().makeFolders(path);
@@ -77,12 +76,12 @@ public record StateFolder(Name deployment, Path path) {
     return path.resolve("gpu-" + gpu + ".log");
   }
 
-  /** The keys by which SSH reaches a guest. */
+  /** The SSH keys of a guest. */
   public SshKeys sshKeys(Name guest) {
     return new SshKeys(path.resolve("guest-" + guest + ".ssh"));
   }
 
-  /** A guest's own token. */
+  /** The token of a guest. */
   public Path token(Name guest) {
     return path.resolve("guest-" + guest + ".token");
   }

@@ -1,7 +1,7 @@
 /**
- * What Graft keeps on disk about each deployment: its folder, its lock, its journal.
+ * Graft's state on disk for each deployment: its folder, its lock, its journal.
  *
- * <p>The journal says what was begun and what was done, each record on disk before the next thing
- * happens, so that a later process can continue or undo it.
+ * <p>The journal records which steps were begun and done, each record on disk before the next step,
+ * so that a later process can continue or undo them.
  */
 package graft.deployment.state;

@@ -6,20 +6,20 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Asks again and again until something is so, cannot be any more, or time is up.
+ * Polls until a condition holds, has become impossible, or a time limit is over.
  *
- * @param timeout how long
+ * @param timeout the time limit
  * @param pause between two questions
  */
 public record Await(Duration timeout, Duration pause) {
-  /** What an answer can be. */
+  /** The answers. */
   public enum Answer {
     YES,
     NOT_YET,
     NEVER
   }
 
-  /** How waiting ended. */
+  /** The outcomes. */
   public enum Outcome {
     READY,
     TIMED_OUT,
@@ -30,8 +30,8 @@ public record Await(Duration timeout, Duration pause) {
    * Waits.
    *
    * @param question asked at once and then after each pause
-   * @param waiting told every few seconds for how many seconds it has waited
-   * @param stop asked as often; once it is true there is no point in waiting
+   * @param waiting called every few seconds with the seconds waited so far
+   * @param stop asked as often; ends the waiting once it is true
    * @throws StoppedException if it was stopped
    */
   public Outcome until(Supplier<Answer> question, Consumer<Long> waiting, BooleanSupplier stop)

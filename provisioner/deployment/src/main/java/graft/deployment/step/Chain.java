@@ -1,11 +1,11 @@
 package graft.deployment.step;
 
 /**
- * What a step belongs to: one adapter, one network, one server, one guest. Steps of a chain are
- * done in order; chains of one phase in parallel.
+ * The steps of one adapter, network, server or guest. Steps of a chain are done in order, chains of
+ * one phase in parallel.
  */
 public record Chain(Phase phase, String name) {
-  /** Phases come one after the other, and are undone the other way round. */
+  /** Phases are done one after the other, and undone in reverse order. */
   public enum Phase {
     MEMORY("memory"),
     MODULE("module"),
@@ -21,7 +21,7 @@ public record Chain(Phase phase, String name) {
       this.id = id;
     }
 
-    /** What it is called in the ids of steps, which journals keep: it stays as it is. */
+    /** Its name in the ids of steps. Journals keep these ids, so that it never changes. */
     public String id() {
       return id;
     }
@@ -42,7 +42,7 @@ public record Chain(Phase phase, String name) {
     return new Chain(Phase.ADAPTER, name);
   }
 
-  /** What happens when the host boots. */
+  /** The steps for the boot of the host. */
   public static Chain boot() {
     return new Chain(Phase.BOOT, "host");
   }
@@ -59,7 +59,7 @@ public record Chain(Phase phase, String name) {
     return new Chain(Phase.GUEST, name);
   }
 
-  /** For people: {@code guest alice}. */
+  /** For display: {@code guest alice}. */
   @Override
   public String toString() {
     return switch (phase) {

@@ -9,20 +9,20 @@ import java.util.Map;
  * what the steps after it in that chain need of it.
  */
 public interface Step extends Change<Snapshot, StepContext> {
-  /** What it belongs to. */
+  /** Its chain. */
   Chain chain();
 
-  /** What it is, within its chain: {@code define}. */
+  /** Its name within its chain: {@code define}. */
   String name();
 
   @Override
   String describe();
 
-  /** Whether the host is already as this step leaves it. The journal is asked by others. */
+  /** Whether the host is already in the state that this step produces, regardless of the journal. */
   @Override
   boolean isDone(Snapshot snapshot);
 
-  /** The journal keeps what it was told first, however often the step is done again. */
+  /** The journal keeps the first values, however often the step is repeated. */
   @Override
   default Map<String, Object> before(StepContext context) throws Exception {
     return Map.of();
@@ -33,24 +33,23 @@ public interface Step extends Change<Snapshot, StepContext> {
     return true;
   }
 
-  /** Whether doing it again leaves the steps after it as they are. */
+  /** Whether repeating it leaves the steps after it as they are. */
   default boolean isInPlace() {
     return false;
   }
 
-  /** Whether the steps after it stand with and without it: a device that can be plugged in. */
+  /** Whether the steps after it do not depend on it: a device that can be plugged in. */
   default boolean isPluggable() {
     return false;
   }
 
-  /** Whether it stays as it is when steps before it are done again: a disk outlives a new seed. */
+  /** Whether it stays as it is when steps before it are repeated: a disk outlives a new seed. */
   default boolean isIndependent() {
     return false;
   }
 
   /**
-   * Whether the steps before it can be undone when it cannot: it does not stand on them, or they
-   * are what holds it.
+   * Whether the steps before it can be undone although this step cannot.
    */
   default boolean canBeLeft() {
     return isIndependent();

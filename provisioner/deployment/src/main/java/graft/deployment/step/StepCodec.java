@@ -19,8 +19,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Writes steps as JSON trees and reads them back. Understands records of: text, numbers, truth,
- * enums, {@link Path}, addresses, users and GUIDs (as text), records, and {@link Optional} and
+ * Writes steps as JSON trees and reads them back. Supports records of: text, numbers, booleans, enums, {@link Path}, addresses, users and GUIDs (as text), records, and {@link Optional} and
  * {@link List} of these.
  */
 public final class StepCodec {
@@ -41,7 +40,7 @@ public final class StepCodec {
    * A codec for these kinds of steps.
    *
    * @param formerNames the ids of kinds by the names that earlier journals have for them
-   * @throws IllegalArgumentException if an id or a type is there twice, or a former name stands for
+   * @throws IllegalArgumentException if an id or a type occurs twice, or a former name stands for
    *     no kind
    */
   public StepCodec(List<StepKind> kinds, Map<String, String> formerNames) {

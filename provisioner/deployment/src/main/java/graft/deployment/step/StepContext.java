@@ -6,24 +6,24 @@ import java.util.Map;
 
 /** What steps share while they are applied or undone. */
 public interface StepContext {
-  /** The connection to a libvirt daemon, opened when it is first asked for. */
+  /** The connection to a libvirt daemon, opened on first use. */
   LibvirtHost libvirt(String uri);
 
   /** The host's devices. */
   HostAccess host();
 
-  /** Whether another step failed, so that this one may give up. */
+  /** Whether another step failed, so that this one should give up. */
   boolean isStopping();
 
   /** Sets {@link #isStopping}. */
   void stop(boolean now);
 
-  /** Says how far a long step is, in a few words. */
+  /** Reports the progress of a long step, in a few words. */
   void progress(Step step, String text);
 
-  /** What an earlier step left, by its id; empty if it has not been done. */
+  /** The result of an earlier step, by its id; empty if it has not been done. */
   Map<String, Object> resultOf(String stepId);
 
-  /** How the host was before a step was first begun, by its id. */
+  /** The values from before a step first began, by its id. */
   Map<String, Object> beforeOf(String stepId);
 }

@@ -2,7 +2,7 @@ package graft.deployment.step;
 
 import graft.common.GraftException;
 
-/** A step did not work. */
+/** A step failed. */
 public final class StepFailure extends GraftException {
   private static final long serialVersionUID = 1;
 

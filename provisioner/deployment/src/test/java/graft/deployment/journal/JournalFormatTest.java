@@ -145,9 +145,9 @@ class JournalFormatTest {
     Files.writeString(file(), text);
     assertThatThrownBy(() -> Journal.open(file(), Steps.CODEC, Clock.systemUTC()).close())
         .isInstanceOf(GraftException.class)
-        .hasMessageContaining(file() + " cannot be understood at line 2")
+        .hasMessageContaining(file() + " is not readable at line 2")
         .hasMessageContaining(
-            "nothing was changed: continue with the version of Graft that wrote it");
+            "nothing was changed: use the version of Graft that wrote it");
     assertThat(file()).hasContent(text);
   }
 

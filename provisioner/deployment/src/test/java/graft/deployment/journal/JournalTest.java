@@ -117,7 +117,7 @@ class JournalTest {
     Files.writeString(file(), "{}\nrubbish\n");
     assertThatThrownBy(this::read)
         .isInstanceOf(GraftException.class)
-        .hasMessageContaining("cannot be understood at line 1");
+        .hasMessageContaining("is not readable at line 1");
   }
 
   @Test

@@ -101,7 +101,7 @@ class ChannelOrderTest {
     assertThat(plan.toText())
         .contains(
             "note: channels of alice: tcp://10.0.2.2:8692 (round trip 12.5 us, 1000000000000"
-                + " MB/s there, 1000000000000 MB/s back: 100 us), ivshmem://10.0.2.2:8692")
+                + " MB/s to the device, 1000000000000 MB/s from it: 100 us), ivshmem://10.0.2.2:8692")
         .contains(
             "; the fastest first by the time of 8 round trips and 1 MB each way, measured at "
                 + FIRST

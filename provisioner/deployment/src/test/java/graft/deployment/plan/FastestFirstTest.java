@@ -29,7 +29,7 @@ class FastestFirstTest {
   void theTimeIsThatOfRoundTripsAndCopiesBothWays() {
     assertThat(new Speed(10, 5000, 2000).time()).isEqualTo(8 * 10 + 200 + 500);
     assertThat(new Speed(10, 5000, 2000))
-        .hasToString("round trip 10.0 us, 5000 MB/s there, 2000 MB/s back: 780 us");
+        .hasToString("round trip 10.0 us, 5000 MB/s to the device, 2000 MB/s from it: 780 us");
     assertThat(new Speed(10, 0, 2000).time()).as("carries next to nothing").isInfinite();
   }
 

@@ -99,11 +99,11 @@ public record AttachDevice(
                 domain.state().isActive() && domain.hostDevices().contains(spec())
                     ? Await.Answer.NOT_YET
                     : Await.Answer.YES,
-            seconds -> context.progress(this, "waiting for the guest to let go, " + seconds + " s"),
+            seconds -> context.progress(this, "waiting for the guest to release it, " + seconds + " s"),
             () -> false);
     if (outcome != Await.Outcome.READY) {
       throw new StepFailure(
-          "the guest '" + guest + "' does not let go of " + device,
+          "the guest '" + guest + "' does not release " + device,
           "stop what uses it there, or shut the guest down, then try again");
     }
   }

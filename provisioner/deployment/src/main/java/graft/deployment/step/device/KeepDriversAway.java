@@ -6,9 +6,8 @@ import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetAutoprobe;
 
 /**
- * Turns the kernel's search for drivers off for an adapter's virtual functions, while the
- * deployment is there: a driver that took one before it has its GUIDs, or before its guest starts,
- * would keep it.
+ * Turns off driver autoprobe for an adapter's virtual functions while the deployment exists. A driver
+ * that binds a function before its GUIDs are set, or before its guest starts, would keep it.
  */
 public record KeepDriversAway(String adapter, PciAddress pf) implements DeviceStep {
   @Override
@@ -26,7 +25,7 @@ public record KeepDriversAway(String adapter, PciAddress pf) implements DeviceSt
     return "keep the host's drivers from new virtual functions of " + pf;
   }
 
-  /** The functions that are there do not mind. */
+  /** Existing functions do not depend on it. */
   @Override
   public boolean isPluggable() {
     return true;

@@ -5,7 +5,7 @@ import graft.deployment.step.Chain;
 import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetVfCount;
 
-/** Gives an adapter its number of virtual functions; never while one of them is in use. */
+/** Sets the number of virtual functions of an adapter, unless one of them is in use. */
 public record MakeFunctions(String adapter, PciAddress pf, int count) implements DeviceStep {
   @Override
   public Chain chain() {

@@ -7,7 +7,8 @@ import graft.sriov.operation.DeviceChange;
 import graft.sriov.plan.Mlx4Options;
 
 /**
- * Gives mlx4's module its options. They count from when it is loaded next, and so does their undo.
+ * Sets the options of mlx4's module. They take effect when the module is loaded next, and so does
+ * their undo.
  *
  * @param pf one of the adapters that they are for
  */

@@ -8,10 +8,10 @@ import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetUpVf;
 import java.util.Map;
 
-/** Gives a virtual function its GUIDs, policy, MAC, trust and rate. */
+/** Configures the GUIDs, policy, MAC, trust and rate of a virtual function. */
 public record SetUpFunction(String adapter, PciAddress pf, int index, VfSettings settings)
     implements DeviceStep {
-  /** The key of the result that holds in which boot of the host it was done. */
+  /** The key of the result with the id of the boot in which it was done. */
   public static final String BOOT = "boot";
 
   private static final String BOOT_ID = "/proc/sys/kernel/random/boot_id";
@@ -31,7 +31,7 @@ public record SetUpFunction(String adapter, PciAddress pf, int index, VfSettings
     return "virtual function " + index + ": " + settings;
   }
 
-  /** The other functions do not mind. */
+  /** The other functions do not depend on it. */
   @Override
   public boolean isPluggable() {
     return true;
@@ -42,7 +42,7 @@ public record SetUpFunction(String adapter, PciAddress pf, int index, VfSettings
     return new SetUpVf(pf, index, settings);
   }
 
-  /** Where the driver does not tell its settings, the journal of this boot does. */
+  /** Records the boot: where the driver does not report settings, the journal is evidence for this boot. */
   @Override
   public Map<String, Object> apply(StepContext context) {
     change().apply(context.host());

@@ -1,2 +1,2 @@
-/** Steps on the host's devices: virtual functions, drivers, huge pages, what a guest is given. */
+/** Steps on the host's devices: virtual functions, drivers, huge pages, assigned devices. */
 package graft.deployment.step.device;

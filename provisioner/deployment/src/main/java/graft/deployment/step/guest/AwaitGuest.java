@@ -31,11 +31,10 @@ import java.util.stream.Collectors;
  * Waits until a guest is ready: its agent answers, or its console shows a text.
  *
  * @param text the text; empty to wait for the agent
- * @param marker a file in the guest that is there once it is set up; empty if nothing is to be
- *     waited for beside the agent
- * @param orAgent whether a guest without cloud-init is ready as well: its agent brings it what the
- *     seed holds
- * @param ssh how to log in, where SSH and not the agent is waited for
+ * @param marker a file in the guest that exists once it is set up; empty to wait for the agent only
+ * @param orAgent whether a guest without cloud-init is ready as well, because its agent installs the
+ *     content of the seed
+ * @param ssh the login, to wait for SSH instead of the agent
  */
 public record AwaitGuest(
     String uri,
@@ -51,7 +50,7 @@ public record AwaitGuest(
   /** The key of the result that holds the seconds from the start to readiness. */
   public static final String BOOT_SECONDS = "bootSeconds";
 
-  /** What Linux prints when it gives up (kernel/panic.c). */
+  /** The message of a kernel panic of Linux (kernel/panic.c). */
   private static final String PANIC = "Kernel panic - not syncing";
 
   private static final Duration PAUSE = Duration.ofMillis(250);
@@ -83,7 +82,7 @@ public record AwaitGuest(
 
   @Override
   public boolean isDone(Snapshot snapshot) {
-    return true; // once it was ready it is, as long as it runs
+    return true; // a guest that was ready once counts as ready as long as it runs
   }
 
   @Override
@@ -129,13 +128,13 @@ public record AwaitGuest(
           : Await.Answer.NOT_YET;
     } catch (GuestConnectionException e) {
       if (e.unresponsive()) {
-        return Await.Answer.NOT_YET; // it answered, and reboots
+        return Await.Answer.NOT_YET; // the guest reboots
       }
       throw e;
     }
   }
 
-  /** What cloud-init has done of the seed; what it failed at goes into the error. */
+  /** Asks whether cloud-init has processed the seed. Its error becomes part of the message. */
   private Await.Answer setUp(GuestConnection connection) {
     if (marker.isEmpty()) {
       return Await.Answer.YES;
@@ -162,7 +161,7 @@ public record AwaitGuest(
     return ended.outputText().isBlank() ? Await.Answer.NOT_YET : Await.Answer.YES;
   }
 
-  /** What stands on the console; nothing where this user may not read it. */
+  /** The text on the console; empty where this user may not read it. */
   private String printed() {
     try {
       return Files.isReadable(console)
@@ -189,7 +188,7 @@ public record AwaitGuest(
         what + said + end, "if it only needs longer, raise ready: {timeout: ...}" + hint());
   }
 
-  /** What stood in the way at the end. */
+  /** Why the guest was not ready at the end. */
   private String lastWord(Guest domain) {
     String status = "cloud-init status --long 2>&1 | head -n 6";
     try {
@@ -205,7 +204,7 @@ public record AwaitGuest(
     }
   }
 
-  /** What else a guest may lack that boots and does not answer. */
+  /** A hint for a guest that boots and does not answer: its agent or its SSH server may be missing. */
   private String hint() {
     if (!text.isEmpty()) {
       return "";

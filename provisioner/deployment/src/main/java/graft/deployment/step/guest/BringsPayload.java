@@ -3,7 +3,7 @@ package graft.deployment.step.guest;
 import graft.deployment.step.Step;
 import graft.guests.payload.Payload;
 
-/** A step that brings a guest what it is to have, whatever the way. */
+/** A step that installs a payload in a guest, by any install method. */
 public interface BringsPayload extends Step {
   Payload payload();
 }

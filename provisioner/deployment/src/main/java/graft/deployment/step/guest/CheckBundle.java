@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Runs the command that proves a bundle in a guest. */
+/** Runs the check command of a bundle in a guest. */
 public record CheckBundle(
     String uri,
     String guest,
@@ -65,7 +65,7 @@ public record CheckBundle(
               + ended.code()
               + ". "
               + ended.said(),
-          "look at it with graft exec, or apply with --keep-on-failure");
+          "examine it with graft exec, or apply with --keep-on-failure");
     }
     return Map.of();
   }

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Copies a file into a guest's folder, where the hypervisor's user can get at it.
+ * Copies a file into a guest's folder, where the hypervisor's user can open it.
  *
  * @param what {@code kernel}, or a disk's name
  */

@@ -20,8 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Makes a disk of a guest as a qcow2 file: empty, or a copy of an image that shares what is not
- * written.
+ * Makes a disk of a guest as a qcow2 file: empty, or a copy-on-write copy of an image.
  *
  * @param backing the image; absent for an empty disk
  * @param backingFormat {@code qcow2} or {@code raw}; empty for an empty disk

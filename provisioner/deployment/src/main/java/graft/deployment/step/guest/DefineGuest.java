@@ -12,7 +12,7 @@ import java.util.Optional;
 /**
  * Defines a guest in libvirt.
  *
- * @param summary what people want to know of it
+ * @param summary the guest in a few words, for display
  * @param xml the whole domain XML
  */
 public record DefineGuest(String uri, String guest, String uuid, String summary, String xml)
@@ -53,7 +53,7 @@ public record DefineGuest(String uri, String guest, String uuid, String summary,
     Optional<Guest> found = Domains.find(host, guest, uuid);
     if (found.isPresent()) {
       found.get().destroy();
-      // One that was undefined while it ran is gone with its end.
+      // A guest that was undefined while it ran vanishes when it ends.
       Domains.find(host, guest, uuid).ifPresent(Guest::undefine);
     }
   }

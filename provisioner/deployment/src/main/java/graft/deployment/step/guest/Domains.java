@@ -5,7 +5,7 @@ import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.LibvirtHost;
 import java.util.Optional;
 
-/** Finds a guest of ours in libvirt: by name and UUID, so never one of somebody else. */
+/** Finds Graft's guests in libvirt by name and UUID, so that guests of others are never used. */
 public final class Domains {
   private Domains() {}
 

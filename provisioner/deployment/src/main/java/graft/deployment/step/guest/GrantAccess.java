@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Tells the server of a GPU about a guest's token and vGPU.
+ * Adds a guest's token and vGPU settings to the list of the GPU's server.
  *
  * @param token the file that keeps the guest's token
  * @param tokens the server's list
@@ -41,7 +41,7 @@ public record GrantAccess(String guest, String gpu, Path token, Path tokens, Str
 
   @Override
   public boolean isInPlace() {
-    return true; // the guest need not know
+    return true; // the guest is not affected
   }
 
   @Override

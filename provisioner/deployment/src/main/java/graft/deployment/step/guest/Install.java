@@ -14,13 +14,12 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * Brings a guest's payload onto its disk, whatever the way. What is on the guest's own disk goes
- * with the disk, so there is nothing to undo.
+ * Installs a guest's payload on its disk. There is nothing to undo, because undo deletes the disk.
  */
 interface Install extends BringsPayload {
   Duration PAUSE = Duration.ofSeconds(1);
 
-  /** An emulated guest takes seconds to let somebody in by SSH. */
+  /** The time limit of a ping. An emulated guest takes seconds to accept an SSH login. */
   Duration PING = Duration.ofSeconds(20);
 
   String guest();
@@ -61,7 +60,7 @@ interface Install extends BringsPayload {
     int bring() throws IOException;
   }
 
-  /** Makes attempts until the guest does not go away in the middle, as when it reboots. */
+  /** Repeats the attempt if the guest goes away in the middle, as when it reboots. */
   default int bring(
       StepContext context,
       Guest domain,
@@ -77,7 +76,7 @@ interface Install extends BringsPayload {
         if (!e.unresponsive() || System.nanoTime() > deadline || !domain.state().isActive()) {
           throw e;
         }
-        context.progress(this, "it does not answer any more; waiting for it");
+        context.progress(this, "it stopped answering; waiting for it");
       }
       while (!connection.answers(PING) && System.nanoTime() < deadline) {
         if (context.isStopping()) {
@@ -89,7 +88,7 @@ interface Install extends BringsPayload {
   }
 
   /**
-   * What is remembered of it.
+   * The result for the journal.
    *
    * @param changed how many things it changed
    * @param start when it began, as {@link System#nanoTime} says it

@@ -13,10 +13,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Brings a guest's payload in by its agent, while it runs.
+ * Installs a guest's payload by the guest agent, while the guest runs.
  *
- * @param seeded the file by which the guest shows that it took all of this from its seed, so that
- *     nothing is left to be done
+ * @param seeded the file by which the guest shows that cloud-init installed the payload from the seed
  */
 public record InstallByAgent(
     String uri,
@@ -33,7 +32,7 @@ public record InstallByAgent(
     return "by the guest agent" + (seeded.isPresent() ? ", unless cloud-init did" : "");
   }
 
-  /** A guest that reboots meanwhile is waited for, and set up from the start again. */
+  /** Waits for a guest that reboots meanwhile, and starts again. */
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException, InterruptedException {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);

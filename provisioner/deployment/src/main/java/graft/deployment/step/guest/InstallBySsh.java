@@ -31,9 +31,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Brings a guest's payload in by Ansible over SSH, while it runs.
+ * Installs a guest's payload by Ansible over SSH, while the guest runs.
  *
- * @param playbooks Graft's own
+ * @param playbooks the folder of Graft's playbooks
  */
 public record InstallBySsh(
     String uri,
@@ -48,7 +48,7 @@ public record InstallBySsh(
       Pattern.compile("(?m)^\\S+\\s+: ok=\\d+\\s+changed=(\\d{1,9})\\s+unreachable=0\\s+failed=0");
   private static final int LAST_LINES = 15;
 
-  /** How long Ansible waits for a login or for sudo: an emulated guest on a busy host is slow. */
+  /** Ansible's time limit for a login and for sudo. Emulated guests on a busy host are slow. */
   private static final int PATIENCE_SECONDS = 60;
 
   private static final String INVENTORY = "inventory.yaml";
@@ -56,7 +56,7 @@ public record InstallBySsh(
   private static final String CONNECTION = "connection";
   private static final Duration SHORT = Duration.ofSeconds(20);
 
-  /** What ansible-playbook ends with where it lost its host. */
+  /** The exit code of ansible-playbook for an unreachable host. */
   private static final int UNREACHABLE = 4;
 
   @Override
@@ -82,7 +82,7 @@ public record InstallBySsh(
     }
   }
 
-  /** Ends the connection that Ansible's tasks shared: none outlives the step. */
+  /** Ends the connection that Ansible's tasks share, so that it does not outlive the step. */
   private static void hangUp(Path connection) throws IOException {
     if (Files.exists(connection)) {
       List<String> arguments =
@@ -92,14 +92,14 @@ public record InstallBySsh(
     }
   }
 
-  /** A guest as a host of an inventory: how to log in, and what it is to have. */
+  /** A guest as a host of an inventory: its login and its payload. */
   public static Map<String, Object> host(Guest domain, SshLogin ssh, Payload payload) {
     Map<String, Object> host = login(SshConnection.to(domain, ssh).address(), ssh);
     host.putAll(AnsibleHost.variables(payload));
     return host;
   }
 
-  /** How Ansible logs in. */
+  /** The variables of the login. */
   static Map<String, Object> login(HostAddress address, SshLogin ssh) {
     Map<String, Object> host = new LinkedHashMap<>();
     host.put("ansible_host", address.text());
@@ -116,8 +116,8 @@ public record InstallBySsh(
   }
 
   /**
-   * What Ansible is started with. What the guest is to have comes as extra variables, which no fact
-   * that the guest answers with can replace.
+   * The arguments of Ansible. The payload is passed as extra variables, which facts from the guest
+   * cannot override.
    */
   static List<String> arguments(Path folder, Path playbook) {
     return List.of(

@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Brings a guest's payload into its disk before it boots, by libguestfs.
+ * Installs a guest's payload in its disk image by libguestfs, before the guest boots.
  *
- * @param disk the guest's own, no image that others share
- * @param emulated whether libguestfs must do without KVM, which it takes wherever it sees a device
+ * @param disk the guest's own disk, not an image that others share
+ * @param emulated whether libguestfs must not use KVM, which it does wherever it finds the device
  */
 public record InstallIntoImage(String guest, Payload payload, Path disk, boolean emulated)
     implements Install {

@@ -13,10 +13,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 
 /**
- * Makes the folder of a guest's files: kernel, initramfs, disks, console log. The hypervisor's user
- * may pass through it, as through libvirt's own image folder; the files are private.
+ * Makes the folder of a guest's files: kernel, initramfs, disks, console log. The hypervisor's user may enter it, as libvirt's own image folder; the files are private.
  *
- * @param parents how many folders above it are Graft's, and go when they are empty
+ * @param parents the number of folders above it that Graft made, and removes when they are empty
  */
 public record MakeFolder(String guest, Path folder, int parents) implements Step {
   @Override
@@ -39,7 +38,7 @@ public record MakeFolder(String guest, Path folder, int parents) implements Step
     return snapshot.folders().contains(folder);
   }
 
-  /** It stays where a guest gets a vGPU later, and with it its disks. */
+  /** The folder, and the disks in it, stay when a guest gets a vGPU later. */
   @Override
   public boolean isIndependent() {
     return true;

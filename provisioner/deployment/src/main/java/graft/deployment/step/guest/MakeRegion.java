@@ -21,9 +21,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes the memory that a guest shares with the server: a file in {@code /dev/shm} that nobody may
- * open but the hypervisor's user and root. It is written once from end to end, so that memory that
- * the host does not have is found now and not when a guest touches it, which would end the guest.
+ * Makes the memory that a guest shares with the server: a file in {@code /dev/shm} that only the hypervisor's user and root may open. The whole file is
+ * written once: missing memory becomes an error now, instead of killing the guest at its first
+ * access.
  */
 public record MakeRegion(String uri, String guest, Path file, MemorySize size) implements Step {
   private static final String NAME = "region";
@@ -83,7 +83,7 @@ public record MakeRegion(String uri, String guest, Path file, MemorySize size) i
     return Map.of();
   }
 
-  /** Gives it to the user that runs guests, where that is another one. */
+  /** Makes the user that runs guests its owner, where that is another user. */
   private void own(Optional<FileOwner> owner) throws IOException {
     if (owner.isPresent()
         && !owner

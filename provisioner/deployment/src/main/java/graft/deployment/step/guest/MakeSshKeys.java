@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Makes the keys by which Graft and a guest know each other when there is no agent in it.
+ * Makes the keys by which Graft and a guest without an agent authenticate each other.
  *
  * @param folder where they are kept
  */
@@ -47,7 +47,7 @@ public record MakeSshKeys(String guest, Path folder) implements Step {
   public Map<String, Object> apply(StepContext context) throws IOException {
     SshKeys keys = new SshKeys(folder);
     if (!Files.exists(keys.knownHosts())) {
-      PrivateFiles.deleteFolder(folder); // half of an apply that was interrupted
+      PrivateFiles.deleteFolder(folder); // left by an interrupted apply
       PrivateFiles.makeFolder(folder);
       generate(keys.key(), "graft");
       generate(keys.hostKey(), guest);

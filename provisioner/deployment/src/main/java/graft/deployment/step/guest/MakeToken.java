@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Makes a guest's token: what it proves itself with to a server.
+ * Makes a guest's token, with which it authenticates to a server.
  *
  * @param token the file that keeps it
  */

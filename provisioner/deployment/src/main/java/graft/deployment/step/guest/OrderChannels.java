@@ -19,14 +19,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Lets a guest's client try its channels in another order than the one that the guest was set up
- * with: a line of the client's configuration in the running guest, so that what was measured makes
- * no guest start again. Programs that run stay on their channel.
+ * Changes the order in which a guest's client tries its channels: a line of the client's
+ * configuration in the running guest, so that a measurement needs no restart of the guest. Running
+ * programs stay on their channel.
  *
- * @param ssh how to reach the guest; by its agent if absent
+ * @param ssh the SSH login; if absent, the agent is used
  * @param order the channels' addresses
  * @param usual the order that the guest was set up with
- * @param measured what the order follows, by its time; empty if it follows nothing
+ * @param measured the time of the measurement that the order follows; empty if there is none
  */
 public record OrderChannels(
     String uri,
@@ -41,7 +41,7 @@ public record OrderChannels(
   private static final Duration SHORT = Duration.ofSeconds(60);
   private static final Duration PING = Duration.ofSeconds(5);
 
-  /** Whole or not at all: a program may start at any moment. The mode and the group stay. */
+  /** Replaces the file atomically, because a program may start at any moment. Mode and group stay. */
   private static final String SCRIPT =
       "grep -q '^server = ' \"$1\" && cp -p \"$1\" \"$1.graft-new\""
           + " && sed \"s|^server = .*|server = $2|\" \"$1\" >\"$1.graft-new\""
@@ -69,7 +69,7 @@ public record OrderChannels(
 
   @Override
   public boolean isDone(Snapshot snapshot) {
-    return true; // it is in the guest, and the next measurement tells
+    return true; // the guest knows; the next measurement shows it
   }
 
   @Override
@@ -102,15 +102,15 @@ public record OrderChannels(
     }
   }
 
-  /** What stands before it sets the guest up again, with the usual order. */
+  /** The steps before it set the guest up again, with the usual order. */
   @Override
   public boolean leavesSomething() {
     return false;
   }
 
   /**
-   * A guest that is off or cannot be told keeps the order, which does no harm: nothing else of it
-   * must stay for that.
+   * A guest that is off or does not answer keeps the order, which is harmless: no other step has to
+   * stay because of it.
    */
   @Override
   public void undo(StepContext context, Map<String, Object> before) {

@@ -22,11 +22,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Tells the server in a guest that owns a GPU who may use it: brings it the list that the host
- * keeps.
+ * Copies the tokens file, which the host keeps, to the server in a guest that owns a GPU.
  *
  * @param tokens the list on the host
- * @param users the guests that must be on it, with their settings; their own steps put them there
+ * @param users the guests that must be in it, with their settings; their own steps add them
  */
 public record ShareTokens(
     String uri,
@@ -95,7 +94,7 @@ public record ShareTokens(
     return Map.of();
   }
 
-  /** Brings the list as it is now, whole or not at all. */
+  /** Replaces the list in the guest atomically. */
   public void bring(GuestConnection connection) throws IOException {
     byte[] list = Files.exists(tokens) ? Files.readAllBytes(tokens) : new byte[0];
     String beside = LIST + ".graft-new";

@@ -14,7 +14,7 @@ import java.util.Map;
 /**
  * Starts a guest.
  *
- * @param console the log of its console, made empty so that it tells of this start alone
+ * @param console the log of its console, which is emptied at each start
  */
 public record StartGuest(String uri, String guest, String uuid, Path console) implements Step {
   /** The key of the result that holds when the start began, in ms since 1970. */

@@ -19,11 +19,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Runs a small CUDA program in a guest and remembers what it says about its device.
+ * Runs a small CUDA program in a guest and records what it reports about its device.
  *
- * @param ssh how to reach the guest; by its agent if absent
- * @param patient whether the server may still be starting, in a guest that is set up beside this
- *     one
+ * @param ssh the SSH login; if absent, the agent is used
+ * @param patient whether the server may still be starting, in a guest that is set up in parallel
  */
 public record VerifyCuda(
     String uri,
@@ -64,7 +63,7 @@ public record VerifyCuda(
   public Map<String, Object> apply(StepContext context) throws InterruptedException {
     GuestConnection connection =
         GuestConnections.of(Domains.get(context.libvirt(uri), guest, uuid), ssh);
-    List<CudaCheck> last = new ArrayList<>(); // of those that were made
+    List<CudaCheck> last = new ArrayList<>(); // of the attempts
     Await.Outcome outcome =
         new Await(timeout.toDuration(), PAUSE)
             .until(

@@ -1,2 +1,2 @@
-/** Steps of one guest, from its token to the CUDA program that proves it. */
+/** Steps of one guest, from its token to the CUDA program that tests its vGPU. */
 package graft.deployment.step.guest;

@@ -5,9 +5,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The command line that starts this very Graft again. */
+/** The command line that starts this installation of Graft again. */
 public final class GraftCommand {
-  /** Kept here as text: the command line stands above the steps. */
+  /** A text, because steps must not depend on the classes of the command line. */
   private static final String MAIN = "graft.cli.Main";
 
   private GraftCommand() {}
@@ -24,7 +24,7 @@ public final class GraftCommand {
     return command;
   }
 
-  /** A command as a user gives it to the shell: through the launcher, if this is a built Graft. */
+  /** A command as a user types it: with the launcher, if this is a built Graft. */
   public static List<String> shell(List<String> arguments) {
     Path launcher = Path.of(System.getProperty("graft.home", ""), "bin", "graft");
     List<String> command =

@@ -23,9 +23,9 @@ import java.util.stream.Stream;
  * becomes as many as a domain can grant at all where Xen is not told otherwise.
  *
  * <p>All deployments of the host need the same, so each notes what the limit was before the first
- * of them; the last that goes sets that again.
+ * of them; undoing the last of them restores it.
  *
- * @param setup the deployment that needs it
+ * @param setup the name of the deployment that needs it
  * @param folder where the deployments note it, a file for each
  */
 public record RaiseGrantLimit(String setup, Path folder) implements Step {
@@ -37,7 +37,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
 
   private static final String FOLDER = ".granted-pages";
 
-  /** The folder beside those of the deployments. */
+  /** The folder of the notes, beside the state folders. */
   public static Path folder(Path root) {
     return root.resolve(FOLDER);
   }
@@ -75,7 +75,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
     if (!Files.exists(note())) {
-      PrivateFiles.delete(note()); // an apply may have been killed while it wrote it
+      PrivateFiles.delete(note()); // a killed apply can leave an incomplete note
       return;
     }
     HostAccess host = context.host();
@@ -87,7 +87,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
     }
     PrivateFiles.delete(note());
     if (notes().findAny().isPresent() && host.files().exists(PageGrants.LIMIT)) {
-      raise(host); // for a deployment that has come in between
+      raise(host); // for a deployment that was applied meanwhile
     }
   }
 
@@ -95,7 +95,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
     return folder.resolve(setup);
   }
 
-  /** What the limit was first, as each deployment that needs it knows it. */
+  /** The original limit, as each deployment that needs it noted it. */
   private LongStream notes() throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
       LongStream.Builder all = LongStream.builder();
@@ -106,7 +106,7 @@ public record RaiseGrantLimit(String setup, Path folder) implements Step {
     }
   }
 
-  /** A deployment's name has no dot, as a file has that was not written to its end. */
+  /** Names of deployments have no dot; names of incomplete files have one. */
   private static boolean isWhole(Path file) {
     return file.getFileName().toString().indexOf('.') < 0;
   }

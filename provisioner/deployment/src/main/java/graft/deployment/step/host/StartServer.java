@@ -36,8 +36,8 @@ public record StartServer(
     Path log)
     implements Step {
   /**
-   * A server that cannot serve ends and says why, so this is for one that hangs. A minute was too
-   * short for a server that was well, on an emulated host with others' work on its cores.
+   * The time limit for a server that hangs; a server that cannot serve ends with an error. Healthy
+   * servers can need more than a minute on a busy emulated host.
    */
   private static final Await READY = new Await(Duration.ofMinutes(10), Duration.ofMillis(50));
 
@@ -72,7 +72,7 @@ public record StartServer(
   public Map<String, Object> apply(StepContext context) throws Exception {
     Optional<ProcessHandle> running = ServerProcess.find(pidFile);
     if (running.isPresent()) {
-      ServerProcess.stop(pidFile); // from a run that was interrupted, perhaps before it listened
+      ServerProcess.stop(pidFile); // a server of an interrupted run, which may not listen yet
     }
     if (!Files.exists(tokens)) {
       PrivateFiles.write(tokens, new byte[0]);
@@ -88,7 +88,7 @@ public record StartServer(
     return Map.of("pid", process.pid());
   }
 
-  /** Waits until the process that was started serves; fails as soon as it cannot any more. */
+  /** Waits until the process serves; fails as soon as it has ended. */
   void awaitListening(Process process, Await ready, StepContext context) throws Exception {
     Await.Outcome outcome =
         ready.until(
@@ -114,9 +114,9 @@ public record StartServer(
     }
   }
 
-  /** The server's program, and what it may see of CUDA. */
+  /** The server's command, with the CUDA devices that it may use. */
   ProcessBuilder program() {
-    // A session of its own: Ctrl-C in this terminal is not for the server.
+    // A session of its own, so that Ctrl-C in this terminal does not end the server.
     List<String> command = new ArrayList<>(List.of("setsid"));
     command.addAll(GraftCommand.serve(arguments()));
     ProcessBuilder program = new ProcessBuilder(command);
@@ -146,7 +146,7 @@ public record StartServer(
     return device.startsWith("MIG-");
   }
 
-  /** It writes its pid once it serves; the connections show that nobody is in the way. */
+  /** The server writes its pid file once it serves; the connections show that the ports are its own. */
   private boolean answers() {
     return ServerProcess.recorded(pidFile).isPresent()
         && listen.stream().allMatch(StartServer::accepts);
@@ -154,7 +154,7 @@ public record StartServer(
 
   private static boolean accepts(Endpoint endpoint) {
     if (endpoint.isVsock()) {
-      return true; // nobody connects to a host but its guests
+      return true; // only guests connect to the host's address
     }
     if (endpoint.isUnix()) {
       return Files.exists(Path.of(endpoint.path()));
