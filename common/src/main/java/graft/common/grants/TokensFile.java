@@ -18,11 +18,12 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The file of who may have a session, one a line: {@code NAME TOKEN [memory=BYTES] [device=INDEX]
- * [cid=NUMBER] [region=FILE] [domain=NAME]}, the token 64 hexadecimal digits; {@code #} begins a
- * comment. A server reads it anew for each connection, so that a change needs no restart.
+ * The file of the clients that may have a session, one per line: {@code NAME TOKEN [memory=BYTES]
+ * [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]}, the token 64 hexadecimal digits; {@code
+ * #} begins a comment. A server reads the file for each connection, so that a change needs no
+ * restart.
  *
- * @param path where it is, of mode 0600
+ * @param path the file, of mode 0600
  */
 public record TokensFile(Path path) {
   private static final Object LOCK = new Object();
@@ -31,7 +32,7 @@ public record TokensFile(Path path) {
       PosixFilePermissions.fromString("rw-------");
 
   /**
-   * Everyone who may have a session, by name.
+   * Reads the grants, by name.
    *
    * @throws IOException when the file is missing, open to others or wrong; the message names the
    *     line, never a token
@@ -56,7 +57,7 @@ public record TokensFile(Path path) {
     return grants;
   }
 
-  /** The same; a file that is not there grants nothing. */
+  /** Reads the grants; a file that does not exist grants nothing. */
   public Map<String, Grant> readIfThere() throws IOException {
     return Files.exists(path) ? read() : Map.of();
   }
@@ -99,18 +100,18 @@ public record TokensFile(Path path) {
     edit(lines -> lines.put(name, line));
   }
 
-  /** Removes a client's line; nothing if there is none. */
+  /** Removes a client's line, if it exists. */
   public void revoke(String name) throws IOException {
     edit(lines -> lines.remove(name));
   }
 
-  /** Changes lines by their names; wrong lines of others stay as they are. */
+  /** Changes the lines of the given names; invalid lines of other names stay as they are. */
   private void edit(Consumer<Map<String, String>> change) throws IOException {
     synchronized (LOCK) {
       Map<String, String> lines = new LinkedHashMap<>();
       for (String line : Files.exists(path) ? Files.readAllLines(path) : List.<String>of()) {
         if (!line.isBlank() && !line.startsWith("#")) {
-          lines.put(line.strip().split("\\s+")[0], line);
+          lines.put(List.of(line.strip().split("\\s+")).get(0), line);
         }
       }
       Map<String, String> before = Map.copyOf(lines);
@@ -123,7 +124,7 @@ public record TokensFile(Path path) {
     }
   }
 
-  /** A token that nobody can guess: 256 bits in 64 hexadecimal digits. */
+  /** A random token: 256 bits in 64 hexadecimal digits. */
   public static String fresh() {
     byte[] bytes = new byte[TOKEN_BYTES];
     new SecureRandom().nextBytes(bytes);

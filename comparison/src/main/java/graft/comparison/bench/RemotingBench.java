@@ -1,11 +1,11 @@
 package graft.comparison.bench;
 
 import graft.common.GraftException;
+import graft.common.disk.PrivateFiles;
 import graft.comparison.local.ProgramEnvironment;
 import graft.comparison.results.Measurement;
 import graft.comparison.results.Results;
 import graft.comparison.results.State;
-import graft.common.disk.PrivateFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
