@@ -2,7 +2,7 @@ package graft.remoting.server;
 
 import com.sun.jna.Function;
 import com.sun.jna.Pointer;
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import java.nio.charset.StandardCharsets;

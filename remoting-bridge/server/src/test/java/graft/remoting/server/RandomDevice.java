@@ -1,6 +1,6 @@
 package graft.remoting.server;
 
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.Memory;
 import java.lang.reflect.Proxy;
 import java.util.Random;

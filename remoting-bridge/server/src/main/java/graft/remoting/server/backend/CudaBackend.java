@@ -1,6 +1,6 @@
 package graft.remoting.server.backend;
 
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.server.connection.Channel;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.device.GpuDirect;

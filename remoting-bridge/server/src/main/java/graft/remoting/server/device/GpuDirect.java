@@ -1,6 +1,6 @@
 package graft.remoting.server.device;
 
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.protocol.HandshakeMessages;

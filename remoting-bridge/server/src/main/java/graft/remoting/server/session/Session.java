@@ -1,7 +1,7 @@
 package graft.remoting.server.session;
 
-import graft.deployment.gpu.CudaDevice;
 import graft.remoting.api.HandleKind;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.HandleFiles;
 import graft.remoting.server.connection.Channel;

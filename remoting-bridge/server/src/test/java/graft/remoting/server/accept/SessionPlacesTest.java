@@ -3,6 +3,7 @@ package graft.remoting.server.accept;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.common.grants.Grant;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.system.Bytes;

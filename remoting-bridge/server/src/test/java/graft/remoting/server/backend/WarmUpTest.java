@@ -2,7 +2,7 @@ package graft.remoting.server.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.Memory;
 import graft.remoting.server.FakeCuda;
 import java.lang.reflect.InvocationTargetException;

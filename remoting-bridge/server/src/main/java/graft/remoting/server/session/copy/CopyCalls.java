@@ -1,6 +1,6 @@
 package graft.remoting.server.session.copy;
 
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.connection.DataConnections;

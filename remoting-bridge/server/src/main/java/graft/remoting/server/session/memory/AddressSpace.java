@@ -1,7 +1,7 @@
 package graft.remoting.server.session.memory;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Extent;
 import graft.remoting.device.Memory;

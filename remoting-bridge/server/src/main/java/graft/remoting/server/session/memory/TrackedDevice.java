@@ -1,6 +1,6 @@
 package graft.remoting.server.session.memory;
 
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Extent;
 import graft.remoting.device.ForwardingDevice;

@@ -1,6 +1,6 @@
 package graft.remoting.server.session.state;
 
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.server.connection.Channel;
 import graft.remoting.server.connection.DataConnections;

@@ -1,6 +1,6 @@
 package graft.remoting.server.session.state;
 
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.Memory;
 import graft.remoting.server.system.Scratch;
 import java.util.concurrent.ExecutorService;

@@ -2,7 +2,7 @@ package graft.remoting.server.session.copy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import graft.deployment.gpu.CudaDevice;
+import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.ForwardingDevice;
 import graft.remoting.device.Memory;
