@@ -80,7 +80,8 @@ public class BindingBenchmark {
       options.add("--enable-native-access=ALL-UNNAMED");
     }
     if (Runtime.version().feature() >= 23) {
-      options.add("--sun-misc-unsafe-memory-access=allow"); // JMH's; its warning is not for the table
+      options.add(
+          "--sun-misc-unsafe-memory-access=allow"); // JMH's; its warning is not for the table
     }
     Collection<RunResult> results =
         new Runner(
