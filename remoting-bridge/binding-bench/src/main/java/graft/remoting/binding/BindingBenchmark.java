@@ -79,6 +79,10 @@ public class BindingBenchmark {
     if (Runtime.version().feature() >= 22) {
       options.add("--enable-native-access=ALL-UNNAMED");
     }
+    if (Runtime.version().feature() >= 23) {
+      options.add(
+          "--sun-misc-unsafe-memory-access=allow"); // JMH's; its warning is not for the table
+    }
     Collection<RunResult> results =
         new Runner(
                 new OptionsBuilder()
