@@ -35,7 +35,7 @@ final class CGenerator {
     }
     out.append("};\n\nenum graft_function_trait {\n");
     for (Function.Trait trait : Function.Trait.values()) {
-      out.append("  GRAFT_%s = %d,\n".formatted(trait, 1 << trait.ordinal()));
+      out.append("  GRAFT_%s = %d,\n".formatted(trait, trait.bit));
     }
     out.append("};\n\nextern const unsigned char graft_function_traits[GRAFT_FUNCTIONS];\n");
     out.append("extern const char *const graft_function_names[GRAFT_FUNCTIONS];\n");
@@ -82,7 +82,7 @@ final class CGenerator {
   }
 
   private static int traits(Function f) {
-    return f.traits().stream().mapToInt(trait -> 1 << trait.ordinal()).sum();
+    return f.traits().stream().mapToInt(trait -> trait.bit).sum();
   }
 
   /**

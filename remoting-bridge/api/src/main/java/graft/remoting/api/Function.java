@@ -52,16 +52,22 @@ public record Function(
 
   /** What the client has to know of a call that travels; {@code graft_function_traits} in C. */
   public enum Trait {
-    /** Queues kernels, which may use any memory: {@code launches(kernels)}, {@code launches(graph)}. */
-    LAUNCHES(" launches("),
+    /**
+     * Queues kernels, which may use any memory: {@code launches(kernels)}, {@code launches(graph)}.
+     */
+    LAUNCHES(1, " launches("),
     /** Queues a graph. */
-    LAUNCHES_GRAPH(" launches(graph)"),
+    LAUNCHES_GRAPH(2, " launches(graph)"),
     /** Is carried out when the context has failed, too. */
-    OUTLIVES_FAULT(" outlives-fault");
+    OUTLIVES_FAULT(4, " outlives-fault");
+
+    /** Its bit in C. */
+    final int bit;
 
     private final String flag;
 
-    Trait(String flag) {
+    Trait(int bit, String flag) {
+      this.bit = bit;
       this.flag = flag;
     }
 
