@@ -9,7 +9,6 @@
 #include "session/parts.h"
 #include "session/session.h"
 
-#define MAGIC 0x54465247u
 #define SERVER_IDS 0x80000000u
 
 void graft_objects_init(struct graft_objects *objects) {
@@ -68,7 +67,7 @@ static void forget(struct graft_ids *ids, struct graft_object *object) {
 static struct graft_object *make(struct graft_session *session, int kind, uint32_t id) {
   struct graft_object *object = calloc(1, sizeof *object);
   if (!object) return NULL;
-  object->magic = MAGIC;
+  object->magic = GRAFT_OBJECT_MAGIC;
   object->kind = (uint16_t)kind;
   object->id = id;
   object->session = session;
@@ -112,13 +111,6 @@ void *graft_object_adopt(struct graft_session *session, int kind, uint64_t id) {
   return object;
 }
 
-struct graft_object *graft_object(int kind, const void *handle) {
-  struct graft_object *object = (struct graft_object *)handle;
-  /* Handles are addresses of objects. Small numbers are special handles or mistakes, and are not dereferenced. */
-  if ((uintptr_t)handle < 65536 || (uintptr_t)handle % 16) return NULL;
-  return object->magic == MAGIC && object->kind == kind ? object : NULL;
-}
-
 uint64_t graft_object_id(const struct graft_object *object) { return object->id; }
 
 /* Called with the lock of the ids held. */
@@ -156,19 +148,18 @@ void graft_object_free(int kind, void *handle) {
 
 static int invalid(int kind) { return kind == GRAFT_CONTEXT ? GRAFT_INVALID_CONTEXT : GRAFT_INVALID_HANDLE; }
 
-/* The id of a handle and its session, which NULL has none of. */
+/* The id of a handle and its session; NULL belongs to none. */
 static int find(int kind, const void *handle, uint64_t *id, struct graft_session **session) {
-  *session = NULL;
-  if (kind == GRAFT_STREAM) return graft_stream_id(handle, id, session);
-  if (!handle) {
-    *id = 0;
+  const struct graft_object *object = graft_object(kind, handle);
+  if (object) {
+    *id = object->id;
+    *session = object->session;
     return 0;
   }
-  const struct graft_object *object = graft_object(kind, handle);
-  if (!object) return invalid(kind);
-  *id = object->id;
-  *session = object->session;
-  return 0;
+  *session = NULL;
+  if (kind == GRAFT_STREAM) return graft_stream_id(handle, id, session);
+  *id = 0;
+  return handle ? invalid(kind) : 0;
 }
 
 int graft_id(const struct graft_session *session, int kind, const void *handle, uint64_t *id) {
@@ -180,9 +171,10 @@ int graft_id(const struct graft_session *session, int kind, const void *handle, 
 int graft_call_handle(struct graft_call *call, int kind, const void *handle, uint64_t *id) {
   struct graft_session *owner;
   int r = find(kind, handle, id, &owner);
-  if (r || !owner) return r;
-  if (!call->session) call->session = owner;
-  return call->session == owner ? 0 : invalid(kind);
+  if (r || !owner || owner == call->session) return r;
+  if (call->session) return invalid(kind);
+  call->session = owner;
+  return 0;
 }
 
 void graft_put_handles(struct graft_call *call, int kind, void *const *handles, size_t count) {

@@ -96,8 +96,15 @@ struct graft_object {
   } u;
 };
 
+#define GRAFT_OBJECT_MAGIC 0x54465247u
+
 /* The object behind a handle, NULL if the handle is not one of that kind. */
-struct graft_object *graft_object(int kind, const void *handle);
+static inline struct graft_object *graft_object(int kind, const void *handle) {
+  struct graft_object *object = (struct graft_object *)handle;
+  /* Handles are addresses of objects. Small numbers are special handles or mistakes, and are not dereferenced. */
+  if ((uintptr_t)handle < 65536 || (uintptr_t)handle % 16) return NULL;
+  return object->magic == GRAFT_OBJECT_MAGIC && object->kind == kind ? object : NULL;
+}
 /* An object without an id of its own. */
 struct graft_object *graft_object_shell(struct graft_session *session, int kind);
 /* Finds or makes the object of an id that the session's server chose. */

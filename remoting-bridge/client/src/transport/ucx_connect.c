@@ -167,7 +167,7 @@ static bool check(struct greeting *theirs, char *reason, size_t size) {
     snprintf(reason, size, "UCX is version %u.%u here and %u.%u at the other end: rdma needs the same", ucx.major, ucx.minor,
              theirs->major, theirs->minor);
   } else if (!theirs->bytes || theirs->bytes > MOST_ADDRESS) {
-    snprintf(reason, size, "the other end has an rdma address of %u bytes, which is impossible", theirs->bytes);
+    snprintf(reason, size, "the other end has an rdma address of %u bytes, which cannot be", theirs->bytes);
   } else {
     return true;
   }

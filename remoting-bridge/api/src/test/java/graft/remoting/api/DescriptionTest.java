@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class DescriptionTest {
@@ -21,6 +22,26 @@ class DescriptionTest {
     assertThat(f.lookup()).contains(new Function.Lookup("cuMemAlloc", 3020));
     assertThat(f.perThread()).contains(new Function.PerThread("ptsz", 7000));
     assertThat(f.declareC()).isEqualTo("uint64_t *dptr, size_t bytes");
+  }
+
+  @Test
+  void readsWhatTheClientHasToKnowOfACall() {
+    List<Function> functions =
+        Description.parse(
+                List.of(
+                    "async session(launch) launches(kernels) a()",
+                    "async launches(graph) b()",
+                    "sync outlives-fault custom c()"))
+            .functions();
+    assertThat(functions)
+        .extracting(Function::traits)
+        .containsExactly(
+            Set.of(Function.Trait.LAUNCHES),
+            Set.of(Function.Trait.LAUNCHES, Function.Trait.LAUNCHES_GRAPH),
+            Set.of(Function.Trait.OUTLIVES_FAULT));
+    assertThat(functions.get(2).custom()).isTrue();
+    assertThatThrownBy(() -> Description.parse(List.of("async launches(copies) a()")))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
