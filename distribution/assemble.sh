@@ -43,7 +43,7 @@ install -m 644 "$root/LICENSE" "$root/README.md" "$home/"
 for library in "$root"/remoting-bridge/client/target/lib/lib{cuda,nvidia-ml}.so*; do
   [ ! -e "$library" ] || cp -a "$library" "$home/lib/client/"
 done
-# It goes into guests, through agents too that take it in small pieces: a third of its size with its debug information.
+# It is copied into guests, also by agents in small chunks, and debug information would triple its size.
 for library in "$home"/lib/client/lib*.so.1; do
   [ ! -e "$library" ] || strip --strip-unneeded "$library"
 done

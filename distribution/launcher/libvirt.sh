@@ -67,7 +67,7 @@ relax_settings() {
   # first, a container without CAP_SYS_ADMIN both.
   unshare --mount true 2>/dev/null || lines=$'namespaces = []\nremember_owner = 0\n'
   # Where /dev/kvm is of a group that is not this system's kvm, or of no group as where no udev is, root may use it
-  # and QEMU may not, and libvirt then examines QEMU anew at every question: half a minute for two guests.
+  # and QEMU may not, and libvirt then examines QEMU again for every query, which takes half a minute for two guests.
   if group=$(stat -c %g /dev/kvm 2>/dev/null) && ! id -G libvirt-qemu | grep -qw "$group"; then
     lines+="group = \"+$group\""$'\n'
   fi

@@ -60,7 +60,7 @@ give_up() {
 . "$launcher/image.sh"
 . "$launcher/lab.sh"
 
-# Runs a command so that Ctrl-C and SIGTERM reach it and it can clean up, whoever got them; gives its exit code.
+# Runs a command and passes Ctrl-C and SIGTERM on to it, so that it can clean up; returns its exit code.
 run_to_end() {
   local child code=0
   set -m # a process group of its own: it gets each signal once

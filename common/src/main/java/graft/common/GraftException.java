@@ -1,6 +1,6 @@
 package graft.common;
 
-/** Something did not work. The message says what was tried, on what, and what to do next. */
+/** An operation failed. The message says what was tried, on what, and what to do next. */
 public class GraftException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -16,7 +16,7 @@ public class GraftException extends RuntimeException {
     this(what, next, null);
   }
 
-  /** As above, with what lies behind it. */
+  /** An error with its cause. */
   public GraftException(String what, String next, Throwable cause) {
     super(next.isEmpty() ? what : what + "\n  " + next, cause);
     this.next = next;

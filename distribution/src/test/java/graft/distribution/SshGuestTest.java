@@ -82,7 +82,7 @@ final class SshGuestTest {
   @Test
   void aGuestIsSetUpOverSsh() throws Exception {
     assertThat(lab.graft(0, "plan", descriptor))
-        .contains("is set up by SSH and Ansible: a login is given, and Ansible is here");
+        .contains("is set up by SSH and Ansible: a login is given, and Ansible is installed");
     lab.graft(0, "apply", descriptor);
     assertThat(lab.graft(0, "apply", descriptor)).contains("nothing to do");
     assertThat(lab.graft(0, "verify", descriptor)).contains("ok on Graft software device 0");

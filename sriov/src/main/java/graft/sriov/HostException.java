@@ -1,7 +1,7 @@
 package graft.sriov;
 
 /**
- * Something on the host did not work. Every message says what was tried, on what, why it failed and
+ * An operation on the host failed. Every message says what was tried, on what, why it failed and
  * what to do next.
  */
 public class HostException extends RuntimeException {

@@ -23,7 +23,7 @@ public final class Positions {
     byRecord.put(bound, all);
   }
 
-  /** A record made of another one stands where that does. */
+  /** Gives a record that was derived from another one the same position. */
   public void same(Object copy, Object original) {
     byRecord.put(copy, byRecord.getOrDefault(original, Map.of("", start)));
   }

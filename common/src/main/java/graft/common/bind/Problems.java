@@ -3,7 +3,7 @@ package graft.common.bind;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects everything that is wrong, so that it can be said at once. */
+/** Collects all problems, to report them together. */
 public final class Problems {
   private final List<Problem> found = new ArrayList<>();
 

@@ -215,7 +215,7 @@ public final class RecordBinder {
     return Scalars.parse(shape.type(), text);
   }
 
-  /** What stands in for a required component that is missing or wrong. */
+  /** The value of a required component that is missing or wrong. */
   private static Object blank(Class<?> type) {
     if (type == int.class) {
       return 0;

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Prints the shape of a record type as a reference for people, in Markdown. */
+/** Prints the shape of a record type as a reference in Markdown. */
 public final class Reference {
   private final StringBuilder text = new StringBuilder();
   private final Deque<Class<?>> open = new ArrayDeque<>();

@@ -74,7 +74,7 @@ final class Scalars {
         return value;
       }
     } catch (NumberFormatException e) {
-      // said below
+      // reported below
     }
     throw new IllegalArgumentException("'" + text + "' is not a whole number");
   }

@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /** What the binder and the schema both read from a record's component. */
 record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
-  /** How often the value stands there. */
+  /** How often the value occurs. */
   enum Kind {
     REQUIRED,
     OPTIONAL,
@@ -17,7 +17,7 @@ record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
     LIST
   }
 
-  /** Java reads annotations from the class file again for whoever asks it for components. */
+  /** Cached, because every call of getRecordComponents() parses the annotations of the class file again. */
   private static final ClassValue<List<Shape>> SHAPES =
       new ClassValue<>() {
         @Override

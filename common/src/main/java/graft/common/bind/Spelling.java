@@ -3,7 +3,7 @@ package graft.common.bind;
 import java.util.Collection;
 import java.util.Optional;
 
-/** Finds the word that somebody probably meant. */
+/** Finds the word that the user probably meant. */
 public final class Spelling {
   private Spelling() {}
 

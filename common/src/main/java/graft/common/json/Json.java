@@ -31,7 +31,7 @@ public final class Json {
     return text(tree, false);
   }
 
-  /** On several lines, for people. */
+  /** On several lines, indented. */
   public static String pretty(Object tree) {
     return text(tree, true);
   }

@@ -67,7 +67,7 @@ public final class HostProgram {
   }
 
   /**
-   * Runs it with all that it says going to {@code output}.
+   * Runs it with its output going to {@code output}.
    *
    * @throws IOException if it cannot be started, fails or is late
    */
@@ -76,9 +76,9 @@ public final class HostProgram {
   }
 
   /**
-   * Runs it; gives all that it said.
+   * Runs it and returns its output.
    *
-   * @throws IOException as {@link #succeed}, with what it said in the message
+   * @throws IOException as {@link #succeed}, with its output in the message
    */
   public String output(Duration limit) throws IOException {
     ByteArrayOutputStream output = new ByteArrayOutputStream();

@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a server listens or is reached: {@code tcp://HOST:PORT}, {@code unix:///PATH} or {@code
+ * The address of a server: {@code tcp://HOST:PORT}, {@code unix:///PATH} or {@code
  * vsock://CID:PORT}.
  *
  * @param host the host, empty for a Unix socket and vsock

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 public record TimeSpan(long seconds) {
   private static final Pattern TEXT = Pattern.compile("([0-9]{1,6}) ?([smh])");
 
-  /** Refuses nothing at all and less. */
+  /** Refuses zero and negative lengths. */
   public TimeSpan {
     if (seconds <= 0) {
       throw new IllegalArgumentException("a time must be at least 1s");

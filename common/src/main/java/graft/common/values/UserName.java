@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 public record UserName(String text) {
   private static final Pattern TEXT = Pattern.compile("[A-Za-z_][A-Za-z0-9._-]{0,31}");
 
-  /** The user who may do everything. */
+  /** The superuser. */
   public static final UserName ROOT = new UserName("root");
 
   /** Refuses what is not one. */

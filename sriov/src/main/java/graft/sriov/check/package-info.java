@@ -1,2 +1,2 @@
-/** Tries the operations on a real host and says what it saw: see docs/hardware-checklist.md. */
+/** Tries the operations on a real host and prints the results: see docs/hardware-checklist.md. */
 package graft.sriov.check;

@@ -28,7 +28,7 @@ public class WriteHangsException extends HostException {
             + " ms"
             + (where.isEmpty() ? "" : ", " + where),
         path,
-        "Find out who holds the device and stop it; if nothing does, the host needs a reboot");
+        "Find out which process holds the device and stop it; if nothing does, the host needs a reboot");
     this.path = path;
     this.value = value;
   }

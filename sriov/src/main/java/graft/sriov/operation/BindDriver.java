@@ -25,16 +25,16 @@ import java.util.TreeMap;
  *
  * @param device which
  * @param driver the driver, empty for none
- * @param override what {@code driver_override} says in the end, empty for nothing
+ * @param override the final value of {@code driver_override}, empty for none
  */
 public record BindDriver(PciAddress device, Optional<String> driver, Optional<String> override)
     implements DeviceChange {
-  /** For a guest of KVM: only vfio-pci may take it from now on. */
+  /** For a guest of KVM: only vfio-pci may bind it from now on. */
   public static BindDriver toVfio(PciAddress device) {
     return toStub(device, StubDriver.VFIO);
   }
 
-  /** For a guest: only its hypervisor's driver may take it from now on. */
+  /** For a guest: only its hypervisor's driver may bind it from now on. */
   public static BindDriver toStub(PciAddress device, StubDriver stub) {
     return new BindDriver(device, Optional.of(stub.driver()), Optional.of(stub.driver()));
   }
@@ -44,7 +44,7 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
     return new BindDriver(device, Optional.of(driver), Optional.empty());
   }
 
-  /** Away from its driver; what its override says stays. */
+  /** Unbinds it; the override stays. */
   public static BindDriver toNothing(PciAddress device, Optional<String> override) {
     return new BindDriver(device, Optional.empty(), override);
   }
@@ -117,7 +117,7 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
 
   private void setOverride(HostAccess host, Optional<String> wanted) {
     if (!override(host.files(), device).equals(wanted)) {
-      // An empty line takes the override away (Linux, ABI/testing/sysfs-bus-pci).
+      // An empty line removes the override (Linux, ABI/testing/sysfs-bus-pci).
       host.files()
           .write(
               PciPaths.device(device, "driver_override"),

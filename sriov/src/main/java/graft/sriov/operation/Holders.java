@@ -10,7 +10,7 @@ import graft.sriov.host.HostProcessesReader;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Says who holds a device. */
+/** Finds the processes that hold a device. */
 final class Holders {
   private Holders() {}
 

@@ -19,7 +19,7 @@ public record SetNvidiaVgpuType(PciAddress device, int type) implements DeviceCh
 
   @Override
   public String describe() {
-    return device + (type == 0 ? ": no vGPU" : ": vGPU of type " + type);
+    return device + (type == 0 ? ": no vGPU" : ": NVIDIA vGPU of type " + type);
   }
 
   @Override
@@ -41,7 +41,7 @@ public record SetNvidiaVgpuType(PciAddress device, int type) implements DeviceCh
       throw new RefusedException(
           new Problem(
               device,
-              "it takes no vGPU type",
+              "it takes no NVIDIA vGPU type",
               "Load NVIDIA's vGPU host driver and make the GPU's VFs (sriov-manage -e)"));
     }
     host.files().write(PciPaths.device(device, FILE), Integer.toString(type), host.limits().bind());
@@ -62,6 +62,6 @@ public record SetNvidiaVgpuType(PciAddress device, int type) implements DeviceCh
 
   @Override
   public String describeUndo(Map<String, Object> before) {
-    return device + ": vGPU of type " + new Saved(before).number("type") + " again";
+    return device + ": NVIDIA vGPU of type " + new Saved(before).number("type") + " again";
   }
 }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Writes a configuration file that is Graft's own: the module options of mlx4, say.
+ * Writes a configuration file of Graft, such as the module options of mlx4.
  *
  * @param device whose configuration it is
  * @param path an absolute path on the host

@@ -8,7 +8,7 @@ import graft.sriov.host.HostProcessesReader;
 import graft.sriov.host.PciDevice;
 import java.util.Optional;
 
-/** Whether VFs may be serving somebody, looked up right before they would be removed. */
+/** Whether VFs may be in use, checked right before they would be removed. */
 final class VfUse {
   private final Sysfs files;
   private final HostProcesses processes;
@@ -30,8 +30,8 @@ final class VfUse {
             why ->
                 new Problem(
                     vf,
-                    "it is " + why + ", and changing the number of VFs would take it away",
-                    "Detach it from its guest, or stop the process, and give it back to the host"
+                    "it is " + why + ", and changing the number of VFs would remove it",
+                    "Detach it from its guest, or stop the process, and release it to the host"
                         + " first"));
   }
 }

@@ -6,7 +6,7 @@ import graft.sriov.host.PciDevice;
 public final class Firmware {
   private Firmware() {}
 
-  /** The way out, as a sentence without a full stop; with commands for the adapters we know. */
+  /** The advice, as a sentence without a full stop, with commands for known adapters. */
   public static String advice(PciDevice pf, int count, boolean infiniband) {
     if (pf.vendor() != PciDevice.MELLANOX) {
       return "Turn SR-IOV on in the device's firmware and in the BIOS";

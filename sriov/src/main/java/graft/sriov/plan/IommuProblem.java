@@ -3,7 +3,7 @@ package graft.sriov.plan;
 import graft.common.values.PciAddress;
 import graft.sriov.Problem;
 
-/** What to say when the host keeps no devices apart. */
+/** The problem of a host without an IOMMU in use. */
 final class IommuProblem {
   private IommuProblem() {}
 

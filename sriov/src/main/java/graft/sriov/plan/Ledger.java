@@ -10,13 +10,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Who has been given which device. A device without a driver is not a free one: its guest may be
+ * The holders of assigned devices. A device without a driver is not necessarily free: its guest may be
  * off, or about to start.
  *
  * @param holders the guest, or whatever else it was given to, by device
  */
 public record Ledger(SortedMap<PciAddress, String> holders) {
-  /** Nothing given away. */
+  /** No device is assigned. */
   public static final Ledger EMPTY = new Ledger(new TreeMap<>());
 
   public Ledger {
@@ -30,7 +30,7 @@ public record Ledger(SortedMap<PciAddress, String> holders) {
   /**
    * With the device given to {@code holder}; the same again when it has it already.
    *
-   * @throws RefusedException when somebody else has it
+   * @throws RefusedException when another holder has it
    */
   public Ledger claim(PciAddress device, String holder) {
     conflict(device, holder)

@@ -222,7 +222,7 @@ final class VfRequestCheck {
                     + request.count()
                     + " VFs instead of "
                     + capability.numVfs()
-                    + " would take it away",
+                    + " would remove it",
                 "Detach it first, or leave the number of VFs of " + request.pf()));
       } else if (missing.hasAddress()) {
         problems.add(

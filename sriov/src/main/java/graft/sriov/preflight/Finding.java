@@ -15,7 +15,7 @@ public record Finding(Level level, String subject, String text, List<String> com
   /** How bad something is. */
   public enum Level {
     OK,
-    /** It may not work, or nobody can tell from here. */
+    /** It may not work, or this host cannot tell. */
     WARNING,
     /** It will not work. */
     PROBLEM

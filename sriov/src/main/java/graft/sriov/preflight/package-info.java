@@ -1,2 +1,2 @@
-/** What a host lacks for giving its devices away, as far as files tell, and how to fix it. */
+/** What a host lacks for passthrough, as far as files show, and how to fix it. */
 package graft.sriov.preflight;

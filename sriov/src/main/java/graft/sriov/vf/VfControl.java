@@ -8,22 +8,23 @@ import java.util.Optional;
 /** Reads and sets what one PF keeps for its VFs. */
 public interface VfControl {
 
-  /** By which way. */
+  /** The interface in use. */
   VfInterface through();
 
-  /** What the driver says now, by index; what it says nothing of, or 0, is empty. */
+  /** The present settings by index; a setting that the driver does not report, or reports as 0, is
+ * empty. */
   List<VfSettings> read();
 
   /**
-   * The same for one VF, empty when there is no such VF. A way that can ask for one alone does:
-   * each answer may take the adapter's firmware.
+   * The same for one VF, empty when there is no such VF. Interfaces that can query a single VF do so, because each query may involve the adapter's
+   * firmware.
    */
   default Optional<VfSettings> read(int vf) {
     List<VfSettings> all = read();
     return vf < all.size() ? Optional.of(all.get(vf)) : Optional.empty();
   }
 
-  /** Sets what is asked for and what this way can set; throws when the kernel refuses. */
+  /** Applies the settings that this interface can set; throws when the kernel refuses. */
   void set(int vf, VfSettings wanted);
 
   /** The present settings of a VF, as text that {@link #restore} understands. */

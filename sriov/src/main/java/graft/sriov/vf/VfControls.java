@@ -10,11 +10,11 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** The way to the settings of a PF's VFs on a live host. */
+/** Finds the interface to the settings of a PF's VFs on a live host. */
 public final class VfControls {
   private VfControls() {}
 
-  /** Empty when the PF's driver offers no way now. */
+  /** Empty when the PF's driver offers no interface now. */
   public static Optional<VfControl> find(HostAccess host, PciAddress pf) {
     return of(host, PciFunction.read(host.files(), pf));
   }
@@ -31,7 +31,7 @@ public final class VfControls {
                 });
   }
 
-  /** What all PFs of a host say about their VFs, by PF; those without a way are left out. */
+  /** The VF settings that all PFs of a host report, by PF; PFs without an interface are left out. */
   public static SortedMap<PciAddress, List<VfSettings>> readAll(HostAccess host, HostPci pci) {
     SortedMap<PciAddress, List<VfSettings>> all = new TreeMap<>();
     for (PciDevice pf : pci.physicalFunctions()) {

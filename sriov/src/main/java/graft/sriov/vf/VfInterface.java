@@ -8,15 +8,15 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /**
- * By which way a PF takes the settings of its VFs, found by looking at what its driver shows.
+ * The kernel interface by which a PF's driver takes the settings of its VFs, detected from sysfs.
  *
- * @param kind which
+ * @param kind its kind
  * @param link the PF's own network interface, if it has one
  * @param rdma the name of its RDMA device, if it has one
  */
 public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<String> rdma) {
 
-  /** The ways that there are. */
+  /** The kinds of interfaces. */
   public enum Kind {
     /** Netlink on the IPoIB interface: mainline mlx5 (drivers/infiniband/hw/mlx5/ib_virt.c). */
     NETLINK_INFINIBAND,
@@ -29,7 +29,7 @@ public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<Strin
   }
 
   /**
-   * The way of a PF: the {@code iov} files of mlx4 where there are some; else netlink for Ethernet,
+   * The interface of a PF: the {@code iov} files of mlx4 where there are some; else netlink for Ethernet,
    * whose settings the out-of-tree files take but do not show; else the out-of-tree driver's files
    * where there are some; else netlink on the IPoIB interface.
    *
@@ -68,7 +68,7 @@ public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<Strin
                 .thenComparing(NetInterface::index));
   }
 
-  /** For plans and errors. */
+  /** Its name for plans and errors. */
   public String name() {
     return switch (kind) {
       case NETLINK_INFINIBAND, NETLINK_ETHERNET -> "netlink on " + link.orElseThrow().name();
@@ -77,7 +77,7 @@ public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<Strin
     };
   }
 
-  /** Which of the settings this way can set; the others are empty in the result. */
+  /** The settings that this interface can set; the others are empty in the result. */
   public VfSettings able(VfSettings wanted) {
     return switch (kind) {
       case NETLINK_INFINIBAND, OFED_FILES ->
@@ -108,7 +108,7 @@ public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<Strin
   }
 
   /**
-   * What of the settings cannot be set by this way. A node GUID beside a port GUID where there are
+   * The settings that this interface cannot set. A node GUID beside a port GUID where there are
    * only port GUIDs (mlx4) is not counted: it is left out.
    */
   public VfSettings unable(VfSettings wanted) {

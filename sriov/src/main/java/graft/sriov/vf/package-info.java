@@ -1,2 +1,2 @@
-/** The settings that a PF keeps for its VFs, by whichever way the host's driver offers. */
+/** The settings that a PF keeps for its VFs, by the interface that the host's driver offers. */
 package graft.sriov.vf;

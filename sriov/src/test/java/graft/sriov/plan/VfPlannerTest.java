@@ -253,9 +253,9 @@ class VfPlannerTest {
     ledger = Ledger.EMPTY.claim(PF.plus(3), "vm1");
     assertThat(refused(VfRequest.of(PF, 4)))
         .containsExactly(
-            "0000:3b:00.2: it is bound to vfio-pci, and 4 VFs instead of 3 would take it away."
+            "0000:3b:00.2: it is bound to vfio-pci, and 4 VFs instead of 3 would remove it."
                 + " Detach it first, or leave the number of VFs of 0000:3b:00.0.",
-            "0000:3b:00.3: it belongs to vm1, and 4 VFs instead of 3 would take it away. Detach it"
+            "0000:3b:00.3: it belongs to vm1, and 4 VFs instead of 3 would remove it. Detach it"
                 + " first, or leave the number of VFs of 0000:3b:00.0.");
   }
 

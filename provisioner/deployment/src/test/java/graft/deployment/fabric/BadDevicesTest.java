@@ -72,7 +72,7 @@ class BadDevicesTest {
     assertThat(wrong(IB0 + guest("vfs: [{adapter: ib0}, {adapter: ib0}, {adapter: ib0}]")))
         .containsExactly(
             "lab.yaml:12:53: the adapter 'ib0' has no free virtual function for the guest 'alice':"
-                + " all 2 are given away or in use (raise 'vfs' of the adapter)");
+                + " all 2 are assigned or in use (raise 'vfs' of the adapter)");
   }
 
   @Test
@@ -290,8 +290,7 @@ class BadDevicesTest {
     host.foreignGuest("windows", "0000:66:00.1");
     assertThat(wrong(guest("passthrough: [{pci: \"0000:66:00.1\", type: \"557\"}]")))
         .containsExactly(
-            "lab.yaml:8:25: 0000:66:00.1 belongs to the guest 'windows' (give the guest another"
-                + " function of the GPU)");
+            "lab.yaml:8:25: 0000:66:00.1 belongs to the guest 'windows' (assign another function of the GPU to the guest)");
   }
 
   @Test

@@ -113,8 +113,7 @@ class DeviceArgumentTest {
                 + " /d/lab.yaml makes them");
     assertThat(refused("ib2:0", file))
         .isEqualTo(
-            "the adapter 'ib2' has no virtual functions in /d/lab.yaml: write there how many it"
-                + " shall have (vfs), then graft apply");
+            "the adapter 'ib2' has no virtual functions in /d/lab.yaml: write their number there (vfs), then run graft apply");
     assertThat(refused("ib3", file))
         .isEqualTo("/d/lab.yaml has no adapter 'ib3': it has [ib0, ib1, ib2]");
   }
@@ -123,7 +122,7 @@ class DeviceArgumentTest {
   void whatIsNoDeviceIsRefused() {
     assertThatThrownBy(() -> DeviceArgument.parse("65:00"))
         .isInstanceOf(GraftException.class)
-        .hasMessageContaining("'65:00' is no device");
+        .hasMessageContaining("'65:00' is not a device");
   }
 
   private String refused(String device, DescriptorFile file) {

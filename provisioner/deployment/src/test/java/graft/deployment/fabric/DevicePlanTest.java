@@ -305,7 +305,7 @@ class DevicePlanTest {
 
     Plan options = host.plan(mlx4);
     assertThat(options.toText())
-        .contains("warning: nothing else can be planned before mlx4_core has been loaded again")
+        .contains("warning: the rest can only be planned once mlx4_core has been loaded again")
         .contains("modprobe -r mlx4_en mlx4_ib mlx4_core")
         .contains(
             "  module mlx4_core\n    + set its options: options mlx4_core num_vfs=2 probe_vf=0"

@@ -250,7 +250,7 @@ class ChannelOrderTest {
     host.carryOut(host.plan(off));
     tcpIsFaster();
     assertThat(actions(off)).isEmpty();
-    assertThat(choice(off).reason()).contains("nobody waits for the guest");
+    assertThat(choice(off).reason()).contains("graft does not wait for the guest");
   }
 
   @Test

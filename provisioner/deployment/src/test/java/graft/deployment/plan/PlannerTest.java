@@ -255,7 +255,7 @@ class PlannerTest {
                   - {name: carol, image: debian.qcow2, memory: 2GiB}
                 """))
         .containsExactly(
-            "/d/lab.yaml:4:51: something else listens at port 9000 (choose another, or leave 'port'"
+            "/d/lab.yaml:4:51: another program listens at port 9000 (choose another, or leave 'port'"
                 + " out)",
             "/d/lab.yaml:5:26: this host has no NVIDIA driver for 'gpu:0' (install it, or write"
                 + " device: software)",
@@ -272,7 +272,7 @@ class PlannerTest {
   void anUnreachableLibvirtIsOneProblem() {
     assertThat(problems(host.unreachable("no socket"), SMALL))
         .containsExactly(
-            "/d/lab.yaml:1:1: libvirt does not answer: no socket (graft doctor says more)");
+            "/d/lab.yaml:1:1: libvirt does not answer: no socket (run graft doctor to find out more)");
   }
 
   @Test
@@ -379,7 +379,7 @@ class PlannerTest {
         .anyMatch(
             p ->
                 p.contains(
-                    "nobody can ask the guest whether it is ready: guests of xen have no agent"))
+                    "there is no connection to ask the guest whether it is ready: guests of xen have no agent"))
         .hasSize(4);
   }
 
@@ -424,8 +424,7 @@ class PlannerTest {
   void theTokenOfAnotherMachineHasToBeThere() {
     assertThat(problems(host, AWAY.replace("vgpu: away", "vgpu: {gpu: away, memory: 1GiB}")))
         .containsExactly(
-            "/d/lab.yaml:4:64: there is no file /d/big.token that could be read (write the token"
-                + " there that the list of the server has, mode 0600)",
+            "/d/lab.yaml:4:64: there is no file /d/big.token that could be read (write a token of the server's list there, mode 0600)",
             "/d/lab.yaml:8:31: the server of the node 'big' says how much memory a guest gets (write"
                 + " memory=BYTES into its list of tokens, and remove the key here)");
   }
@@ -496,8 +495,7 @@ class PlannerTest {
     Plan first = host.plan(descriptor);
     assertThat(first.notes())
         .containsExactly(
-            "the guest 'alice' is set up by its seed: it boots an image; where that has no"
-                + " cloud-init, its agent does");
+            "the guest 'alice' is set up by its seed: it boots an image; without cloud-init in the image, by its agent");
     assertThat(first.toText()).contains("+ install by the guest agent, unless cloud-init did");
     host.carryOut(first).answers("alice", true, false);
     assertThat(host.plan(descriptor).isEmpty()).isTrue();
@@ -554,12 +552,12 @@ class PlannerTest {
   void sshNeedsItsProgramsAndANetworkThatTheHostIsOn() {
     assertThat(problems(host, CLOUD + "    setup: {way: ssh, ssh: {user: debian}}\n"))
         .containsExactly(
-            "/d/lab.yaml:7:11: the way ssh does not lead to 'alice': ansible-playbook is not on this"
+            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': ansible-playbook is not on this"
                 + " host (apt-get install ansible openssh-client)",
-            "/d/lab.yaml:7:11: the way ssh does not lead to 'alice': ssh is not on this host (apt-get"
+            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': ssh is not on this host (apt-get"
                 + " install ansible openssh-client)",
-            "/d/lab.yaml:7:11: the way ssh does not lead to 'alice': it is on QEMU's user-mode"
-                + " network alone, where this host does not reach it (give it a libvirt network, or"
+            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': it is on QEMU's user-mode"
+                + " network alone, which this host cannot connect to (give it a libvirt network, or"
                 + " write the address into ssh)");
   }
 

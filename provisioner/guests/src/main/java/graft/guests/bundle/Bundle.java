@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a guest needs for one purpose, declared once for every way in.
+ * What a guest needs for one purpose, declared once for all install methods.
  *
  * <pre>{@code
  * name: my-tools
@@ -27,10 +27,10 @@ import java.util.Optional;
 public record Bundle(
     @Doc("Its name, which is also its folder's.") Name name,
     @Doc("What it is for, in a sentence.") String description,
-    @Doc("Packages of Debian or of what is like it.") List<PackageName> packages,
-    @Doc("Files and folders; a file with the loader's configuration is one of them.")
+    @Doc("Debian packages.") List<PackageName> packages,
+    @Doc("Files and folders, such as a configuration file of the loader.")
         List<BundleFile> files,
     @Doc("NAME=VALUE, for shells, logins and services.") List<String> environment,
     @Doc("Services of systemd, which are enabled and started.") List<ServiceName> services,
-    @Doc("Values that whoever uses the bundle gives.") List<BundleSetting> settings,
-    @Doc("A command for the guest's shell that proves it.") Optional<String> check) {}
+    @Doc("Values that the user of the bundle provides.") List<BundleSetting> settings,
+    @Doc("A shell command in the guest that checks the bundle.") Optional<String> check) {}

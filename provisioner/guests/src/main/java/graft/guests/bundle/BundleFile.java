@@ -10,7 +10,7 @@ public record BundleFile(
     @Doc("Its absolute path in the guest.") String path,
     @Doc("A file or a folder on this machine; relative to the bundle's own folder.")
         Optional<String> source,
-    @Doc("Which files of the folder, as a glob of their names such as *.so; all if absent.")
+    @Doc("The files of the folder, as a glob of names such as *.so. If absent, all.")
         Optional<String> only,
     @Doc("The text itself.") Optional<String> content,
     @Doc("Its permissions, in octal. If absent 0644, 0755 of a program, 0600 of a secret.")

@@ -25,14 +25,13 @@ import org.yaml.snakeyaml.nodes.Node;
 
 /**
  * Finds and reads bundles. A bundle of a site's own is a folder {@code NAME} with a {@code
- * bundle.yaml}, in {@code bundles/} beside the descriptor or in {@code /etc/graft/bundles}; one of
- * the same name comes before one that is built in.
+ * bundle.yaml}, in {@code bundles/} beside the descriptor or in {@code /etc/graft/bundles}; such a bundle takes precedence over a built-in one of the same name.
  */
 public final class Bundles {
-  /** In a guest with a vGPU. */
+  /** The bundle of guests with a vGPU. */
   public static final Name CLIENT = new Name("graft-client");
 
-  /** In a guest that owns a GPU. */
+  /** The bundle of guests that own a GPU. */
   public static final Name SERVER = new Name("graft-server");
 
   private static final List<String> BUILT_IN =
@@ -60,7 +59,7 @@ public final class Bundles {
     this.folders = folders;
   }
 
-  /** Those that a descriptor in this folder can name. */
+  /** The bundles for descriptors in this folder. */
   public static Bundles near(Path folder) {
     return new Bundles(List.of(folder.resolve("bundles"), SITE));
   }
@@ -85,7 +84,7 @@ public final class Bundles {
   /**
    * A bundle; empty if there is none of that name.
    *
-   * @throws BundleException with everything that is wrong with it
+   * @throws BundleException with all its errors
    */
   public Optional<FoundBundle> find(Name name) {
     for (Path folder : folders) {
@@ -101,7 +100,7 @@ public final class Bundles {
         : Optional.empty();
   }
 
-  /** The text of a bundle that was found, to start one's own from. */
+  /** The text of a bundle, as a template for others. */
   public static String text(FoundBundle found) {
     return found.folder().map(Bundles::read).orElseGet(() -> builtIn(found.bundle().name()));
   }

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Adds up what several bundles bring to one guest. */
+/** Combines the contents of several bundles into the payload of a guest. */
 public final class PayloadBuilder {
   private final Function<Path, List<TreeFile>> trees;
   private final Map<String, PayloadFile> files = new LinkedHashMap<>();
@@ -28,7 +28,7 @@ public final class PayloadBuilder {
   }
 
   /**
-   * The variables of a bundle: those that are given, and its settings' own values for the rest.
+   * The variables of a bundle: the given ones, and the defaults of its other settings.
    *
    * @throws IllegalArgumentException with a message for the user if a value is missing
    */
@@ -122,7 +122,7 @@ public final class PayloadBuilder {
     }
   }
 
-  /** All of it. */
+  /** The payload. */
   public Payload build(String hostName) {
     if (!environment.isEmpty()) {
       add(

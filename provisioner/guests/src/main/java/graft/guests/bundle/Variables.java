@@ -9,16 +9,16 @@ import java.util.regex.Pattern;
 
 /** What {@code ${name}} stands for in a bundle. */
 public final class Variables {
-  /** Where the client's libraries are on this machine. */
+  /** The folder of the client's libraries on this machine. */
   public static final String CLIENT = "client";
 
-  /** Graft's own folder on this machine. */
+  /** The folder of this installation of Graft. */
   public static final String HOME = "home";
 
   /** The guest's name. */
   public static final String GUEST = "guest";
 
-  /** Where the guest reaches its server. */
+  /** The address of the guest's server. */
   public static final String SERVER = "server";
 
   /** The line that names the ports of the guest's adapters for its client; empty without. */
@@ -34,7 +34,7 @@ public final class Variables {
 
   public static final String TOKEN_MODE = "token-mode";
 
-  /** The folder with the files that a bundle asks its user for. */
+  /** The folder with the files that the user provides for a bundle. */
   public static final String FILES = "files";
 
   private static final Pattern USE = Pattern.compile("\\$\\{([a-z0-9-]+)}");
@@ -49,7 +49,7 @@ public final class Variables {
     return new Variables(Map.of());
   }
 
-  /** These and one more. */
+  /** A copy with one more variable. */
   public Variables with(String name, String value) {
     Map<String, String> more = new LinkedHashMap<>(values);
     more.put(name, value);

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** Reaches a guest by its QEMU guest agent. No network is needed. */
+/** Connects to a guest by its QEMU guest agent, without a network. */
 public final class AgentConnection implements GuestConnection {
   private final GuestAgent agent;
 
@@ -50,7 +50,7 @@ public final class AgentConnection implements GuestConnection {
 
   @Override
   public void put(InputStream content, String path, int mode) throws IOException {
-    // The agent makes a new file by its own umask: it is there with its mode before its content is.
+    // The agent creates files with its own umask: the file gets its mode before its content.
     String octal = String.format(Locale.ROOT, "%o", mode);
     Ended made =
         run(

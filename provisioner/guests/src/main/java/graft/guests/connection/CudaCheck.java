@@ -12,17 +12,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the client's check program said in a guest.
+ * The output of the client's check program in a guest.
  *
  * @param values its lines {@code KEY=VALUE}
- * @param said all that it wrote
- * @param seconds how long it ran, with the way there and back
+ * @param said its whole output
+ * @param seconds its run time, including the calls of the guest connection
  */
 public record CudaCheck(Map<String, String> values, String said, double seconds) {
   /** The program, in the guest. */
   public static final String PROGRAM = Payload.CLIENT_FOLDER + "/graft-verify";
 
-  /** What the guest says goes into the journal and onto a terminal: this much of it. */
+  /** The limit of the output, which goes into the journal and onto a terminal. */
   private static final Pattern VALUE = Pattern.compile("(?m)^([a-z][a-z0-9_]{0,39})=(.*)$");
 
   private static final int MOST_VALUES = 64;

@@ -5,7 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * How a program ended, and what it wrote.
+ * The exit code and the output of a program.
  *
  * @param code its exit code, or 128 and the number of the signal that ended it
  * @param truncated whether it wrote more than is here
@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
 public record Ended(
     int code, ByteArrayOutputStream output, ByteArrayOutputStream errorOutput, boolean truncated) {
 
-  /** How many characters of it stand in a message at most. */
+  /** The maximum number of characters of the output in a message. */
   private static final int SAID = 16 * 1024;
 
   public boolean succeeded() {
@@ -28,7 +28,7 @@ public record Ended(
     return errorOutput.toString(StandardCharsets.UTF_8);
   }
 
-  /** The end of all that it said, for messages: fit for a terminal, whatever the guest wrote. */
+  /** The end of the output for messages, with control characters made visible. */
   public String said() {
     String all = (outputText() + errorText()).strip();
     return GuestText.printable(all.substring(Math.max(0, all.length() - SAID)));

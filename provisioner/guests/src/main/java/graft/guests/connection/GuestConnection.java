@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A way to do something in a running guest, as root or whom SSH logs in. Every method throws {@link
+ * Runs programs and copies files in a running guest, as root or as the user of the SSH login. Every method throws {@link
  * GuestConnectionException} if the guest does not answer.
  */
 public interface GuestConnection {
@@ -21,7 +21,7 @@ public interface GuestConnection {
    */
   Ended run(List<String> words, byte[] input, Duration timeout);
 
-  /** Writes a file with these permission bits, in place of one that is there. */
+  /** Writes a file with these permission bits, replacing an existing one. */
   void put(InputStream content, String path, int mode) throws IOException;
 
   /** Reads a file. */

@@ -2,7 +2,7 @@ package graft.guests.connection;
 
 import graft.common.GraftException;
 
-/** A guest could not be reached, or what reaches it failed. */
+/** A guest connection failed. */
 public final class GuestConnectionException extends GraftException {
   private static final long serialVersionUID = 1;
 
@@ -11,14 +11,14 @@ public final class GuestConnectionException extends GraftException {
   /**
    * An error.
    *
-   * @param away whether the guest does not answer, so that it may help to wait
+   * @param away whether the guest does not answer, so that a retry may succeed
    */
   public GuestConnectionException(String what, String next, boolean away, Throwable cause) {
     super(what, next, cause);
     this.away = away;
   }
 
-  /** Whether the guest does not answer, so that it may help to wait. */
+  /** Whether the guest does not answer, so that a retry may succeed. */
   public boolean unresponsive() {
     return away;
   }

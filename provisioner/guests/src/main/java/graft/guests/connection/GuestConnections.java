@@ -3,7 +3,7 @@ package graft.guests.connection;
 import graft.hypervisors.libvirt.Guest;
 import java.util.Optional;
 
-/** Chooses between the ways to reach a running guest. */
+/** Chooses the guest connection. */
 public final class GuestConnections {
   private GuestConnections() {}
 

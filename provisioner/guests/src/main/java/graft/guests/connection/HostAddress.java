@@ -5,15 +5,14 @@ import graft.hypervisors.libvirt.IpAddress;
 import java.util.regex.Pattern;
 
 /**
- * Where a machine is reached: an IP address in numbers, or a host name (RFC 1123). It stands on
- * command lines and in inventories, so it holds neither blanks nor any character that a shell or
- * Ansible reads as its own, and does not begin with a hyphen.
+ * The address of a machine: a numeric IP address, or a host name (RFC 1123). It is used on command lines and in inventories, so that it contains neither blanks nor special
+ * characters of shells or Ansible, and does not begin with a hyphen.
  */
 @Form(pattern = "^(?!-)(?=.*[A-Za-z.:])[0-9A-Za-z.:-]+$", example = "192.168.150.10")
 public record HostAddress(String text) {
   private static final String LABEL = "[0-9A-Za-z]([0-9A-Za-z-]{0,61}[0-9A-Za-z])?";
 
-  /** The last label is no number: what looks like an address in numbers is one. */
+  /** The last label is not a number, so that no host name looks like a numeric address. */
   private static final Pattern NAME =
       Pattern.compile("(?=.{1,253}$)(" + LABEL + "\\.)*(?![0-9]+$)" + LABEL);
 

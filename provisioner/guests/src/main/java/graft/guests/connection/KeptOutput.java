@@ -2,7 +2,7 @@ package graft.guests.connection;
 
 import java.io.ByteArrayOutputStream;
 
-/** Keeps the beginning of what a program in a guest writes, which may be without an end. */
+/** Keeps the beginning of the output of a program in a guest, which may be endless. */
 final class KeptOutput extends ByteArrayOutputStream {
   /** As much as the QEMU guest agent keeps of a stream, in bytes. */
   static final int MOST = 16 * 1024 * 1024;

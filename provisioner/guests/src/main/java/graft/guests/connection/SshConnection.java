@@ -20,11 +20,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Reaches a guest by OpenSSH's own client. The guest's host key is taken at the first contact and
- * must stay the same.
+ * Connects to a guest by the OpenSSH client. The guest's host key is accepted at the first contact
+ * and must stay the same.
  */
 public final class SshConnection implements GuestConnection {
-  /** What ssh ends with when it is ssh itself that failed (ssh(1)). */
+  /** The exit code of ssh for its own errors (ssh(1)). */
   private static final int SSH_FAILED = 255;
 
   private static final Duration FILE = Duration.ofMinutes(10);
@@ -37,20 +37,20 @@ public final class SshConnection implements GuestConnection {
     this.address = address;
   }
 
-  /** Reaches a guest where the login says, or else where libvirt knows it to be. */
+  /** Connects to the address of the login, or else to the one that libvirt knows. */
   public static SshConnection to(Guest guest, SshLogin login) {
     return new SshConnection(login, address(guest, login.address()));
   }
 
-  /** Where a guest is: the address that is given for it, or else the one that libvirt knows. */
+  /** The address of a guest: the given one, or else the one that libvirt knows. */
   public static Optional<HostAddress> address(Guest guest, Optional<HostAddress> given) {
     return given.or(() -> leased(guest::addresses).map(HostAddress::of));
   }
 
   /**
-   * The first IPv4 address that libvirt gave a guest by DHCP, or that its agent tells. One that
-   * leads back to this machine is not the guest's, whatever its agent says: Graft would set this
-   * machine up in the guest's place.
+   * The first IPv4 address that libvirt assigned to a guest by DHCP, or that its agent reports. An
+   * address of this machine is refused: a guest that reports it would make Graft set up this machine
+   * instead.
    */
   static Optional<IpAddress> leased(Function<AddressSource, List<InterfaceAddresses>> known) {
     for (AddressSource source : List.of(AddressSource.LEASE, AddressSource.AGENT)) {
@@ -63,14 +63,14 @@ public final class SshConnection implements GuestConnection {
           }
         }
       } catch (HypervisorException e) {
-        // the next source may know it
+        // try the next source
       }
     }
     return Optional.empty();
   }
 
   /**
-   * Where the guest is.
+   * The address of the guest.
    *
    * @throws GuestConnectionException if that is not known
    */
@@ -78,7 +78,7 @@ public final class SshConnection implements GuestConnection {
     return address.orElseThrow(
         () ->
             new GuestConnectionException(
-                "no address of the guest is known that this host reaches",
+                "no address of the guest is known that this host can connect to",
                 "put it on a libvirt network with DHCP, or write setup: {ssh: {address: ...}}",
                 true,
                 null));
@@ -160,7 +160,7 @@ public final class SshConnection implements GuestConnection {
     if (end.late()) {
       throw new GuestConnectionException(
           "'" + words.get(0) + "' did not end within " + timeout.toSeconds() + " s in " + address(),
-          "allow more time, or look why it hangs",
+          "allow more time, or find out why it hangs",
           false,
           null);
     }
@@ -180,7 +180,7 @@ public final class SshConnection implements GuestConnection {
     List<String> arguments = new ArrayList<>(SshOptions.words(login));
     arguments.addAll(List.of("-p", String.valueOf(login.port()), "-l", login.user().text()));
     arguments.addAll(List.of("--", address().text()));
-    // The far side's shell splits what it gets.
+    // The shell of the guest splits the command into words again.
     String line = words.stream().map(SshOptions::quoted).collect(Collectors.joining(" "));
     arguments.add(login.user().isRoot() ? line : "sudo -n -- " + line);
     return arguments;

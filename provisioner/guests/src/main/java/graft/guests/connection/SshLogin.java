@@ -9,12 +9,12 @@ import java.util.Optional;
  *
  * @param address the guest's; the one that libvirt knows if absent
  * @param key the file of the private key; the user's own ones if absent
- * @param knownHosts where the guest's host key is kept once it has been seen
+ * @param knownHosts the file that keeps the guest's host key
  */
 public record SshLogin(
     UserName user, Optional<HostAddress> address, int port, Optional<Path> key, Path knownHosts) {
 
-  /** Where the host key of a guest is kept that boots a disk: a new disk has a new key. */
+  /** The file with the host key of a guest that boots a disk. A new disk has a new key. */
   public static Path knownHostsBeside(Path disk) {
     return disk.resolveSibling(disk.getFileName() + ".known-hosts");
   }

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 
 /** The options that ssh gets from Graft, and from Ansible on Graft's behalf. */
 public final class SshOptions {
-  /** What ssh_config(5) and Ansible's shlex take for something of their own, in any quotes. */
+  /** The characters that are special to ssh_config(5) or Ansible's shlex, even in quotes. */
   private static final Pattern UNFIT = Pattern.compile("[\\p{Cntrl}\"'\\\\]|\\$\\{");
 
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@%+=:,./-]+");
@@ -17,9 +17,8 @@ public final class SshOptions {
   private SshOptions() {}
 
   /**
-   * The options, each as words of a command line. A guest gets nothing of the caller's beside the
-   * login: neither an agent nor a display nor a port, whatever the caller's configuration of ssh
-   * says.
+   * The options, each as words of a command line. They forward neither agent nor display nor ports to a guest, whatever the caller's configuration of
+   * ssh says.
    *
    * @throws GraftException if ssh cannot be told of one of the files
    */
@@ -60,7 +59,7 @@ public final class SshOptions {
     String text = file.toAbsolutePath().toString();
     if (UNFIT.matcher(text).find()) {
       throw new GraftException(
-          "ssh cannot be told of the file " + file + ", for the characters in its name",
+          "ssh cannot use the file " + file + ", because of characters in its name",
           "move it to a folder and a name without quotes, backslashes and ${");
     }
     return text.replace("%", "%%");

@@ -1,2 +1,2 @@
-/** Reaching into a running guest: its agent, or SSH. */
+/** Guest connections: the guest agent, or SSH. */
 package graft.guests.connection;

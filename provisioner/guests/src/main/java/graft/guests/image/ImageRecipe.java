@@ -22,8 +22,8 @@ public final class ImageRecipe {
    * Builds an image.
    *
    * @param options of the recipe, before the file
-   * @param packages more packages that it gets
-   * @param log hears what the recipe says
+   * @param packages additional packages
+   * @param log receives the output of the recipe
    */
   public static void build(
       ImageName name, Path file, List<String> options, List<String> packages, OutputStream log) {

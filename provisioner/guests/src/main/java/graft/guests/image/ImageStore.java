@@ -22,9 +22,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A folder of images, each with a file {@code .sha256} beside it. Guests get copies that share what
- * they do not write, so an image must not change: it is replaced under a new file, and guests that
- * have the old one open keep it.
+ * A folder of images, each with a file {@code .sha256} beside it. Guests get copy-on-write copies, so that an image must not change: a new version is a new file,
+ * and guests that have the old file open keep it.
  */
 public final class ImageStore {
   private static final Path SYSTEM = Path.of("/var/lib/libvirt/images/graft-images");
@@ -51,7 +50,7 @@ public final class ImageStore {
             : CurrentUser.stateFolder(environment).resolveSibling("graft-images"));
   }
 
-  /** Where an image is, or would be. */
+  /** The file of an image, which need not exist. */
   public Path file(ImageName name) {
     return folder.resolve(name.file());
   }
@@ -68,7 +67,7 @@ public final class ImageStore {
     }
   }
 
-  /** The checksum that was noted when an image came; empty if there is none. */
+  /** The checksum that was recorded when an image was imported; empty if there is none. */
   public Optional<String> noted(Path image) {
     Path note = note(image);
     try {
@@ -84,7 +83,7 @@ public final class ImageStore {
     return image.resolveSibling(image.getFileName() + ".sha256");
   }
 
-  /** A place for a new file beside the images. */
+  /** A path for a new file beside the images. */
   public Path unfinished(ImageName name) {
     try {
       Files.createDirectories(folder);
@@ -98,7 +97,7 @@ public final class ImageStore {
   }
 
   /**
-   * Takes a file of {@link #unfinished} in, in place of an older one of that name.
+   * Imports a file of {@link #unfinished}, replacing an older image of that name.
    *
    * @return its checksum
    */
@@ -119,11 +118,11 @@ public final class ImageStore {
   }
 
   /**
-   * Takes a copy of a disk image in, in whatever form QEMU reads.
+   * Imports a copy of a disk image, in any format that QEMU reads.
    *
    * @param expected its checksum, if it is known
    * @return the checksum of the copy
-   * @throws GraftException if it is another file, or one that reaches for others
+   * @throws GraftException if the checksum differs, or if the image refers to other files
    */
   public String take(ImageName name, Path image, Optional<String> expected) {
     if (expected.isPresent()) {
@@ -152,7 +151,7 @@ public final class ImageStore {
     }
   }
 
-  /** An image may name other files that QEMU would read, as root, in its place. */
+  /** Refuses an image that refers to other files: QEMU would read them as root. */
   private static void standsAlone(Path image) {
     String said = qemuImg("info", "--output=json", "--", name(image));
     try {
@@ -161,8 +160,8 @@ public final class ImageStore {
       boolean data = special != null && special.toString().contains("data-file");
       if (info.containsKey("backing-filename") || data) {
         throw new GraftException(
-            image + " is no whole image: its content is in another file",
-            "qemu-img convert makes a whole one where both files are");
+            image + " is not a complete image: its content is in another file",
+            "make a complete one by qemu-img convert where both files are");
       }
     } catch (IOException e) {
       throw failure("understand what qemu-img says of", image, e);

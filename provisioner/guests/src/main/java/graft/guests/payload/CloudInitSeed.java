@@ -7,13 +7,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The seed of a guest that boots a cloud image: what cloud-init's NoCloud source reads, and beside
- * it the archive of all that the guest gets, which a script of the cloud-config puts into place. So
- * large payloads need not go through cloud-init.
+ * The seed of a guest that boots a cloud image: the files of cloud-init's NoCloud source, and the archive of the payload. A script of the
+ * cloud-config unpacks the archive, so that large payloads bypass cloud-init.
  *
  * @param instance changes whenever the guest is to be set up again: cloud-init then takes the seed
  *     again, and keeps what else is on the disk
- * @param userData a cloud-config of the user's own, merged after ours
+ * @param userData a cloud-config of the user, merged after Graft's
  * @param key a public key that may log in as root
  * @see <a href="https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html">
  *     cloud-init: NoCloud</a>
@@ -27,12 +26,12 @@ public record CloudInitSeed(
   private static final String EACH_BOOT = "/var/lib/cloud/scripts/per-boot/graft";
   private static final String MOUNTED = "/run/graft-seed";
 
-  /** A file in the guest that is there once all that the seed says has been done. */
+  /** A file in the guest that exists once the seed has been processed. */
   public static String marker(String instance) {
     return "/var/lib/graft/set-up-" + instance;
   }
 
-  /** A file in the guest that says why it could not be done. */
+  /** A file in the guest with the error, if processing failed. */
   public static String failed(String marker) {
     return marker + ".failed";
   }
@@ -50,7 +49,7 @@ public record CloudInitSeed(
     SeedImage.write(out, LABEL, seed);
   }
 
-  /** Our cloud-config. */
+  /** Graft's cloud-config. */
   String cloudConfig() {
     StringBuilder text = new StringBuilder("#cloud-config\n");
     text.append("hostname: ").append(payload.hostName()).append('\n');
@@ -67,8 +66,8 @@ public record CloudInitSeed(
   }
 
   /**
-   * What cloud-init runs at the end of each boot: a guest that reboots in the middle continues,
-   * where commands that run once would not come again.
+   * The command that cloud-init runs at the end of each boot. Commands that run only once would not be
+   * repeated after a guest reboots in the middle.
    */
   private String eachBoot() {
     String marker = marker(instance);

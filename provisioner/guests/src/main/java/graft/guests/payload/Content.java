@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The bytes of a file that goes into a guest; read when they are written out, for they may be many.
+ * The bytes of a file that goes into a guest; read only when they are written, because there may be many.
  */
 public interface Content {
   /** How many bytes there are. */
@@ -17,7 +17,7 @@ public interface Content {
   /** Writes exactly {@link #size} bytes. */
   void writeTo(OutputStream out) throws IOException;
 
-  /** Bytes that are at hand. */
+  /** Bytes in memory. */
   static Content of(byte[] bytes) {
     return new Content() {
       @Override

@@ -1,2 +1,2 @@
-/** What is put into a guest, and the forms in which it gets there: initramfs, seed image. */
+/** The payload of a guest, and its formats: initramfs, seed image, tar archive. */
 package graft.guests.payload;

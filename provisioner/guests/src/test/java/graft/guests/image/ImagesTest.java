@@ -83,7 +83,7 @@ class ImagesTest {
         raw.toString(),
         over.toString());
     assertThatThrownBy(() -> store.take(UBUNTU, over, Optional.empty()))
-        .hasMessageContaining("is no whole image");
+        .hasMessageContaining("is not a complete image");
     assertThat(store.files()).isEmpty();
   }
 
