@@ -16,7 +16,6 @@ import graft.hypervisors.libvirt.capabilities.FileOwner;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.capabilities.Version;
 import graft.hypervisors.libvirt.domain.Xml;
-import graft.hypervisors.libvirt.storage.StoragePools;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -123,26 +122,6 @@ public final class LibvirtHost implements AutoCloseable {
         });
   }
 
-  /**
-   * libvirt's domain capabilities document for guests of the host's own architecture. Much larger
-   * than {@link #capabilities}, and slow on a daemon that has not probed yet.
-   *
-   * @param domainType libvirt's, as {@code kvm}
-   * @param machine as {@code q35}
-   * @see <a href="https://libvirt.org/formatdomaincaps.html">libvirt: domain capabilities XML</a>
-   */
-  public Document domainCapabilities(String domainType, String machine) {
-    String arch = capabilities().arch();
-    return connection.with(
-        c ->
-            Xml.parse(
-                new Attempt("read the " + domainType + " domain capabilities of", uri().toString())
-                    .text(
-                        LibvirtLibrary.extras()
-                            .virConnectGetDomainCapabilities(
-                                c, null, arch, machine, domainType, 0))));
-  }
-
   /** All guests, running or not, in the order of their names. */
   public List<ObservedGuest> guests() {
     return connection.with(
@@ -229,16 +208,6 @@ public final class LibvirtHost implements AutoCloseable {
   /** libvirt's networks. */
   public Networks networks() {
     return new Networks(connection);
-  }
-
-  /** libvirt's storage pools and their volumes. */
-  public StoragePools storagePools() {
-    return new StoragePools(connection);
-  }
-
-  /** The host's devices as libvirt sees them. */
-  public NodeDevices nodeDevices() {
-    return new NodeDevices(connection);
   }
 
   /** Closes the connection; guests keep running. Never waits for more than two seconds. */

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import graft.common.values.MemorySize;
-import graft.common.values.PciAddress;
 import graft.hypervisors.libvirt.calls.Connection;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.LibvirtError;
@@ -16,10 +15,6 @@ import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.capabilities.Version;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.Xml;
-import graft.hypervisors.libvirt.storage.StoragePool;
-import graft.hypervisors.libvirt.storage.StoragePools;
-import graft.hypervisors.libvirt.storage.Volume;
-import graft.hypervisors.libvirt.storage.VolumeSpec;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -190,34 +185,6 @@ class LibvirtHostIntegrationTest {
     assertThat(networks.destroy(NAME)).isFalse();
     networks.undefine(NAME);
     assertThatExceptionOfType(NotFoundException.class).isThrownBy(() -> networks.start(NAME));
-  }
-
-  @Test
-  void volumesLiveAndDie() {
-    StoragePools pools = host.storagePools();
-    assertThat(pools.list()).contains("default-pool");
-    assertThat(pools.find(NAME)).isEmpty();
-    StoragePool pool = pools.find("default-pool").orElseThrow();
-    assertThat(pool.isActive()).isTrue();
-    Volume volume = pool.create(VolumeSpec.raw(NAME, MemorySize.ofMib(8)));
-    assertThat(volume.capacity()).isEqualTo(MemorySize.ofMib(8));
-    assertThat(pool.volume(NAME)).contains(volume);
-    assertThat(pool.volumes()).contains(NAME);
-    assertThatExceptionOfType(HypervisorException.class)
-        .isThrownBy(() -> pool.create(VolumeSpec.raw(NAME, MemorySize.ofMib(8))))
-        .withMessageContaining("default-pool/" + NAME);
-    pool.delete(NAME);
-    assertThat(pool.volume(NAME)).isEmpty();
-    assertThatExceptionOfType(NotFoundException.class).isThrownBy(() -> pool.delete(NAME));
-  }
-
-  @Test
-  void devicesThatAreNotThereAreNotFound() {
-    PciAddress address = PciAddress.parse("0000:ff:1f.7");
-    assertThat(host.nodeDevices().find(address)).isEmpty();
-    assertThatExceptionOfType(NotFoundException.class)
-        .isThrownBy(() -> host.nodeDevices().detach(address))
-        .withMessageContaining("PCI device '0000:ff:1f.7'");
   }
 
   @Test

@@ -4,11 +4,8 @@ import com.sun.jna.Library;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
-import org.libvirt.jna.CString;
 import org.libvirt.jna.ConnectionPointer;
-import org.libvirt.jna.DevicePointer;
 import org.libvirt.jna.DomainPointer;
-import org.libvirt.jna.StoragePoolPointer;
 
 /**
  * What libvirt-java 0.5.4 does not bind, or binds in a form that cannot be used here. Signatures
@@ -37,24 +34,6 @@ public interface LibvirtExtras extends Library {
   int virConnectListAllDomains(ConnectionPointer connection, PointerByReference list, int flags);
 
   int virConnectListAllNetworks(ConnectionPointer connection, PointerByReference list, int flags);
-
-  int virConnectListAllStoragePools(
-      ConnectionPointer connection, PointerByReference list, int flags);
-
-  int virStoragePoolListAllVolumes(StoragePoolPointer pool, PointerByReference list, int flags);
-
-  int virConnectListAllNodeDevices(
-      ConnectionPointer connection, PointerByReference list, int flags);
-
-  CString virConnectGetDomainCapabilities(
-      ConnectionPointer connection,
-      String emulator,
-      String arch,
-      String machine,
-      String domainType,
-      int flags);
-
-  int virNodeDeviceDetachFlags(DevicePointer device, String driver, int flags);
 
   /** Interfaces as an array of virDomainInterface pointers, read by {@code InterfaceAddresses}. */
   int virDomainInterfaceAddresses(

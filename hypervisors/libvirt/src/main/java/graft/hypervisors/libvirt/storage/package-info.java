@@ -1,2 +1,0 @@
-/** libvirt's storage pools and volumes. */
-package graft.hypervisors.libvirt.storage;
