@@ -5,7 +5,9 @@ import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.WorkerJail;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -50,6 +52,20 @@ public final class Worker {
 
   Process process() {
     return process;
+  }
+
+  /** Waits for the process to end, kills it after the limit, and returns its exit status. */
+  int awaitExit(Duration limit) {
+    try {
+      if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+        process.destroyForcibly();
+      }
+      return process.waitFor();
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+      return -1;
+    }
   }
 
   long ageNanos() {

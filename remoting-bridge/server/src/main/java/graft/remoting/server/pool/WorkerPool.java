@@ -1,12 +1,9 @@
 package graft.remoting.server.pool;
 
-import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.control.WorkerLog;
 import graft.remoting.server.system.Bytes;
-import graft.remoting.server.system.Libc;
-import graft.remoting.server.system.Listener;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
 import java.io.IOException;
@@ -19,7 +16,6 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
@@ -32,7 +28,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class WorkerPool implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
-  private static final int CHECK_MILLIS = 1_000;
 
   /** A worker that takes longer than this to open its device is killed. */
   private static final Duration START_LIMIT = Duration.ofMinutes(5);
@@ -40,13 +35,11 @@ public final class WorkerPool implements AutoCloseable {
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
 
   private final WorkerCommand command;
-  private final Listener listener;
   private final WorkerKind spareKind;
   private final int spares;
   private final ServerMetrics metrics;
-  private final Thread thread = new Thread(this::listen, "graft-workers");
-
   private final WorkerAnswers answers = new WorkerAnswers();
+  private final WorkerListener listener;
 
   private final ExecutorService starter =
       Executors.newSingleThreadExecutor(
@@ -81,7 +74,7 @@ public final class WorkerPool implements AutoCloseable {
     this.spareKind = spareKind;
     this.spares = spares;
     this.metrics = metrics;
-    this.listener = Listener.openUnix(socket, Libc.SOCK_SEQPACKET);
+    this.listener = new WorkerListener(this, answers, socket);
   }
 
   /**
@@ -91,7 +84,7 @@ public final class WorkerPool implements AutoCloseable {
    * @throws ServerException if no worker becomes ready, with its reason
    */
   public void start() throws ServerException {
-    thread.start();
+    listener.start();
     lock.lock();
     try {
       long deadline = System.nanoTime() + START_LIMIT.toNanos();
@@ -276,110 +269,26 @@ public final class WorkerPool implements AutoCloseable {
     changed.signalAll();
   }
 
-  private void listen() {
-    List<Worker> connected = new ArrayList<>();
-    try {
-      while (!isClosing()) {
-        int[] fds = new int[1 + connected.size()];
-        int[] events = new int[fds.length];
-        fds[0] = listener.fd();
-        events[0] = Libc.POLLIN;
-        for (int i = 1; i < fds.length; i++) {
-          fds[i] = connected.get(i - 1).control().fd();
-          events[i] = Libc.POLLIN;
-        }
-        int[] answers = NativeSocket.poll(CHECK_MILLIS, fds, events);
-        for (int i = fds.length - 1; i > 0; i--) {
-          if (answers[i] != 0 && !hear(connected.get(i - 1))) {
-            gone(connected.remove(i - 1));
-          }
-        }
-        if (answers[0] != 0 && !isClosing()) {
-          accept(connected);
-        }
-        dropSilent(connected);
-      }
-    } catch (IOException e) {
-      LOG.error("the worker pool stops listening: {}", e.getMessage());
-    } finally {
-      connected.forEach(worker -> worker.control().close());
-    }
-  }
-
-  private boolean isClosing() {
+  /** Returns the worker whose process connected to the private socket, null if it is none. */
+  Worker connected(NativeSocket socket) throws IOException {
     lock.lock();
     try {
-      return closing;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void accept(List<Worker> connected) throws IOException {
-    NativeSocket socket = listener.accept();
-    long pid = socket.peerProcess();
-    lock.lock();
-    try {
-      Worker worker = workers.get(pid);
+      Worker worker = workers.get((long) socket.peerProcess());
       if (worker == null || worker.control() != null) {
-        LOG.warn("process {} connected to the private socket and is not a worker", pid);
-        socket.close();
-        return;
+        return null;
       }
       worker.connected(new ControlSocket(socket));
-      connected.add(worker);
+      return worker;
     } finally {
       lock.unlock();
     }
   }
 
   /**
-   * Receives one message. A worker that executes a guest's calls may be compromised and send
-   * anything; a message that it must not send ends it.
-   *
-   * @return false if the worker has ended or must end
+   * Makes a worker available. A worker may become ready only once, or a compromised worker could
+   * have a second guest handed to it.
    */
-  private boolean hear(Worker worker) {
-    ControlSocket.Received received;
-    try {
-      received = worker.control().receive();
-      if (received == null) {
-        return false;
-      }
-      hear(worker, received);
-      return true;
-    } catch (IOException | RuntimeException e) {
-      LOG.warn("worker {} is killed: {}", worker.pid(), e.toString());
-      worker.process().destroyForcibly();
-      return false;
-    }
-  }
-
-  private void hear(Worker worker, ControlSocket.Received received) throws IOException {
-    ServedSession session = worker.session();
-    if (session != null && answers.hear(session, received, worker.control())) {
-      return;
-    }
-    received.discard();
-    if (session == null && received.message() instanceof ControlMessage.Ready) {
-      becomesReady(worker);
-    } else if (session == null && received.message() instanceof ControlMessage.Failed failed) {
-      worker.failed(failed.reason());
-    } else if (session != null && received.message() instanceof ControlMessage.Used used) {
-      session.used(used);
-    } else if (session != null && received.message() instanceof ControlMessage.Ended ended) {
-      session.ending(ended.reason());
-    } else {
-      throw new IOException(
-          "it must not send " + received.message().getClass().getSimpleName() + " now");
-    }
-  }
-
-  /**
-   * A worker may become ready only once, or a compromised worker could have a second guest handed
-   * to it.
-   */
-  private void becomesReady(Worker worker) throws IOException {
+  void ready(Worker worker) throws IOException {
     lock.lock();
     try {
       if (!starting.remove(worker)) {
@@ -394,25 +303,18 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** Kills the workers that did not connect or open their device in time. */
-  private void dropSilent(List<Worker> connected) {
-    List<Worker> dropped;
+  /** Returns the workers that did not connect or open their device in time. */
+  List<Worker> overdue() {
     lock.lock();
     try {
-      dropped =
-          starting.stream()
-              .filter(
-                  w ->
-                      w.ageNanos() > START_LIMIT.toNanos()
-                          || (w.control() == null && !w.process().isAlive()))
-              .toList();
+      return starting.stream()
+          .filter(
+              w ->
+                  w.ageNanos() > START_LIMIT.toNanos()
+                      || (w.control() == null && !w.process().isAlive()))
+          .toList();
     } finally {
       lock.unlock();
-    }
-    for (Worker worker : dropped) {
-      worker.process().destroyForcibly();
-      connected.remove(worker);
-      gone(worker);
     }
   }
 
@@ -420,17 +322,17 @@ public final class WorkerPool implements AutoCloseable {
    * Waits for the end of a process on a thread of its own, because the release of a GPU's context
    * may take a while and would delay the messages of other workers.
    */
-  private void gone(Worker worker) {
+  void ended(Worker worker) {
     if (worker.control() != null) {
       worker.control().close();
     }
-    Thread end = new Thread(null, () -> bury(worker), "graft-worker-end", 128 * 1024);
+    Thread end = new Thread(null, () -> remove(worker), "graft-worker-end", 128 * 1024);
     end.setDaemon(true);
     end.start();
   }
 
-  private void bury(Worker worker) {
-    int status = exitStatus(worker.process());
+  private void remove(Worker worker) {
+    int status = worker.awaitExit(EXIT_LIMIT);
     leave(worker);
     lock.lock();
     try {
@@ -458,19 +360,6 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  private static int exitStatus(Process process) {
-    try {
-      if (!process.waitFor(EXIT_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
-        process.destroyForcibly();
-      }
-      return process.waitFor();
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-      return -1;
-    }
-  }
-
   /** Ends all workers and their sessions, and waits until the processes have ended. */
   @Override
   public void close() {
@@ -483,14 +372,13 @@ public final class WorkerPool implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    listener.shutdown();
     try {
-      thread.join(EXIT_LIMIT.toMillis());
+      listener.stop(EXIT_LIMIT);
       for (Worker worker : all) {
         if (worker.control() == null) {
           worker.process().destroyForcibly();
         }
-        exitStatus(worker.process());
+        worker.awaitExit(EXIT_LIMIT);
         leave(worker);
       }
     } catch (InterruptedException e) {

@@ -5,6 +5,7 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.ForwardingDevice;
 import graft.remoting.device.Memory;
+import graft.remoting.server.session.memory.MemoryAccount.Kind;
 import graft.remoting.server.system.Scratch;
 import java.util.Collection;
 import java.util.HashMap;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Counts the device memory that a session allocates, and refuses allocations beyond the session's
@@ -21,17 +21,12 @@ import java.util.concurrent.atomic.AtomicLong;
  * The memory that the context itself needs is not counted.
  */
 public final class AccountedDevice extends ForwardingDevice {
-  /** CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT. */
-  private static final int RESERVED_MEM_CURRENT = 2;
+  private final MemoryAccount account;
 
-  private final long limit;
-  private volatile boolean graphsAllocate;
-  private final AtomicLong used = new AtomicLong();
-  private final Map<Long, Allocation> memory = new HashMap<>();
-  private final Map<Long, Allocation> arrays = new HashMap<>();
-  private final Map<Long, Allocation> physical = new HashMap<>();
-
-  /** How many times each handle of another session is open. The driver maps its memory once. */
+  /**
+   * How many times each handle of another session is open, since the driver maps its memory once.
+   * Only the executor uses this map.
+   */
   private final Map<Long, Integer> opened = new HashMap<>();
 
   /**
@@ -52,8 +47,6 @@ public final class AccountedDevice extends ForwardingDevice {
   @GuardedBy("this")
   private boolean plainIsOver;
 
-  private record Allocation(long bytes, long context) {}
-
   /**
    * Creates the accounting of one session.
    *
@@ -61,117 +54,52 @@ public final class AccountedDevice extends ForwardingDevice {
    */
   public AccountedDevice(CudaDevice next, long limit) {
     super(next);
-    this.limit = limit;
+    this.account = new MemoryAccount(next, limit);
   }
 
   /** Returns the bytes that are allocated. Any thread may call this. */
   public long used() {
-    return used.get() + (graphsAllocate ? graphMemory() : 0);
+    return account.used();
   }
 
   /** Returns whether an allocation of {@code bytes} is within the limit. */
   public boolean hasRoom(long bytes) {
-    if (limit == 0) {
-      return true;
-    }
-    long left = limit - used();
-    return left >= 0 && Long.compareUnsigned(bytes, left) <= 0;
-  }
-
-  /**
-   * Returns the memory that the driver holds for the memory nodes of graphs; it changes as graphs
-   * are launched.
-   */
-  private long graphMemory() {
-    try (Scratch scratch = new Scratch(8)) {
-      return next.cuDeviceGetGraphMemAttribute(0, RESERVED_MEM_CURRENT, scratch.address())
-              == CudaResult.SUCCESS
-          ? Memory.getLong(scratch.address())
-          : 0;
-    }
+    return account.hasRoom(bytes);
   }
 
   /** Counts the memory that a node of a graph allocates at each launch. */
   public int addGraphMemory(long bytes) {
-    graphsAllocate = true;
-    return hasRoom(bytes) ? CudaResult.SUCCESS : CudaResult.OUT_OF_MEMORY;
+    account.countGraphs();
+    return account.hasRoom(bytes) ? CudaResult.SUCCESS : CudaResult.OUT_OF_MEMORY;
   }
 
   @Override
   public int cuGraphLaunch(long hGraphExec, long hStream) {
-    return graphsAllocate && !hasRoom(0)
-        ? CudaResult.OUT_OF_MEMORY
-        : next.cuGraphLaunch(hGraphExec, hStream);
+    return account.mayLaunchGraph()
+        ? next.cuGraphLaunch(hGraphExec, hStream)
+        : CudaResult.OUT_OF_MEMORY;
   }
 
   /** Counts memory of this process that stands for the client's. */
   public void countHost(long bytes) {
-    used.addAndGet(bytes);
+    account.countHost(bytes);
   }
 
   /** Stops counting the memory of a destroyed context, which the driver has freed. */
   public synchronized void forgetContext(long context) {
-    plainIsOver |= plain.removeIf(start -> memory.get(start).context() == context);
-    for (Map<Long, Allocation> kind : java.util.List.of(memory, arrays)) {
-      kind.values()
-          .removeIf(
-              allocation -> {
-                boolean gone = allocation.context() == context;
-                used.addAndGet(gone ? -allocation.bytes() : 0);
-                return gone;
-              });
-    }
-  }
-
-  private interface Allocator {
-    int allocate();
-  }
-
-  /** Allocates if the limit allows it, and counts the memory. */
-  private synchronized int allocate(
-      Map<Long, Allocation> kind, long bytes, long result, Allocator allocator) {
-    // The comparison is unsigned, because the client chooses the size.
-    if (!hasRoom(bytes)) {
-      return CudaResult.OUT_OF_MEMORY;
-    }
-    int code = allocator.allocate();
-    if (code == CudaResult.SUCCESS && result != 0) {
-      count(kind, Memory.getLong(result), bytes);
-    }
-    return code;
-  }
-
-  private void count(Map<Long, Allocation> kind, long handle, long bytes) {
-    if (handle == 0) {
-      return;
-    }
-    Allocation before = kind.put(handle, new Allocation(bytes, currentContext()));
-    used.addAndGet(bytes - (before == null ? 0 : before.bytes()));
-  }
-
-  private long currentContext() {
-    try (Scratch scratch = new Scratch(8)) {
-      return next.cuCtxGetCurrent(scratch.address()) == CudaResult.SUCCESS
-          ? Memory.getLong(scratch.address())
-          : 0;
-    }
-  }
-
-  private synchronized int free(Map<Long, Allocation> kind, long handle, int code) {
-    Allocation allocation = code == CudaResult.SUCCESS ? kind.remove(handle) : null;
-    if (allocation != null) {
-      used.addAndGet(-allocation.bytes());
-    }
-    return code;
+    account.forgetContext(context);
+    plainIsOver |= plain.removeIf(start -> !account.has(Kind.MEMORY, start));
   }
 
   @Override
   public int cuMemAlloc_v2(long dptr, long bytesize) {
-    return plain(allocate(memory, bytesize, dptr, () -> next.cuMemAlloc_v2(dptr, bytesize)), dptr);
+    return plain(
+        account.allocate(Kind.MEMORY, bytesize, dptr, () -> next.cuMemAlloc_v2(dptr, bytesize)),
+        dptr);
   }
 
   private synchronized int plain(int code, long dptr) {
-    if (code == CudaResult.SUCCESS && dptr != 0 && memory.containsKey(Memory.getLong(dptr))) {
+    if (code == CudaResult.SUCCESS && dptr != 0 && account.has(Kind.MEMORY, Memory.getLong(dptr))) {
       plain.add(Memory.getLong(dptr));
     }
     return code;
@@ -189,13 +117,17 @@ public final class AccountedDevice extends ForwardingDevice {
 
   @Override
   public int cuMemAllocAsync(long dptr, long bytesize, long hStream) {
-    return allocate(memory, bytesize, dptr, () -> next.cuMemAllocAsync(dptr, bytesize, hStream));
+    return account.allocate(
+        Kind.MEMORY, bytesize, dptr, () -> next.cuMemAllocAsync(dptr, bytesize, hStream));
   }
 
   @Override
   public int cuMemAllocFromPoolAsync(long dptr, long bytesize, long pool, long hStream) {
-    return allocate(
-        memory, bytesize, dptr, () -> next.cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream));
+    return account.allocate(
+        Kind.MEMORY,
+        bytesize,
+        dptr,
+        () -> next.cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream));
   }
 
   @Override
@@ -203,13 +135,13 @@ public final class AccountedDevice extends ForwardingDevice {
       long dptr, long pPitch, long width, long height, int elementBytes) {
     // The pitch, and with it the size, is known only after the allocation.
     int code =
-        allocate(
-            memory,
-            saturated(width, height),
+        account.allocate(
+            Kind.MEMORY,
+            ArraySize.product(width, height),
             0,
             () -> next.cuMemAllocPitch_v2(dptr, pPitch, width, height, elementBytes));
     if (code == CudaResult.SUCCESS && dptr != 0 && pPitch != 0) {
-      count(memory, Memory.getLong(dptr), Memory.getLong(pPitch) * height);
+      account.count(Kind.MEMORY, Memory.getLong(dptr), Memory.getLong(pPitch) * height);
     }
     return code;
   }
@@ -228,7 +160,7 @@ public final class AccountedDevice extends ForwardingDevice {
     if (code == CudaResult.SUCCESS && plain.remove(dptr)) {
       plainIsOver |= unseen;
     }
-    return free(memory, dptr, code);
+    return account.free(Kind.MEMORY, dptr, code);
   }
 
   @Override
@@ -236,8 +168,8 @@ public final class AccountedDevice extends ForwardingDevice {
     return physical(size, handle, () -> next.cuMemCreate(handle, size, prop, flags));
   }
 
-  private synchronized int physical(long bytes, long handle, Allocator allocator) {
-    int code = allocate(physical, bytes, handle, allocator);
+  private synchronized int physical(long bytes, long handle, MemoryAccount.Allocator allocator) {
+    int code = account.allocate(Kind.PHYSICAL, bytes, handle, allocator);
     if (code == CudaResult.SUCCESS && handle != 0) {
       hold(Memory.getLong(handle));
     }
@@ -252,7 +184,7 @@ public final class AccountedDevice extends ForwardingDevice {
   @GuardedBy("this")
   private void drop(long handle) {
     if (isLast(holds, handle)) {
-      free(physical, handle, CudaResult.SUCCESS);
+      account.free(Kind.PHYSICAL, handle, CudaResult.SUCCESS);
     }
   }
 
@@ -309,8 +241,7 @@ public final class AccountedDevice extends ForwardingDevice {
    * handle.
    */
   public synchronized long physicalBytes(long handle) {
-    Allocation allocation = physical.get(handle);
-    return allocation == null ? 0 : allocation.bytes();
+    return account.bytes(Kind.PHYSICAL, handle);
   }
 
   /**
@@ -319,7 +250,8 @@ public final class AccountedDevice extends ForwardingDevice {
    */
   public int openShared(long address, long handle, int flags, long bytes) {
     int code =
-        allocate(memory, bytes, address, () -> next.cuIpcOpenMemHandle_v2(address, handle, flags));
+        account.allocate(
+            Kind.MEMORY, bytes, address, () -> next.cuIpcOpenMemHandle_v2(address, handle, flags));
     if (code == CudaResult.SUCCESS) {
       opened.merge(Memory.getLong(address), 1, Integer::sum);
     }
@@ -330,7 +262,7 @@ public final class AccountedDevice extends ForwardingDevice {
   public int cuIpcCloseMemHandle(long address) {
     int code = next.cuIpcCloseMemHandle(address);
     boolean last = code == CudaResult.SUCCESS && isLast(opened, address);
-    return last ? free(memory, address, code) : code;
+    return last ? account.free(Kind.MEMORY, address, code) : code;
   }
 
   /**
@@ -346,78 +278,57 @@ public final class AccountedDevice extends ForwardingDevice {
    * memory that was allocated here.
    */
   public int importOfPool(long address, long pool, long handle, long bytes) {
-    return allocate(
-        memory, bytes, address, () -> next.cuMemPoolImportPointer(address, pool, handle));
+    return account.allocate(
+        Kind.MEMORY, bytes, address, () -> next.cuMemPoolImportPointer(address, pool, handle));
   }
 
   @Override
   public int cuArrayCreate_v2(long pHandle, long descriptor) {
-    long bytes = descriptor == 0 ? 0 : arrayBytes(descriptor, 1, descriptor + 16);
-    return allocate(arrays, bytes, pHandle, () -> next.cuArrayCreate_v2(pHandle, descriptor));
+    return account.allocate(
+        Kind.ARRAY,
+        ArraySize.of2d(descriptor),
+        pHandle,
+        () -> next.cuArrayCreate_v2(pHandle, descriptor));
   }
 
   @Override
   public int cuArray3DCreate_v2(long pHandle, long descriptor) {
-    long bytes =
-        descriptor == 0
-            ? 0
-            : arrayBytes(descriptor, Memory.getLong(descriptor + 16), descriptor + 24);
-    return allocate(arrays, bytes, pHandle, () -> next.cuArray3DCreate_v2(pHandle, descriptor));
+    return account.allocate(
+        Kind.ARRAY,
+        ArraySize.of3d(descriptor),
+        pHandle,
+        () -> next.cuArray3DCreate_v2(pHandle, descriptor));
   }
 
   @Override
   public int cuMipmappedArrayCreate(long pHandle, long descriptor, int levels) {
-    // The smaller levels together are less than a third of the largest level's size.
-    long largest =
-        descriptor == 0
-            ? 0
-            : arrayBytes(descriptor, Memory.getLong(descriptor + 16), descriptor + 24);
-    long bytes = levels > 1 ? largest + largest / 3 : largest;
-    return allocate(
-        arrays, bytes, pHandle, () -> next.cuMipmappedArrayCreate(pHandle, descriptor, levels));
+    return account.allocate(
+        Kind.ARRAY,
+        ArraySize.ofMipmapped(descriptor, levels),
+        pHandle,
+        () -> next.cuMipmappedArrayCreate(pHandle, descriptor, levels));
   }
 
   @Override
   public int cuArrayDestroy(long array) {
-    return free(arrays, array, next.cuArrayDestroy(array));
+    return account.free(Kind.ARRAY, array, next.cuArrayDestroy(array));
   }
 
   @Override
   public int cuMipmappedArrayDestroy(long array) {
-    return free(arrays, array, next.cuMipmappedArrayDestroy(array));
-  }
-
-  private static long saturated(long a, long b) {
-    return Math.multiplyHigh(a, b) == 0 && a * b >= 0 ? a * b : Long.MAX_VALUE;
-  }
-
-  /**
-   * Returns the bytes of the array that a CUDA_ARRAY_DESCRIPTOR describes: width and height come
-   * first, format and channels lie at {@code format}.
-   */
-  private static long arrayBytes(long descriptor, long depth, long format) {
-    long elements =
-        saturated(Memory.getLong(descriptor), Math.max(1, Memory.getLong(descriptor + 8)));
-    elements = saturated(elements, Math.max(1, depth));
-    int element =
-        switch (Memory.getInt(format)) {
-          case 0x01, 0x08 -> 1;
-          case 0x02, 0x09, 0x10 -> 2;
-          default -> 4;
-        };
-    return saturated(elements, (long) element * Math.max(1, Memory.getInt(format + 4)));
+    return account.free(Kind.ARRAY, array, next.cuMipmappedArrayDestroy(array));
   }
 
   @Override
   public int cuMemGetInfo_v2(long free, long total) {
-    if (limit == 0) {
+    if (account.limit() == 0) {
       return next.cuMemGetInfo_v2(free, total);
     }
     try (Scratch real = new Scratch(16)) {
       int code = next.cuMemGetInfo_v2(real.address(), real.address() + 8);
       if (code == CudaResult.SUCCESS) {
-        put(free, Math.min(Memory.getLong(real.address()), Math.max(0, limit - used())));
-        put(total, Math.min(Memory.getLong(real.address() + 8), limit));
+        put(free, Math.min(Memory.getLong(real.address()), Math.max(0, account.limit() - used())));
+        put(total, Math.min(Memory.getLong(real.address() + 8), account.limit()));
       }
       return code;
     }
@@ -432,8 +343,8 @@ public final class AccountedDevice extends ForwardingDevice {
   @Override
   public int cuDeviceTotalMem_v2(long bytes, int dev) {
     int code = next.cuDeviceTotalMem_v2(bytes, dev);
-    if (code == CudaResult.SUCCESS && limit != 0) {
-      Memory.putLong(bytes, Math.min(Memory.getLong(bytes), limit));
+    if (code == CudaResult.SUCCESS && account.limit() != 0) {
+      Memory.putLong(bytes, Math.min(Memory.getLong(bytes), account.limit()));
     }
     return code;
   }

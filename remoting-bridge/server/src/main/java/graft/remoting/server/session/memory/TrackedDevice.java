@@ -26,10 +26,7 @@ public final class TrackedDevice extends ForwardingDevice {
   /** The library of each module that was loaded from one. */
   private final Map<Long, Long> libraries = new HashMap<>();
 
-  /**
-   * All graphs and executable graphs. While any exists, memory that graphs allocate keeps its
-   * addresses.
-   */
+  /** Graphs, executable or not: while any exists, their memory keeps its addresses. */
   private final Set<Long> graphs = new HashSet<>();
 
   public TrackedDevice(CudaDevice next) {
@@ -47,7 +44,7 @@ public final class TrackedDevice extends ForwardingDevice {
     return numbers;
   }
 
-  /** Removes the memory that was allocated in a destroyed context, which the driver has freed. */
+  /** Removes the memory of a destroyed context, which the driver has freed. */
   public void forgetContext(long context) {
     space.removeAll(range -> range.context() == context);
   }
@@ -121,10 +118,7 @@ public final class TrackedDevice extends ForwardingDevice {
         stream, next.cuMemAllocFromPoolAsync(dptr, bytes, pool, stream), dptr, bytes);
   }
 
-  /**
-   * Enters an allocation in a stream. If the stream is capturing, the call has created a node of a
-   * graph instead.
-   */
+  /** Enters an allocation in a stream; a captured one becomes a node of a graph. */
   private int allocatedIn(long stream, int code, long dptr, long bytes) {
     if (code != CudaResult.SUCCESS) {
       return code;
@@ -150,7 +144,7 @@ public final class TrackedDevice extends ForwardingDevice {
 
   // ---- memory of other sessions
 
-  /** Enters the allocation that a call opened, with the size that the driver reports. */
+  /** Enters the allocation that a call opened; the driver knows its size. */
   private int opened(int code, long result) {
     if (code != CudaResult.SUCCESS || result == 0) {
       return code;
@@ -170,10 +164,7 @@ public final class TrackedDevice extends ForwardingDevice {
     return opened(next.cuIpcOpenMemHandle_v2(dptr, handle, flags), dptr);
   }
 
-  /**
-   * Closes an opened handle. The memory may still be open a further time, which only the driver
-   * knows.
-   */
+  /** Closes a handle; only the driver knows whether it is open a further time. */
   @Override
   public int cuIpcCloseMemHandle(long dptr) {
     return freed(next.cuIpcCloseMemHandle(dptr), dptr);
@@ -268,10 +259,7 @@ public final class TrackedDevice extends ForwardingDevice {
     int at(long bytes);
   }
 
-  /**
-   * Enters a variable. A client that asks only for the address has not asked for the size, so the
-   * size is queried here.
-   */
+  /** Enters a variable, and queries the size if the client did not ask for it. */
   private int variable(long dptr, long bytes, long owner, Look look) {
     try (Scratch size = new Scratch(8)) {
       long sizeAt = bytes != 0 ? bytes : size.address();

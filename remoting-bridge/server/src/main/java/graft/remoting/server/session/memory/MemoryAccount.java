@@ -1,0 +1,171 @@
+package graft.remoting.server.session.memory;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.system.Scratch;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The allocations of one session, counted against its limit of device memory. Thread-safe. */
+final class MemoryAccount {
+  /** CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT. */
+  private static final int RESERVED_MEM_CURRENT = 2;
+
+  private final CudaDevice device;
+  private final long limit;
+  private final AtomicLong used = new AtomicLong();
+  private volatile boolean graphsAllocate;
+
+  @GuardedBy("this")
+  private final Map<Kind, Map<Long, Allocation>> allocations = new EnumMap<>(Kind.class);
+
+  /** The kinds of allocations, whose handles may be equal numbers. */
+  enum Kind {
+    MEMORY,
+    ARRAY,
+    PHYSICAL
+  }
+
+  private record Allocation(long bytes, long context) {}
+
+  /** A call of the driver that allocates memory, and its result. */
+  interface Allocator {
+    int allocate();
+  }
+
+  /**
+   * Creates the account of a session on {@code device}.
+   *
+   * @param limit the limit in bytes, 0 for none
+   */
+  MemoryAccount(CudaDevice device, long limit) {
+    this.device = device;
+    this.limit = limit;
+    for (Kind kind : Kind.values()) {
+      allocations.put(kind, new HashMap<>());
+    }
+  }
+
+  /** Returns the limit in bytes, 0 for none. */
+  long limit() {
+    return limit;
+  }
+
+  /** Returns the bytes that are allocated. */
+  long used() {
+    return used.get() + (graphsAllocate ? graphMemory() : 0);
+  }
+
+  /** Returns whether an allocation of {@code bytes}, unsigned, is within the limit. */
+  boolean hasRoom(long bytes) {
+    if (limit == 0) {
+      return true;
+    }
+    long left = limit - used();
+    return left >= 0 && Long.compareUnsigned(bytes, left) <= 0;
+  }
+
+  /**
+   * Returns the memory that the driver holds for the memory nodes of graphs; it changes as graphs
+   * are launched.
+   */
+  private long graphMemory() {
+    try (Scratch scratch = new Scratch(8)) {
+      return device.cuDeviceGetGraphMemAttribute(0, RESERVED_MEM_CURRENT, scratch.address())
+              == CudaResult.SUCCESS
+          ? Memory.getLong(scratch.address())
+          : 0;
+    }
+  }
+
+  /** Counts the memory that nodes of graphs allocate from now on. */
+  void countGraphs() {
+    graphsAllocate = true;
+  }
+
+  /** Returns whether a graph that may allocate memory can be launched within the limit. */
+  boolean mayLaunchGraph() {
+    return !graphsAllocate || hasRoom(0);
+  }
+
+  /** Counts memory of this process that stands for the client's; negative when it is released. */
+  void countHost(long bytes) {
+    used.addAndGet(bytes);
+  }
+
+  /**
+   * Allocates if the limit allows it, and counts the memory.
+   *
+   * @param result where the call writes the handle of the memory; 0 if nothing is to be counted yet
+   */
+  synchronized int allocate(Kind kind, long bytes, long result, Allocator allocator) {
+    if (!hasRoom(bytes)) {
+      return CudaResult.OUT_OF_MEMORY;
+    }
+    int code = allocator.allocate();
+    if (code == CudaResult.SUCCESS && result != 0) {
+      count(kind, Memory.getLong(result), bytes);
+    }
+    return code;
+  }
+
+  /** Counts an allocation that has been made. */
+  synchronized void count(Kind kind, long handle, long bytes) {
+    if (handle == 0) {
+      return;
+    }
+    Allocation before = of(kind).put(handle, new Allocation(bytes, currentContext()));
+    used.addAndGet(bytes - (before == null ? 0 : before.bytes()));
+  }
+
+  private long currentContext() {
+    try (Scratch scratch = new Scratch(8)) {
+      return device.cuCtxGetCurrent(scratch.address()) == CudaResult.SUCCESS
+          ? Memory.getLong(scratch.address())
+          : 0;
+    }
+  }
+
+  /** Stops counting an allocation if the call that frees it has succeeded; returns its result. */
+  synchronized int free(Kind kind, long handle, int code) {
+    Allocation allocation = code == CudaResult.SUCCESS ? of(kind).remove(handle) : null;
+    if (allocation != null) {
+      used.addAndGet(-allocation.bytes());
+    }
+    return code;
+  }
+
+  /** Stops counting the memory of a destroyed context. Physical memory belongs to no context. */
+  synchronized void forgetContext(long context) {
+    for (Kind kind : new Kind[] {Kind.MEMORY, Kind.ARRAY}) {
+      of(kind)
+          .values()
+          .removeIf(
+              allocation -> {
+                boolean gone = allocation.context() == context;
+                used.addAndGet(gone ? -allocation.bytes() : 0);
+                return gone;
+              });
+    }
+  }
+
+  /** Returns whether an allocation is counted. */
+  synchronized boolean has(Kind kind, long handle) {
+    return of(kind).containsKey(handle);
+  }
+
+  /** Returns the bytes of an allocation, 0 if none is counted. */
+  synchronized long bytes(Kind kind, long handle) {
+    Allocation allocation = of(kind).get(handle);
+    return allocation == null ? 0 : allocation.bytes();
+  }
+
+  @GuardedBy("this")
+  private Map<Long, Allocation> of(Kind kind) {
+    return allocations.get(kind);
+  }
+}
