@@ -49,7 +49,7 @@ class ArchitectureTest {
           device
           software     device
           server       api device software
-          libvirt
+          libvirt      common
           kvm          libvirt
           xen          libvirt
           sriov        common
