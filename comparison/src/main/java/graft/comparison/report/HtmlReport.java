@@ -191,7 +191,7 @@ final class HtmlReport {
     }
     long well = results.stream().filter(Result.OK::equals).count();
     return results.stream().distinct().count() == 1
-        ? results.get(0).word()
+        ? results.get(0).toString()
         : well + " of " + results.size() + " ok";
   }
 
@@ -229,8 +229,7 @@ final class HtmlReport {
               .map(r -> Integer.toString(r.block()))
               .distinct()
               .collect(Collectors.joining(", "));
-      reason(
-          settings, run.key() + ": " + run.result().word() + " (block " + blocks + ")", run.why());
+      reason(settings, run.key() + ": " + run.result() + " (block " + blocks + ")", run.why());
     }
     html.close().close();
   }

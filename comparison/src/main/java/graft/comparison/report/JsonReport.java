@@ -1,13 +1,11 @@
 package graft.comparison.report;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
+import graft.common.json.Json;
 import graft.comparison.run.Entry;
 import graft.comparison.statistics.Interval;
 import graft.comparison.statistics.Overhead;
 import graft.comparison.statistics.Summary;
 import graft.comparison.suite.Published;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,13 +14,9 @@ import java.util.Optional;
 
 /** The same data for programs. */
 final class JsonReport {
-  private static final ObjectMapper JSON =
-      new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
-
   private JsonReport() {}
 
-  static String write(Findings findings, List<Published> published, String suiteText)
-      throws IOException {
+  static String write(Findings findings, List<Published> published, String suiteText) {
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("name", findings.suite().name());
     tree.put("softwareDevice", findings.suite().servedDevice().equals("software"));
@@ -32,10 +26,10 @@ final class JsonReport {
     tree.put("machine", findings.begin().machine());
     tree.put("suite", suiteText);
     tree.put("impossible", findings.impossible());
-    tree.put("notReady", findings.of(Entry.NotReady.class));
-    tree.put("failures", findings.failures());
-    tree.put("amounts", findings.of(Entry.Amount.class));
-    tree.put("profiles", findings.of(Entry.Profile.class));
+    tree.put("notReady", trees(findings.of(Entry.NotReady.class)));
+    tree.put("failures", trees(findings.failures()));
+    tree.put("amounts", trees(findings.of(Entry.Amount.class)));
+    tree.put("profiles", trees(findings.of(Entry.Profile.class)));
     List<Object> figures = new ArrayList<>();
     for (FigureKey key : findings.figures()) {
       for (String setting : findings.settings()) {
@@ -46,7 +40,11 @@ final class JsonReport {
     }
     tree.put("measurements", figures);
     tree.put("published", published.stream().map(JsonReport::published).toList());
-    return JSON.writeValueAsString(tree) + "\n";
+    return Json.pretty(tree) + "\n";
+  }
+
+  private static List<?> trees(List<? extends Entry> entries) {
+    return entries.stream().map(Entry::write).toList();
   }
 
   private static Map<String, Object> figure(

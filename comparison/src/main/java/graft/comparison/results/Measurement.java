@@ -1,14 +1,12 @@
 package graft.comparison.results;
 
-import com.fasterxml.jackson.annotation.JsonAlias;
-import com.fasterxml.jackson.annotation.JsonFormat;
-import com.fasterxml.jackson.annotation.JsonIgnore;
-import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
-import com.fasterxml.jackson.annotation.JsonInclude;
+import graft.common.bind.Default;
+import graft.common.json.RecordTrees;
 import graft.comparison.statistics.Summary;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -26,26 +24,38 @@ import java.util.Objects;
  * @param state warm if the line has none
  * @param samples in the order in which they were measured; null in the place of one that failed
  */
-@JsonIgnoreProperties(ignoreUnknown = true)
 public record Measurement(
-    @JsonInclude(JsonInclude.Include.NON_EMPTY) String setting,
+    @Default("") String setting,
     String name,
-    long size,
-    String unit,
-    State state,
-    // The log of a comparison had one value before it had samples.
-    @JsonAlias("value") @JsonFormat(with = JsonFormat.Feature.ACCEPT_SINGLE_VALUE_AS_ARRAY)
-        List<Double> samples) {
+    @Default("0") long size,
+    @Default("") String unit,
+    @Default("warm") State state,
+    List<Double> samples) {
+  private static final RecordTrees TREES = new RecordTrees(Map.of(State.class, State::of));
 
-  /** Also a line's: what it lacks has its default. */
+  /** Keeps a copy of the samples. */
   public Measurement {
-    if (name == null || samples == null) {
-      throw new IllegalArgumentException("a measurement has a name and samples");
-    }
-    setting = Objects.requireNonNullElse(setting, "");
-    unit = Objects.requireNonNullElse(unit, "");
-    state = Objects.requireNonNullElse(state, State.WARM);
     samples = Collections.unmodifiableList(new ArrayList<>(samples));
+  }
+
+  /**
+   * Reads a measurement from a tree of JSON.
+   *
+   * @throws IllegalArgumentException if the tree is none
+   */
+  static Measurement read(Map<?, ?> tree) {
+    Measurement measurement = TREES.read(Measurement.class, tree);
+    if (measurement.samples.isEmpty()) {
+      throw new IllegalArgumentException("lacks 'samples'");
+    }
+    return measurement;
+  }
+
+  /** The measurement as a tree for JSON. */
+  Map<String, Object> tree() {
+    Map<String, Object> tree = TREES.write(this);
+    tree.remove("setting", "");
+    return tree;
   }
 
   /** A warm one, of no setting yet. */
@@ -64,7 +74,6 @@ public record Measurement(
   }
 
   /** The samples that did not fail. */
-  @JsonIgnore
   public List<Double> measured() {
     return samples.stream().filter(Objects::nonNull).toList();
   }
@@ -74,7 +83,6 @@ public record Measurement(
    *
    * @throws IllegalArgumentException if every sample failed
    */
-  @JsonIgnore
   public double value() {
     return Summary.median(measured());
   }

@@ -1,11 +1,10 @@
 package graft.comparison.results;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.MappingIterator;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import graft.common.GraftException;
+import graft.common.json.Json;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -22,8 +21,6 @@ import java.util.Set;
  * them as {@code measurements}. Lines of the same setting and figure add samples to each other.
  */
 public final class Results {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private final List<Measurement> measurements = new ArrayList<>();
 
   /** Adds a measurement, to the samples of the same setting and figure if there are some. */
@@ -56,27 +53,30 @@ public final class Results {
 
   /** Adds all that a file has. */
   public Results add(Path file) {
-    try (MappingIterator<JsonNode> values =
-        JSON.readerFor(JsonNode.class).readValues(file.toFile())) {
-      while (values.hasNext()) {
-        JsonNode value = values.next();
-        if (value.has("measurements")) {
-          for (JsonNode each : value.get("measurements")) {
-            add(JSON.treeToValue(each, Measurement.class));
-          }
+    try {
+      for (Map<String, Object> tree : Json.readObjects(Files.readString(file))) {
+        if (tree.get("measurements") instanceof List<?> list) {
+          list.forEach(each -> add(read(each)));
         } else {
-          add(JSON.treeToValue(value, Measurement.class));
+          add(Measurement.read(tree));
         }
       }
       return this;
-    } catch (JsonProcessingException e) {
+    } catch (NoSuchFileException e) {
+      throw new GraftException("cannot read " + file + ": no such file", "", e);
+    } catch (IOException | IllegalArgumentException e) {
       throw new GraftException(
-          file + " is not a results file: " + e.getOriginalMessage(),
+          file + " is not a results file: " + e.getMessage(),
           "its lines are like {\"setting\":\"tcp\",\"name\":\"copy\",\"unit\":\"us\",\"samples\":[1.5]}",
           e);
-    } catch (IOException e) {
-      throw new GraftException("cannot read " + file + ": " + e.getMessage(), "", e);
     }
+  }
+
+  private static Measurement read(Object tree) {
+    if (tree instanceof Map<?, ?> map) {
+      return Measurement.read(map);
+    }
+    throw new IllegalArgumentException("not a measurement: " + tree);
   }
 
   /**
@@ -88,8 +88,8 @@ public final class Results {
     List<Measurement> found = new ArrayList<>();
     for (String line : output.lines().filter(l -> l.startsWith("{\"name\":")).toList()) {
       try {
-        found.add(JSON.readValue(line, Measurement.class));
-      } catch (JsonProcessingException e) {
+        found.add(Measurement.read(Json.readObject(line)));
+      } catch (IOException | IllegalArgumentException e) {
         throw new IllegalArgumentException("not a measurement: " + line, e);
       }
     }
@@ -175,6 +175,6 @@ public final class Results {
 
   /** All measurements as trees for JSON. */
   public List<?> trees() {
-    return JSON.convertValue(measurements, List.class);
+    return measurements.stream().map(Measurement::tree).toList();
   }
 }

@@ -1,17 +1,14 @@
 package graft.comparison.results;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.Locale;
 
 /** The state in which a program was measured. */
 public enum State {
   /** In a new process, with every cache of compiled kernels empty. */
-  @JsonProperty("empty")
   EMPTY("new process, caches empty"),
   /** In a new process, with the caches filled. */
-  @JsonProperty("filled")
   FILLED("new process"),
   /** Repeated in one process. */
-  @JsonProperty("warm")
   WARM("warm");
 
   private final String title;
@@ -23,5 +20,20 @@ public enum State {
   /** The state for people. */
   public String title() {
     return title;
+  }
+
+  /** The state as results files name it. */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * The state that results files name so.
+   *
+   * @throws IllegalArgumentException if there is none
+   */
+  public static State of(String word) {
+    return valueOf(word.toUpperCase(Locale.ROOT));
   }
 }

@@ -1,28 +1,72 @@
 package graft.comparison.run;
 
-import com.fasterxml.jackson.annotation.JsonSubTypes;
-import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import graft.common.json.RecordTrees;
 import graft.comparison.results.Measurement;
+import graft.comparison.results.State;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** One line of the results log. */
-@JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "entry")
-@JsonSubTypes({
-  @JsonSubTypes.Type(value = Entry.Begin.class, name = "begin"),
-  @JsonSubTypes.Type(value = Entry.ShutOff.class, name = "shut-off"),
-  @JsonSubTypes.Type(value = Entry.Started.class, name = "started"),
-  @JsonSubTypes.Type(value = Entry.Impossible.class, name = "impossible"),
-  @JsonSubTypes.Type(value = Entry.Preparing.class, name = "preparing"),
-  @JsonSubTypes.Type(value = Entry.Ready.class, name = "ready"),
-  @JsonSubTypes.Type(value = Entry.NotReady.class, name = "not-ready"),
-  @JsonSubTypes.Type(value = Entry.Down.class, name = "down"),
-  @JsonSubTypes.Type(value = Entry.Amount.class, name = "amount"),
-  @JsonSubTypes.Type(value = Entry.Run.class, name = "run"),
-  @JsonSubTypes.Type(value = Entry.Profile.class, name = "profile"),
-  @JsonSubTypes.Type(value = Entry.Stopped.class, name = "stopped")
-})
 public sealed interface Entry {
+  /** Every kind of entry, by the word that names it in logs. */
+  Map<String, Class<? extends Entry>> KINDS =
+      Map.ofEntries(
+          Map.entry("begin", Begin.class),
+          Map.entry("shut-off", ShutOff.class),
+          Map.entry("started", Started.class),
+          Map.entry("impossible", Impossible.class),
+          Map.entry("preparing", Preparing.class),
+          Map.entry("ready", Ready.class),
+          Map.entry("not-ready", NotReady.class),
+          Map.entry("down", Down.class),
+          Map.entry("amount", Amount.class),
+          Map.entry("run", Run.class),
+          Map.entry("profile", Profile.class),
+          Map.entry("stopped", Stopped.class));
+
+  /** Their components. */
+  RecordTrees TREES = new RecordTrees(Map.of(Result.class, Result::of, State.class, State::of));
+
+  /** An entry as a tree of JSON. */
+  static Map<String, Object> write(Entry entry) {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    KINDS.forEach(
+        (word, type) -> {
+          if (type.isInstance(entry)) {
+            tree.put("entry", word);
+          }
+        });
+    tree.putAll(TREES.write((Record) entry));
+    return tree;
+  }
+
+  /**
+   * Reads what {@link #write} wrote.
+   *
+   * @throws IllegalArgumentException if it is something else
+   */
+  static Entry read(Map<String, Object> tree) {
+    Class<? extends Entry> type = KINDS.get(String.valueOf(tree.get("entry")));
+    if (type == null) {
+      throw new IllegalArgumentException("no kind of entry: " + tree.get("entry"));
+    }
+    if (tree.get("figures") instanceof List<?> figures) {
+      tree.put("figures", figures.stream().map(Entry::withSamples).toList());
+    }
+    return TREES.read(type, tree);
+  }
+
+  /** Logs of earlier versions have one value of a figure in place of the samples. */
+  private static Object withSamples(Object figure) {
+    if (figure instanceof Map<?, ?> old && old.containsKey("value")) {
+      Map<Object, Object> current = new LinkedHashMap<>(old);
+      current.put("samples", List.of(old.get("value")));
+      return current;
+    }
+    return figure;
+  }
+
   /**
    * The first line.
    *

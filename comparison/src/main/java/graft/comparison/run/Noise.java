@@ -1,11 +1,12 @@
 package graft.comparison.run;
 
-import java.io.BufferedReader;
+import graft.common.bind.Default;
+import graft.common.program.HostProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -25,9 +26,10 @@ public record Noise(
     double load,
     double megahertz,
     double celsius,
-    double gpuMegahertz,
-    double gpuCelsius) {
+    @Default("0") double gpuMegahertz,
+    @Default("0") double gpuCelsius) {
 
+  private static final Duration LIMIT = Duration.ofSeconds(10);
   private static final Pattern GPU = Pattern.compile("(\\d+), (\\d+)");
 
   /** Counts processor time from here on. */
@@ -94,24 +96,22 @@ public record Noise(
   private static double[] readGpu() {
     double[] none = {0, 0};
     try {
-      Process smi =
-          new ProcessBuilder(
+      String said =
+          HostProgram.of(
                   "nvidia-smi",
-                  "--id=0",
-                  "--query-gpu=clocks.sm,temperature.gpu",
-                  "--format=csv,noheader,nounits")
-              .redirectError(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      try (BufferedReader said = smi.inputReader()) {
-        Matcher numbers = GPU.matcher(Objects.requireNonNullElse(said.readLine(), ""));
-        return numbers.matches()
-            ? new double[] {
-              Double.parseDouble(numbers.group(1)), Double.parseDouble(numbers.group(2))
-            }
-            : none;
-      }
+                  List.of(
+                      "--id=0",
+                      "--query-gpu=clocks.sm,temperature.gpu",
+                      "--format=csv,noheader,nounits"))
+              .output(LIMIT);
+      Matcher numbers = GPU.matcher(said.strip());
+      return numbers.matches()
+          ? new double[] {
+            Double.parseDouble(numbers.group(1)), Double.parseDouble(numbers.group(2))
+          }
+          : none;
     } catch (IOException e) {
-      return none; // there is no nvidia-smi
+      return none; // there is no nvidia-smi, or no GPU
     }
   }
 

@@ -1,7 +1,6 @@
 package graft.comparison.run;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import graft.common.json.Json;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -17,8 +16,6 @@ import java.util.List;
  * A last line that a crash or a full disk cut off is as if it had not been written.
  */
 public final class ResultsLog implements AutoCloseable {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private final FileChannel channel;
   private final List<Entry> entries;
 
@@ -63,10 +60,10 @@ public final class ResultsLog implements AutoCloseable {
     for (String line : text.lines().toList()) {
       number++;
       try {
-        entries.add(JSON.readValue(line, Entry.class));
-      } catch (JsonProcessingException e) {
+        entries.add(Entry.read(Json.readObject(line)));
+      } catch (IOException | IllegalArgumentException e) {
         throw new IOException(
-            file + ":" + number + ": not a line of a results log: " + e.getOriginalMessage(), e);
+            file + ":" + number + ": not a line of a results log: " + e.getMessage(), e);
       }
     }
     return entries;
@@ -85,7 +82,7 @@ public final class ResultsLog implements AutoCloseable {
   public void add(Entry entry) throws IOException {
     long end = channel.position();
     try {
-      byte[] line = (JSON.writeValueAsString(entry) + "\n").getBytes(StandardCharsets.UTF_8);
+      byte[] line = (Json.line(Entry.write(entry)) + "\n").getBytes(StandardCharsets.UTF_8);
       ByteBuffer buffer = ByteBuffer.wrap(line);
       while (buffer.hasRemaining()) {
         channel.write(buffer);

@@ -1,8 +1,6 @@
 package graft.comparison.run;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.type.TypeReference;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import graft.common.json.Json;
 import graft.comparison.suite.OtherGuests;
 import graft.comparison.suite.Suite;
 import java.io.IOException;
@@ -24,8 +22,6 @@ import java.util.Set;
 public final class Runner {
   /** A place that died this often in one visit is given up until the next block. */
   private static final int MOST_LOSSES = 2;
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Suite suite;
   private final Site site;
@@ -312,16 +308,18 @@ public final class Runner {
     if (!client || stop.isAsked() || !done.add(name(0, setting.name(), run.key()))) {
       return;
     }
+    Map<String, Object> profile;
     try {
       String text = place.run(program.profiled(), 1).get(0).profile();
       if (text.isEmpty()) {
         progress.note(run.key() + " in " + setting.name() + " left no profile");
         return;
       }
-      Map<String, Object> profile = JSON.readValue(text, new TypeReference<>() {});
-      write(new Entry.Profile(setting.name(), run.key(), profile));
-    } catch (PlaceLostException | JsonProcessingException e) {
+      profile = Json.readObject(text);
+    } catch (PlaceLostException | IOException e) {
       progress.note("no profile of " + run.key() + " in " + setting.name() + ": " + e.getMessage());
+      return;
     }
+    write(new Entry.Profile(setting.name(), run.key(), profile));
   }
 }

@@ -1,19 +1,20 @@
 package graft.comparison.site;
 
+import graft.common.program.HostProgram;
 import graft.deployment.gpu.CudaDevice;
 import graft.deployment.gpu.CudaDriver;
 import graft.deployment.observe.HostObserver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 
 /** What this machine is, for somebody who wants to repeat a comparison. */
 public final class MachineFacts {
-  private static final long PROMPT_SECONDS = 10;
+  private static final Duration PROMPT = Duration.ofSeconds(10);
 
   private MachineFacts() {}
 
@@ -96,20 +97,12 @@ public final class MachineFacts {
   /** The first line that a program prints; empty if it cannot be run. */
   private static String said(List<String> command) {
     try {
-      Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-      process.getOutputStream().close();
-      if (!process.waitFor(PROMPT_SECONDS, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-        return "";
-      }
-      String text =
-          new String(
-              process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-      return process.exitValue() == 0 ? text.lines().findFirst().orElse("") : "";
+      return HostProgram.of(command.get(0), command.subList(1, command.size()))
+          .output(PROMPT)
+          .lines()
+          .findFirst()
+          .orElse("");
     } catch (IOException e) {
-      return "";
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
       return "";
     }
   }

@@ -1,16 +1,16 @@
 package graft.hypervisors.libvirt;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import graft.common.json.Json;
 import graft.hypervisors.libvirt.calls.AgentException;
 import graft.hypervisors.libvirt.calls.GuestText;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.LibvirtError;
 import graft.hypervisors.libvirt.calls.LibvirtLibrary;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.libvirt.jna.CString;
 
 /**
@@ -26,8 +26,6 @@ final class AgentChannel {
    * does not fit into the buffer of its socket at once: 192 KiB went through, 256 KiB did not.
    */
   static final int MAX_PAYLOAD = 128 * 1024;
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   /** How much of an answer that is none stands in a message. */
   private static final int SHOWN = 200;
@@ -50,10 +48,6 @@ final class AgentChannel {
     return (action, question, seconds) -> send(guest, action, question, seconds);
   }
 
-  ObjectNode newArguments() {
-    return JSON.createObjectNode();
-  }
-
   /**
    * Asks and waits for the answer.
    *
@@ -61,25 +55,29 @@ final class AgentChannel {
    * @return the answer's {@code return}
    * @throws AgentException when nobody answers in time, or with a refusal
    */
-  JsonNode ask(String action, String command, ObjectNode arguments, Duration timeout) {
-    ObjectNode message = JSON.createObjectNode();
+  Object ask(String action, String command, Map<String, ?> arguments, Duration timeout) {
+    Map<String, Object> message = new LinkedHashMap<>();
     message.put("execute", command);
     if (!arguments.isEmpty()) {
-      message.set("arguments", arguments);
+      message.put("arguments", arguments);
     }
-    String answer = line.ask(action, message.toString(), seconds(timeout));
+    String answer = line.ask(action, Json.line(message), seconds(timeout));
     try {
-      JsonNode value = JSON.readTree(answer).get("return");
-      if (value == null) {
+      Map<String, Object> tree = Json.readObject(answer);
+      if (!tree.containsKey("return")) {
         throw refusal(
             action, "the agent's answer holds no return value: " + GuestText.line(answer, SHOWN));
       }
-      return value;
-    } catch (JsonProcessingException e) {
+      return tree.get("return");
+    } catch (IOException e) {
       throw refusal(
-          action,
-          "the agent's answer is not JSON: " + GuestText.line(e.getOriginalMessage(), SHOWN));
+          action, "the agent's answer is not JSON: " + GuestText.line(e.getMessage(), SHOWN));
     }
+  }
+
+  /** Asks for an object; one without fields if the answer is something else. */
+  Map<?, ?> askFields(String action, String command, Map<String, ?> arguments, Duration timeout) {
+    return ask(action, command, arguments, timeout) instanceof Map<?, ?> fields ? fields : Map.of();
   }
 
   /**
@@ -87,16 +85,11 @@ final class AgentChannel {
    *
    * @throws AgentException if there is none from {@code least} to {@code most}
    */
-  long number(String action, JsonNode answer, String field, long least, long most) {
-    JsonNode value = answer.path(field);
-    if (!isNumber(value) || value.longValue() < least || value.longValue() > most) {
-      throw wrong(action, field);
+  long number(String action, Map<?, ?> answer, String field, long least, long most) {
+    if (answer.get(field) instanceof Long value && value >= least && value <= most) {
+      return value;
     }
-    return value.longValue();
-  }
-
-  static boolean isNumber(JsonNode value) {
-    return value.isIntegralNumber() && value.canConvertToLong();
+    throw wrong(action, field);
   }
 
   /**
@@ -104,14 +97,13 @@ final class AgentChannel {
    *
    * @throws AgentException if the field is not Base64
    */
-  byte[] bytes(String action, JsonNode answer, String field) {
-    JsonNode value = answer.path(field);
-    if (value.isMissingNode()) {
+  byte[] bytes(String action, Map<?, ?> answer, String field) {
+    if (!answer.containsKey(field)) {
       return new byte[0];
     }
     try {
-      if (value.isTextual()) {
-        return Base64.getDecoder().decode(value.textValue());
+      if (answer.get(field) instanceof String text) {
+        return Base64.getDecoder().decode(text);
       }
     } catch (IllegalArgumentException e) {
       // said below

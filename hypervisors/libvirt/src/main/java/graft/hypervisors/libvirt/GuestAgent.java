@@ -1,8 +1,5 @@
 package graft.hypervisors.libvirt;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import graft.hypervisors.libvirt.calls.AgentException;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.io.ByteArrayInputStream;
@@ -13,6 +10,9 @@ import java.io.OutputStream;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 
 /**
@@ -60,7 +60,7 @@ public final class GuestAgent {
    */
   public boolean ping(Duration timeout) {
     try {
-      channel.ask("ping the agent of", "guest-ping", channel.newArguments(), timeout);
+      channel.ask("ping the agent of", "guest-ping", Map.of(), timeout);
       return true;
     } catch (AgentException e) {
       if (e.unresponsive()) {
@@ -77,19 +77,22 @@ public final class GuestAgent {
    */
   public AgentResult exec(AgentCommand command) {
     String action = "run '" + command.line() + "' in";
-    ObjectNode arguments = channel.newArguments().put("path", command.program());
-    ArrayNode words = arguments.putArray("arg");
-    command.arguments().forEach(words::add);
+    Map<String, Object> arguments = new LinkedHashMap<>();
+    arguments.put("path", command.program());
+    arguments.put("arg", command.arguments());
     if (!command.environment().isEmpty()) {
-      ArrayNode environment = arguments.putArray("env");
-      command.environment().forEach((name, value) -> environment.add(name + "=" + value));
+      arguments.put(
+          "env",
+          command.environment().entrySet().stream()
+              .map(variable -> variable.getKey() + "=" + variable.getValue())
+              .toList());
     }
     command
         .input()
         .ifPresent(bytes -> arguments.put("input-data", Base64.getEncoder().encodeToString(bytes)));
     arguments.put("capture-output", true);
     long deadline = System.nanoTime() + command.timeout().toNanos();
-    JsonNode started = channel.ask(action, "guest-exec", arguments, PROMPT);
+    Map<?, ?> started = channel.askFields(action, "guest-exec", arguments, PROMPT);
     long pid = channel.number(action, started, "pid", 1, Long.MAX_VALUE);
     return await(action, pid, deadline, command.timeout());
   }
@@ -97,12 +100,11 @@ public final class GuestAgent {
   private AgentResult await(String action, long pid, long deadline, Duration timeout) {
     long pause = FIRST_POLL_MILLIS;
     while (true) {
-      JsonNode status =
-          channel.ask(action, "guest-exec-status", channel.newArguments().put("pid", pid), PROMPT);
-      if (!status.path("exited").isBoolean()) {
+      Map<?, ?> status = channel.askFields(action, "guest-exec-status", Map.of("pid", pid), PROMPT);
+      if (!(status.get("exited") instanceof Boolean exited)) {
         throw channel.refusal(action, "the agent does not say whether it has ended");
       }
-      if (status.path("exited").booleanValue()) {
+      if (exited) {
         return result(action, status);
       }
       if (System.nanoTime() - deadline >= 0) {
@@ -113,17 +115,21 @@ public final class GuestAgent {
     }
   }
 
-  private AgentResult result(String action, JsonNode status) {
+  private AgentResult result(String action, Map<?, ?> status) {
     return new AgentResult(
         code(action, status, "exitcode"),
         code(action, status, "signal"),
         channel.bytes(action, status, "out-data"),
         channel.bytes(action, status, "err-data"),
-        status.path("out-truncated").booleanValue() || status.path("err-truncated").booleanValue());
+        isTrue(status, "out-truncated") || isTrue(status, "err-truncated"));
   }
 
-  private OptionalInt code(String action, JsonNode status, String field) {
-    return status.has(field)
+  private static boolean isTrue(Map<?, ?> answer, String field) {
+    return Boolean.TRUE.equals(answer.get(field));
+  }
+
+  private OptionalInt code(String action, Map<?, ?> status, String field) {
+    return status.containsKey(field)
         ? OptionalInt.of((int) channel.number(action, status, field, Integer.MIN_VALUE, MAX_CODE))
         : OptionalInt.empty();
   }
@@ -140,8 +146,7 @@ public final class GuestAgent {
 
   private boolean kill(long pid) {
     try {
-      ObjectNode arguments = channel.newArguments().put("path", "kill");
-      arguments.putArray("arg").add("-9").add(Long.toString(pid));
+      Map<String, ?> arguments = Map.of("path", "kill", "arg", List.of("-9", Long.toString(pid)));
       channel.ask("end process " + pid + " in", "guest-exec", arguments, PROMPT);
       return true;
     } catch (HypervisorException e) {
@@ -220,41 +225,37 @@ public final class GuestAgent {
 
     RemoteFile(String action, String path, String mode) {
       this.action = action;
-      ObjectNode arguments = channel.newArguments().put("path", path).put("mode", mode);
-      JsonNode opened = channel.ask(action, "guest-file-open", arguments, PROMPT);
-      if (!AgentChannel.isNumber(opened)) {
+      Map<String, ?> arguments = Map.of("path", path, "mode", mode);
+      if (!(channel.ask(action, "guest-file-open", arguments, PROMPT) instanceof Long opened)) {
         throw channel.refusal(action, "the agent gave no number for the open file");
       }
-      this.handle = opened.longValue();
+      this.handle = opened;
     }
 
     void write(byte[] piece) {
       int done = 0;
       while (done < piece.length) {
         byte[] rest = Arrays.copyOfRange(piece, done, piece.length);
-        ObjectNode arguments = onHandle().put("buf-b64", Base64.getEncoder().encodeToString(rest));
-        JsonNode written = channel.ask(action, "guest-file-write", arguments, FILE_OPERATION);
+        Map<String, ?> arguments =
+            Map.of("handle", handle, "buf-b64", Base64.getEncoder().encodeToString(rest));
+        Map<?, ?> written =
+            channel.askFields(action, "guest-file-write", arguments, FILE_OPERATION);
         done += (int) channel.number(action, written, "count", 1, rest.length);
       }
     }
 
     /** Copies one piece; false after the last. */
     boolean read(OutputStream to) throws IOException {
-      JsonNode piece =
-          channel.ask(
-              action, "guest-file-read", onHandle().put("count", READ_CHUNK), FILE_OPERATION);
+      Map<String, ?> arguments = Map.of("handle", handle, "count", READ_CHUNK);
+      Map<?, ?> piece = channel.askFields(action, "guest-file-read", arguments, FILE_OPERATION);
       byte[] content = channel.bytes(action, piece, "buf-b64");
       to.write(content);
-      return !piece.path("eof").booleanValue() && content.length > 0;
-    }
-
-    private ObjectNode onHandle() {
-      return channel.newArguments().put("handle", handle);
+      return !isTrue(piece, "eof") && content.length > 0;
     }
 
     @Override
     public void close() {
-      channel.ask(action, "guest-file-close", onHandle(), FILE_OPERATION);
+      channel.ask(action, "guest-file-close", Map.of("handle", handle), FILE_OPERATION);
     }
   }
 }

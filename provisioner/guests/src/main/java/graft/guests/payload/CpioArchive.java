@@ -3,11 +3,13 @@ package graft.guests.payload;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.apache.commons.compress.archivers.cpio.CpioArchiveEntry;
+import org.apache.commons.compress.archivers.cpio.CpioArchiveOutputStream;
+import org.apache.commons.compress.archivers.cpio.CpioConstants;
 
 /**
  * Writes a cpio archive of the form "newc", as the kernel unpacks it into its first root file
@@ -17,22 +19,16 @@ import java.util.TreeSet;
  *     buffer format</a>
  */
 public final class CpioArchive {
-  private static final int FILE = 0100000;
-  private static final int FOLDER = 0040000;
-
   /** Folders that are not 0755. The kernel gives a folder that exists the archive's mode. */
   private static final Map<String, Integer> FOLDER_MODES =
       Map.of("tmp", 01777, "var/tmp", 01777, "root", 0700);
 
   private static final Content NOTHING = Content.of(new byte[0]);
 
-  private final OutputStream out;
-  private long written;
-  private int inode = 1;
+  /** The kernel looks for an archive at multiples of this. */
+  private static final int ALIGNMENT = 4;
 
-  private CpioArchive(OutputStream out) {
-    this.out = out;
-  }
+  private CpioArchive() {}
 
   /**
    * Writes an archive of these files, the folders that hold them, and the trailer.
@@ -40,7 +36,9 @@ public final class CpioArchive {
    * @return how many bytes it has, a multiple of 4
    */
   public static long write(OutputStream out, List<GuestFile> files) throws IOException {
-    CpioArchive archive = new CpioArchive(out);
+    CpioArchiveOutputStream cpio =
+        new CpioArchiveOutputStream(
+            out, CpioConstants.FORMAT_NEW, ALIGNMENT, StandardCharsets.UTF_8.name());
     Set<String> folders = new TreeSet<>();
     for (GuestFile file : files) {
       String name = file.path().substring(1);
@@ -49,56 +47,26 @@ public final class CpioArchive {
       }
     }
     for (String folder : folders) {
-      archive.entry(folder, FOLDER | FOLDER_MODES.getOrDefault(folder, 0755), NOTHING);
+      int mode = FOLDER_MODES.getOrDefault(folder, 0755);
+      entry(cpio, folder, CpioConstants.C_ISDIR | mode, NOTHING);
     }
     for (GuestFile file : files) {
-      archive.entry(file.path().substring(1), FILE | file.mode(), file.content());
+      int mode = CpioConstants.C_ISREG | file.mode();
+      entry(cpio, file.path().substring(1), mode, file.content());
     }
-    archive.inode = 0;
-    archive.entry("TRAILER!!!", 0, NOTHING);
-    return archive.written;
+    cpio.finish();
+    return cpio.getBytesWritten();
   }
 
-  private void entry(String name, int mode, Content content) throws IOException {
-    long size = content.size();
-    if (size > Integer.MAX_VALUE) {
+  private static void entry(CpioArchiveOutputStream cpio, String name, int mode, Content content)
+      throws IOException {
+    if (content.size() > Integer.MAX_VALUE) {
       throw new IOException("/" + name + " is too large for an initramfs");
     }
-    byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
-    int[] fields = {
-      inode == 0 ? 0 : inode++,
-      mode,
-      0, // uid
-      0, // gid
-      (mode & FOLDER) != 0 ? 2 : 1, // links
-      0, // time of change
-      (int) size,
-      0,
-      0,
-      0,
-      0, // device numbers
-      nameBytes.length + 1,
-      0 // checksum, unused
-    };
-    StringBuilder header = new StringBuilder("070701");
-    for (int field : fields) {
-      header.append(HexFormat.of().toHexDigits(field));
-    }
-    put(header.toString().getBytes(StandardCharsets.US_ASCII));
-    put(nameBytes);
-    put(new byte[1]);
-    pad();
-    content.writeTo(out);
-    written += size;
-    pad();
-  }
-
-  private void put(byte[] bytes) throws IOException {
-    out.write(bytes);
-    written += bytes.length;
-  }
-
-  private void pad() throws IOException {
-    put(new byte[(int) (-written & 3)]);
+    CpioArchiveEntry entry = new CpioArchiveEntry(CpioConstants.FORMAT_NEW, name, content.size());
+    entry.setMode(mode);
+    cpio.putArchiveEntry(entry);
+    content.writeTo(cpio);
+    cpio.closeArchiveEntry();
   }
 }

@@ -66,7 +66,7 @@ public final class SetupArchive implements Content {
 
   @Override
   public long size() throws IOException {
-    return TarArchive.size(members);
+    return TarArchive.write(OutputStream.nullOutputStream(), members);
   }
 
   @Override

@@ -2,6 +2,7 @@ package graft.guests.payload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -51,6 +52,14 @@ class CloudInitSeedTest {
     assertThat(seed.cloudConfig())
         .contains(CloudInitSeed.marker("id-1"))
         .doesNotContain("setup.tar");
+  }
+
+  @Test
+  void theArchiveIsAsLongAsItSays() throws Exception {
+    SetupArchive archive = new SetupArchive(payload);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    archive.writeTo(out);
+    assertThat(archive.size()).isEqualTo(out.size());
   }
 
   @Test

@@ -50,15 +50,17 @@ final class GraphFunctions implements GraphApi {
     return nodes;
   }
 
-  private GraphNode add(
-      long result, long graph, GraphNode.Type type, long dependencies, long count, Runnable body) {
-    Graph g = graph(graph);
+  /** What every call that adds a node says: where its handle goes, and where the node belongs. */
+  private record Place(long result, long graph, long dependencies, long count) {}
+
+  private GraphNode add(Place place, GraphNode.Type type, Runnable body) {
+    Graph g = graph(place.graph());
     GraphNode node;
     synchronized (g) {
-      node = g.add(type, body, nodes(dependencies, count));
+      node = g.add(type, body, nodes(place.dependencies(), place.count()));
     }
     node.setHandle(handles.add(node));
-    putLong(result, node.handle());
+    putLong(place.result(), node.handle());
     return node;
   }
 
@@ -95,7 +97,8 @@ final class GraphFunctions implements GraphApi {
 
   @Override
   public int cuGraphAddEmptyNode(long node, long graph, long dependencies, long count) {
-    return calls.run(() -> add(node, graph, GraphNode.Type.EMPTY, dependencies, count, () -> {}));
+    return calls.run(
+        () -> add(new Place(node, graph, dependencies, count), GraphNode.Type.EMPTY, () -> {}));
   }
 
   @Override
@@ -104,11 +107,8 @@ final class GraphFunctions implements GraphApi {
     return calls.run(
         () ->
             add(
-                node,
-                graph,
+                new Place(node, graph, dependencies, count),
                 GraphNode.Type.KERNEL,
-                dependencies,
-                count,
                 nodeBodies.kernelBody(parameters)));
   }
 
@@ -124,11 +124,8 @@ final class GraphFunctions implements GraphApi {
     return calls.run(
         () ->
             add(
-                node,
-                graph,
+                new Place(node, graph, dependencies, count),
                 GraphNode.Type.MEMCPY,
-                dependencies,
-                count,
                 blockCopies.copy3D(parameters).body()));
   }
 
@@ -138,11 +135,8 @@ final class GraphFunctions implements GraphApi {
     return calls.run(
         () ->
             add(
-                node,
-                graph,
+                new Place(node, graph, dependencies, count),
                 GraphNode.Type.MEMSET,
-                dependencies,
-                count,
                 nodeBodies.memsetBody(parameters)));
   }
 
@@ -152,11 +146,8 @@ final class GraphFunctions implements GraphApi {
     return calls.run(
         () ->
             add(
-                node,
-                graph,
+                new Place(node, graph, dependencies, count),
                 GraphNode.Type.HOST,
-                dependencies,
-                count,
                 NodeBodies.hostBody(parameters)));
   }
 
@@ -167,7 +158,8 @@ final class GraphFunctions implements GraphApi {
         () -> {
           Graph copy = new Graph();
           graph(child).copyInto(copy);
-          add(node, graph, GraphNode.Type.GRAPH, dependencies, count, () -> {}).setChild(copy);
+          add(new Place(node, graph, dependencies, count), GraphNode.Type.GRAPH, () -> {})
+              .setChild(copy);
         });
   }
 
@@ -178,11 +170,8 @@ final class GraphFunctions implements GraphApi {
         () -> {
           Event e = handles.get(event, Event.class);
           add(
-              node,
-              graph,
+              new Place(node, graph, dependencies, count),
               GraphNode.Type.EVENT_RECORD,
-              dependencies,
-              count,
               () -> e.record(Task.ended()));
         });
   }
@@ -194,11 +183,8 @@ final class GraphFunctions implements GraphApi {
         () -> {
           Event e = handles.get(event, Event.class);
           add(
-              node,
-              graph,
+              new Place(node, graph, dependencies, count),
               GraphNode.Type.WAIT_EVENT,
-              dependencies,
-              count,
               () -> {
                 if (e.task() != null) {
                   e.task().await();
@@ -236,7 +222,7 @@ final class GraphFunctions implements GraphApi {
           long address =
               Allocations.allocateFor(
                   graph(graph).memory(), contexts.memory(), UNSAFE.getLong(parameters + 104));
-          add(node, graph, GraphNode.Type.ALLOCATE, dependencies, count, () -> {})
+          add(new Place(node, graph, dependencies, count), GraphNode.Type.ALLOCATE, () -> {})
               .setAddress(address);
           putLong(parameters + 112, address);
         });
@@ -248,7 +234,8 @@ final class GraphFunctions implements GraphApi {
     return calls.run(
         () -> {
           Runnable free = Allocations.freeLater(contexts.current().gpu().memory(), address);
-          add(node, graph, GraphNode.Type.FREE, dependencies, count, free).setAddress(address);
+          add(new Place(node, graph, dependencies, count), GraphNode.Type.FREE, free)
+              .setAddress(address);
         });
   }
 

@@ -1,15 +1,18 @@
 package graft.deployment.step.device;
 
+import graft.common.program.HostProgram;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.sriov.files.Sysfs;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Has systemd apply the deployment again whenever the host boots: what is set in sysfs is gone
@@ -55,7 +58,7 @@ public record ApplyAtBoot(String unit, String text) implements Step {
   }
 
   @Override
-  public Map<String, Object> apply(StepContext context) throws IOException, InterruptedException {
+  public Map<String, Object> apply(StepContext context) throws IOException {
     Sysfs files = context.host().files();
     files.store(FOLDER + unit, text);
     files.storeLink(wanted(unit), FOLDER + unit);
@@ -64,8 +67,7 @@ public record ApplyAtBoot(String unit, String text) implements Step {
   }
 
   @Override
-  public void undo(StepContext context, Map<String, Object> before)
-      throws IOException, InterruptedException {
+  public void undo(StepContext context, Map<String, Object> before) throws IOException {
     Sysfs files = context.host().files();
     files.remove(wanted(unit));
     Object content = before.get(CONTENT);
@@ -83,16 +85,14 @@ public record ApplyAtBoot(String unit, String text) implements Step {
   }
 
   /** A systemd that runs knows of new units only when it is told; that it is told is no must. */
-  private static void reload(Sysfs files) throws IOException, InterruptedException {
+  private static void reload(Sysfs files) throws IOException {
     if (files.isThisHost() && files.exists("/run/systemd/system")) {
-      Process process =
-          new ProcessBuilder(List.of("systemctl", "daemon-reload"))
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      if (!process.waitFor(30, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
+      HostProgram.of("systemctl", List.of("daemon-reload"))
+          .run(
+              Duration.ofSeconds(30),
+              InputStream.nullInputStream(),
+              OutputStream.nullOutputStream(),
+              OutputStream.nullOutputStream());
     }
   }
 }

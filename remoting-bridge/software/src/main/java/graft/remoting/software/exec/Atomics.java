@@ -250,66 +250,46 @@ public final class Atomics {
     }
   }
 
-  public static int addF16(long address, int value) {
-    while (true) {
-      int old = load16(address);
-      if (replace16(address, old, HalfMath.add(old, value, 0))) {
-        return old;
-      }
-    }
-  }
-
-  public static int minF16(long address, int value) {
-    while (true) {
-      int old = load16(address);
-      if (replace16(address, old, HalfMath.min(old, value, 0))) {
-        return old;
-      }
-    }
-  }
-
-  public static int maxF16(long address, int value) {
-    while (true) {
-      int old = load16(address);
-      if (replace16(address, old, HalfMath.max(old, value, 0))) {
-        return old;
-      }
-    }
-  }
-
-  public static int addBF16(long address, int value) {
-    while (true) {
-      int old = load16(address);
-      if (replace16(address, old, BfloatMath.add(old, value, 0))) {
-        return old;
-      }
-    }
-  }
-
-  public static int minBF16(long address, int value) {
-    while (true) {
-      int old = load16(address);
-      if (replace16(address, old, BfloatMath.min(old, value, 0))) {
-        return old;
-      }
-    }
-  }
-
-  public static int maxBF16(long address, int value) {
-    while (true) {
-      int old = load16(address);
-      if (replace16(address, old, BfloatMath.max(old, value, 0))) {
-        return old;
-      }
-    }
-  }
-
   /** An operation on two 16-bit numbers. */
   private interface OnHalves {
     int apply(int a, int b, int flags);
   }
 
-  /** Applies an operation to both halves of a word. */
+  /** Applies an operation to a 16-bit number. */
+  private static int half(long address, int value, OnHalves operation) {
+    while (true) {
+      int old = load16(address);
+      if (replace16(address, old, operation.apply(old, value, 0))) {
+        return old;
+      }
+    }
+  }
+
+  public static int addF16(long address, int value) {
+    return half(address, value, HalfMath::add);
+  }
+
+  public static int minF16(long address, int value) {
+    return half(address, value, HalfMath::min);
+  }
+
+  public static int maxF16(long address, int value) {
+    return half(address, value, HalfMath::max);
+  }
+
+  public static int addBF16(long address, int value) {
+    return half(address, value, BfloatMath::add);
+  }
+
+  public static int minBF16(long address, int value) {
+    return half(address, value, BfloatMath::min);
+  }
+
+  public static int maxBF16(long address, int value) {
+    return half(address, value, BfloatMath::max);
+  }
+
+  /** Does an operation to both halves of a word. */
   private static int pair(long address, int value, OnHalves operation) {
     while (true) {
       int old = UNSAFE.getIntVolatile(null, address);

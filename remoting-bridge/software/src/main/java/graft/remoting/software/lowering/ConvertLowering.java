@@ -42,7 +42,7 @@ final class ConvertLowering extends InstructionGroup {
     } else if (isEightBits(to) || isEightBits(from)) {
       write(i, 0, to, eightBits(i, to, from));
     } else if (to == PtxType.TF32 && from == PtxType.F32) {
-      write(i, 0, PtxType.B32, call(CONVERT, "toTf32", Kind.INT, read(i, 1, from), flags(i)));
+      writeCall(i, CONVERT, "toTf32", read(i, 1, from), flags(i));
     } else if (unknown(to) || unknown(from)) {
       throw unsupported(i);
     } else if (from.isFloat() && to.isFloat()) {
@@ -128,17 +128,7 @@ final class ConvertLowering extends InstructionGroup {
       throw unsupported(i);
     }
     Expr c = i.operands().size() > 3 ? read(i, 3, PtxType.B32) : integer(0);
-    write(
-        i,
-        0,
-        PtxType.B32,
-        call(
-            CONVERT,
-            "pack" + element,
-            Kind.INT,
-            read(i, 1, PtxType.S32),
-            read(i, 2, PtxType.S32),
-            c));
+    writeCall(i, CONVERT, "pack" + element, read(i, 1, PtxType.S32), read(i, 2, PtxType.S32), c);
   }
 
   private Expr integerToInteger(Instruction i, PtxType to, PtxType from) {

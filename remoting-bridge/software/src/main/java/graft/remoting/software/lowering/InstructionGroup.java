@@ -41,6 +41,11 @@ abstract class InstructionGroup {
     at.write(i.operands().get(operand), type, value, i.line());
   }
 
+  /** Writes what a function makes of its arguments to the first operand, as a value of 32 bits. */
+  protected void writeCall(Instruction i, String owner, String function, Expr... arguments) {
+    write(i, 0, PtxType.B32, call(owner, function, Kind.INT, arguments));
+  }
+
   /** Returns the last type among the modifiers, of which there must be one. */
   protected static PtxType type(Instruction i) {
     List<String> modifiers = i.modifiers();

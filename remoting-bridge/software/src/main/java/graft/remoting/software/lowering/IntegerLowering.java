@@ -222,7 +222,7 @@ final class IntegerLowering extends InstructionGroup {
       case "fns" -> {
         Expr mask = read(i, 1, PtxType.B32);
         Expr base = read(i, 2, PtxType.B32);
-        write(i, 0, PtxType.B32, call(BITS, "fns", Kind.INT, mask, base, read(i, 3, PtxType.S32)));
+        writeCall(i, BITS, "fns", mask, base, read(i, 3, PtxType.S32));
       }
       case "bfe" -> {
         Expr position = read(i, 2, PtxType.U32);
@@ -248,18 +248,14 @@ final class IntegerLowering extends InstructionGroup {
   private void dotProduct(Instruction i) {
     List<PtxType> types = types(i);
     String name = i.opcode() + (i.has(".hi") ? "High" : i.has(".lo") ? "Low" : "");
-    write(
+    writeCall(
         i,
-        0,
-        PtxType.B32,
-        call(
-            MATH,
-            name,
-            Kind.INT,
-            read(i, 1, PtxType.B32),
-            read(i, 2, PtxType.B32),
-            read(i, 3, PtxType.B32),
-            integer(types.get(0).isSigned() ? 1 : 0),
-            integer(types.get(1).isSigned() ? 1 : 0)));
+        MATH,
+        name,
+        read(i, 1, PtxType.B32),
+        read(i, 2, PtxType.B32),
+        read(i, 3, PtxType.B32),
+        integer(types.get(0).isSigned() ? 1 : 0),
+        integer(types.get(1).isSigned() ? 1 : 0));
   }
 }

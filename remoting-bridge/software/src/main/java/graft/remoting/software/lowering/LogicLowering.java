@@ -37,17 +37,13 @@ final class LogicLowering extends InstructionGroup {
       case "shf" -> {
         String name =
             "funnel" + (i.has(".l") ? "Left" : "Right") + (i.has(".clamp") ? "Clamp" : "Wrap");
-        write(
+        writeCall(
             i,
-            0,
-            PtxType.B32,
-            call(
-                MATH,
-                name,
-                Kind.INT,
-                read(i, 1, PtxType.B32),
-                read(i, 2, PtxType.B32),
-                read(i, 3, PtxType.U32)));
+            MATH,
+            name,
+            read(i, 1, PtxType.B32),
+            read(i, 2, PtxType.B32),
+            read(i, 3, PtxType.U32));
       }
       case "prmt" -> permute(i);
       default -> {
@@ -141,16 +137,12 @@ final class LogicLowering extends InstructionGroup {
         default -> {}
       }
     }
-    write(
+    writeCall(
         i,
-        0,
-        PtxType.B32,
-        call(
-            MATH,
-            "permute" + mode,
-            Kind.INT,
-            read(i, 1, PtxType.B32),
-            read(i, 2, PtxType.B32),
-            read(i, 3, PtxType.B32)));
+        MATH,
+        "permute" + mode,
+        read(i, 1, PtxType.B32),
+        read(i, 2, PtxType.B32),
+        read(i, 3, PtxType.B32));
   }
 }
