@@ -36,7 +36,7 @@ public final class ResultsPlot {
     Map<String, List<Measurement>> figures =
         results.figures().stream()
             .collect(
-                Collectors.groupingBy(Measurement::name, LinkedHashMap::new, Collectors.toList()));
+                Collectors.groupingBy(ResultsPlot::title, LinkedHashMap::new, Collectors.toList()));
     List<CurvePlot> curves = new ArrayList<>();
     List<OverheadPlot.Row> rows = new ArrayList<>();
     figures.forEach(

@@ -6,8 +6,10 @@ import graft.common.json.Json;
 import graft.comparison.report.ResultsPlot;
 import graft.comparison.results.Measurement;
 import graft.comparison.results.Results;
+import graft.comparison.results.State;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -64,5 +66,17 @@ class RemotingResultsTest {
             .parse(new ByteArrayInputStream(svg.getBytes(StandardCharsets.UTF_8)));
     assertThat(document.getElementsByTagName("polyline").getLength()).isEqualTo(3);
     assertThat(svg).doesNotContain("NaN").contains("launch-synchronize");
+  }
+
+  @Test
+  void theDrawingHasABarForEachState() {
+    Results results = new Results();
+    for (State state : List.of(State.EMPTY, State.FILLED)) {
+      results.add(Measurement.of("start-up", 0, "ms", 1.0).in("native").in(state));
+      results.add(Measurement.of("start-up", 0, "ms", 2.0).in("tcp").in(state));
+    }
+    assertThat(new ResultsPlot(results, RemotingResults.NATIVE).draw())
+        .contains("start-up, new process, caches empty", "start-up, new process<")
+        .doesNotContain("polyline");
   }
 }
