@@ -29,7 +29,7 @@ final class AgentChannel {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** How much of an answer that is none stands in a message. */
+  /** The maximum length of an invalid answer in a message. */
   private static final int SHOWN = 200;
 
   private final String guest;
@@ -45,7 +45,7 @@ final class AgentChannel {
     this.line = line;
   }
 
-  /** The line that libvirt has to a guest's agent. */
+  /** The channel of libvirt to a guest's agent. */
   static AgentLine of(Guest guest) {
     return (action, question, seconds) -> send(guest, action, question, seconds);
   }
@@ -59,7 +59,7 @@ final class AgentChannel {
    *
    * @param action for messages
    * @return the answer's {@code return}
-   * @throws AgentException when nobody answers in time, or with a refusal
+   * @throws AgentException when the agent does not answer in time, or refuses
    */
   JsonNode ask(String action, String command, ObjectNode arguments, Duration timeout) {
     ObjectNode message = JSON.createObjectNode();
@@ -114,7 +114,7 @@ final class AgentChannel {
         return Base64.getDecoder().decode(value.textValue());
       }
     } catch (IllegalArgumentException e) {
-      // said below
+      // reported below
     }
     throw wrong(action, field);
   }
