@@ -27,7 +27,7 @@ final class AgentChannel {
    */
   static final int MAX_PAYLOAD = 128 * 1024;
 
-  /** How much of an answer that is none stands in a message. */
+  /** The maximum length of an invalid answer in a message. */
   private static final int SHOWN = 200;
 
   private final String guest;
@@ -43,7 +43,7 @@ final class AgentChannel {
     this.line = line;
   }
 
-  /** The line that libvirt has to a guest's agent. */
+  /** The channel of libvirt to a guest's agent. */
   static AgentLine of(Guest guest) {
     return (action, question, seconds) -> send(guest, action, question, seconds);
   }
@@ -53,7 +53,7 @@ final class AgentChannel {
    *
    * @param action for messages
    * @return the answer's {@code return}
-   * @throws AgentException when nobody answers in time, or with a refusal
+   * @throws AgentException when the agent does not answer in time, or refuses
    */
   Object ask(String action, String command, Map<String, ?> arguments, Duration timeout) {
     Map<String, Object> message = new LinkedHashMap<>();
@@ -106,7 +106,7 @@ final class AgentChannel {
         return Base64.getDecoder().decode(text);
       }
     } catch (IllegalArgumentException e) {
-      // said below
+      // reported below
     }
     throw wrong(action, field);
   }

@@ -26,7 +26,7 @@ public record AgentCommand(
     Optional<byte[]> input,
     Duration timeout) {
 
-  /** The input travels in one message, see {@link AgentChannel#MAX_PAYLOAD}. */
+  /** The input is sent in one message, see {@link AgentChannel#MAX_PAYLOAD}. */
   public static final int MAX_INPUT = AgentChannel.MAX_PAYLOAD;
 
   private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(30);
@@ -78,7 +78,7 @@ public record AgentCommand(
     return new AgentCommand(program, arguments, environment, input, value);
   }
 
-  /** Program and arguments as one line for people. */
+  /** Program and arguments as one line, for messages. */
   public String line() {
     List<String> words = new ArrayList<>();
     words.add(program);

@@ -10,8 +10,8 @@ public interface AgentLine {
    *
    * @param action for messages, as in {@code read '/etc/hostname' in}
    * @param question in JSON
-   * @param seconds how long it may take
-   * @throws AgentException when nobody answers in time, or with a refusal
+   * @param seconds the time limit
+   * @throws AgentException when the agent does not answer in time, or refuses
    */
   String ask(String action, String question, int seconds);
 }

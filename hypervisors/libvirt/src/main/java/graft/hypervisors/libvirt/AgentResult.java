@@ -3,7 +3,7 @@ package graft.hypervisors.libvirt;
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalInt;
 
-/** How a program in a guest ended, and what it wrote. */
+/** The exit code and the output of a program in a guest. */
 public final class AgentResult {
 
   private final OptionalInt exitCode;

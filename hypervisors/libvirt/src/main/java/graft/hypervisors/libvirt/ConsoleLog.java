@@ -40,7 +40,7 @@ public record ConsoleLog(Path path, LibvirtUri uri) {
         .map(file -> new ConsoleLog(Path.of(file), uri));
   }
 
-  /** A port of type file names it as its source; any other may have a log beside. */
+  /** A port of type file names the file as its source; other ports may have a log file. */
   private static Optional<String> file(Element serial) {
     Optional<Element> element =
         serial.getAttribute("type").equals("file")
@@ -62,9 +62,8 @@ public record ConsoleLog(Path path, LibvirtUri uri) {
   }
 
   /**
-   * What a guest printed, without the control sequences of a terminal that programs use, and with
-   * every other control character visible: a guest may print sequences that are commands to the
-   * terminal of whoever reads them.
+   * The output of a guest, without the usual control sequences and with every other control character
+   * made visible, because a guest must not be able to send commands to the reader's terminal.
    */
   public static String printable(String text) {
     return GuestText.printable(SEQUENCE.matcher(text).replaceAll(""));

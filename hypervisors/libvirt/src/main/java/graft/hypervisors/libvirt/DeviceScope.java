@@ -2,11 +2,11 @@ package graft.hypervisors.libvirt;
 
 import java.util.Collection;
 
-/** Which of a guest's two faces a device change is for; bits from virDomainDeviceModifyFlags. */
+/** Whether a device change is for the running guest or for its definition; bits from virDomainDeviceModifyFlags. */
 public enum DeviceScope {
   /** The running guest. */
   LIVE(1),
-  /** Its definition, from the next start on. */
+  /** Its definition, which takes effect at the next start. */
   CONFIG(2);
 
   private final int bit;

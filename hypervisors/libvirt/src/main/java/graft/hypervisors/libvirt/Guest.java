@@ -35,10 +35,10 @@ import org.w3c.dom.Element;
  */
 public final class Guest {
 
-  /** virDomainMetadataType: an element in a namespace of our own. */
+  /** virDomainMetadataType: an element in a namespace of Graft. */
   private static final int METADATA_ELEMENT = 2;
 
-  /** virDomainModificationImpact: both faces of the guest, as far as it has them. */
+  /** virDomainModificationImpact: the running guest and its definition, as far as they exist. */
   private static final int AFFECT_CURRENT = 0;
 
   private static final int AFFECT_LIVE = 1;
@@ -80,7 +80,7 @@ public final class Guest {
     return uuid;
   }
 
-  /** Name and host, as it stands in messages. */
+  /** Name and host, for messages. */
   @Override
   public String toString() {
     return connection.target("guest", name);
@@ -135,8 +135,8 @@ public final class Guest {
   /**
    * Starts it; libvirt returns once the hypervisor runs, long before the guest has booted.
    *
-   * @return false when it was running: a daemon may have carried out meanwhile what a process asked
-   *     for that was killed
+   * @return false when it was running: the daemon may have carried out the request of a killed
+   *     process meanwhile
    */
   public boolean start() {
     return with(
@@ -158,7 +158,7 @@ public final class Guest {
   }
 
   /**
-   * Ends it at once, as by pulling the plug. A guest without definition is gone then.
+   * Ends it at once, like a power cut. A guest without definition vanishes then.
    *
    * @return false when it was not running
    */
@@ -237,7 +237,7 @@ public final class Guest {
                 domain, METADATA_ELEMENT, GuestMetadata.NAMESPACE, AFFECT_CURRENT);
     if (xml == null) {
       HypervisorException failure = attempt("read the metadata of").failure();
-      // Drivers that keep no metadata at all hold no guest of ours either.
+      // Drivers without metadata have no guests of Graft.
       if (failure.is(LibvirtError.Code.NO_DOMAIN_METADATA)
           || failure.is(LibvirtError.Code.NO_SUPPORT)) {
         return Optional.empty();
@@ -247,7 +247,7 @@ public final class Guest {
     try {
       return Optional.of(GuestMetadata.fromElement(Xml.parse(xml.toString()).getDocumentElement()));
     } catch (IllegalArgumentException e) {
-      // Somebody else wrote it: one such guest must not hide all others.
+      // The metadata is not Graft's. One such guest must not hide all others.
       return Optional.empty();
     }
   }

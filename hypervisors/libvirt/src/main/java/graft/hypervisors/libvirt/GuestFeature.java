@@ -43,7 +43,7 @@ public enum GuestFeature {
     this.words = words;
   }
 
-  /** The feature in words for people, to stand after "cannot give". */
+  /** The feature in words, which follow "cannot give" in messages. */
   public String words() {
     return words;
   }

@@ -8,7 +8,7 @@ public enum GuestState {
   /** Waits for a resource; Xen only. */
   BLOCKED,
   PAUSED,
-  /** On its way down. */
+  /** Shutting down. */
   SHUTTING_DOWN,
   SHUT_OFF,
   CRASHED,

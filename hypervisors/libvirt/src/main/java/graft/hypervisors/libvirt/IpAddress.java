@@ -19,7 +19,7 @@ public record IpAddress(String text) {
   private static final String OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
   private static final Pattern IPV4 = Pattern.compile(OCTET + "(\\." + OCTET + "){3}");
 
-  /** No more than the longest form has, 6 groups and an IPv4 address: the rest is Java's to say. */
+  /** Limits the length to the longest form, 6 groups and an IPv4 address. Java checks the rest. */
   private static final Pattern IPV6 =
       Pattern.compile("(?=[^:]*:[^:]*:)[0-9a-fA-F:]{2,39}(\\." + OCTET + "){0,3}");
 

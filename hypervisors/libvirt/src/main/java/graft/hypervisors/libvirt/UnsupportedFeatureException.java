@@ -17,7 +17,7 @@ public final class UnsupportedFeatureException extends HypervisorException {
   /**
    * An error.
    *
-   * @param why says of a missing feature why it is; empty where nobody knows
+   * @param why gives the reason for a missing feature; empty where it is not known
    */
   public UnsupportedFeatureException(
       String guest,

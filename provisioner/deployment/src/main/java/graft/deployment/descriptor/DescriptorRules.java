@@ -65,8 +65,8 @@ final class DescriptorRules {
       problems.add(
           positions.of(descriptor, "libvirt"),
           libvirt
-              + " is on another machine; a guest's files, devices and server are created on the"
-              + " machine that graft runs on",
+              + " is on another machine; a guest's files, devices and server are made on the one"
+                + " that graft runs on",
           "run graft there");
     }
   }

@@ -36,7 +36,7 @@ public final class Advice {
           "this libvirt does not take that configuration: correct it, or use a newer libvirt";
       case OPERATION_INVALID -> "look at its state first: that state does not allow it";
       case NO_SUPPORT, OPERATION_UNSUPPORTED ->
-          "this hypervisor's libvirt driver cannot do that: do without it";
+          "this hypervisor's libvirt driver does not support that";
       case AUTH_FAILED, AUTH_UNAVAILABLE, OPERATION_DENIED, ACCESS_DENIED ->
           "use an account that may manage guests (group libvirt), or qemu:///session";
       case AGENT_UNRESPONSIVE, AGENT_UNSYNCED ->
@@ -45,7 +45,7 @@ public final class Advice {
       case RESOURCE_BUSY, OPERATION_TIMEOUT ->
           "something else works on it: wait for that, or end it";
       case NO_CONNECT, INVALID_CONN, UNKNOWN_HOST, RPC -> LOST_CONNECTION;
-      case CPU_INCOMPATIBLE -> "choose a CPU model that this host can give";
+      case CPU_INCOMPATIBLE -> "choose a CPU model that this host supports";
       case DEVICE_MISSING -> "the guest has no such device: look at its XML";
       default -> LOG;
     };

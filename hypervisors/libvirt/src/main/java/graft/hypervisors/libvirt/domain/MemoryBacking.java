@@ -4,7 +4,7 @@ import graft.common.values.MemorySize;
 import java.util.Optional;
 
 /**
- * What lies behind the guest's memory.
+ * The memory of the host that backs the guest's memory.
  *
  * @param hugePages size of the huge pages to use; absent for ordinary pages
  * @param locked whether it may never be swapped out
