@@ -5,7 +5,6 @@ import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.Lane;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.sriov.StubDriver;
@@ -48,11 +47,6 @@ public record TakeDevice(
   public record Function(PciAddress pf, int index) {}
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
-  @Override
   public String assigned() {
     return device.toString();
   }
@@ -71,17 +65,6 @@ public record TakeDevice(
         && there.get().driver().equals(bind.driver())
         && there.get().driverOverride().equals(bind.override())
         && holder().equals(devices.claims().get(device.toString()));
-  }
-
-  @Override
-  public boolean isPluggable() {
-    return true;
-  }
-
-  /** Neither the guest's folder nor its disks matter to it. */
-  @Override
-  public boolean isIndependent() {
-    return true;
   }
 
   @Override

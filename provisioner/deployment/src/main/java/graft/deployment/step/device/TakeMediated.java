@@ -5,7 +5,6 @@ import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.Lane;
 import graft.deployment.step.StepContext;
 import graft.sriov.operation.CreateMediatedDevice;
 import java.io.IOException;
@@ -36,11 +35,6 @@ public record TakeMediated(
   public record Share(PciAddress device, String type) {}
 
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
-  @Override
   public String assigned() {
     return uuid;
   }
@@ -56,17 +50,6 @@ public record TakeMediated(
   public boolean isDone(Snapshot snapshot) {
     DeviceFacts devices = snapshot.devices();
     return devices.mediated().contains(uuid) && holder().equals(devices.claims().get(uuid));
-  }
-
-  @Override
-  public boolean isPluggable() {
-    return true;
-  }
-
-  /** Neither the guest's folder nor its disks matter to it. */
-  @Override
-  public boolean isIndependent() {
-    return true;
   }
 
   @Override

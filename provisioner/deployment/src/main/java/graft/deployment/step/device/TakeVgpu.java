@@ -5,7 +5,6 @@ import graft.deployment.observe.DeviceFacts.VgpuFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.Lane;
 import graft.deployment.step.StepContext;
 import graft.sriov.operation.SetVgpuType;
 import java.io.IOException;
@@ -24,11 +23,6 @@ import java.util.Map;
 public record TakeVgpu(String guest, String setup, PciAddress device, int type, Path claims)
     implements AssignsDevice {
   @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
-  @Override
   public String assigned() {
     return device.toString();
   }
@@ -44,17 +38,6 @@ public record TakeVgpu(String guest, String setup, PciAddress device, int type, 
     return vgpu != null
         && vgpu.type() == type
         && holder().equals(snapshot.devices().claims().get(device.toString()));
-  }
-
-  @Override
-  public boolean isPluggable() {
-    return true;
-  }
-
-  /** Neither the guest's folder nor its disks matter to it. */
-  @Override
-  public boolean isIndependent() {
-    return true;
   }
 
   @Override

@@ -2,7 +2,6 @@ package graft.deployment.step.guest;
 
 import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
 import graft.deployment.step.StepContext;
 import graft.guests.payload.CpioArchive;
 import graft.guests.payload.FileStamp;
@@ -18,11 +17,6 @@ import java.util.Map;
  */
 public record BuildInitramfs(String guest, FileStamp base, Payload payload, Path target)
     implements PayloadStep {
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
   @Override
   public String name() {
     return "initramfs";

@@ -2,7 +2,6 @@ package graft.deployment.step.guest;
 
 import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
 import graft.deployment.step.StepContext;
 import graft.guests.payload.CloudInitSeed;
 import graft.guests.payload.FileStamp;
@@ -26,11 +25,6 @@ public record BuildSeed(
     Optional<Path> key,
     Path target)
     implements PayloadStep {
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
   @Override
   public String name() {
     return "seed";

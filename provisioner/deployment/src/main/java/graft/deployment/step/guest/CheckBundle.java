@@ -2,8 +2,7 @@ package graft.deployment.step.guest;
 
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
-import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.Ended;
@@ -22,12 +21,7 @@ public record CheckBundle(
     String bundle,
     String command,
     TimeSpan timeout)
-    implements Step {
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
+    implements GuestStep {
   @Override
   public String name() {
     return "check-" + bundle;

@@ -2,8 +2,7 @@ package graft.deployment.step.guest;
 
 import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
-import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.guests.payload.FileStamp;
 import java.io.IOException;
@@ -16,12 +15,8 @@ import java.util.Map;
  *
  * @param what {@code kernel}, or a disk's name
  */
-public record CopyFile(String guest, String what, FileStamp source, Path target) implements Step {
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
+public record CopyFile(String guest, String what, FileStamp source, Path target)
+    implements GuestStep {
   @Override
   public String name() {
     return what;

@@ -4,8 +4,7 @@ import graft.common.disk.PrivateFiles;
 import graft.common.program.HostProgram;
 import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
-import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.SshLogin;
@@ -34,13 +33,8 @@ public record CreateDisk(
     String backingFormat,
     Optional<MemorySize> size,
     Path target)
-    implements Step {
+    implements GuestStep {
   private static final Duration LIMIT = Duration.ofSeconds(60);
-
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
 
   @Override
   public String name() {

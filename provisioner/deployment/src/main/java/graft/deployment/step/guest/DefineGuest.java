@@ -1,8 +1,7 @@
 package graft.deployment.step.guest;
 
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
-import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.LibvirtHost;
@@ -16,12 +15,7 @@ import java.util.Optional;
  * @param xml the whole domain XML
  */
 public record DefineGuest(String uri, String guest, String uuid, String summary, String xml)
-    implements Step {
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
+    implements GuestStep {
   @Override
   public String name() {
     return "define";

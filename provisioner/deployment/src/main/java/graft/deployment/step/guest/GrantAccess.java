@@ -2,8 +2,7 @@ package graft.deployment.step.guest;
 
 import graft.common.grants.TokensFile;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
-import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,12 +17,7 @@ import java.util.Map;
  * @param settings of the vGPU, as the list has them: {@code memory=BYTES device=INDEX}
  */
 public record GrantAccess(String guest, String gpu, Path token, Path tokens, String settings)
-    implements Step {
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
+    implements GuestStep {
   @Override
   public String name() {
     return "access-" + gpu;

@@ -3,7 +3,6 @@ package graft.deployment.step.guest;
 import graft.common.values.Seconds;
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StoppedException;
 import graft.guests.connection.Reach;
@@ -23,15 +22,8 @@ interface Install extends BringsPayload {
   /** An emulated guest takes seconds to let somebody in by SSH. */
   Duration PING = Duration.ofSeconds(20);
 
-  String guest();
-
   /** The way in, for people: {@code in by its agent}. */
   String way();
-
-  @Override
-  default Lane lane() {
-    return Lane.guest(guest());
-  }
 
   @Override
   default String name() {

@@ -2,8 +2,7 @@ package graft.deployment.step.guest;
 
 import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
-import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -18,12 +17,7 @@ import java.util.Map;
  *
  * @param parents how many folders above it are Graft's, and go when they are empty
  */
-public record MakeFolder(String guest, Path folder, int parents) implements Step {
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
-
+public record MakeFolder(String guest, Path folder, int parents) implements GuestStep {
   @Override
   public String name() {
     return "folder";

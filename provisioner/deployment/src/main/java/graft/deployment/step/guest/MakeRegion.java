@@ -2,8 +2,7 @@ package graft.deployment.step.guest;
 
 import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Lane;
-import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.hypervisors.libvirt.capabilities.FileOwner;
@@ -25,18 +24,14 @@ import java.util.Set;
  * open but the hypervisor's user and root. It is written once from end to end, so that memory that
  * the host does not have is found now and not when a guest touches it, which would end the guest.
  */
-public record MakeRegion(String uri, String guest, Path file, MemorySize size) implements Step {
+public record MakeRegion(String uri, String guest, Path file, MemorySize size)
+    implements GuestStep {
   private static final String NAME = "region";
   private static final int PIECE = 1 << 20;
 
   /** The step's identity for a guest. */
   public static String id(String guest) {
     return "guest/" + guest + "/" + NAME;
-  }
-
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
   }
 
   @Override

@@ -4,8 +4,7 @@ import graft.common.disk.PrivateFiles;
 import graft.common.program.HostProgram;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.SshKeys;
-import graft.deployment.step.Lane;
-import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,13 +19,8 @@ import java.util.Map;
  *
  * @param folder where they are kept
  */
-public record MakeSshKeys(String guest, Path folder) implements Step {
+public record MakeSshKeys(String guest, Path folder) implements GuestStep {
   private static final Duration LIMIT = Duration.ofSeconds(60);
-
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
 
   @Override
   public String name() {

@@ -3,8 +3,7 @@ package graft.deployment.step.guest;
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
-import graft.deployment.step.Lane;
-import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.CudaCheck;
@@ -32,13 +31,8 @@ public record VerifyCuda(
     Optional<SshLogin> ssh,
     boolean patient,
     TimeSpan timeout)
-    implements Step {
+    implements GuestStep {
   private static final Duration PAUSE = Duration.ofSeconds(1);
-
-  @Override
-  public Lane lane() {
-    return Lane.guest(guest);
-  }
 
   @Override
   public String name() {
