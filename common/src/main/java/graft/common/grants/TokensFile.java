@@ -110,7 +110,7 @@ public record TokensFile(Path path) {
       Map<String, String> lines = new LinkedHashMap<>();
       for (String line : Files.exists(path) ? Files.readAllLines(path) : List.<String>of()) {
         if (!line.isBlank() && !line.startsWith("#")) {
-          lines.put(line.strip().split("\\s+")[0], line);
+          lines.put(line.strip().split("\\s+", 2)[0], line);
         }
       }
       Map<String, String> before = Map.copyOf(lines);
