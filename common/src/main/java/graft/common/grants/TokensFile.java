@@ -111,7 +111,7 @@ public record TokensFile(Path path) {
       Map<String, String> lines = new LinkedHashMap<>();
       for (String line : Files.exists(path) ? Files.readAllLines(path) : List.<String>of()) {
         if (!line.isBlank() && !line.startsWith("#")) {
-          lines.put(List.of(line.strip().split("\\s+")).get(0), line);
+          lines.put(line.strip().split("\\s+", 2)[0], line);
         }
       }
       Map<String, String> before = Map.copyOf(lines);

@@ -36,11 +36,6 @@ public record AssignMediatedDevice(
   public record Share(PciAddress device, String type) {}
 
   @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
-  @Override
   public String assigned() {
     return uuid;
   }
@@ -56,17 +51,6 @@ public record AssignMediatedDevice(
   public boolean isDone(Snapshot snapshot) {
     DeviceFacts devices = snapshot.devices();
     return devices.mediated().contains(uuid) && holder().equals(devices.claims().get(uuid));
-  }
-
-  @Override
-  public boolean isPluggable() {
-    return true;
-  }
-
-  /** It depends neither on the guest's folder nor on its disks. */
-  @Override
-  public boolean isIndependent() {
-    return true;
   }
 
   @Override

@@ -1,15 +1,33 @@
 package graft.deployment.step.device;
 
-import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
+import java.nio.file.Path;
 
-/** A step that assigns a device of the host to a guest, which another one attaches then. */
-public interface AssignsDevice extends Step {
-  /** Its PCI address, or the UUID of a mediated device. */
+/** A step that assigns a device of the host to a guest; another step attaches the device. */
+public interface AssignsDevice extends GuestStep {
+  /** The deployment that the guest belongs to. */
+  String setup();
+
+  /** The folder of all claims. */
+  Path claims();
+
+  /** The PCI address of the device, or the UUID of a mediated device. */
   String assigned();
 
-  /** Its name within the chain, which journals keep. */
+  /** The step's name within the chain, which journals keep. */
   @Override
   default String name() {
     return "take-" + assigned();
+  }
+
+  @Override
+  default boolean isPluggable() {
+    return true;
+  }
+
+  /** The step depends neither on the guest's folder nor on its disks. */
+  @Override
+  default boolean isIndependent() {
+    return true;
   }
 }

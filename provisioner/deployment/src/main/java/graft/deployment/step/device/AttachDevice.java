@@ -4,6 +4,7 @@ import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.deployment.step.guest.Domains;
@@ -25,13 +26,8 @@ import org.w3c.dom.Element;
  */
 public record AttachDevice(
     String uri, String guest, String uuid, String device, Optional<Boolean> permissive)
-    implements Step {
+    implements GuestStep {
   private static final Await GONE = new Await(Duration.ofSeconds(30), Duration.ofMillis(100));
-
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
 
   @Override
   public String name() {

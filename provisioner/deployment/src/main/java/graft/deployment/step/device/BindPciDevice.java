@@ -47,11 +47,6 @@ public record BindPciDevice(
   public record Function(PciAddress pf, int index) {}
 
   @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
-  @Override
   public String assigned() {
     return device.toString();
   }
@@ -70,17 +65,6 @@ public record BindPciDevice(
         && there.get().driver().equals(bind.driver())
         && there.get().driverOverride().equals(bind.override())
         && holder().equals(devices.claims().get(device.toString()));
-  }
-
-  @Override
-  public boolean isPluggable() {
-    return true;
-  }
-
-  /** It depends neither on the guest's folder nor on its disks. */
-  @Override
-  public boolean isIndependent() {
-    return true;
   }
 
   @Override

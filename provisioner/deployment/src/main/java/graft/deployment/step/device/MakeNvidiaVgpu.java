@@ -24,11 +24,6 @@ import java.util.Map;
 public record MakeNvidiaVgpu(String guest, String setup, PciAddress device, int type, Path claims)
     implements AssignsDevice {
   @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
-  @Override
   public String assigned() {
     return device.toString();
   }
@@ -44,17 +39,6 @@ public record MakeNvidiaVgpu(String guest, String setup, PciAddress device, int 
     return vgpu != null
         && vgpu.type() == type
         && holder().equals(snapshot.devices().claims().get(device.toString()));
-  }
-
-  @Override
-  public boolean isPluggable() {
-    return true;
-  }
-
-  /** It depends neither on the guest's folder nor on its disks. */
-  @Override
-  public boolean isIndependent() {
-    return true;
   }
 
   @Override

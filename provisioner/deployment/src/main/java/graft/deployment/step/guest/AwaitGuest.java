@@ -5,6 +5,7 @@ import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.Ended;
@@ -46,7 +47,7 @@ public record AwaitGuest(
     Optional<SshLogin> ssh,
     TimeSpan timeout,
     Path console)
-    implements Step {
+    implements GuestStep {
   /** The key of the result that holds the seconds from the start to readiness. */
   public static final String BOOT_SECONDS = "bootSeconds";
 
@@ -59,11 +60,6 @@ public record AwaitGuest(
   private static final Duration LAST = Duration.ofSeconds(10);
   private static final String NO_CLOUD_INIT = "the image has no cloud-init";
   private static final int CONSOLE_LINES = 25;
-
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
 
   @Override
   public String name() {

@@ -19,11 +19,6 @@ import java.util.Map;
 public record BuildInitramfs(String guest, FileStamp base, Payload payload, Path target)
     implements PayloadStep {
   @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
-  @Override
   public String name() {
     return "initramfs";
   }

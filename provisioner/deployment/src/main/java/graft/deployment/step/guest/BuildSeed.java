@@ -27,11 +27,6 @@ public record BuildSeed(
     Path target)
     implements PayloadStep {
   @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
-  @Override
   public String name() {
     return "seed";
   }

@@ -4,6 +4,7 @@ import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.Ended;
@@ -22,12 +23,7 @@ public record CheckBundle(
     String bundle,
     String command,
     TimeSpan timeout)
-    implements Step {
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
+    implements GuestStep {
   @Override
   public String name() {
     return "check-" + bundle;

@@ -4,6 +4,7 @@ import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.guests.payload.FileStamp;
 import java.io.IOException;
@@ -16,12 +17,8 @@ import java.util.Map;
  *
  * @param what {@code kernel}, or a disk's name
  */
-public record CopyFile(String guest, String what, FileStamp source, Path target) implements Step {
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
+public record CopyFile(String guest, String what, FileStamp source, Path target)
+    implements GuestStep {
   @Override
   public String name() {
     return what;

@@ -6,6 +6,7 @@ import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.SshLogin;
@@ -33,13 +34,8 @@ public record CreateDisk(
     String backingFormat,
     Optional<MemorySize> size,
     Path target)
-    implements Step {
+    implements GuestStep {
   private static final Duration LIMIT = Duration.ofSeconds(60);
-
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
 
   @Override
   public String name() {

@@ -3,6 +3,7 @@ package graft.deployment.step.guest;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.LibvirtHost;
@@ -16,12 +17,7 @@ import java.util.Optional;
  * @param xml the whole domain XML
  */
 public record DefineGuest(String uri, String guest, String uuid, String summary, String xml)
-    implements Step {
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
+    implements GuestStep {
   @Override
   public String name() {
     return "define";

@@ -4,6 +4,7 @@ import graft.common.grants.TokensFile;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,12 +19,7 @@ import java.util.Map;
  * @param settings of the vGPU, as the list has them: {@code memory=BYTES device=INDEX}
  */
 public record GrantAccess(String guest, String gpu, Path token, Path tokens, String settings)
-    implements Step {
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
+    implements GuestStep {
   @Override
   public String name() {
     return "access-" + gpu;

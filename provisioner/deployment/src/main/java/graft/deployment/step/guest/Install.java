@@ -22,15 +22,8 @@ interface Install extends BringsPayload {
   /** The time limit of a ping. An emulated guest takes seconds to accept an SSH login. */
   Duration PING = Duration.ofSeconds(20);
 
-  String guest();
-
   /** The install method, for display: {@code by the guest agent}. */
   String method();
-
-  @Override
-  default Chain chain() {
-    return Chain.guest(guest());
-  }
 
   @Override
   default String name() {

@@ -4,6 +4,7 @@ import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -18,12 +19,7 @@ import java.util.Map;
  *
  * @param parents the number of folders above it that Graft made, and removes when they are empty
  */
-public record MakeFolder(String guest, Path folder, int parents) implements Step {
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
+public record MakeFolder(String guest, Path folder, int parents) implements GuestStep {
   @Override
   public String name() {
     return "folder";

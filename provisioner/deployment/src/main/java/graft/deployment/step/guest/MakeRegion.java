@@ -4,6 +4,7 @@ import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.hypervisors.libvirt.capabilities.FileOwner;
@@ -25,18 +26,14 @@ import java.util.Set;
  * hypervisor's user and root may open. The whole file is written once: missing memory becomes an
  * error now, instead of killing the guest at its first access.
  */
-public record MakeRegion(String uri, String guest, Path file, MemorySize size) implements Step {
+public record MakeRegion(String uri, String guest, Path file, MemorySize size)
+    implements GuestStep {
   private static final String NAME = "region";
   private static final int PIECE = 1 << 20;
 
   /** The step's identity for a guest. */
   public static String id(String guest) {
     return "guest/" + guest + "/" + NAME;
-  }
-
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
   }
 
   @Override

@@ -6,6 +6,7 @@ import graft.deployment.observe.Snapshot;
 import graft.deployment.state.SshKeys;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,13 +21,8 @@ import java.util.Map;
  *
  * @param folder where they are kept
  */
-public record MakeSshKeys(String guest, Path folder) implements Step {
+public record MakeSshKeys(String guest, Path folder) implements GuestStep {
   private static final Duration LIMIT = Duration.ofSeconds(60);
-
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
 
   @Override
   public String name() {

@@ -5,6 +5,7 @@ import graft.common.grants.TokensFile;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -17,12 +18,7 @@ import java.util.Map;
  *
  * @param token the file that keeps it
  */
-public record MakeToken(String guest, Path token) implements Step {
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
-
+public record MakeToken(String guest, Path token) implements GuestStep {
   @Override
   public String name() {
     return "token";

@@ -4,6 +4,7 @@ import graft.common.GraftException;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.Ended;
@@ -36,7 +37,7 @@ public record OrderChannels(
     List<String> order,
     List<String> usual,
     String measured)
-    implements Step {
+    implements GuestStep {
   private static final String NAME = "channels";
   private static final Duration SHORT = Duration.ofSeconds(60);
   private static final Duration PING = Duration.ofSeconds(5);
@@ -52,11 +53,6 @@ public record OrderChannels(
   /** The step's identity for a guest. */
   public static String id(String guest) {
     return "guest/" + guest + "/" + NAME;
-  }
-
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
   }
 
   @Override

@@ -6,6 +6,7 @@ import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.GuestConnection;
@@ -36,17 +37,12 @@ public record ShareTokens(
     Path tokens,
     List<String> users,
     TimeSpan timeout)
-    implements Step {
+    implements GuestStep {
   /** The list in the guest. */
   private static final String LIST = "/etc/graft/server.tokens";
 
   private static final Duration PAUSE = Duration.ofMillis(100);
   private static final Duration SHORT = Duration.ofSeconds(60);
-
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
 
   @Override
   public String name() {

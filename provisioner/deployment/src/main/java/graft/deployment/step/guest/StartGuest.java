@@ -4,6 +4,7 @@ import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Guest;
 import java.io.IOException;
@@ -16,14 +17,9 @@ import java.util.Map;
  *
  * @param console the log of its console, which is emptied at each start
  */
-public record StartGuest(String uri, String guest, String uuid, Path console) implements Step {
+public record StartGuest(String uri, String guest, String uuid, Path console) implements GuestStep {
   /** The key of the result that holds when the start began, in ms since 1970. */
   static final String STARTED = "startedAt";
-
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
 
   @Override
   public String name() {

@@ -5,6 +5,7 @@ import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
+import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.CudaCheck;
@@ -31,13 +32,8 @@ public record VerifyCuda(
     Optional<SshLogin> ssh,
     boolean patient,
     TimeSpan timeout)
-    implements Step {
+    implements GuestStep {
   private static final Duration PAUSE = Duration.ofSeconds(1);
-
-  @Override
-  public Chain chain() {
-    return Chain.guest(guest);
-  }
 
   @Override
   public String name() {
