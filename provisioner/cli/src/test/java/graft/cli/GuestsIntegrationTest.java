@@ -253,7 +253,7 @@ class GuestsIntegrationTest {
     Files.write(folder.resolve("text"), new byte[200_000]);
     assertThat(graft.run("apply", "--keep-on-failure", lab).as(5).err())
         .contains("could not be set up: cannot write /mnt/text", "No space left on device")
-        .contains("make room on its disk");
+        .contains("free space on its disk");
     assertThat(inGuest("cat /mnt/text; ls /mnt")).isEqualTo("old\ntext\n");
     inGuest("mount -o remount,size=10m /mnt");
     graft.run("apply", lab).as(0);

@@ -141,7 +141,7 @@ class SshConnectionTest {
               UserName.ROOT, Optional.empty(), 22, Optional.of(Path.of("/k/" + name)), KNOWN);
       assertThatThrownBy(() -> SshOptions.line(login))
           .isInstanceOf(GraftException.class)
-          .hasMessageContaining("ssh cannot be told of the file");
+          .hasMessageContaining("ssh cannot use the file");
     }
   }
 }
