@@ -5,7 +5,6 @@ import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.sriov.operation.CreateMediatedDevice;
 import java.io.IOException;

@@ -2,7 +2,6 @@ package graft.deployment.step.guest;
 
 import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.guests.payload.CloudInitSeed;
 import graft.guests.payload.FileStamp;

@@ -1,8 +1,6 @@
 package graft.deployment.step.guest;
 
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Chain;
-import graft.deployment.step.Step;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Guest;

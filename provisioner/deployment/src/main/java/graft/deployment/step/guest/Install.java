@@ -3,7 +3,6 @@ package graft.deployment.step.guest;
 import graft.common.values.Seconds;
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StoppedException;
 import graft.guests.connection.GuestConnection;

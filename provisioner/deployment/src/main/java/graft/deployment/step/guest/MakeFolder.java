@@ -2,8 +2,6 @@ package graft.deployment.step.guest;
 
 import graft.common.disk.PrivateFiles;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Chain;
-import graft.deployment.step.Step;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import java.io.IOException;

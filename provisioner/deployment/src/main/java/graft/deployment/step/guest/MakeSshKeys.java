@@ -4,8 +4,6 @@ import graft.common.disk.PrivateFiles;
 import graft.common.program.HostProgram;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.SshKeys;
-import graft.deployment.step.Chain;
-import graft.deployment.step.Step;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import java.io.IOException;

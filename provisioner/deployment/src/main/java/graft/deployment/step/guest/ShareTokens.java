@@ -4,8 +4,6 @@ import graft.common.grants.TokensFile;
 import graft.common.values.TimeSpan;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
-import graft.deployment.step.Chain;
-import graft.deployment.step.Step;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
