@@ -204,7 +204,8 @@ final class GuestFaultsTest {
 
     Path library = copyOfTheClient().resolve("libcuda.so.1");
     Files.write(library, new byte[1], StandardOpenOption.APPEND);
-    assertThat(lab.graft(7, "verify", descriptor)).contains("not this Graft's: graft apply updates");
+    assertThat(lab.graft(7, "verify", descriptor))
+        .contains("not this Graft's: graft apply updates");
     lab.graft(0, "apply", descriptor);
     assertThat(lab.graft(0, "verify", descriptor)).contains("this Graft's");
     assertThat(lab.inGuest(guest, "cat /proc/$(pidof loop)/maps /tmp/loop"))

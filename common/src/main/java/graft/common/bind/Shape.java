@@ -17,7 +17,10 @@ record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
     LIST
   }
 
-  /** Cached, because every call of getRecordComponents() parses the annotations of the class file again. */
+  /**
+   * Cached, because every call of getRecordComponents() parses the annotations of the class file
+   * again.
+   */
   private static final ClassValue<List<Shape>> SHAPES =
       new ClassValue<>() {
         @Override

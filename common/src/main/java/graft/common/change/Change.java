@@ -7,8 +7,8 @@ import java.util.Map;
  * needs, beside what was saved, to continue with it or to undo it.
  *
  * <p>To make a change, a caller saves the result of {@link #before} durably and then calls {@link
- * #apply}. A process may be killed at any moment, and then the change is made or
- * undone again: {@link #apply} accepts that all or part of the change is made already, {@link #undo} that all or
+ * #apply}. A process may be killed at any moment, and then the change is made or undone again:
+ * {@link #apply} accepts that all or part of the change is made already, {@link #undo} that all or
  * part of it is missing. Both do nothing where nothing is left to do.
  *
  * @param <V> what shows whether it is made: an observation of the host, or the host itself
@@ -32,7 +32,8 @@ public interface Change<V, H> {
    * Makes the change.
    *
    * @return facts for later changes and for users: plain JSON values
-   * @throws Exception with what was tried, on what and what to do next; its effects are then undone by {@link #undo}
+   * @throws Exception with what was tried, on what and what to do next; its effects are then undone
+   *     by {@link #undo}
    */
   Map<String, Object> apply(H host) throws Exception;
 

@@ -11,7 +11,8 @@ import java.util.Optional;
 
 /**
  * Whether the group of a device is viable now: every member is without a driver or has one that
- * does no harm. {@link PassthroughPlanner} says the same beforehand, but the group of a virtual function that does not exist yet is unknown.
+ * does no harm. {@link PassthroughPlanner} says the same beforehand, but the group of a virtual
+ * function that does not exist yet is unknown.
  */
 public final class GroupCheck {
   private GroupCheck() {}

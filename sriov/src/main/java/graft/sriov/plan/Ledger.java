@@ -10,8 +10,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The holders of assigned devices. A device without a driver is not necessarily free: its guest may be
- * off, or about to start.
+ * The holders of assigned devices. A device without a driver is not necessarily free: its guest may
+ * be off, or about to start.
  *
  * @param holders the guest, or whatever else it was given to, by device
  */

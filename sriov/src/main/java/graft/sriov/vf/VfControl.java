@@ -11,13 +11,15 @@ public interface VfControl {
   /** The interface in use. */
   VfInterface through();
 
-  /** The present settings by index; a setting that the driver does not report, or reports as 0, is
- * empty. */
+  /**
+   * The present settings by index; a setting that the driver does not report, or reports as 0, is
+   * empty.
+   */
   List<VfSettings> read();
 
   /**
-   * The same for one VF, empty when there is no such VF. Interfaces that can query a single VF do so, because each query may involve the adapter's
-   * firmware.
+   * The same for one VF, empty when there is no such VF. Interfaces that can query a single VF do
+   * so, because each query may involve the adapter's firmware.
    */
   default Optional<VfSettings> read(int vf) {
     List<VfSettings> all = read();

@@ -31,7 +31,9 @@ public final class VfControls {
                 });
   }
 
-  /** The VF settings that all PFs of a host report, by PF; PFs without an interface are left out. */
+  /**
+   * The VF settings that all PFs of a host report, by PF; PFs without an interface are left out.
+   */
   public static SortedMap<PciAddress, List<VfSettings>> readAll(HostAccess host, HostPci pci) {
     SortedMap<PciAddress, List<VfSettings>> all = new TreeMap<>();
     for (PciDevice pf : pci.physicalFunctions()) {

@@ -29,9 +29,9 @@ public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<Strin
   }
 
   /**
-   * The interface of a PF: the {@code iov} files of mlx4 where there are some; else netlink for Ethernet,
-   * whose settings the out-of-tree files take but do not show; else the out-of-tree driver's files
-   * where there are some; else netlink on the IPoIB interface.
+   * The interface of a PF: the {@code iov} files of mlx4 where there are some; else netlink for
+   * Ethernet, whose settings the out-of-tree files take but do not show; else the out-of-tree
+   * driver's files where there are some; else netlink on the IPoIB interface.
    *
    * @return empty when there is none, as without {@code ib_ipoib} on a mainline kernel
    */

@@ -62,8 +62,9 @@ public record ConsoleLog(Path path, LibvirtUri uri) {
   }
 
   /**
-   * The output of a guest, without the usual control sequences and with every other control character
-   * made visible, because a guest must not be able to send commands to the reader's terminal.
+   * The output of a guest, without the usual control sequences and with every other control
+   * character made visible, because a guest must not be able to send commands to the reader's
+   * terminal.
    */
   public static String printable(String text) {
     return GuestText.printable(SEQUENCE.matcher(text).replaceAll(""));

@@ -2,7 +2,10 @@ package graft.hypervisors.libvirt;
 
 import java.util.Collection;
 
-/** Whether a device change is for the running guest or for its definition; bits from virDomainDeviceModifyFlags. */
+/**
+ * Whether a device change is for the running guest or for its definition; bits from
+ * virDomainDeviceModifyFlags.
+ */
 public enum DeviceScope {
   /** The running guest. */
   LIVE(1),

@@ -135,7 +135,8 @@ public final class Guest {
   /**
    * Starts it; libvirt returns once the hypervisor runs, long before the guest has booted.
    *
-   * @return false when it was running: the daemon may have carried out the request of a killed process meanwhile
+   * @return false when it was running: the daemon may have carried out the request of a killed
+   *     process meanwhile
    */
   public boolean start() {
     return with(

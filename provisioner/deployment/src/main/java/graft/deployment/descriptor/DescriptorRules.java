@@ -66,7 +66,7 @@ final class DescriptorRules {
           positions.of(descriptor, "libvirt"),
           libvirt
               + " is on another machine; a guest's files, devices and server are made on the one"
-                + " that graft runs on",
+              + " that graft runs on",
           "run graft there");
     }
   }

@@ -173,8 +173,10 @@ public final class DevicePlanner {
     return byName;
   }
 
-  /** The address space for the registers of all devices: twice their size, because each region is
- * aligned to its size. */
+  /**
+   * The address space for the registers of all devices: twice their size, because each region is
+   * aligned to its size.
+   */
   private static Optional<MemorySize> window(Guest guest, List<PciDevice> devices) {
     if (guest.firmware() != Guest.Firmware.UEFI) {
       return Optional.empty();

@@ -108,8 +108,10 @@ final class GuestPlanner {
     return assignments.get(guest);
   }
 
-  /** The PCI functions that a guest gets. For a function that does not exist yet it is the adapter's
- * physical function. */
+  /**
+   * The PCI functions that a guest gets. For a function that does not exist yet it is the adapter's
+   * physical function.
+   */
   List<PciDevice> devices(Guest guest) {
     return devices.get(guest);
   }

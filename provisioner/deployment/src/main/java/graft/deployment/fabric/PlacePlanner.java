@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Chooses the placement of a guest: CPUs and memory on the NUMA node of its devices, because a
- * copy to a device of another node crosses the link between the nodes.
+ * Chooses the placement of a guest: CPUs and memory on the NUMA node of its devices, because a copy
+ * to a device of another node crosses the link between the nodes.
  */
 final class PlacePlanner {
   private final List<NumaNode> nodes;

@@ -8,9 +8,9 @@ final class FormerRecords {
   private FormerRecords() {}
 
   /**
-   * The saved values of a step. In version 1, changes of devices wrote them as {@code {operation: CLASS, device:
-   * ADDRESS, values: {...}}}, and a step of two changes had one of these under each of two names.
-   * Now they are the values of all changes, beside the device.
+   * The saved values of a step. In version 1, changes of devices wrote them as {@code {operation:
+   * CLASS, device: ADDRESS, values: {...}}}, and a step of two changes had one of these under each
+   * of two names. Now they are the values of all changes, beside the device.
    */
   static Map<String, Object> before(Map<String, Object> tree) {
     if (tree.containsKey("operation") && tree.get("values") instanceof Map<?, ?> values) {

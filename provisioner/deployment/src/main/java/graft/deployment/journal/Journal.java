@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Appends records to a journal, one JSON object a line. Records of a beginning are synced to disk before the call returns; records of an end are
- * synced with the next one. If the record of an end is lost, the step is done or undone again,
- * which steps have to support.
+ * Appends records to a journal, one JSON object a line. Records of a beginning are synced to disk
+ * before the call returns; records of an end are synced with the next one. If the record of an end
+ * is lost, the step is done or undone again, which steps have to support.
  *
  * <p>A crash can cut off only the last record, whose step had not begun yet: the record is dropped.
  * Thread-safe: the chains of a plan share it.
@@ -61,7 +61,9 @@ public final class Journal implements AutoCloseable {
     }
   }
 
-  /** Reads a journal without opening it for writing; {@link JournalState#EMPTY} if there is none. */
+  /**
+   * Reads a journal without opening it for writing; {@link JournalState#EMPTY} if there is none.
+   */
   public static JournalState read(Path file, StepCodec codec) {
     try {
       return JournalReplay.of(file, codec).state();
@@ -184,7 +186,10 @@ public final class Journal implements AutoCloseable {
     return written;
   }
 
-  /** Group commit: chains that wait at the same time share one sync, which covers all that is written. */
+  /**
+   * Group commit: chains that wait at the same time share one sync, which covers all that is
+   * written.
+   */
   private void sync(long records) {
     synchronized (disk) {
       if (synced < records) {

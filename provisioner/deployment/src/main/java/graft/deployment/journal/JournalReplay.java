@@ -72,7 +72,8 @@ final class JournalReplay {
       case "begin" -> {
         Object kind = record.getOrDefault("kind", record.get("type")); // version 1
         Step step = codec.read(String.valueOf(kind), tree(record.get("step")));
-        // A step that is done again keeps its place in the order: steps that depend on it are undone first.
+        // A step that is done again keeps its place in the order: steps that depend on it are
+        // undone first.
         Map<String, Object> before = FormerRecords.before(tree(record.get("before")));
         long run = (Long) record.get("run");
         entries.put(id, new Entry(step, run, Entry.Status.BEGUN, before, Map.of()));

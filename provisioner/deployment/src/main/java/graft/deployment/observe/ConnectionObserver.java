@@ -86,7 +86,8 @@ final class ConnectionObserver {
               && guest.setup().ssh().map(login -> listens(domain.get(), login)).orElse(false);
       return new ConnectionFacts(agent, ssh);
     } catch (HypervisorException | GuestConnectionException e) {
-      return new ConnectionFacts(false, false); // the guest ended meanwhile, or its answer is invalid
+      return new ConnectionFacts(
+          false, false); // the guest ended meanwhile, or its answer is invalid
     }
   }
 

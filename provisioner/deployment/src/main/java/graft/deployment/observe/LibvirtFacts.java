@@ -10,8 +10,8 @@ import java.util.Optional;
  * @param uri the connection
  * @param error the reason why it does not answer; empty if it answers
  * @param capabilities absent if it does not answer
- * @param guestMemory the memory that new guests can get, in bytes; absent where it is that of
- *     the host's processes
+ * @param guestMemory the memory that new guests can get, in bytes; absent where it is that of the
+ *     host's processes
  * @param guests all its guests
  * @param networks all its networks
  */

@@ -51,7 +51,8 @@ public final class Observer {
   public Snapshot observe(DescriptorFile file, StateFolder state, Known known) {
     Descriptor descriptor = file.descriptor();
     boolean devices = known.devices() || descriptor.usesDevices();
-    // In parallel with the devices: with hundreds of guests most of the time is waiting for the daemon.
+    // In parallel with the devices: with hundreds of guests most of the time is waiting for the
+    // daemon.
     CompletableFuture<LibvirtFacts> asked =
         CompletableFuture.supplyAsync(
             () ->

@@ -17,9 +17,10 @@ import java.util.Set;
  * Compares the steps that a chain should have with those that it has, and chooses what to undo and
  * what to do.
  *
- * <p>A step depends on the ones before it in its chain. From the first step that is missing, changed
- * or gone, all later ones are undone and done again. Exceptions are steps that can be repeated in
- * place, steps that can be plugged in, and steps that are independent of the ones before.
+ * <p>A step depends on the ones before it in its chain. From the first step that is missing,
+ * changed or gone, all later ones are undone and done again. Exceptions are steps that can be
+ * repeated in place, steps that can be plugged in, and steps that are independent of the ones
+ * before.
  */
 final class ChainPlan {
   private final Snapshot snapshot;

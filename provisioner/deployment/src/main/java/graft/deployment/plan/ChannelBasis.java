@@ -9,7 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What a guest's channels depend on, by its steps. Measurements are valid as long as it is unchanged. */
+/**
+ * What a guest's channels depend on, by its steps. Measurements are valid as long as it is
+ * unchanged.
+ */
 public final class ChannelBasis {
   private static final String SERVER = "server =";
   private static final String RDMA = "rdma";
@@ -35,7 +38,10 @@ public final class ChannelBasis {
     return basis.stream().sorted().toList();
   }
 
-  /** The channels' addresses in the configuration of Graft's client; none if the guest has no client. */
+  /**
+   * The channels' addresses in the configuration of Graft's client; none if the guest has no
+   * client.
+   */
   static List<String> addresses(List<Step> chain) {
     return configuration(chain)
         .filter(line -> line.startsWith(SERVER))
@@ -43,7 +49,9 @@ public final class ChannelBasis {
         .toList();
   }
 
-  /** The payload that was installed last: the agent may have installed another one than the seed. */
+  /**
+   * The payload that was installed last: the agent may have installed another one than the seed.
+   */
   private static Stream<String> configuration(List<Step> chain) {
     return chain.stream()
         .filter(BringsPayload.class::isInstance)

@@ -57,7 +57,8 @@ public record ChannelChoice(
     String reason =
         switch (by) {
           case ONLY_CHANNEL -> "it has no other channel";
-          case NOT_AWAITED -> "the usual order: graft does not wait for the guest (ready: {when: off})";
+          case NOT_AWAITED ->
+              "the usual order: graft does not wait for the guest (ready: {when: off})";
           case NOT_MEASURED -> "the usual order; " + command + " measures them";
           case OUT_OF_DATE ->
               "the usual order: what was measured at "

@@ -98,8 +98,10 @@ final class GuestChannels {
         : Optional.of("this host has no UCX for the server (Debian: libucx0)");
   }
 
-  /** The channels of {@code auto}. They leave out rdma for a guest without an adapter: UCX would use
- * TCP then, which is no faster than the channel tcp. */
+  /**
+   * The channels of {@code auto}. They leave out rdma for a guest without an adapter: UCX would use
+   * TCP then, which is no faster than the channel tcp.
+   */
   private boolean isWanted(Channel channel) {
     return wanted() == channel
         || (wanted() == Channel.AUTO && (channel != Channel.RDMA || !guest.vfs().isEmpty()));

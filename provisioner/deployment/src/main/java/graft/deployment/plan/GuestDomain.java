@@ -38,7 +38,10 @@ final class GuestDomain {
 
   private GuestDomain() {}
 
-  /** The domain, without the devices of the host: those are attached afterwards, each by its own step. */
+  /**
+   * The domain, without the devices of the host: those are attached afterwards, each by its own
+   * step.
+   */
   static DomainSpec spec(PlanInput input, Guest guest, GuestDevices devices) {
     String deployment = input.descriptor().deploymentName().text();
     String name = guest.name().text();
@@ -76,8 +79,10 @@ final class GuestDomain {
     return input.hypervisor().features(host(input), kind(input, guest));
   }
 
-  /** Whether the hypervisor has a channel to an agent in the guest; assumed as long as libvirt did not
- * answer. */
+  /**
+   * Whether the hypervisor has a channel to an agent in the guest; assumed as long as libvirt did
+   * not answer.
+   */
   static boolean hasAgent(PlanInput input, Guest guest) {
     return input.snapshot().libvirt().capabilities().isEmpty()
         || features(input, guest).contains(GuestFeature.GUEST_AGENT);

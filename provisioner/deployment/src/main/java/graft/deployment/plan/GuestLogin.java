@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The guest connection of a running guest: its agent, where the hypervisor has a channel to one, else
- * SSH. For SSH Graft makes keys itself, unless the descriptor gives a login.
+ * The guest connection of a running guest: its agent, where the hypervisor has a channel to one,
+ * else SSH. For SSH Graft makes keys itself, unless the descriptor gives a login.
  */
 final class GuestLogin {
   /** The file with the keys that may log in as root. */

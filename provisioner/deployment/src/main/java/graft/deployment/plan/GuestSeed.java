@@ -66,7 +66,10 @@ final class GuestSeed {
         });
   }
 
-  /** What is installed in the guest if cloud-init used the seed; the agent may have changed it since. */
+  /**
+   * What is installed in the guest if cloud-init used the seed; the agent may have changed it
+   * since.
+   */
   private Payload brought(BuildSeed seed) {
     return seed.payload().isEmpty()
         ? seed.payload()

@@ -77,8 +77,10 @@ final class GuestSteps {
     this.uuid = Identities.uuid(input.descriptor().deploymentName().text(), name).toString();
   }
 
-  /** Whether a guest boots with a seed: as its install method, or only for the user's own
- * cloud-config. */
+  /**
+   * Whether a guest boots with a seed: as its install method, or only for the user's own
+   * cloud-config.
+   */
   static boolean hasSeed(PlanInput input, Guest guest) {
     return InstallMethodChoice.of(input, guest).method() == Setup.Method.SEED
         || (guest.image().isPresent() && guest.setup().userData().isPresent());
@@ -336,8 +338,8 @@ final class GuestSteps {
   }
 
   /**
-   * The step that sets the client's order of channels, where it is not the usual one or has changed.
-   * The step is repeated where a later measurement found the guest without it.
+   * The step that sets the client's order of channels, where it is not the usual one or has
+   * changed. The step is repeated where a later measurement found the guest without it.
    */
   private List<Step> order(List<Step> before) {
     Optional<ChannelChoice> choice = ChannelChoice.of(input, name, before);
@@ -360,9 +362,7 @@ final class GuestSteps {
             uri, name, uuid, login.ssh(), choice.get().order(), choice.get().usual(), since));
   }
 
-  /**
-   * Whether the agent installs what cloud-init did not, which is so for {@code auto}.
-   */
+  /** Whether the agent installs what cloud-init did not, which is so for {@code auto}. */
   private boolean byAgentToo() {
     return guest.setup().way() == Setup.Method.AUTO
         && guest.ready().when() == Ready.When.AGENT

@@ -31,7 +31,10 @@ public final class Identities {
     return new MacAddress("52:54:00:" + HexFormat.ofDelimiter(":").formatHex(hash, 0, 3));
   }
 
-  /** A guest's context id for vsock: outside the range of small numbers that libvirt and administrators assign. */
+  /**
+   * A guest's context id for vsock: outside the range of small numbers that libvirt and
+   * administrators assign.
+   */
   static long cid(String setup, String guest) {
     byte[] hash = sha256(setup + ":" + guest + ":vsock");
     return (1L << 16) + (java.nio.ByteBuffer.wrap(hash).getInt() & 0x3fffffff);

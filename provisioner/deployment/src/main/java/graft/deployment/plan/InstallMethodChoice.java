@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The install method of a guest: the one that the descriptor names, or for {@code auto} the best that
- * works. A running guest keeps the method that it was set up by as long as that works: a program
- * that is installed on the host meanwhile is no reason to restart a guest.
+ * The install method of a guest: the one that the descriptor names, or for {@code auto} the best
+ * that works. A running guest keeps the method that it was set up by as long as that works: a
+ * program that is installed on the host meanwhile is no reason to restart a guest.
  *
  * @param method never {@code auto}
  * @param why the reason, for display; empty if the descriptor names the method

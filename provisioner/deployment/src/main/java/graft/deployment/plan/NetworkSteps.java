@@ -68,8 +68,9 @@ final class NetworkSteps {
   }
 
   /**
-   * The network's XML. Its UUID is always the same, so that libvirt accepts a second definition: the daemon may carry
-   * out the call of a killed process after the next process has examined the networks.
+   * The network's XML. Its UUID is always the same, so that libvirt accepts a second definition:
+   * the daemon may carry out the call of a killed process after the next process has examined the
+   * networks.
    *
    * @see <a href="https://libvirt.org/formatnetwork.html">libvirt: network XML format</a>
    */

@@ -10,8 +10,8 @@ import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.VGpu;
 
 /**
- * Parts of the descriptor that this version does not support. They are refused with an error, because
- * a deployment that ignored them would seem to have worked.
+ * Parts of the descriptor that this version does not support. They are refused with an error,
+ * because a deployment that ignored them would seem to have worked.
  */
 final class NotSupportedYet {
   /** Serving a GPU by its PCI address is not supported yet. */

@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What will be done, in order: first everything that is undone, then everything that is done. Chains of one phase run in parallel.
+ * What will be done, in order: first everything that is undone, then everything that is done.
+ * Chains of one phase run in parallel.
  *
  * @param deployment the deployment's name
  * @param uri the libvirt connection

@@ -63,7 +63,10 @@ public final class Planner {
     return input.with(devices);
   }
 
-  /** The steps that do not concern the host's devices, and existing steps that may have to be undone. */
+  /**
+   * The steps that do not concern the host's devices, and existing steps that may have to be
+   * undone.
+   */
   private static void rest(PlanInput input, Map<Chain, List<Step>> wanted) {
     ServerSteps servers = new ServerSteps(input);
     servers.grantLimit().ifPresent(step -> add(wanted, step));

@@ -156,7 +156,9 @@ final class Preflight {
     }
   }
 
-  /** Checks a GPU of another machine, whose server has its own tokens file that Graft cannot change. */
+  /**
+   * Checks a GPU of another machine, whose server has its own tokens file that Graft cannot change.
+   */
   private void away(Guest guest) {
     Optional<Node> node = guest.vgpu().flatMap(vgpu -> new ServerSteps(input).node(vgpu.gpu()));
     if (node.isEmpty()) {

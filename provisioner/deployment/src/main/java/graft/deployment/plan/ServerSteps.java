@@ -26,7 +26,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The steps that start servers for the GPUs of the host, and the addresses of these servers for guests. */
+/**
+ * The steps that start servers for the GPUs of the host, and the addresses of these servers for
+ * guests.
+ */
 final class ServerSteps {
   private static final int FIRST_PORT = 7799;
   private static final int PORTS = 1000;
@@ -49,8 +52,10 @@ final class ServerSteps {
     }
   }
 
-  /** Each deployment begins its search at another port, so that two concurrent applies choose different
- * ones. */
+  /**
+   * Each deployment begins its search at another port, so that two concurrent applies choose
+   * different ones.
+   */
   private int free(Set<Integer> taken) {
     int hash = input.descriptor().deploymentName().text().hashCode();
     int port = FIRST_PORT + Math.floorMod(hash, PORTS);
@@ -100,7 +105,10 @@ final class ServerSteps {
     return steps;
   }
 
-  /** The step that raises the limit of granted pages for sessions over vchan; empty if there are none. */
+  /**
+   * The step that raises the limit of granted pages for sessions over vchan; empty if there are
+   * none.
+   */
   Optional<Step> grantLimit() {
     return input.descriptor().guests().stream()
             .anyMatch(guest -> new GuestChannels(input, guest).usesVchan())
@@ -121,9 +129,10 @@ final class ServerSteps {
   }
 
   /**
-   * The ports that rdma uses at the server of a GPU. If the descriptor names none, they are those of
-   * the fabric's only adapter, or in a guest those of its functions. No port is named if some guest uses
-   * rdma without a function of the fabric, because that guest is on none of these networks.
+   * The ports that rdma uses at the server of a GPU. If the descriptor names none, they are those
+   * of the fabric's only adapter, or in a guest those of its functions. No port is named if some
+   * guest uses rdma without a function of the fabric, because that guest is on none of these
+   * networks.
    */
   List<PortName> rdmaPorts(Gpu gpu) {
     if (!gpu.server().rdmaPorts().isEmpty()) {
@@ -178,8 +187,8 @@ final class ServerSteps {
   }
 
   /**
-   * The server's address for a guest. A server in another guest is addressed by the name of that guest,
-   * which libvirt's DNS knows by DHCP.
+   * The server's address for a guest. A server in another guest is addressed by the name of that
+   * guest, which libvirt's DNS knows by DHCP.
    */
   Endpoint forGuest(Guest guest, Name gpu) {
     Optional<Node> node = node(gpu);

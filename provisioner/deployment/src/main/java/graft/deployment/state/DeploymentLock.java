@@ -11,7 +11,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Callable;
 
 /**
- * Keeps a second graft from working on the same deployment. The kernel releases the lock when the process ends.
+ * Keeps a second graft from working on the same deployment. The kernel releases the lock when the
+ * process ends.
  */
 public final class DeploymentLock {
   private final FileChannel channel;

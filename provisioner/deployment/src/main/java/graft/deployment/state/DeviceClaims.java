@@ -16,7 +16,8 @@ import java.util.stream.Stream;
 
 /**
  * Which devices of the host belong to which guest, for all deployments: a folder with a file for
- * each device, named by its PCI address or UUID. A device without a driver is not necessarily free: its guest may be off.
+ * each device, named by its PCI address or UUID. A device without a driver is not necessarily free:
+ * its guest may be off.
  */
 public final class DeviceClaims {
   private static final String FOLDER = ".devices";
@@ -52,10 +53,11 @@ public final class DeviceClaims {
   }
 
   /**
-   * Claims a device, if the guest has not claimed it already. The claim is on disk when this returns.
+   * Claims a device, if the guest has not claimed it already. The claim is on disk when this
+   * returns.
    *
-   * <p>An empty claim is what a power cut left of a claim that was not synced. Its owner is unknown, and
-   * no guest has run since then, so that the device can be claimed.
+   * <p>An empty claim is what a power cut left of a claim that was not synced. Its owner is
+   * unknown, and no guest has run since then, so that the device can be claimed.
    *
    * @throws GraftException if another guest has it
    */
@@ -88,8 +90,8 @@ public final class DeviceClaims {
   }
 
   /**
-   * Releases a device, if the guest has it. An empty claim is removed too, because only a guest that
-   * began to claim a device releases it.
+   * Releases a device, if the guest has it. An empty claim is removed too, because only a guest
+   * that began to claim a device releases it.
    */
   public void release(String device, Holder holder) throws IOException {
     StateDisk disk = StateDisk.get();
@@ -114,7 +116,9 @@ public final class DeviceClaims {
     }
   }
 
-  /** The draft of a claim. Its name is unique, because one process at a time works on a deployment. */
+  /**
+   * The draft of a claim. Its name is unique, because one process at a time works on a deployment.
+   */
   private Path draft(String device, Holder holder) {
     return folder.resolve("." + device + "." + holder.deployment());
   }

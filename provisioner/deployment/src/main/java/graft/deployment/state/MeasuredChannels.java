@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The results of {@code verify --channels}: a file for each guest, kept with the deployment until it
- * is destroyed.
+ * The results of {@code verify --channels}: a file for each guest, kept with the deployment until
+ * it is destroyed.
  */
 public final class MeasuredChannels {
   private static final String PREFIX = "guest-";

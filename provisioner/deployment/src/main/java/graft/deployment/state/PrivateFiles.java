@@ -20,8 +20,8 @@ public final class PrivateFiles {
   }
 
   /**
-   * Writes a temporary file with mode 0600, syncs it, and moves it to its place. The file and its name
-   * are on disk when this returns.
+   * Writes a temporary file with mode 0600, syncs it, and moves it to its place. The file and its
+   * name are on disk when this returns.
    */
   public static void write(Path file, Content content) throws IOException {
     StateDisk disk = StateDisk.get();
@@ -41,8 +41,8 @@ public final class PrivateFiles {
   }
 
   /**
-   * Removes a file, and what an interrupted {@link #write} left. The removal survives a power cut, so
-   * that a journal may record it afterwards.
+   * Removes a file, and what an interrupted {@link #write} left. The removal survives a power cut,
+   * so that a journal may record it afterwards.
    */
   public static void delete(Path file) throws IOException {
     StateDisk disk = StateDisk.get();

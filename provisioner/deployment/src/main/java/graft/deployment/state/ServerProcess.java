@@ -80,8 +80,9 @@ public final class ServerProcess {
   }
 
   /**
-   * Waits for its end. A process whose parent does not collect its exit code stays as a zombie, which
-   * Java reports as alive. A zombie has no command line, so that it is not mistaken for the server.
+   * Waits for its end. A process whose parent does not collect its exit code stays as a zombie,
+   * which Java reports as alive. A zombie has no command line, so that it is not mistaken for the
+   * server.
    */
   private static boolean ended(ProcessHandle process, Path pidFile) throws InterruptedException {
     long deadline = System.nanoTime() + GRACE.toNanos();

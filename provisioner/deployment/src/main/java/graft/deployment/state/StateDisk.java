@@ -14,10 +14,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * All changes of Graft's state on disk go through this class: journals, claims, tokens and the state
- * folders themselves. A power cut may lose what was not synced: the content of a file whose name is
- * on disk, or the name of a file whose content is synced. Tests replace this disk with one that
- * loses exactly that.
+ * All changes of Graft's state on disk go through this class: journals, claims, tokens and the
+ * state folders themselves. A power cut may lose what was not synced: the content of a file whose
+ * name is on disk, or the name of a file whose content is synced. Tests replace this disk with one
+ * that loses exactly that.
  */
 public class StateDisk {
   private static final FileAttribute<Set<PosixFilePermission>> OWN_FILE =

@@ -10,7 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The list of clients that may use a server: lines of {@code NAME HEXTOKEN [KEY=VALUE...]}, mode 0600. The server reads it again for every connection, so that removing a line revokes the access.
+ * The list of clients that may use a server: lines of {@code NAME HEXTOKEN [KEY=VALUE...]}, mode
+ * 0600. The server reads it again for every connection, so that removing a line revokes the access.
  */
 public final class TokensFile {
   private static final Object LOCK = new Object();

@@ -18,7 +18,9 @@ public interface Step extends Change<Snapshot, StepContext> {
   @Override
   String describe();
 
-  /** Whether the host is already in the state that this step produces, regardless of the journal. */
+  /**
+   * Whether the host is already in the state that this step produces, regardless of the journal.
+   */
   @Override
   boolean isDone(Snapshot snapshot);
 
@@ -48,9 +50,7 @@ public interface Step extends Change<Snapshot, StepContext> {
     return false;
   }
 
-  /**
-   * Whether the steps before it can be undone although this step cannot.
-   */
+  /** Whether the steps before it can be undone although this step cannot. */
   default boolean canBeLeft() {
     return isIndependent();
   }

@@ -19,7 +19,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Writes steps as JSON trees and reads them back. Supports records of: text, numbers, booleans, enums, {@link Path}, addresses, users and GUIDs (as text), records, and {@link Optional} and
+ * Writes steps as JSON trees and reads them back. Supports records of: text, numbers, booleans,
+ * enums, {@link Path}, addresses, users and GUIDs (as text), records, and {@link Optional} and
  * {@link List} of these.
  */
 public final class StepCodec {

@@ -146,8 +146,7 @@ class JournalFormatTest {
     assertThatThrownBy(() -> Journal.open(file(), Steps.CODEC, Clock.systemUTC()).close())
         .isInstanceOf(GraftException.class)
         .hasMessageContaining(file() + " is not readable at line 2")
-        .hasMessageContaining(
-            "nothing was changed: use the version of Graft that wrote it");
+        .hasMessageContaining("nothing was changed: use the version of Graft that wrote it");
     assertThat(file()).hasContent(text);
   }
 

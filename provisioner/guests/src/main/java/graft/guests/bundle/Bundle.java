@@ -28,8 +28,7 @@ public record Bundle(
     @Doc("Its name, which is also its folder's.") Name name,
     @Doc("What it is for, in a sentence.") String description,
     @Doc("Debian packages.") List<PackageName> packages,
-    @Doc("Files and folders, such as a configuration file of the loader.")
-        List<BundleFile> files,
+    @Doc("Files and folders, such as a configuration file of the loader.") List<BundleFile> files,
     @Doc("NAME=VALUE, for shells, logins and services.") List<String> environment,
     @Doc("Services of systemd, which are enabled and started.") List<ServiceName> services,
     @Doc("Values that the user of the bundle provides.") List<BundleSetting> settings,

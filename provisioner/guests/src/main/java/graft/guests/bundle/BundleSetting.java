@@ -9,5 +9,4 @@ import java.util.Optional;
 public record BundleSetting(
     @Doc("Its name, as a variable: ${name}.") Name name,
     @Doc("What it means.") String description,
-    @Doc("Its default value. Without one the value is required.")
-        Optional<String> value) {}
+    @Doc("Its default value. Without one the value is required.") Optional<String> value) {}

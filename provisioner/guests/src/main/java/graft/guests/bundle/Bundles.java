@@ -25,7 +25,8 @@ import org.yaml.snakeyaml.nodes.Node;
 
 /**
  * Finds and reads bundles. A bundle of a site's own is a folder {@code NAME} with a {@code
- * bundle.yaml}, in {@code bundles/} beside the descriptor or in {@code /etc/graft/bundles}; such a bundle takes precedence over a built-in one of the same name.
+ * bundle.yaml}, in {@code bundles/} beside the descriptor or in {@code /etc/graft/bundles}; such a
+ * bundle takes precedence over a built-in one of the same name.
  */
 public final class Bundles {
   /** The bundle of guests with a vGPU. */

@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Runs programs and copies files in a running guest, as root or as the user of the SSH login. Every method throws {@link
- * GuestConnectionException} if the guest does not answer.
+ * Runs programs and copies files in a running guest, as root or as the user of the SSH login. Every
+ * method throws {@link GuestConnectionException} if the guest does not answer.
  */
 public interface GuestConnection {
   /** Whether the guest answers now. */

@@ -5,8 +5,9 @@ import graft.hypervisors.libvirt.IpAddress;
 import java.util.regex.Pattern;
 
 /**
- * The address of a machine: a numeric IP address, or a host name (RFC 1123). It is used on command lines and in inventories, so that it contains neither blanks nor special
- * characters of shells or Ansible, and does not begin with a hyphen.
+ * The address of a machine: a numeric IP address, or a host name (RFC 1123). It is used on command
+ * lines and in inventories, so that it contains neither blanks nor special characters of shells or
+ * Ansible, and does not begin with a hyphen.
  */
 @Form(pattern = "^(?!-)(?=.*[A-Za-z.:])[0-9A-Za-z.:-]+$", example = "192.168.150.10")
 public record HostAddress(String text) {

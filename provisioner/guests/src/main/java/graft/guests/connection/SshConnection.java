@@ -49,8 +49,8 @@ public final class SshConnection implements GuestConnection {
 
   /**
    * The first IPv4 address that libvirt assigned to a guest by DHCP, or that its agent reports. An
-   * address of this machine is refused: a guest that reports it would make Graft set up this machine
-   * instead.
+   * address of this machine is refused: a guest that reports it would make Graft set up this
+   * machine instead.
    */
   static Optional<IpAddress> leased(Function<AddressSource, List<InterfaceAddresses>> known) {
     for (AddressSource source : List.of(AddressSource.LEASE, AddressSource.AGENT)) {

@@ -17,8 +17,8 @@ public final class SshOptions {
   private SshOptions() {}
 
   /**
-   * The options, each as words of a command line. They forward neither agent nor display nor ports to a guest, whatever the caller's configuration of
-   * ssh says.
+   * The options, each as words of a command line. They forward neither agent nor display nor ports
+   * to a guest, whatever the caller's configuration of ssh says.
    *
    * @throws GraftException if ssh cannot be told of one of the files
    */

@@ -22,8 +22,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A folder of images, each with a file {@code .sha256} beside it. Guests get copy-on-write copies, so that an image must not change: a new version is a new file,
- * and guests that have the old file open keep it.
+ * A folder of images, each with a file {@code .sha256} beside it. Guests get copy-on-write copies,
+ * so that an image must not change: a new version is a new file, and guests that have the old file
+ * open keep it.
  */
 public final class ImageStore {
   private static final Path SYSTEM = Path.of("/var/lib/libvirt/images/graft-images");

@@ -7,8 +7,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The seed of a guest that boots a cloud image: the files of cloud-init's NoCloud source, and the archive of the payload. A script of the
- * cloud-config unpacks the archive, so that large payloads bypass cloud-init.
+ * The seed of a guest that boots a cloud image: the files of cloud-init's NoCloud source, and the
+ * archive of the payload. A script of the cloud-config unpacks the archive, so that large payloads
+ * bypass cloud-init.
  *
  * @param instance changes whenever the guest is to be set up again: cloud-init then takes the seed
  *     again, and keeps what else is on the disk
@@ -66,8 +67,8 @@ public record CloudInitSeed(
   }
 
   /**
-   * The command that cloud-init runs at the end of each boot. Commands that run only once would not be
-   * repeated after a guest reboots in the middle.
+   * The command that cloud-init runs at the end of each boot. Commands that run only once would not
+   * be repeated after a guest reboots in the middle.
    */
   private String eachBoot() {
     String marker = marker(instance);

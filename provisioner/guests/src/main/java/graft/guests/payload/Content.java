@@ -8,7 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The bytes of a file that goes into a guest; read only when they are written, because there may be many.
+ * The bytes of a file that goes into a guest; read only when they are written, because there may be
+ * many.
  */
 public interface Content {
   /** How many bytes there are. */

@@ -3,8 +3,9 @@ package graft.hypervisors.libvirt.domain;
 import java.util.UUID;
 
 /**
- * A device of the host that is assigned to the guest. It is always written {@code managed='no'}: binding and
- * freeing the device are steps of their own, so that a plan shows them and can undo them.
+ * A device of the host that is assigned to the guest. It is always written {@code managed='no'}:
+ * binding and freeing the device are steps of their own, so that a plan shows them and can undo
+ * them.
  */
 public sealed interface HostdevSpec {
 

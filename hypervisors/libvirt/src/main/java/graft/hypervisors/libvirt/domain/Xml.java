@@ -20,8 +20,10 @@ import org.xml.sax.helpers.DefaultHandler;
 /** What this project needs of the DOM: parse without touching the network, look up, print. */
 public final class Xml {
 
-  /** One per thread: creating a builder takes longer than creating a document, and builders are not
- * thread-safe. */
+  /**
+   * One per thread: creating a builder takes longer than creating a document, and builders are not
+   * thread-safe.
+   */
   private static final ThreadLocal<DocumentBuilder> BUILDERS =
       ThreadLocal.withInitial(Xml::makeBuilder);
 

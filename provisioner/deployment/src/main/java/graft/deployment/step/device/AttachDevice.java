@@ -99,7 +99,8 @@ public record AttachDevice(
                 domain.state().isActive() && domain.hostDevices().contains(spec())
                     ? Await.Answer.NOT_YET
                     : Await.Answer.YES,
-            seconds -> context.progress(this, "waiting for the guest to release it, " + seconds + " s"),
+            seconds ->
+                context.progress(this, "waiting for the guest to release it, " + seconds + " s"),
             () -> false);
     if (outcome != Await.Outcome.READY) {
       throw new StepFailure(

@@ -6,8 +6,8 @@ import graft.sriov.operation.DeviceChange;
 import graft.sriov.operation.SetAutoprobe;
 
 /**
- * Turns off driver autoprobe for an adapter's virtual functions while the deployment exists. A driver
- * that binds a function before its GUIDs are set, or before its guest starts, would keep it.
+ * Turns off driver autoprobe for an adapter's virtual functions while the deployment exists. A
+ * driver that binds a function before its GUIDs are set, or before its guest starts, would keep it.
  */
 public record KeepDriversAway(String adapter, PciAddress pf) implements DeviceStep {
   @Override

@@ -42,7 +42,10 @@ public record SetUpFunction(String adapter, PciAddress pf, int index, VfSettings
     return new SetUpVf(pf, index, settings);
   }
 
-  /** Records the boot: where the driver does not report settings, the journal is evidence for this boot. */
+  /**
+   * Records the boot: where the driver does not report settings, the journal is evidence for this
+   * boot.
+   */
   @Override
   public Map<String, Object> apply(StepContext context) {
     change().apply(context.host());

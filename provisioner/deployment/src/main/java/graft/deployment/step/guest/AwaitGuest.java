@@ -32,8 +32,8 @@ import java.util.stream.Collectors;
  *
  * @param text the text; empty to wait for the agent
  * @param marker a file in the guest that exists once it is set up; empty to wait for the agent only
- * @param orAgent whether a guest without cloud-init is ready as well, because its agent installs the
- *     content of the seed
+ * @param orAgent whether a guest without cloud-init is ready as well, because its agent installs
+ *     the content of the seed
  * @param ssh the login, to wait for SSH instead of the agent
  */
 public record AwaitGuest(
@@ -204,7 +204,9 @@ public record AwaitGuest(
     }
   }
 
-  /** A hint for a guest that boots and does not answer: its agent or its SSH server may be missing. */
+  /**
+   * A hint for a guest that boots and does not answer: its agent or its SSH server may be missing.
+   */
   private String hint() {
     if (!text.isEmpty()) {
       return "";

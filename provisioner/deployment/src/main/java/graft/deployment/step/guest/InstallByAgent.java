@@ -15,7 +15,8 @@ import java.util.Optional;
 /**
  * Installs a guest's payload by the guest agent, while the guest runs.
  *
- * @param seeded the file by which the guest shows that cloud-init installed the payload from the seed
+ * @param seeded the file by which the guest shows that cloud-init installed the payload from the
+ *     seed
  */
 public record InstallByAgent(
     String uri,

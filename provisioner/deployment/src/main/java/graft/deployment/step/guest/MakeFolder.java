@@ -13,7 +13,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 
 /**
- * Makes the folder of a guest's files: kernel, initramfs, disks, console log. The hypervisor's user may enter it, as libvirt's own image folder; the files are private.
+ * Makes the folder of a guest's files: kernel, initramfs, disks, console log. The hypervisor's user
+ * may enter it, as libvirt's own image folder; the files are private.
  *
  * @param parents the number of folders above it that Graft made, and removes when they are empty
  */

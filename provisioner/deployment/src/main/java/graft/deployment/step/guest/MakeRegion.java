@@ -21,9 +21,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes the memory that a guest shares with the server: a file in {@code /dev/shm} that only the hypervisor's user and root may open. The whole file is
- * written once: missing memory becomes an error now, instead of killing the guest at its first
- * access.
+ * Makes the memory that a guest shares with the server: a file in {@code /dev/shm} that only the
+ * hypervisor's user and root may open. The whole file is written once: missing memory becomes an
+ * error now, instead of killing the guest at its first access.
  */
 public record MakeRegion(String uri, String guest, Path file, MemorySize size) implements Step {
   private static final String NAME = "region";

@@ -41,7 +41,9 @@ public record OrderChannels(
   private static final Duration SHORT = Duration.ofSeconds(60);
   private static final Duration PING = Duration.ofSeconds(5);
 
-  /** Replaces the file atomically, because a program may start at any moment. Mode and group stay. */
+  /**
+   * Replaces the file atomically, because a program may start at any moment. Mode and group stay.
+   */
   private static final String SCRIPT =
       "grep -q '^server = ' \"$1\" && cp -p \"$1\" \"$1.graft-new\""
           + " && sed \"s|^server = .*|server = $2|\" \"$1\" >\"$1.graft-new\""

@@ -146,7 +146,9 @@ public record StartServer(
     return device.startsWith("MIG-");
   }
 
-  /** The server writes its pid file once it serves; the connections show that the ports are its own. */
+  /**
+   * The server writes its pid file once it serves; the connections show that the ports are its own.
+   */
   private boolean answers() {
     return ServerProcess.recorded(pidFile).isPresent()
         && listen.stream().allMatch(StartServer::accepts);
