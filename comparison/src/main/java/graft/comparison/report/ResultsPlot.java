@@ -3,6 +3,7 @@ package graft.comparison.report;
 import graft.comparison.results.Measurement;
 import graft.comparison.results.Results;
 import graft.comparison.results.ResultsTable;
+import graft.comparison.results.State;
 import graft.comparison.statistics.Overhead;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -82,6 +83,10 @@ public final class ResultsPlot {
       html.close();
     }
     return html.close().toString();
+  }
+
+  private static String title(Measurement m) {
+    return m.state() == State.WARM ? m.name() : m.name() + ", " + m.state().title();
   }
 
   private void at(double x, double y) {
