@@ -22,7 +22,7 @@ final class CompareProgress implements Progress {
 
   @Override
   public void ran(Entry.Run run) {
-    String end = run.result() == Result.OK ? "" : "  " + run.result().word() + ": " + run.why();
+    String end = run.result() == Result.OK ? "" : "  " + run.result() + ": " + run.why();
     say(String.format(Locale.ROOT, "    %-40s %6.1f s%s", run.key(), run.seconds(), end));
   }
 
