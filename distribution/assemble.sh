@@ -47,9 +47,7 @@ done
 for library in "$home"/lib/client/lib*.so.1; do
   [ ! -e "$library" ] || strip --strip-unneeded "$library"
 done
-for program in remoting channel; do
-  install -D -m 755 "$root/remoting-bridge/client/target/bench/$program" "$home/lib/client/bench/$program"
-done
+install -D -m 755 "$root/remoting-bridge/client/target/bench/channel" "$home/lib/client/bench/channel"
 install -m 755 "$root/remoting-bridge/jail/target/graft-jail" "$home/lib/graft-jail"
 make -s -C "$root/examples/programs"
 install -m 755 "$root/examples/built/graft-verify" "$home/lib/client/"
