@@ -96,7 +96,10 @@ class ResultsTest {
         .hasMessageContaining("results.jsonl is not a results file");
     assertThatThrownBy(() -> read("{\"samples\":[1]}"))
         .isInstanceOf(GraftException.class)
-        .hasMessageContaining("a name and samples");
+        .hasMessageContaining("lacks 'name'");
+    assertThatThrownBy(() -> read("{\"name\":\"copy\"}"))
+        .isInstanceOf(GraftException.class)
+        .hasMessageContaining("lacks 'samples'");
   }
 
   @Test

@@ -27,7 +27,9 @@ class ManPagesTest {
           .contains(String.join(" ", command.getCommandSpec().usageMessage().header()))
           .doesNotContain("%n", "${");
       for (OptionSpec option : command.getCommandSpec().options()) {
-        assertThat(page).contains(option.names());
+        if (!option.hidden()) {
+          assertThat(page).contains(option.names());
+        }
       }
       if (command.getUsageMessage().contains("Example")) {
         assertThat(page).containsPattern("\n\\.SH EXAMPLES?\n\\.nf\n  ");

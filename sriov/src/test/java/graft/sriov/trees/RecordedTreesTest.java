@@ -67,7 +67,7 @@ class RecordedTreesTest {
     PciDevice pf = pci.device(PF).orElseThrow();
     assertThat(pf.parent()).contains(PciAddress.parse("0000:3a:00.0"));
     assertThat(pf.bars()).hasSize(1);
-    assertThat(pf.bars().get(0).size()).hasToString("32 MiB");
+    assertThat(pf.bars().get(0).size()).hasToString("32MiB");
     assertThat(pf.sriov())
         .contains(new SriovCapability(8, 2, 2, 1, true, List.of(PF.plus(2), PF.plus(3))));
     assertThat(pf.iommuGroup()).contains(new IommuGroup(41));
