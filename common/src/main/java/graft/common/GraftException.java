@@ -1,13 +1,13 @@
 package graft.common;
 
-/** An operation failed. The message says what was tried, on what, and what to do next. */
+/** An operation failed. The message states what was tried, on what, and what to do next. */
 public class GraftException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   private final String next;
 
   /**
-   * An error.
+   * Creates an exception.
    *
    * @param what what was tried, on what, and how it failed
    * @param next what to do next; may be empty
@@ -16,13 +16,13 @@ public class GraftException extends RuntimeException {
     this(what, next, null);
   }
 
-  /** An error with its cause. */
+  /** Creates an exception with its cause. */
   public GraftException(String what, String next, Throwable cause) {
     super(next.isEmpty() ? what : what + "\n  " + next, cause);
     this.next = next;
   }
 
-  /** What to do next; may be empty. */
+  /** The user's next action; may be empty. */
   public String next() {
     return next;
   }

@@ -1,2 +1,5 @@
-/** What every module may use: the exception that users read, values, files and programs. */
+/**
+ * The classes that every module may use: the exception whose message users read, values, files and
+ * programs.
+ */
 package graft.common;

@@ -8,10 +8,10 @@ import java.util.regex.Pattern;
  * An InfiniBand GUID: an EUI-64 that names one node or port (InfiniBand Architecture Specification,
  * volume 1, 4.1).
  *
- * <p>Zero, all ones and group (multicast) identifiers are not GUIDs: drivers report 0 for "never
- * set", and mlx4 takes all ones as "delete the entry".
+ * <p>Zero, all ones and group (multicast) identifiers are not GUIDs: drivers report 0 for a GUID
+ * that was never set, and mlx4 deletes the entry when all ones are written.
  *
- * @param value the 64 bits, most significant octet first as it is written
+ * @param value the 64 bits, the most significant octet is written first
  */
 @Form(
     pattern =
@@ -44,19 +44,20 @@ public record Guid(long value) implements Comparable<Guid> {
   }
 
   /**
-   * Reads {@code 0c:42:a1:03:00:16:9f:8e}, {@code 0c42:a103:0016:9f8e} (sysfs) or {@code
+   * Parses {@code 0c:42:a1:03:00:16:9f:8e}, {@code 0c42:a103:0016:9f8e} (sysfs) or {@code
    * 0x0c42a10300169f8e}.
    *
-   * @throws IllegalArgumentException when it is none of these, zero, all ones or multicast
+   * @throws IllegalArgumentException if the text has another form, or if the GUID is zero, all ones
+   *     or multicast
    */
   public static Guid parse(String text) {
     return new Guid(parseBits(text));
   }
 
   /**
-   * The 64 bits of a GUID as a driver prints it, which may be 0 for "unknown".
+   * Parses the 64 bits of a GUID as a driver prints them; 0 may stand for an unknown GUID.
    *
-   * @throws IllegalArgumentException when the text has none of the forms of {@link #parse}
+   * @throws IllegalArgumentException if the text has none of the forms of {@link #parse}
    */
   public static long parseBits(String text) {
     String stripped = text.strip();
@@ -68,7 +69,7 @@ public record Guid(long value) implements Comparable<Guid> {
     return Long.parseUnsignedLong(digits, 16);
   }
 
-  /** As sysfs prints it: {@code 0c42:a103:0016:9f8e}. */
+  /** The form that sysfs prints: {@code 0c42:a103:0016:9f8e}. */
   public String toSysfs() {
     String hex = HexFormat.of().toHexDigits(value);
     return String.join(
@@ -80,7 +81,7 @@ public record Guid(long value) implements Comparable<Guid> {
     return Long.compareUnsigned(value, other.value);
   }
 
-  /** As {@code ip link} reads it: {@code 0c:42:a1:03:00:16:9f:8e}. */
+  /** The form that {@code ip link} parses: {@code 0c:42:a1:03:00:16:9f:8e}. */
   @Override
   public String toString() {
     return colons(value);

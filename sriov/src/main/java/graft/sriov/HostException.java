@@ -1,8 +1,8 @@
 package graft.sriov;
 
 /**
- * An operation on the host failed. Every message says what was tried, on what, why it failed and
- * what to do next.
+ * An operation on the host failed. Every message states what was tried, on what, why the operation
+ * failed and what to do next.
  */
 public class HostException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -11,11 +11,11 @@ public class HostException extends RuntimeException {
   private final String next;
 
   /**
-   * Makes the error.
+   * Creates an exception.
    *
    * @param tried what was tried and how it failed, in one sentence without a full stop
-   * @param subject on what: a PCI address, an interface, a file
-   * @param next what the operator can do about it, in one sentence without a full stop
+   * @param subject the object of the operation: a PCI address, an interface, a file
+   * @param next what the operator can do about the failure, in one sentence without a full stop
    */
   public HostException(String tried, String subject, String next) {
     this(tried, subject, next, null);
@@ -27,12 +27,12 @@ public class HostException extends RuntimeException {
     this.next = next;
   }
 
-  /** What it happened on. */
+  /** The object of the operation. */
   public String subject() {
     return subject;
   }
 
-  /** What to do about it. */
+  /** What to do about the failure. */
   public String next() {
     return next;
   }

@@ -4,7 +4,7 @@ package graft.sriov;
  * The number of an IOMMU group: the smallest set of devices that the IOMMU can keep apart from the
  * rest (Linux, Documentation/driver-api/vfio.rst).
  *
- * @param number as in {@code /sys/kernel/iommu_groups/NUMBER}
+ * @param number the NUMBER in {@code /sys/kernel/iommu_groups/NUMBER}
  */
 public record IommuGroup(int number) implements Comparable<IommuGroup> {
   public IommuGroup {

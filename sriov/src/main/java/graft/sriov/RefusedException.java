@@ -3,7 +3,7 @@ package graft.sriov;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A request that is not carried out, with every reason at once. Nothing has been changed. */
+/** A request was refused, with all reasons at once. Nothing was changed. */
 public class RefusedException extends HostException {
   private static final long serialVersionUID = 1;
 
@@ -24,7 +24,7 @@ public class RefusedException extends HostException {
     this.problems = List.copyOf(problems);
   }
 
-  /** Throws when there is at least one problem. */
+  /** Throws if there is at least one problem. */
   public static void throwIfAny(List<Problem> problems) {
     if (problems.size() == 1) {
       throw new RefusedException(problems.get(0));
@@ -34,7 +34,7 @@ public class RefusedException extends HostException {
     }
   }
 
-  /** Why, at least one. */
+  /** The reasons; at least one. */
   public List<Problem> problems() {
     return problems;
   }

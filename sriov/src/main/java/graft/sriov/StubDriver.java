@@ -3,11 +3,11 @@ package graft.sriov;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The kernel's drivers that keep a device for a guest, one for each hypervisor. */
+/** The stub drivers, which keep a device for a guest. Each hypervisor has one. */
 public enum StubDriver {
-  /** KVM's (Linux, Documentation/driver-api/vfio.rst). */
+  /** The stub driver of KVM (Linux, Documentation/driver-api/vfio.rst). */
   VFIO("vfio-pci", "vfio-pci"),
-  /** Xen's (Linux, drivers/xen/xen-pciback). */
+  /** The stub driver of Xen (Linux, drivers/xen/xen-pciback). */
   PCIBACK("pciback", "xen-pciback");
 
   private final String driver;
@@ -18,33 +18,33 @@ public enum StubDriver {
     this.module = module;
   }
 
-  /** Its name in sysfs. */
+  /** The driver's name in sysfs. */
   public String driver() {
     return driver;
   }
 
-  /** The module that it is in. */
+  /** The name of the module that contains the driver. */
   public String module() {
     return module;
   }
 
   /**
-   * Whether the kernel keeps devices apart itself and shows by IOMMU groups how. Under Xen the
-   * IOMMU is Xen's, and dom0's kernel sees none.
+   * Whether the kernel isolates devices itself and shows the isolation as IOMMU groups. Under Xen
+   * the IOMMU belongs to Xen, and the kernel of dom0 sees none.
    */
   public boolean hasGroups() {
     return this == VFIO;
   }
 
-  /** The module that a driver is in, for modprobe: mostly its own name. */
+  /** The name of the module that contains a driver, for modprobe; usually the driver's own name. */
   public static String moduleOf(String driver) {
     return named(driver).map(StubDriver::module).orElse(driver);
   }
 
   /**
-   * The one of that name in sysfs.
+   * The stub driver with that name in sysfs.
    *
-   * @throws IllegalArgumentException when there is none
+   * @throws IllegalArgumentException if there is none
    */
   public static StubDriver of(String driver) {
     return named(driver)

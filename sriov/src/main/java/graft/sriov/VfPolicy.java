@@ -1,8 +1,8 @@
 package graft.sriov;
 
-/** What the port of a VF shows as its link: its own choice or that of the physical port. */
+/** The link state of a VF's port: fixed, or that of the physical port. */
 public enum VfPolicy {
-  /** As the physical port: {@code auto} of {@code ip}, {@code Follow} of OFED. */
+  /** The state of the physical port: {@code auto} of {@code ip}, {@code Follow} of OFED. */
   FOLLOW("Follow", 0),
   /** Always up: {@code enable} of {@code ip}, {@code Up} of OFED. */
   UP("Up", 1),
@@ -17,7 +17,7 @@ public enum VfPolicy {
     this.linkState = linkState;
   }
 
-  /** As OFED's sysfs files write it. */
+  /** The text in OFED's sysfs files. */
   public String text() {
     return text;
   }

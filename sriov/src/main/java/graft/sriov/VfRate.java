@@ -1,10 +1,10 @@
 package graft.sriov;
 
 /**
- * What a VF of an Ethernet port may send.
+ * The transmit rate of a VF on an Ethernet port.
  *
- * @param minimum Mbit/s that it is assured of, 0 for none
- * @param maximum Mbit/s that it may not pass, 0 for no limit
+ * @param minimum the guaranteed rate in Mbit/s, 0 for none
+ * @param maximum the limit in Mbit/s, 0 for no limit
  */
 public record VfRate(int minimum, int maximum) {
   public VfRate {

@@ -7,15 +7,15 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What its PF decides for one VF. What is empty is unknown when it was read and left alone when it
- * is asked for.
+ * The settings that a PF keeps for one VF. An empty setting means unknown in a result, and
+ * unchanged in a request.
  *
- * @param nodeGuid of the VF's InfiniBand node
- * @param portGuid of its port; the subnet manager knows the VF by it
- * @param policy its link
- * @param mac its Ethernet address
- * @param trust whether it may change its address and go promiscuous; Ethernet
- * @param rate what it may send; Ethernet
+ * @param nodeGuid the GUID of the VF's InfiniBand node
+ * @param portGuid the GUID of the VF's port, by which the subnet manager identifies the VF
+ * @param policy the link state of the VF's port
+ * @param mac the VF's Ethernet address
+ * @param trust whether the VF may change its address and use promiscuous mode; Ethernet only
+ * @param rate the VF's transmit rate; Ethernet only
  */
 public record VfSettings(
     Optional<Guid> nodeGuid,
@@ -25,7 +25,7 @@ public record VfSettings(
     Optional<Boolean> trust,
     Optional<VfRate> rate) {
 
-  /** Nothing asked for, nothing known. */
+  /** No setting is requested, or none is known. */
   public static final VfSettings NONE =
       new VfSettings(
           Optional.empty(),
@@ -67,25 +67,28 @@ public record VfSettings(
     return equals(NONE);
   }
 
-  /** Whether something is asked for that only an InfiniBand VF has. */
+  /** Whether a setting is present that only an InfiniBand VF has. */
   public boolean hasGuids() {
     return nodeGuid.isPresent() || portGuid.isPresent();
   }
 
   /**
-   * Whether something is asked for that the VF's driver asks for when it gets the VF, and not
-   * later: what it is called, in either kind of network.
+   * Whether a setting is present that the VF's driver reads only when it is bound to the VF: the
+   * address, in either kind of network.
    */
   public boolean hasAddress() {
     return hasGuids() || mac.isPresent();
   }
 
-  /** Whether something is asked for that only a VF of an Ethernet port has. */
+  /** Whether a setting is present that only a VF of an Ethernet port has. */
   public boolean hasEthernet() {
     return mac.isPresent() || trust.isPresent() || rate.isPresent();
   }
 
-  /** What of this is not so in {@code present}; what is unknown there is not so. */
+  /**
+   * The settings that differ from {@code present}; a setting that is unknown there counts as
+   * different.
+   */
   public VfSettings notIn(VfSettings present) {
     return new VfSettings(
         differing(nodeGuid, present.nodeGuid),
@@ -96,7 +99,7 @@ public record VfSettings(
         differing(rate, present.rate));
   }
 
-  /** This, with what is empty here taken from {@code other}. */
+  /** A copy of these settings in which {@code other} provides the empty ones. */
   public VfSettings or(VfSettings other) {
     return new VfSettings(
         nodeGuid.or(() -> other.nodeGuid),
@@ -111,7 +114,7 @@ public record VfSettings(
     return wanted.filter(value -> !Objects.equals(value, present.orElse(null)));
   }
 
-  /** As text by name, only what is there: for a journal. */
+  /** The settings that are present, as text by name, for a journal. */
   public Map<String, String> toMap() {
     Map<String, String> map = new LinkedHashMap<>();
     nodeGuid.ifPresent(value -> map.put("node", value.toString()));
@@ -123,7 +126,7 @@ public record VfSettings(
     return map;
   }
 
-  /** What {@link #toMap} wrote. */
+  /** Reads the result of {@link #toMap}. */
   public static VfSettings fromMap(Map<String, String> map) {
     return new VfSettings(
         Optional.ofNullable(map.get("node")).map(Guid::parse),

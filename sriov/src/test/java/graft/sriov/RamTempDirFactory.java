@@ -8,8 +8,9 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDirFactory;
 
 /**
- * Fake hosts are thousands of small files: in memory where the machine has a memory file system,
- * which makes the property tests several times as fast as a busy disk.
+ * Creates temporary folders in memory if the machine has a memory file system: a fake host consists
+ * of thousands of small files, and memory makes the property tests several times as fast as a busy
+ * disk.
  */
 public final class RamTempDirFactory implements TempDirFactory {
   private static final Path RAM = Path.of("/dev/shm");

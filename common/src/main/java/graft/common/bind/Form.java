@@ -6,8 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * How a value type is written. Such a type has {@code public static T parse(String)}, which throws
- * {@link IllegalArgumentException} with a message that says what is wrong.
+ * The written form of a value type. Such a type has {@code public static T parse(String)}, which
+ * throws {@link IllegalArgumentException} with a message that explains the error.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
@@ -15,6 +15,6 @@ public @interface Form {
   /** A regular expression that every accepted text matches (JSON Schema {@code pattern}). */
   String pattern();
 
-  /** A text that is accepted. */
+  /** An example of an accepted text. */
   String example();
 }

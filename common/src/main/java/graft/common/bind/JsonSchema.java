@@ -100,7 +100,7 @@ public final class JsonSchema {
 
   private static Map<String, Object> text(Form form) {
     Map<String, Object> schema = new LinkedHashMap<>();
-    // A size may be a bare number in YAML.
+    // YAML may contain a size as a bare number.
     boolean number = "4096".matches(form.pattern());
     schema.put("type", number ? List.of("string", "integer") : "string");
     schema.put("pattern", form.pattern());

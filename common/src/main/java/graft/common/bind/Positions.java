@@ -5,14 +5,17 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 
 /**
- * Where each record, and each of its keys, stood in the file. Kept beside the records, so that they
- * hold nothing but what the user wrote.
+ * The position of each record, and of each of its keys, in the file. The positions are kept beside
+ * the records, so that the records hold nothing but what the user wrote.
  */
 public final class Positions {
   private final IdentityHashMap<Object, Map<String, Position>> byRecord = new IdentityHashMap<>();
   private final Position start;
 
-  /** Positions of a file; {@code start} answers for records that did not come from it. */
+  /**
+   * Creates the positions of a file. A record that did not come from this file has the position
+   * {@code start}.
+   */
   public Positions(Position start) {
     this.start = start;
   }
@@ -23,17 +26,20 @@ public final class Positions {
     byRecord.put(bound, all);
   }
 
-  /** Gives a record that was derived from another one the same position. */
+  /** Gives a derived record the position of the record that it was derived from. */
   public void same(Object copy, Object original) {
     byRecord.put(copy, byRecord.getOrDefault(original, Map.of("", start)));
   }
 
-  /** Where the record begins. */
+  /** The position at which the record begins. */
   public Position of(Object bound) {
     return of(bound, "");
   }
 
-  /** Where the value of a key of the record begins; the record itself where the key is absent. */
+  /**
+   * The position at which the value of a key begins; if the key is absent, the position of the
+   * record.
+   */
   public Position of(Object bound, String key) {
     Map<String, Position> keys = byRecord.getOrDefault(bound, Map.of());
     Position own = keys.getOrDefault("", start);

@@ -2,7 +2,7 @@ package graft.common.bind;
 
 import java.util.Comparator;
 
-/** One thing that is wrong with a file, where, and what to do about it (may be empty). */
+/** An error in a file, its position, and what to do about the error (may be empty). */
 public record Problem(Position position, String message, String hint) {
   static final Comparator<Problem> BY_POSITION =
       Comparator.comparing((Problem p) -> p.position().file())

@@ -3,16 +3,16 @@ package graft.common.bind;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects all problems, to report them together. */
+/** Collects all problems of a file, so that one report names all of them. */
 public final class Problems {
   private final List<Problem> found = new ArrayList<>();
 
-  /** Notes a problem without a hint. */
+  /** Adds a problem without a hint. */
   public void add(Position position, String message) {
     add(position, message, "");
   }
 
-  /** Notes a problem and what to do about it. */
+  /** Adds a problem with a hint: what to do about the problem. */
   public void add(Position position, String message, String hint) {
     found.add(new Problem(position, message, hint));
   }
@@ -21,7 +21,7 @@ public final class Problems {
     return found.isEmpty();
   }
 
-  /** All problems, in the order of the file. */
+  /** All problems, in the order of their positions in the file. */
   public List<Problem> sorted() {
     return found.stream().sorted(Problem.BY_POSITION).toList();
   }

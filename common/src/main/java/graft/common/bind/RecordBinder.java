@@ -20,8 +20,8 @@ import org.yaml.snakeyaml.nodes.Tag;
  * Binds SnakeYAML nodes to records.
  *
  * <p>A component is required unless it is an {@link Optional}, a {@link List} or has a {@link
- * Default}. A required component that is missing or wrong is reported and left null, so that the
- * rest can still be checked: a tree bound with problems must not leave the reader.
+ * Default}. A required component that is missing or invalid is reported and left null, so that the
+ * binder can check the rest. A reader must therefore not return a tree that has problems.
  */
 public final class RecordBinder {
   private final String file;
@@ -34,7 +34,7 @@ public final class RecordBinder {
     this.positions = positions;
   }
 
-  /** Binds a whole document; null where it is not even of the right kind. */
+  /** Binds a whole document; null if the root node is of the wrong kind. */
   public <T extends Record> T bind(Node node, Class<T> type) {
     return type.cast(value(node, type, "the file"));
   }
@@ -106,7 +106,10 @@ public final class RecordBinder {
     return record(node, values, keyPositions, type, what);
   }
 
-  /** YAML's {@code <<: *anchor}: keys that are not written here come from there. */
+  /**
+   * Implements YAML's {@code <<: *anchor}: keys that this mapping does not define are taken from
+   * the anchor.
+   */
   private void merge(List<Node> from, Map<String, Node> values, Map<String, Position> keys) {
     for (Node node : from) {
       if (node instanceof SequenceNode several) {
@@ -215,7 +218,7 @@ public final class RecordBinder {
     return Scalars.parse(shape.type(), text);
   }
 
-  /** The value of a required component that is missing or wrong. */
+  /** The value of a required component that is missing or invalid. */
   private static Object blank(Class<?> type) {
     if (type == int.class) {
       return 0;

@@ -15,7 +15,7 @@ public final class Reference {
 
   private Reference() {}
 
-  /** One table a record, the given one first. */
+  /** Prints one table per record, the given record first. */
   public static String of(Class<? extends Record> type, String title) {
     Reference reference = new Reference();
     reference.text.append("# ").append(title).append("\n");

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Turns one plain value of the file into an object; a message says why it cannot be. */
+/** Converts a scalar of the file into an object. If this fails, the message gives the reason. */
 final class Scalars {
   private static final ClassValue<Optional<Method>> PARSERS =
       new ClassValue<>() {
@@ -18,7 +18,7 @@ final class Scalars {
 
   private Scalars() {}
 
-  /** Whether values of this type are written as one plain value. */
+  /** Whether a value of this type is written as a scalar. */
   static boolean isScalar(Class<?> type) {
     return type == String.class
         || type == int.class
@@ -31,7 +31,7 @@ final class Scalars {
   }
 
   /**
-   * Parses.
+   * Parses a scalar.
    *
    * @throws IllegalArgumentException with a message for the user
    */
@@ -74,7 +74,7 @@ final class Scalars {
         return value;
       }
     } catch (NumberFormatException e) {
-      // reported below
+      // the exception below reports the error
     }
     throw new IllegalArgumentException("'" + text + "' is not a whole number");
   }

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What the binder and the schema both read from a record's component. */
+/** The properties of a record's component that both the binder and the schema need. */
 record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
-  /** How often the value occurs. */
+  /** How many values a component holds, and whether it is required. */
   enum Kind {
     REQUIRED,
     OPTIONAL,
@@ -18,8 +18,8 @@ record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
   }
 
   /**
-   * Cached, because every call of getRecordComponents() parses the annotations of the class file
-   * again.
+   * The shapes are cached, because each call of getRecordComponents() parses the annotations of the
+   * class file again.
    */
   private static final ClassValue<List<Shape>> SHAPES =
       new ClassValue<>() {
@@ -59,7 +59,7 @@ record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
     return (Class<?>) ((ParameterizedType) type).getActualTypeArguments()[0];
   }
 
-  /** {@code guidBase} becomes {@code guid-base}. */
+  /** Converts {@code guidBase} to {@code guid-base}. */
   static String hyphens(String name) {
     StringBuilder out = new StringBuilder();
     for (int i = 0; i < name.length(); i++) {
@@ -72,7 +72,7 @@ record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
     return out.toString();
   }
 
-  /** {@code MY_CHOICE} becomes {@code my-choice}. */
+  /** Converts {@code MY_CHOICE} to {@code my-choice}. */
   static String word(Enum<?> constant) {
     return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }

@@ -6,8 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The record may also be written as one plain value, which is then the value of this key: {@code
- * vgpu: gpu0} for {@code vgpu: {gpu: gpu0}}.
+ * A record with this annotation may also be written as one scalar, which is then the value of this
+ * key: {@code vgpu: gpu0} for {@code vgpu: {gpu: gpu0}}.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)

@@ -7,7 +7,7 @@ import java.util.Optional;
 public final class Spelling {
   private Spelling() {}
 
-  /** The known word nearest to the one written, if one is near enough to be a slip. */
+  /** The known word nearest to the given one; empty if no word is near enough to be meant. */
   public static Optional<String> nearest(String written, Collection<String> known) {
     String best = null;
     int bestDistance = Math.max(2, written.length() / 3) + 1;
@@ -21,7 +21,7 @@ public final class Spelling {
     return Optional.ofNullable(best);
   }
 
-  /** A hint: the nearest word, else all known words. */
+  /** A hint for the user: the nearest known word, or all known words if none is near. */
   public static String hint(String written, Collection<String> known) {
     return nearest(written, known)
         .map(word -> "did you mean '" + word + "'?")

@@ -11,11 +11,14 @@ import org.yaml.snakeyaml.parser.ParserImpl;
 import org.yaml.snakeyaml.reader.StreamReader;
 import org.yaml.snakeyaml.resolver.Resolver;
 
-/** Reads YAML text into SnakeYAML's node tree, which knows where everything stood. */
+/** Parses YAML text into SnakeYAML's node tree, whose nodes carry their positions. */
 public final class YamlFile {
   private YamlFile() {}
 
-  /** The root node; empty, with a problem noted, where the text is not one YAML document. */
+  /**
+   * The root node. If the text is not exactly one YAML document, the result is empty and a problem
+   * is added.
+   */
   public static Optional<Node> compose(String file, String text, Problems problems) {
     LoaderOptions options = new LoaderOptions();
     options.setAllowRecursiveKeys(false);

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 
-/** Writes files that only their owner may read, atomically even if the power is cut. */
+/** Writes files that only their owner may read. Each write is atomic even if the power fails. */
 public final class PrivateFiles {
   private static final String UNFINISHED = ".unfinished";
 
@@ -20,8 +20,8 @@ public final class PrivateFiles {
   }
 
   /**
-   * Writes a temporary file with mode 0600, syncs it, and moves it to its place. The file and its
-   * name are on disk when this returns.
+   * Writes a temporary file with mode 0600, syncs it, and renames it to the given path. The file
+   * and its name are on disk when this method returns.
    */
   public static void write(Path file, Content content) throws IOException {
     StateDisk disk = StateDisk.get();
@@ -35,14 +35,14 @@ public final class PrivateFiles {
     disk.syncFolder(file.toAbsolutePath().getParent());
   }
 
-  /** As above. */
+  /** Writes a file with the given content, as {@link #write(Path, Content)} does. */
   public static void write(Path file, byte[] content) throws IOException {
     write(file, out -> out.write(content));
   }
 
   /**
-   * Removes a file, and what an interrupted {@link #write} left. The removal survives a power cut,
-   * so that a journal may record it afterwards.
+   * Deletes a file, and the temporary file that an interrupted {@link #write} left. The deletion
+   * survives a power failure, so that a journal may record it afterwards.
    */
   public static void delete(Path file) throws IOException {
     StateDisk disk = StateDisk.get();
@@ -53,13 +53,13 @@ public final class PrivateFiles {
     }
   }
 
-  /** Makes a folder for its owner alone. */
+  /** Creates a folder that only its owner may enter. */
   public static void makeFolder(Path folder) throws IOException {
     StateDisk.get().makeFolder(folder);
     StateDisk.get().syncFolder(folder.toAbsolutePath().getParent());
   }
 
-  /** Removes a folder and its content, if it exists. */
+  /** Deletes a folder and its content, if the folder exists. */
   public static void deleteFolder(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
       return;

@@ -15,9 +15,9 @@ import java.util.Set;
 
 /**
  * All changes of Graft's state on disk go through this class: journals, claims, tokens and the
- * state folders themselves. A power cut may lose what was not synced: the content of a file whose
- * name is on disk, or the name of a file whose content is synced. Tests replace this disk with one
- * that loses exactly that.
+ * state folders themselves. A power failure may lose everything that was not synced: the content of
+ * a file whose name is on disk, or the name of a file whose content was synced. Tests replace this
+ * disk with one that loses exactly that.
  */
 public class StateDisk {
   private static final FileAttribute<Set<PosixFilePermission>> OWN_FILE =
@@ -32,7 +32,7 @@ public class StateDisk {
     return present;
   }
 
-  /** Replaces the disk of this process, for a test, and returns the one before. */
+  /** Replaces the disk of this process, for a test, and returns the previous disk. */
   public static StateDisk replace(StateDisk other) {
     StateDisk before = present;
     present = other;
@@ -41,24 +41,30 @@ public class StateDisk {
 
   /** A file that is open for appending. */
   public interface Output extends AutoCloseable {
-    /** Appends the bytes, which are on disk after the next {@link #sync}. */
+    /** Appends the bytes. The next {@link #sync} writes them to disk. */
     void write(ByteBuffer bytes) throws IOException;
 
-    /** Syncs what was written. The name of a new file needs a sync of its folder. */
+    /**
+     * Syncs all bytes that were written. The name of a new file is on disk only after a sync of its
+     * folder.
+     */
     void sync() throws IOException;
 
     @Override
     void close() throws IOException;
   }
 
-  /** Creates a file that only its owner may read. It must not exist. */
+  /** Creates a file that only its owner may read. The file must not exist. */
   public Output create(Path file) throws IOException {
     return new Channel(
         FileChannel.open(
             file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), OWN_FILE));
   }
 
-  /** Opens a file for appending, truncated to a length; creates it if it does not exist. */
+  /**
+   * Opens a file for appending and truncates the file to a length. Creates the file if it does not
+   * exist.
+   */
   public Output append(Path file, long length) throws IOException {
     FileChannel channel =
         FileChannel.open(
@@ -68,31 +74,34 @@ public class StateDisk {
     return new Channel(channel);
   }
 
-  /** Makes a hard link, which must not exist. */
+  /** Creates a hard link. {@code name} must not exist. */
   public void link(Path name, Path file) throws IOException {
     Files.createLink(name, file);
   }
 
-  /** Moves a file within its folder, replacing an existing one. */
+  /** Renames a file within its folder. An existing file of the new name is replaced. */
   public void move(Path from, Path to) throws IOException {
     Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
   /**
-   * Removes a file or an empty folder.
+   * Deletes a file or an empty folder.
    *
-   * @return whether it existed
+   * @return whether the file or folder existed
    */
   public boolean delete(Path path) throws IOException {
     return Files.deleteIfExists(path);
   }
 
-  /** Creates a folder that only its owner may enter. It must not exist. */
+  /** Creates a folder that only its owner may enter. The folder must not exist. */
   public void makeFolder(Path folder) throws IOException {
     Files.createDirectory(folder, OWN_FOLDER);
   }
 
-  /** Creates a folder and those above it, each only for its owner, and syncs their names. */
+  /**
+   * Creates a folder and its missing parent folders, which only their owner may enter, and syncs
+   * their names.
+   */
   public final void makeFolders(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
       makeFolders(folder.toAbsolutePath().getParent());
@@ -100,14 +109,14 @@ public class StateDisk {
         makeFolder(folder);
       } catch (java.nio.file.FileAlreadyExistsException e) {
         if (!Files.isDirectory(folder)) {
-          throw e; // otherwise another process created it
+          throw e; // otherwise another process created the folder
         }
       }
       syncFolder(folder.toAbsolutePath().getParent());
     }
   }
 
-  /** Syncs the names in a folder. */
+  /** Syncs the names of the files in a folder. */
   public void syncFolder(Path folder) throws IOException {
     try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
       channel.force(true);
@@ -115,8 +124,8 @@ public class StateDisk {
   }
 
   /**
-   * Syncs the names in a folder after a removal. Another chain may have removed the folder itself
-   * meanwhile, as the chain of the last guest does with the folder of all guests.
+   * Syncs the names of the files in a folder after a deletion. Another chain may have deleted the
+   * folder itself meanwhile, as the chain of the last guest does with the folder of all guests.
    */
   public final void syncRemoval(Path folder) throws IOException {
     try {

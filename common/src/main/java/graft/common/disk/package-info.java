@@ -1,2 +1,4 @@
-/** Files that are on disk, whole or not at all, when a call returns, also where power is cut. */
+/**
+ * Files that are completely on disk, or not at all, when a call returns, even if the power fails.
+ */
 package graft.common.disk;

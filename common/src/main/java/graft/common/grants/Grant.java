@@ -11,10 +11,10 @@ import java.util.regex.Pattern;
  *
  * @param name the name of the guest
  * @param token 32 secret bytes in hexadecimal
- * @param settings the text after the token, which the following components are read from
+ * @param settings the text after the token, from which the following components are parsed
  * @param memory the limit of a session's device memory, in bytes
  * @param device the index of the device at the server
- * @param cid the guest's context id, the only one from which it may connect by vsock
+ * @param cid the guest's context id, the only context id that may use the token over vsock
  * @param region the file on this host that is the guest's shared memory, empty if it has none
  * @param domain the name of the guest's Xen domain, empty if it has none
  */
@@ -35,9 +35,9 @@ public record Grant(
   private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
 
   /**
-   * Reads a line.
+   * Parses a line of the tokens file.
    *
-   * @throws IllegalArgumentException if it is wrong; the message never shows a token
+   * @throws IllegalArgumentException if the line is invalid; the message never shows a token
    */
   static Grant parse(String line) {
     List<String> fields = List.of(line.split("\\s+"));

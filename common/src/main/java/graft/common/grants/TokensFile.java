@@ -18,10 +18,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The file of the clients that may have a session, one per line: {@code NAME TOKEN [memory=BYTES]
- * [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]}, the token 64 hexadecimal digits; {@code
- * #} begins a comment. A server reads the file for each connection, so that a change needs no
- * restart.
+ * The file of the clients that may have a session, one client per line: {@code NAME TOKEN
+ * [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]}. The token has 64
+ * hexadecimal digits; {@code #} begins a comment. A server reads the file for each connection, so
+ * that a change needs no restart.
  *
  * @param path the file, of mode 0600
  */
@@ -34,8 +34,8 @@ public record TokensFile(Path path) {
   /**
    * Reads the grants, by name.
    *
-   * @throws IOException when the file is missing, open to others or wrong; the message names the
-   *     line, never a token
+   * @throws IOException if the file is missing, readable by other users or invalid; the message
+   *     names the line and never shows a token
    */
   public Map<String, Grant> read() throws IOException {
     List<String> lines = lines();
@@ -57,7 +57,7 @@ public record TokensFile(Path path) {
     return grants;
   }
 
-  /** Reads the grants; a file that does not exist grants nothing. */
+  /** Reads the grants. A file that does not exist contains no grants. */
   public Map<String, Grant> readIfThere() throws IOException {
     return Files.exists(path) ? read() : Map.of();
   }
@@ -90,9 +90,9 @@ public record TokensFile(Path path) {
   }
 
   /**
-   * Sets a client's line.
+   * Adds or replaces a client's line.
    *
-   * @throws IllegalArgumentException if a server could not read it
+   * @throws IllegalArgumentException if a server would reject the line
    */
   public void grant(String name, String token, String settings) throws IOException {
     String line = (name + " " + token + " " + settings).strip();
@@ -100,7 +100,7 @@ public record TokensFile(Path path) {
     edit(lines -> lines.put(name, line));
   }
 
-  /** Removes a client's line, if it exists. */
+  /** Deletes a client's line, if the line exists. */
   public void revoke(String name) throws IOException {
     edit(lines -> lines.remove(name));
   }
@@ -124,7 +124,7 @@ public record TokensFile(Path path) {
     }
   }
 
-  /** A random token: 256 bits in 64 hexadecimal digits. */
+  /** Generates a random token: 256 bits in 64 hexadecimal digits. */
   public static String fresh() {
     byte[] bytes = new byte[TOKEN_BYTES];
     new SecureRandom().nextBytes(bytes);

@@ -16,24 +16,25 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes and reads JSON with Jackson's streaming part alone: data binding would cost a start of the
- * command line a tenth of a second. {@link RecordTrees} binds records.
+ * Writes and reads JSON by Jackson's streaming API alone: data binding would add a tenth of a
+ * second to the start of each command. {@link RecordTrees} binds records.
  *
- * <p>A tree is of {@link Map} (keys are strings), {@link List}, {@link String}, {@link Long} or
- * {@link Integer}, {@link Double}, {@link Boolean} and null; a whole number that is too large for a
- * {@link Long} is read as a {@link java.math.BigInteger}. Anything else is written as its text.
+ * <p>A tree consists of {@link Map} (keys are strings), {@link List}, {@link String}, {@link Long}
+ * or {@link Integer}, {@link Double}, {@link Boolean} and null; a whole number that is too large
+ * for a {@link Long} is read as a {@link java.math.BigInteger}. An object of any other class is
+ * written as the result of its {@code toString()}.
  */
 public final class Json {
   private static final JsonFactory FACTORY = new JsonFactory();
 
   private Json() {}
 
-  /** On one line. */
+  /** The tree as JSON on one line. */
   public static String line(Object tree) {
     return text(tree, false);
   }
 
-  /** On several lines, indented. */
+  /** The tree as JSON on several lines, indented. */
   public static String pretty(Object tree) {
     return text(tree, true);
   }

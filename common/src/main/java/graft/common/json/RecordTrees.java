@@ -16,18 +16,19 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Makes trees for {@link Json} of records and reads them back. Understands records of: text,
- * numbers, truth, enums, {@link Path}, the types of {@code texts}, records, maps that are trees
- * already, and {@link Optional} and {@link List} of these. A component that is null or empty is
- * omitted; a {@link Default} of a text or a number replaces one that is absent.
+ * Converts records to trees for {@link Json} and back. A record may consist of text, numbers,
+ * booleans, enums, {@link Path}, the types of {@code texts}, records, maps that are already trees,
+ * and {@link Optional} and {@link List} of these. A component that is null or empty is omitted; a
+ * {@link Default} of a text or a number replaces an absent component.
  */
 public final class RecordTrees {
   private final Map<Class<?>, Function<String, ?>> texts;
 
   /**
-   * For records with these types among their components.
+   * Creates a converter for records with components of these types.
    *
-   * @param texts types that are written as {@link Object#toString} gives them, and what reads that
+   * @param texts types that are written as the result of {@link Object#toString}, each with the
+   *     function that parses this text
    */
   public RecordTrees(Map<Class<?>, Function<String, ?>> texts) {
     this.texts = Map.copyOf(texts);
@@ -68,7 +69,7 @@ public final class RecordTrees {
   }
 
   /**
-   * Reads a record back. Keys that are no components are passed over.
+   * Reads a record from a tree. Keys that are not components of the record are ignored.
    *
    * @throws IllegalArgumentException if the tree does not fit the record
    */
@@ -134,7 +135,7 @@ public final class RecordTrees {
         return texts.get(type).apply(text);
       }
       if (type == double.class) {
-        return Double.valueOf(text); // JSON has no number for NaN and infinities
+        return Double.valueOf(text); // JSON cannot represent NaN and infinities as numbers
       }
       if (type == long.class) {
         return Long.valueOf(text);

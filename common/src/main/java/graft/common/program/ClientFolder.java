@@ -5,13 +5,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** Where the client's libraries and its check program are on this machine. */
+/** Finds the client's libraries and the client's check program on this machine. */
 public final class ClientFolder {
   private ClientFolder() {}
 
   /**
-   * The folder: {@code GRAFT_CLIENT_DIR}, else {@code lib/client} of the distribution that this
-   * program runs from.
+   * The folder of the client: {@code GRAFT_CLIENT_DIR}, or {@code lib/client} in the distribution
+   * that contains this program.
    */
   public static Path path(Map<String, String> environment) {
     String given = environment.getOrDefault("GRAFT_CLIENT_DIR", "");
@@ -21,7 +21,7 @@ public final class ClientFolder {
     return home().resolve("lib/client").normalize();
   }
 
-  /** The folder of {@link #path}, which must hold the client. */
+  /** The folder of {@link #path}. Throws if the folder does not contain the client. */
   public static Path existing() {
     Path folder = path(System.getenv());
     if (!Files.exists(folder.resolve("libcuda.so.1"))) {
@@ -31,7 +31,7 @@ public final class ClientFolder {
     return folder;
   }
 
-  /** The folder of the distribution that this program runs from. */
+  /** The folder of the distribution that contains this program. */
   public static Path home() {
     String home = System.getProperty("graft.home", "");
     return Path.of(home.isEmpty() ? "." : home).toAbsolutePath().normalize();

@@ -3,20 +3,18 @@ package graft.common.program;
 import java.nio.file.Path;
 import java.util.Map;
 
-/**
- * The user that this process runs as, and the folder that Graft's state for this user is kept in.
- */
+/** The user that this process runs as, and the folder of Graft's state for this user. */
 public final class CurrentUser {
   private CurrentUser() {}
 
-  /** Whether this process is root's. */
+  /** Whether this process runs as root. */
   public static boolean isRoot() {
     return System.getProperty("user.name").equals("root");
   }
 
   /**
-   * The folder of the state of all deployments: {@code GRAFT_STATE_DIR}, else {@code
-   * /var/lib/graft} for root and the XDG state folder for others.
+   * The folder of the state of all deployments: {@code GRAFT_STATE_DIR}, or else {@code
+   * /var/lib/graft} for root and the XDG state folder for other users.
    */
   public static Path stateFolder(Map<String, String> environment) {
     String given = environment.getOrDefault("GRAFT_STATE_DIR", "");

@@ -17,7 +17,7 @@ import org.apache.commons.exec.ExecuteStreamHandler;
 import org.apache.commons.exec.ExecuteWatchdog;
 import org.apache.commons.exec.PumpStreamHandler;
 
-/** A program of this host, run to its end and killed if that takes too long. */
+/** Runs a program of this host to its end and kills the program if it exceeds its time limit. */
 public final class HostProgram {
   private final CommandLine command;
   private final Map<String, String> environment;
@@ -30,55 +30,58 @@ public final class HostProgram {
   /**
    * How a program ended.
    *
-   * @param code its exit code
-   * @param late whether it was killed because it took too long
+   * @param code the exit code
+   * @param late whether the program was killed because it exceeded its time limit
    */
   public record End(int code, boolean late) {}
 
-  /** A program, looked for as a shell does, with these arguments as they are. */
+  /** Creates a program that is found as a shell finds it. The arguments are passed unchanged. */
   public static HostProgram of(String program, List<String> arguments) {
     CommandLine command = new CommandLine(program);
     command.addArguments(arguments.toArray(String[]::new), false);
     return new HostProgram(command, null);
   }
 
-  /** The same with just these variables, in place of this process's own. */
+  /**
+   * A copy whose environment consists of these variables only, without the variables of this
+   * process.
+   */
   public HostProgram with(Map<String, String> variables) {
     return new HostProgram(command, variables);
   }
 
-  /** Whether a program is in a folder of {@code PATH}. */
+  /** Whether a folder of {@code PATH} contains the program. */
   public static boolean isThere(String program, Map<String, String> environment) {
     return Stream.of(environment.getOrDefault("PATH", "").split(":", -1))
         .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
   }
 
   /**
-   * Runs it.
+   * Runs the program.
    *
-   * @throws IOException if it cannot be started
+   * @throws IOException if the program cannot be started
    */
   public End run(Duration limit, InputStream input, OutputStream output, OutputStream errors)
       throws IOException {
     DefaultExecutor executor = executor(limit, new PumpStreamHandler(output, errors, input));
-    executor.setExitValues(null); // any
+    executor.setExitValues(null); // accepts every exit code
     int code = executor.execute(command, environment);
     return new End(code, executor.getWatchdog().killedProcess());
   }
 
   /**
-   * Runs it with its output going to {@code output}.
+   * Runs the program and writes its output to {@code output}.
    *
-   * @throws IOException if it cannot be started, fails or is late
+   * @throws IOException if the program cannot be started, fails or exceeds the time limit
    */
   public void succeed(Duration limit, OutputStream output) throws IOException {
     executor(limit, new PumpStreamHandler(output)).execute(command, environment);
   }
 
   /**
-   * Runs it and returns its output.
+   * Runs the program and returns its output.
    *
-   * @throws IOException as {@link #succeed}, with its output in the message
+   * @throws IOException as {@link #succeed}, with the program's output in the message
    */
   public String output(Duration limit) throws IOException {
     ByteArrayOutputStream output = new ByteArrayOutputStream();

@@ -1,4 +1,5 @@
 /**
- * Programs of this host that Graft runs, the user it runs as, and where Graft itself is installed.
+ * Programs of this host that Graft runs, the user that Graft runs as, and the folder in which Graft
+ * is installed.
  */
 package graft.common.program;

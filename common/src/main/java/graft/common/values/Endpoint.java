@@ -9,19 +9,19 @@ import java.util.regex.Pattern;
  * The address of a server: {@code tcp://HOST:PORT}, {@code unix:///PATH} or {@code
  * vsock://CID:PORT}.
  *
- * @param host the host, empty for a Unix socket and vsock
- * @param port the port, 0 for a Unix socket
- * @param path the socket's path, empty for others
- * @param cid the context id, for vsock alone
+ * @param host the host; empty for a Unix socket and vsock
+ * @param port the port; 0 for a Unix socket
+ * @param path the socket's path; empty for TCP and vsock
+ * @param cid the context id; for vsock only
  */
 @Form(
     pattern = "^(tcp://.+:[0-9]+|unix:///.+|vsock://(any|[0-9]+):[0-9]+)$",
     example = "tcp://127.0.0.1:7799")
 public record Endpoint(String host, int port, String path, Optional<Long> cid) {
-  /** The host's context id, as its guests see it (VMADDR_CID_HOST). */
+  /** The host's context id in a guest (VMADDR_CID_HOST). */
   public static final long HOST = 2;
 
-  /** Every context id that this machine has (VMADDR_CID_ANY). */
+  /** Stands for every context id of this machine (VMADDR_CID_ANY). */
   public static final long ANY = 0xFFFFFFFFL;
 
   private static final Pattern VSOCK = Pattern.compile("vsock://(any|[0-9]{1,9}):([0-9]{1,9})");
@@ -32,9 +32,9 @@ public record Endpoint(String host, int port, String path, Optional<Long> cid) {
   private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
   /**
-   * Reads a text.
+   * Parses an address.
    *
-   * @throws IllegalArgumentException if it is neither form
+   * @throws IllegalArgumentException if the text has none of the three forms
    */
   public static Endpoint parse(String text) {
     if (text.startsWith("unix:///") && text.length() > 8 && !CONTROL.matcher(text).find()) {
@@ -73,7 +73,7 @@ public record Endpoint(String host, int port, String path, Optional<Long> cid) {
     return !path.isEmpty();
   }
 
-  /** Whether only programs on this machine can reach it. */
+  /** Whether only programs on this machine can reach this address. */
   public boolean isLocal() {
     return isUnix() || host.startsWith("127.") || host.equals("localhost") || host.equals("[::1]");
   }

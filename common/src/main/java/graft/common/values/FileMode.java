@@ -3,15 +3,15 @@ package graft.common.values;
 import graft.common.bind.Form;
 import java.util.regex.Pattern;
 
-/** Permissions of a file, written in octal: {@code 0644}. */
+/** The permissions of a file, written in octal: {@code 0644}. */
 @Form(pattern = "^0?[0-7]{3}$", example = "0755")
 public record FileMode(int bits) {
   private static final Pattern TEXT = Pattern.compile("0?[0-7]{3}");
 
   /**
-   * Reads a text.
+   * Parses an octal number.
    *
-   * @throws IllegalArgumentException if it is not three octal digits
+   * @throws IllegalArgumentException if the text is not three octal digits
    */
   public static FileMode parse(String text) {
     if (!TEXT.matcher(text).matches()) {

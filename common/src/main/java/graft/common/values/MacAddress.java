@@ -23,9 +23,10 @@ public record MacAddress(long value) {
   }
 
   /**
-   * Reads {@code 02:00:00:00:00:01}.
+   * Parses {@code 02:00:00:00:00:01}.
    *
-   * @throws IllegalArgumentException when the text is anything else, zero or a multicast address
+   * @throws IllegalArgumentException if the text has another form, or if the address is zero or a
+   *     multicast address
    */
   public static MacAddress parse(String text) {
     if (!TEXT.matcher(text).matches()) {
@@ -35,7 +36,7 @@ public record MacAddress(long value) {
     return new MacAddress(Long.parseLong(text.replace(":", ""), 16));
   }
 
-  /** The six octets in the order in which they are written. */
+  /** The six octets in the order of the written address. */
   public byte[] octets() {
     byte[] octets = new byte[6];
     for (int i = 0; i < 6; i++) {

@@ -4,13 +4,13 @@ import graft.common.bind.Form;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** An amount of memory or disk, in bytes; written with a binary unit, as in {@code 512MiB}. */
+/** An amount of memory or disk space in bytes, written with a binary unit, as in {@code 512MiB}. */
 @Form(pattern = "^[0-9]+ ?([KMGT]i)?B?$", example = "512MiB")
 public record MemorySize(long bytes) implements Comparable<MemorySize> {
   private static final Pattern TEXT = Pattern.compile("([0-9]{1,15}) ?(?:([KMGT])i)?B?");
   private static final String UNITS = "KMGT";
 
-  /** Refuses negative amounts. */
+  /** Rejects negative amounts. */
   public MemorySize {
     if (bytes < 0) {
       throw new IllegalArgumentException("a size cannot be negative");
@@ -18,10 +18,10 @@ public record MemorySize(long bytes) implements Comparable<MemorySize> {
   }
 
   /**
-   * Reads {@code 512MiB}, {@code 2 GiB}, {@code 4096}.
+   * Parses {@code 512MiB}, {@code 2 GiB}, {@code 4096}.
    *
-   * @throws IllegalArgumentException for anything else; decimal units are refused, because memory
-   *     is not counted in them
+   * @throws IllegalArgumentException for any other form; decimal units are rejected, because memory
+   *     is not counted in decimal units
    */
   public static MemorySize parse(String text) {
     Matcher matcher = TEXT.matcher(text.strip());
@@ -50,12 +50,12 @@ public record MemorySize(long bytes) implements Comparable<MemorySize> {
     return new MemorySize(Math.multiplyExact(gib, 1L << 30));
   }
 
-  /** Whole KiB, rounded up: libvirt counts memory in KiB and rounds the same way. */
+  /** The size in whole KiB, rounded up: libvirt counts memory in KiB and rounds up as well. */
   public long kib() {
     return bytes / 1024 + (bytes % 1024 == 0 ? 0 : 1);
   }
 
-  /** Whole MiB, rounded up. */
+  /** The size in whole MiB, rounded up. */
   public long mib() {
     return (bytes >> 20) + (bytes % (1 << 20) == 0 ? 0 : 1);
   }
@@ -65,7 +65,7 @@ public record MemorySize(long bytes) implements Comparable<MemorySize> {
     return Long.compare(bytes, other.bytes);
   }
 
-  /** In the largest unit that needs no fraction. */
+  /** The size in the largest unit that needs no fraction. */
   @Override
   public String toString() {
     for (int power = UNITS.length(); power > 0; power--) {
@@ -77,7 +77,7 @@ public record MemorySize(long bytes) implements Comparable<MemorySize> {
     return bytes + "B";
   }
 
-  /** Rounded for reading: {@code 23.5GiB}. */
+  /** The size rounded to be read by a user: {@code 23.5GiB}. */
   public String rounded() {
     for (int power = UNITS.length(); power > 0; power--) {
       double unit = 1L << (10 * power);

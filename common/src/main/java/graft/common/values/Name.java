@@ -4,14 +4,15 @@ import graft.common.bind.Form;
 import java.util.regex.Pattern;
 
 /**
- * The name of something that a descriptor declares. It becomes a host name, a file name and a
- * libvirt name, so it keeps to what all of them allow: a DNS label (RFC 1123) in lower case.
+ * The name of something that a descriptor declares. The name becomes a host name, a file name and a
+ * libvirt name, so that it must satisfy the rules of all three: a DNS label (RFC 1123) in lower
+ * case.
  */
 @Form(pattern = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", example = "guest-1")
 public record Name(String text) implements Comparable<Name> {
   private static final Pattern TEXT = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
 
-  /** Refuses what is not a label. */
+  /** Rejects a text that is not a DNS label. */
   public Name {
     if (!TEXT.matcher(text).matches()) {
       throw new IllegalArgumentException(

@@ -7,9 +7,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a PCI function is: domain, bus, device and function, written {@code 0000:3b:00.1}.
+ * The address of a PCI function: domain, bus, device and function, written {@code 0000:3b:00.1}.
  *
- * <p>Domains have up to 32 bits: Intel VMD and Hyper-V use numbers above {@code ffff}, which the
+ * <p>A domain has up to 32 bits: Intel VMD and Hyper-V use numbers above {@code ffff}, which the
  * kernel prints with more than four digits ({@code 10000:e1:00.0}).
  *
  * @param domain 0 to 0xffffffff
@@ -42,9 +42,10 @@ public record PciAddress(long domain, int bus, int device, int function)
   }
 
   /**
-   * Reads {@code [domain:]bus:device.function}, all hexadecimal; the domain is 0 when left out.
+   * Parses {@code [domain:]bus:device.function}, all hexadecimal; the default domain is 0.
    *
-   * @throws IllegalArgumentException with what is expected, when the text is something else
+   * @throws IllegalArgumentException with a message that shows the expected form, if the text has
+   *     another form
    */
   public static PciAddress parse(String text) {
     return tryParse(text)
@@ -56,7 +57,7 @@ public record PciAddress(long domain, int bus, int device, int function)
                         + "'; write it as lspci -D does, such as 0000:3b:00.1"));
   }
 
-  /** As {@link #parse}, empty when the text is not an address. */
+  /** Parses as {@link #parse}; empty if the text is not an address. */
   public static Optional<PciAddress> tryParse(String text) {
     Matcher matcher = TEXT.matcher(text);
     if (!matcher.matches()) {
@@ -75,7 +76,7 @@ public record PciAddress(long domain, int bus, int device, int function)
             Integer.parseInt(matcher.group(4), 16)));
   }
 
-  /** The function {@code distance} routing identifiers further on, as SR-IOV counts its VFs. */
+  /** The function whose routing identifier is higher by {@code distance}, as SR-IOV counts VFs. */
   public PciAddress plus(int distance) {
     int id = ((bus << 8) | (device << 3) | function) + distance;
     if (id < 0 || id > 0xffff) {
@@ -84,7 +85,7 @@ public record PciAddress(long domain, int bus, int device, int function)
     return new PciAddress(domain, id >> 8, (id >> 3) & 0x1f, id & 7);
   }
 
-  /** Whether both are functions of one physical slot. */
+  /** Whether both functions are in the same physical slot. */
   public boolean sameSlot(PciAddress other) {
     return domain == other.domain && bus == other.bus && device == other.device;
   }
@@ -96,7 +97,7 @@ public record PciAddress(long domain, int bus, int device, int function)
 
   @Override
   public String toString() {
-    // Not String.format: a snapshot of a big host prints and parses thousands of these.
+    // String.format is too slow: a snapshot of a big host prints and parses thousands of addresses.
     StringBuilder text = new StringBuilder(12);
     String high = Long.toHexString(domain);
     text.append("0".repeat(Math.max(0, 4 - high.length()))).append(high).append(':');

@@ -4,13 +4,13 @@ import graft.common.bind.Form;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** An IPv4 address with the length of its network: {@code 192.168.150.1/24}. */
+/** An IPv4 address of the host with the prefix length of its network: {@code 192.168.150.1/24}. */
 @Form(pattern = "^[0-9]{1,3}(\\.[0-9]{1,3}){3}/[0-9]{1,2}$", example = "192.168.150.1/24")
 public record Subnet(int address, int length) {
   private static final Pattern TEXT =
       Pattern.compile("([0-9]{1,3})\\.([0-9]{1,3})\\.([0-9]{1,3})\\.([0-9]{1,3})/([0-9]{1,2})");
 
-  /** Refuses networks without room for a host and a guest. */
+  /** Rejects networks that are too small for a host and a guest. */
   public Subnet {
     if (length < 8 || length > 29) {
       throw new IllegalArgumentException("a network length is from 8 to 29, not " + length);
@@ -23,9 +23,9 @@ public record Subnet(int address, int length) {
   }
 
   /**
-   * Reads a text.
+   * Parses an address with a prefix length.
    *
-   * @throws IllegalArgumentException if it is not an address with a length
+   * @throws IllegalArgumentException if the text has another form
    */
   public static Subnet parse(String text) {
     Matcher matcher = TEXT.matcher(text.strip());
@@ -57,23 +57,23 @@ public record Subnet(int address, int length) {
         + (address & 255);
   }
 
-  /** The host's own address: {@code 192.168.150.1}. */
+  /** The host's address: {@code 192.168.150.1}. */
   public String host() {
     return dotted(address);
   }
 
-  /** The mask: {@code 255.255.255.0}. */
+  /** The network mask: {@code 255.255.255.0}. */
   public String netmask() {
     return dotted(mask(length));
   }
 
-  /** The first address that guests can get: the lowest that is not the host's. */
+  /** The lowest address that a guest can get: the lowest one that is not the host's. */
   public String firstGuest() {
     int first = (address & mask(length)) + 1;
     return dotted(first == address ? first + 1 : first);
   }
 
-  /** The last address that guests can get. */
+  /** The highest address that a guest can get. */
   public String lastGuest() {
     int last = (address | ~mask(length)) - 1;
     return dotted(last == address ? last - 1 : last);

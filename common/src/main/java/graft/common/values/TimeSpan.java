@@ -5,12 +5,12 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A length of time of whole seconds, written {@code 90s}, {@code 5m} or {@code 1h}. */
+/** A time span in whole seconds, written {@code 90s}, {@code 5m} or {@code 1h}. */
 @Form(pattern = "^[0-9]+ ?[smh]$", example = "90s")
 public record TimeSpan(long seconds) {
   private static final Pattern TEXT = Pattern.compile("([0-9]{1,6}) ?([smh])");
 
-  /** Refuses zero and negative lengths. */
+  /** Rejects zero and negative time spans. */
   public TimeSpan {
     if (seconds <= 0) {
       throw new IllegalArgumentException("a time must be at least 1s");
@@ -18,9 +18,9 @@ public record TimeSpan(long seconds) {
   }
 
   /**
-   * Reads a text.
+   * Parses a time span.
    *
-   * @throws IllegalArgumentException if it is not a count of seconds, minutes or hours
+   * @throws IllegalArgumentException if the text is not a number of seconds, minutes or hours
    */
   public static TimeSpan parse(String text) {
     Matcher matcher = TEXT.matcher(text.strip());
@@ -40,7 +40,7 @@ public record TimeSpan(long seconds) {
     return Duration.ofSeconds(seconds);
   }
 
-  /** In the largest unit that needs no fraction. */
+  /** The time span in the largest unit that needs no fraction. */
   @Override
   public String toString() {
     if (seconds % 3600 == 0) {

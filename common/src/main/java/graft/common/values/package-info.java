@@ -1,2 +1,2 @@
-/** Values with rules of their own, as in descriptors: sizes, times, names, addresses. */
+/** Values with validation, as in descriptors: sizes, times, names, addresses. */
 package graft.common.values;

@@ -13,7 +13,8 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Tries a host's hardware: {@code docs/hardware-checklist.md} says what it prints when all is well.
+ * Tests a host's hardware: {@code docs/hardware-checklist.md} shows the output for working
+ * hardware.
  *
  * <pre>
  *   HardwareCheck look
@@ -21,9 +22,9 @@ import java.nio.charset.StandardCharsets;
  *   HardwareCheck passthrough DEVICE
  * </pre>
  *
- * <p>{@code look} reads only. The other two change the host and take everything back, also when
- * something fails on the way; they refuse what is in use. The exit code is 0 when all was as
- * expected, 1 when something was not and 2 for a wrong command line.
+ * <p>{@code look} only reads. The other two commands change the host and undo all changes, even if
+ * a change fails; they refuse devices that are in use. The exit code is 0 if all results were as
+ * expected, 1 if a result was not, and 2 for a wrong command line.
  */
 public final class HardwareCheck {
   private final HostAccess host;

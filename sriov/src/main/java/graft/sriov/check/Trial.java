@@ -32,9 +32,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** One plan, applied, looked at and undone, with a line for each thing that was seen. */
+/** Applies one plan, checks the host and undoes the plan, and prints a line for each check. */
 final class Trial {
-  /** Locally administered. */
+  /** A locally administered address. */
   private static final long FIRST_MAC = 0x0267_7266_0000L;
 
   private static final Duration SETTLING = Duration.ofSeconds(15);
@@ -48,7 +48,10 @@ final class Trial {
     this.out = out;
   }
 
-  /** Makes VFs, sets what their port allows, binds them to a driver if one is named. */
+  /**
+   * Creates VFs, sets everything that their port allows, and binds the VFs to the driver if one is
+   * named.
+   */
   boolean vfs(PciAddress pf, int count, String driver) {
     HostState state = HostState.read(host);
     PciDevice device =
@@ -110,7 +113,7 @@ final class Trial {
         });
   }
 
-  /** Binds a device, and what has to go with it, to vfio-pci. */
+  /** Binds a device, and the devices that must go with it, to vfio-pci. */
   boolean passthrough(PciAddress address) {
     PassthroughRequest request = new PassthroughRequest(address, "trial", Bridges.ACCEPT);
     HostState state = HostState.read(host);
@@ -126,7 +129,7 @@ final class Trial {
         });
   }
 
-  /** A change that was begun, with how the host was before it. */
+  /** A change that was begun, with the values of the host from before the change. */
   private record Written(DeviceChange change, Map<String, Object> before) {}
 
   private interface Look {
@@ -165,7 +168,7 @@ final class Trial {
     return good && failure == null;
   }
 
-  /** The devices, given the time that a network card takes to find its link again. */
+  /** Reads the devices, after waiting for a network card to establish its link again. */
   private List<PciFunction> settled(List<PciAddress> devices, List<PciFunction> expected) {
     Deadline deadline = Deadline.after(SETTLING);
     List<PciFunction> now = functions(devices);

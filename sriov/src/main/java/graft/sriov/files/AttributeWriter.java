@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Writes an attribute in a process of its own.
+ * Writes an attribute in a child process.
  *
- * <p>A write to {@code unbind} or {@code sriov_numvfs} can wait in the kernel without end, beyond
- * the reach of every signal. A thread in that state would keep this program from ever exiting; a
- * child process is left behind and named in the error. {@code dd} writes its input with one {@code
- * write} and says why it failed, which a shell's redirection does not.
+ * <p>A write to {@code unbind} or {@code sriov_numvfs} can block in the kernel without end, and no
+ * signal interrupts it. A thread in that state would prevent this program from exiting. A blocked
+ * child process is left running and named in the error. {@code dd} writes its input with one {@code
+ * write} and reports the reason of a failure, which a shell's redirection does not.
  */
 final class AttributeWriter {
 
@@ -37,11 +37,11 @@ final class AttributeWriter {
           e);
     }
     try {
-      // An empty write does nothing at all; the kernel takes a newline alone for the empty value.
+      // A write of no bytes has no effect; the kernel accepts a single newline as the empty value.
       try (OutputStream input = process.getOutputStream()) {
         input.write((value + "\n").getBytes(StandardCharsets.UTF_8));
       } catch (IOException e) {
-        // dd went away before it read its input: its own message, below, says why.
+        // dd exited before it read its input. Its error message, read below, gives the reason.
       }
       if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
         String where = whereItWaits(process.pid());
@@ -66,7 +66,7 @@ final class AttributeWriter {
     }
   }
 
-  /** The kernel function in which the child sleeps, from /proc (proc(5), wchan). */
+  /** The kernel function in which the child process sleeps, from /proc (proc(5), wchan). */
   private static String whereItWaits(long pid) {
     String text = "process " + pid;
     try {

@@ -2,7 +2,7 @@ package graft.sriov.files;
 
 import java.util.Optional;
 
-/** The kernel's errors that a write to a host's files ends with (Linux, errno.h), x86 numbers. */
+/** The kernel's errors for writes to a host's files (Linux, errno.h), with the numbers of x86. */
 public enum Errno {
   EPERM(1, "Operation not permitted"),
   ENOENT(2, "No such file or directory"),
@@ -22,7 +22,7 @@ public enum Errno {
   ENOSYS(38, "Function not implemented"),
   EOPNOTSUPP(95, "Operation not supported"),
   ETIMEDOUT(110, "Connection timed out"),
-  /** A number that is none of the above. */
+  /** Every other error. */
   OTHER(0, "Unknown error");
 
   private final int number;
@@ -33,12 +33,12 @@ public enum Errno {
     this.text = text;
   }
 
-  /** The number in Linux on x86-64. */
+  /** The error's number in Linux on x86-64. */
   public int number() {
     return number;
   }
 
-  /** As {@code strerror} says it in the C locale. */
+  /** The text of {@code strerror} in the C locale. */
   public String text() {
     return text;
   }
@@ -52,7 +52,7 @@ public enum Errno {
     return OTHER;
   }
 
-  /** The error whose C-locale text a message ends with. */
+  /** The error whose text in the C locale is the end of a message. */
   public static Optional<Errno> endingOf(String message) {
     for (Errno errno : values()) {
       if (message.strip().endsWith(errno.text)) {

@@ -2,7 +2,7 @@ package graft.sriov.files;
 
 import graft.common.values.PciAddress;
 
-/** Where the PCI core keeps things (Linux, Documentation/ABI/testing/sysfs-bus-pci). */
+/** The paths of the PCI core (Linux, Documentation/ABI/testing/sysfs-bus-pci). */
 public final class PciPaths {
   public static final String DEVICES = "/sys/bus/pci/devices";
   public static final String DRIVERS = "/sys/bus/pci/drivers";

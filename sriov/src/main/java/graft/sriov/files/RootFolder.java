@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A host's files below a folder: {@code /} for the host that this runs on, any other for a recorded
- * or mounted one.
+ * A host's files below a folder: {@code /} for the host that this process runs on, another folder
+ * for a recorded or mounted host.
  */
 public final class RootFolder implements Sysfs {
   private final Path root;
@@ -31,19 +31,19 @@ public final class RootFolder implements Sysfs {
     this.prefix = text.equals("/") ? "" : text;
   }
 
-  /** The host that this program runs on. */
+  /** The host that this process runs on. */
   public static RootFolder thisHost() {
     return new RootFolder(Path.of("/"));
   }
 
-  /** The folder. */
+  /** The folder that stands for the host's {@code /}. */
   public Path root() {
     return root;
   }
 
   @Override
   public Optional<String> read(String path) {
-    // A stream and not Files: attributes say that they are 4096 bytes long and are not.
+    // The stream ignores the file's size: attributes report 4096 bytes whatever they contain.
     try (FileInputStream in = new FileInputStream(prefix + path)) {
       byte[] bytes = in.readAllBytes();
       return Optional.of(new String(bytes, StandardCharsets.UTF_8).strip());
@@ -132,7 +132,7 @@ public final class RootFolder implements Sysfs {
     }
   }
 
-  /** Has a file's content, or a folder's names, on disk before a journal says that they are. */
+  /** Syncs a file's content, or a folder's names, before a journal records them. */
   private static void sync(Path path) throws IOException {
     try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
       channel.force(true);

@@ -5,55 +5,59 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The files through which a Linux host shows and takes its state: {@code /sys}, {@code /proc},
- * {@code /dev} and configuration below {@code /etc}.
+ * The files by which a Linux host shows and changes its state: {@code /sys}, {@code /proc}, {@code
+ * /dev} and the configuration below {@code /etc}.
  *
- * <p>Paths are those of the host, absolute ({@code /sys/bus/pci/devices}); an implementation may
- * keep them below any folder. Reading never fails: what is absent, and what the kernel does not let
- * the caller read, is empty.
+ * <p>Paths are the host's absolute paths ({@code /sys/bus/pci/devices}); an implementation may keep
+ * the files below any folder. Reading never fails: a file that is absent, or that the kernel does
+ * not let the caller read, is empty.
  */
 public interface Sysfs {
 
-  /** The content without white space at its ends; empty when there is no such readable file. */
+  /**
+   * The content without leading and trailing white space; empty if no readable file has that path.
+   */
   Optional<String> read(String path);
 
-  /** The names in a folder, sorted; none when there is no such folder. */
+  /** The names in a folder, sorted; none if the folder does not exist. */
   List<String> list(String path);
 
-  /** Where a symbolic link points, as it is written; empty when there is no such link. */
+  /** The target of a symbolic link, as stored in the link; empty if the link does not exist. */
   Optional<String> readLink(String path);
 
-  /** Whether there is a file, folder or link (whether or not it leads anywhere) of that path. */
+  /** Whether a file, a folder or a link with that path exists; the link's target need not exist. */
   boolean exists(String path);
 
   /**
    * Writes an attribute of the kernel with a single {@code write} and waits until the kernel has
-   * taken it.
+   * processed the write.
    *
    * @param path an existing file
-   * @param value what to write, without a newline
-   * @param limit how long to wait
-   * @throws WriteFailedException when the kernel refuses it, with its error number
-   * @throws WriteHangsException when the kernel has not answered within the limit; it may still
-   *     answer later, and the caller must take it that the write can have any outcome
+   * @param value the value, without a newline
+   * @param limit the longest time to wait
+   * @throws WriteFailedException if the kernel rejects the value, with the kernel's error number
+   * @throws WriteHangsException if the write has not returned within the limit; the write may still
+   *     return later, and the caller must assume that any outcome is possible
    */
   void write(String path, String value, Duration limit);
 
-  /** Writes an ordinary file as a whole, replacing it atomically; makes its folder. */
+  /**
+   * Writes an ordinary file as a whole, replacing it atomically, and creates its folder if missing.
+   */
   void store(String path, String content);
 
-  /** Makes a symbolic link, or changes where it points; makes its folder. */
+  /** Creates a symbolic link, or changes its target, and creates its folder if missing. */
   void storeLink(String path, String target);
 
-  /** Whether these are the files of the host that this runs on. */
+  /** Whether these are the files of the host that this process runs on. */
   default boolean isThisHost() {
     return false;
   }
 
-  /** Removes an ordinary file or a link if it is there. */
+  /** Deletes an ordinary file or a link, if it exists. */
   void remove(String path);
 
-  /** The last component of the target of a link: the driver of {@code .../driver}, say. */
+  /** The last component of a link's target, such as the driver's name for {@code .../driver}. */
   default Optional<String> linkName(String path) {
     return readLink(path).map(target -> target.substring(target.lastIndexOf('/') + 1));
   }

@@ -2,7 +2,7 @@ package graft.sriov.files;
 
 import graft.sriov.HostException;
 
-/** The kernel refused a write. */
+/** The kernel rejected a write. */
 public class WriteFailedException extends HostException {
   private static final long serialVersionUID = 1;
 
@@ -18,7 +18,7 @@ public class WriteFailedException extends HostException {
     this(path, value, errno, errno.text());
   }
 
-  /** Why. */
+  /** The kernel's error. */
   public Errno errno() {
     return errno;
   }

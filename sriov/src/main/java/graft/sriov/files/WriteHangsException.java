@@ -4,9 +4,8 @@ import graft.sriov.HostException;
 import java.time.Duration;
 
 /**
- * The kernel has not answered a write in time. The write is not undone by that: it may still take
- * effect, and until then the kernel may hold the device's lock, so that further writes to the
- * device hang as well.
+ * A write has not returned within its time limit. The write may still take effect later. Until then
+ * the kernel may hold the device's lock, so that further writes to the device hang as well.
  */
 public class WriteHangsException extends HostException {
   private static final long serialVersionUID = 1;
@@ -15,9 +14,9 @@ public class WriteHangsException extends HostException {
   private final String value;
 
   /**
-   * Makes the error.
+   * Creates an exception.
    *
-   * @param where what is known about where the kernel waits; may be empty
+   * @param where a description of where the write waits in the kernel; may be empty
    */
   public WriteHangsException(String path, String value, Duration limit, String where) {
     super(
@@ -43,7 +42,7 @@ public class WriteHangsException extends HostException {
     this.value = origin.value;
   }
 
-  /** The same with the device's name and what holds it. */
+  /** The same exception with the device's name and the processes that hold the device. */
   public WriteHangsException on(String subject, String holders) {
     return new WriteHangsException(this, subject, holders);
   }

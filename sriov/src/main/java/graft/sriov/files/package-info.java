@@ -1,2 +1,2 @@
-/** A host's files: read and written below any root folder, every write with a time limit. */
+/** A host's files, read and written below any root folder. Every write has a time limit. */
 package graft.sriov.files;

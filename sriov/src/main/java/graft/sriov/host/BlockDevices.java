@@ -13,12 +13,12 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The disks of a host's PCI devices and which of them the host uses, whatever lies between: a
- * partition, LVM, RAID, encryption.
+ * The disks of a host's PCI devices, and which of them the host uses, even through partitions, LVM,
+ * RAID or encryption.
  *
- * @param disks disks and partitions by the PCI function that they hang on: {@code vda}, {@code
- *     nvme0n1p2}
- * @param mounted those that are mounted or swapped to, directly or through others
+ * @param disks the disks and partitions of each PCI function: {@code vda}, {@code nvme0n1p2}
+ * @param mounted the disks and partitions that are mounted or used for swap, directly or through
+ *     other block devices
  */
 public record BlockDevices(Map<PciAddress, List<String>> disks, Set<String> mounted) {
   private static final String BLOCK = "/sys/class/block/";
@@ -28,7 +28,7 @@ public record BlockDevices(Map<PciAddress, List<String>> disks, Set<String> moun
     mounted = Set.copyOf(mounted);
   }
 
-  /** Reads them. */
+  /** Reads the block devices of a host. */
   public static BlockDevices read(Sysfs files) {
     Map<PciAddress, List<String>> disks = new TreeMap<>();
     for (String name : files.list(BLOCK)) {
@@ -40,7 +40,7 @@ public record BlockDevices(Map<PciAddress, List<String>> disks, Set<String> moun
     return new BlockDevices(disks, mounted(files));
   }
 
-  /** The last PCI address on the way to a device, as in .../0000:00:07.0/virtio3/block/vda. */
+  /** The last PCI address in the path of a device, as in .../0000:00:07.0/virtio3/block/vda. */
   private static Optional<PciAddress> function(String target) {
     Optional<PciAddress> last = Optional.empty();
     for (String part : target.split("/", -1)) {
@@ -50,16 +50,20 @@ public record BlockDevices(Map<PciAddress, List<String>> disks, Set<String> moun
     return last;
   }
 
-  /** What is mounted, and everything below it by the kernel's own {@code slaves} folders. */
+  /**
+   * The mounted block devices, and all devices below them according to the kernel's {@code slaves}
+   * folders.
+   */
   private static Set<String> mounted(Sysfs files) {
     Deque<String> open = new ArrayDeque<>();
-    // proc(5), mountinfo: the third field is the device's number, which tells even /dev/root apart.
+    // proc(5), mountinfo: the third field is the device's number, which identifies the device even
+    // for /dev/root.
     for (String line : lines(files, "/proc/1/mountinfo")) {
       String[] fields = line.split(" ", -1);
       if (fields.length > 2 && !fields[2].startsWith("0:")) {
         files.linkName("/sys/dev/block/" + fields[2]).ifPresent(open::add);
       }
-      // btrfs has no device's number of its own: then the source's name has to do.
+      // btrfs has no device number, so that the name of the source is used.
       int dash = List.of(fields).indexOf("-");
       if (dash > 0 && dash + 2 < fields.length) {
         name(files, fields[dash + 2]).ifPresent(open::add);
@@ -82,7 +86,7 @@ public record BlockDevices(Map<PciAddress, List<String>> disks, Set<String> moun
     return files.read(path).orElse("").lines().toList();
   }
 
-  /** The kernel's name for a file below /dev; udev's links lead to it. */
+  /** The kernel's name of a file below /dev. The links of udev point to such files. */
   private static Optional<String> name(Sysfs files, String path) {
     if (!path.startsWith("/dev/")) {
       return Optional.empty();
@@ -91,7 +95,7 @@ public record BlockDevices(Map<PciAddress, List<String>> disks, Set<String> moun
         files.linkName(path).orElseGet(() -> path.substring(path.lastIndexOf('/') + 1)));
   }
 
-  /** What uses the disks of a device, in words; none when nothing does. */
+  /** Descriptions of how the host uses the disks of a device; none if no disk is in use. */
   public List<String> uses(Sysfs files, PciAddress device) {
     List<String> uses = new ArrayList<>();
     for (String disk : disks.getOrDefault(device, List.of())) {

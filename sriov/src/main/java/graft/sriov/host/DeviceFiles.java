@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Which files below {@code /dev} lead to a PCI function. */
+/** Finds the files below {@code /dev} that belong to a PCI function. */
 public final class DeviceFiles {
-  /** A folder of the device, and the folder of the files that are named in it. */
+  /** A folder of the device in sysfs, and the folder of the files that the first folder names. */
   private static final List<Map.Entry<String, String>> FOLDERS =
       List.of(
           Map.entry("drm", "/dev/dri/"),
@@ -21,15 +21,16 @@ public final class DeviceFiles {
 
   private DeviceFiles() {}
 
-  /** The files that exist for the device now, by what its driver has registered in sysfs. */
+  /** The device's files that exist now, according to the entries of its driver in sysfs. */
   public static List<String> of(Sysfs files, PciAddress address) {
     return of(files, address, Set.copyOf(files.list(PciPaths.device(address))));
   }
 
   /**
-   * The same for a device whose folder has been listed.
+   * The device's files, for a device whose folder has already been listed.
    *
-   * @param names what is in the folder: most devices have none of these, and are not asked
+   * @param names the names in the folder; most devices have none of the relevant names, and are not
+   *     read further
    */
   static List<String> of(Sysfs files, PciAddress address, Set<String> names) {
     if (!names.contains("driver")) {
@@ -46,14 +47,15 @@ public final class DeviceFiles {
         files.list(folder + "/" + kind.getKey()).forEach(name -> paths.add(kind.getValue() + name));
       }
     }
-    // Whoever has the group's file open has all members that vfio-pci has, and no others.
+    // A process that has the group's file open holds every member that is bound to vfio-pci, and no
+    // others.
     if (driver.equals("vfio-pci")) {
       files.linkName(folder + "/iommu_group").ifPresent(group -> paths.add("/dev/vfio/" + group));
     }
     return paths;
   }
 
-  /** Who holds a device open. */
+  /** The processes that have a device open. */
   public static List<DeviceUser> users(Sysfs files, HostProcesses processes, PciAddress address) {
     return of(files, address).stream().flatMap(path -> processes.usersOf(path).stream()).toList();
   }

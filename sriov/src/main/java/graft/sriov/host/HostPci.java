@@ -13,14 +13,14 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * A host's PCI and RDMA devices and who uses them, at one moment.
+ * A host's PCI and RDMA devices and their users at one moment.
  *
- * @param devices by address
+ * @param devices the PCI functions by address
  * @param rdma the RDMA devices, by PCI address and then by name
- * @param gpus those that NVIDIA's driver drives
- * @param modules those loaded kernel modules that matter for GPUs and fabric
- * @param processes who has which device open
- * @param disks the disks of devices and what the host does with them
+ * @param gpus the GPUs that are bound to NVIDIA's driver
+ * @param modules the loaded kernel modules that are relevant for GPUs and the fabric
+ * @param processes the processes that have devices open
+ * @param disks the disks of the devices, and how the host uses them
  */
 public record HostPci(
     SortedMap<PciAddress, PciDevice> devices,
@@ -46,37 +46,37 @@ public record HostPci(
     return Optional.ofNullable(devices.get(address));
   }
 
-  /** The physical functions, also those that have no VFs now. */
+  /** The physical functions, including those that have no VFs now. */
   public List<PciDevice> physicalFunctions() {
     return devices.values().stream().filter(device -> device.sriov().isPresent()).toList();
   }
 
-  /** The RDMA devices of a PCI function: none while its driver is away. */
+  /** The RDMA devices of a PCI function; none while the function is not bound to its driver. */
   public List<RdmaDevice> rdmaOf(PciAddress address) {
     return rdma.stream().filter(device -> device.address().equals(address)).toList();
   }
 
-  /** All functions of the slot of a device, itself among them, by address. */
+  /** All functions in the slot of a device, including the device, by address. */
   public List<PciDevice> slot(PciAddress address) {
     return devices.values().stream().filter(device -> device.address().sameSlot(address)).toList();
   }
 
-  /** All members of a group, by address. */
+  /** All members of an IOMMU group, by address. */
   public List<PciDevice> members(IommuGroup group) {
     return devices.values().stream()
         .filter(device -> device.iommuGroup().equals(Optional.of(group)))
         .toList();
   }
 
-  /** Whether the kernel keeps devices apart by an IOMMU at all. */
+  /** Whether the kernel isolates devices by an IOMMU at all. */
   public boolean hasIommu() {
     return devices.values().stream().anyMatch(device -> device.iommuGroup().isPresent());
   }
 
   /**
-   * Who or what uses a device on the host now, in words; none when it is free as far as the host
-   * can tell. A device that a guest has been given but does not run with shows no use: keep a
-   * ledger.
+   * Descriptions of how the host uses a device now; none if the host shows no use. A device that
+   * was given to a guest shows no use while the guest is off, so that callers need a ledger as
+   * well.
    */
   public List<String> uses(Sysfs files, PciDevice device) {
     List<String> uses = new ArrayList<>();

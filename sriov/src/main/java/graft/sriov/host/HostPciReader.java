@@ -10,7 +10,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Reads a {@link HostPci}: every folder is listed once and only files that are there are read. */
+/** Reads a {@link HostPci}. Every folder is listed once, and only existing files are read. */
 final class HostPciReader {
   private static final Set<String> MODULES =
       Set.of(
@@ -42,7 +42,7 @@ final class HostPciReader {
 
   HostPci read() {
     PciDeviceReader devices = new PciDeviceReader(files);
-    // Independent files: reading in parallel keeps the wait for a slow device to that device.
+    // The devices are read in parallel, so that a slow device does not delay the others.
     List<PciFunction> seen =
         files.list(PciPaths.DEVICES).parallelStream()
             .map(PciAddress::tryParse)

@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The processes of a host, as far as they concern its devices.
+ * The processes of a host that are relevant for its devices.
  *
- * @param users who has which device file open, by the path of the file
- * @param services which of the programs that matter are running, by the first 15 characters of
- *     their names: {@code nvidia-cuda-mps}, {@code nvidia-persiste}, {@code opensm}
+ * @param users the processes that have each device file open, by the path of the file
+ * @param services the relevant programs that are running, by the first 15 characters of their
+ *     names: {@code nvidia-cuda-mps}, {@code nvidia-persiste}, {@code opensm}
  */
 public record HostProcesses(Map<String, List<DeviceUser>> users, Set<String> services) {
   public HostProcesses {
@@ -17,7 +17,7 @@ public record HostProcesses(Map<String, List<DeviceUser>> users, Set<String> ser
     services = Set.copyOf(services);
   }
 
-  /** Who has that file open. */
+  /** The processes that have the file open. */
   public List<DeviceUser> usersOf(String path) {
     return users.getOrDefault(path, List.of());
   }

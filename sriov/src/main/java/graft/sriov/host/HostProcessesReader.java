@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Looks through {@code /proc} once for open device files and for the programs that matter. */
+/** Searches {@code /proc} in one pass for open device files and for the relevant programs. */
 public final class HostProcessesReader {
   private static final Set<String> SERVICES =
       Set.of("nvidia-cuda-mps", "nvidia-persiste", "opensm", "nv-fabricmanage");
@@ -19,7 +19,7 @@ public final class HostProcessesReader {
     this.files = files;
   }
 
-  /** Reads all processes that the caller may look at: all of them when it is root. */
+  /** Reads all processes that the caller may inspect; for root these are all processes. */
   public HostProcesses read() {
     List<Found> found =
         files.list("/proc").parallelStream()

@@ -11,11 +11,11 @@ import java.util.regex.Pattern;
 /**
  * A NUMA node of the host (Linux, Documentation/ABI/stable/sysfs-devices-node).
  *
- * @param number the kernel's
- * @param cpus its CPUs, in order
- * @param memory all that it has
- * @param free what nobody uses, without huge pages
- * @param hugePages of each size that the host knows
+ * @param number the kernel's number of the node
+ * @param cpus the node's CPUs, in order
+ * @param memory the total memory of the node
+ * @param free the unused memory, without huge pages
+ * @param hugePages the huge pages of each size that the host supports
  */
 public record NumaNode(
     int number, List<Integer> cpus, MemorySize memory, MemorySize free, List<HugePages> hugePages) {
@@ -29,7 +29,7 @@ public record NumaNode(
     hugePages = List.copyOf(hugePages);
   }
 
-  /** Reads all nodes of a host, by number; none when the kernel was built without them. */
+  /** Reads all nodes of a host, sorted by number; none if the kernel was built without NUMA. */
   public static List<NumaNode> readAll(Sysfs files) {
     List<NumaNode> nodes = new ArrayList<>();
     for (String name : files.list(FOLDER)) {
@@ -42,12 +42,14 @@ public record NumaNode(
     return nodes;
   }
 
-  /** The folder of its huge pages of a size. */
+  /** The folder of a node's huge pages of one size. */
   public static String hugePageFolder(int node, MemorySize size) {
     return FOLDER + "/node" + node + "/hugepages/hugepages-" + size.bytes() / 1024 + "kB";
   }
 
-  /** The huge pages of a size; empty when the host's CPU or kernel has no such size. */
+  /**
+   * The node's huge pages of one size; empty if the host's CPU or kernel does not support the size.
+   */
   public Optional<HugePages> pages(MemorySize size) {
     return hugePages.stream().filter(pages -> pages.size().equals(size)).findFirst();
   }
@@ -93,7 +95,7 @@ public record NumaNode(
     return new MemorySize(0);
   }
 
-  /** The kernel's list format: {@code 0-3,8}; empty for a node of memory alone. */
+  /** Parses the kernel's list format, {@code 0-3,8}. The list is empty for a node without CPUs. */
   private static List<Integer> cpus(String list) {
     List<Integer> cpus = new ArrayList<>();
     for (String part : list.split(",", -1)) {

@@ -1,10 +1,13 @@
 package graft.sriov.host;
 
-/** Numbers as sysfs prints them. */
+/** Parses numbers as sysfs prints them. */
 final class Numbers {
   private Numbers() {}
 
-  /** Decimal, or hexadecimal with 0x; 0 for what is no number, as for an attribute not there. */
+  /**
+   * Parses a decimal number, or a hexadecimal one with 0x; 0 if the text is not a number, as for an
+   * absent attribute.
+   */
   static int decode(String text) {
     try {
       return Long.decode(text.strip()).intValue();

@@ -4,14 +4,14 @@ import graft.common.values.PciAddress;
 import java.util.List;
 
 /**
- * What NVIDIA's driver says about a GPU that it drives, in {@code /proc/driver/nvidia}.
+ * What {@code /proc/driver/nvidia} shows of a GPU that is bound to NVIDIA's driver.
  *
- * @param address where it is
- * @param minor of {@code /dev/nvidiaMINOR}, -1 when the driver does not say
- * @param model as the driver names it
+ * @param address the GPU's PCI address
+ * @param minor the number in {@code /dev/nvidiaMINOR}, -1 if the driver does not show it
+ * @param model the driver's name of the model
  * @param uuid {@code GPU-...}
- * @param migInstances its MIG instances, {@code gi1/ci0}: what {@code
- *     /proc/driver/nvidia/capabilities} lists; none when MIG is off or has not been divided
+ * @param migInstances the MIG instances, {@code gi1/ci0}, that {@code
+ *     /proc/driver/nvidia/capabilities} lists; none if MIG is off or the GPU was not divided
  */
 public record NvidiaGpu(
     PciAddress address, int minor, String model, String uuid, List<String> migInstances) {

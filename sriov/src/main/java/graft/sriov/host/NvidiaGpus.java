@@ -33,7 +33,9 @@ final class NvidiaGpus {
         minor < 0 ? List.of() : migInstances(files, minor));
   }
 
-  /** GPU instances and their compute instances: .../gpuN/mig/giX/ciY (NVIDIA, MIG user guide). */
+  /**
+   * The GPU instances and their compute instances: .../gpuN/mig/giX/ciY (NVIDIA, MIG user guide).
+   */
   private static List<String> migInstances(Sysfs files, int minor) {
     String folder = CAPABILITIES + "/gpu" + minor + "/mig";
     List<String> instances = new ArrayList<>();

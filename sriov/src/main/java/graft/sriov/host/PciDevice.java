@@ -9,28 +9,29 @@ import java.util.OptionalInt;
 /**
  * A PCI function as sysfs shows it (Linux, Documentation/ABI/testing/sysfs-bus-pci).
  *
- * @param address where it is
- * @param parent the bridge above it, empty for what hangs on a root complex
+ * @param address the function's address
+ * @param parent the bridge above the function, empty for a function at a root complex
  * @param vendor 16 bits
  * @param device 16 bits
- * @param subsystemVendor 16 bits, 0 when it has none
- * @param subsystemDevice 16 bits, 0 when it has none
+ * @param subsystemVendor 16 bits, 0 if there is none
+ * @param subsystemDevice 16 bits, 0 if there is none
  * @param pciClass 24 bits: class, subclass, programming interface
- * @param driver the driver that it is bound to
- * @param driverOverride the only driver that may take it
+ * @param driver the driver that the function is bound to
+ * @param driverOverride the only driver that may be bound to the function
  * @param iommuGroup empty without an IOMMU
- * @param numaNode empty when the firmware does not say
- * @param bars those that map something
- * @param sriov empty when it is no physical function, or its firmware has VFs off
- * @param physicalFunction the PF when it is a VF
- * @param resetMethods how the kernel can reset it, best first; empty when it cannot or does not say
- * @param bootVga whether it is the display that the firmware started with
- * @param enabled whether a driver or a user has enabled it
- * @param interfaces its network interfaces
- * @param mediatedTypes the types of mediated device that it offers (Linux,
+ * @param numaNode empty if the firmware does not report it
+ * @param bars the base address registers that map a range
+ * @param sriov empty if the function is not a physical function, or if its firmware disables VFs
+ * @param physicalFunction the PF, if the function is a VF
+ * @param resetMethods the kernel's methods to reset the function, best first; empty if the kernel
+ *     has or reports none
+ * @param bootVga whether the firmware used the function as its display at boot
+ * @param enabled whether a driver or a user has enabled the function
+ * @param interfaces the function's network interfaces
+ * @param mediatedTypes the types of mediated devices that the function offers (Linux,
  *     Documentation/driver-api/vfio-mediated-device.rst)
- * @param deviceFiles the files below {@code /dev} that lead to it
- * @param ofedSriov whether it has the {@code sriov} folder of NVIDIA's out-of-tree driver
+ * @param deviceFiles the files below {@code /dev} that belong to the function
+ * @param ofedSriov whether the function has the {@code sriov} folder of NVIDIA's out-of-tree driver
  */
 public record PciDevice(
     PciAddress address,
@@ -55,13 +56,13 @@ public record PciDevice(
     List<String> deviceFiles,
     boolean ofedSriov) {
 
-  /** NVIDIA's GPUs, as the PCI-SIG assigned it. */
+  /** The vendor number of NVIDIA's GPUs, assigned by the PCI-SIG. */
   public static final int NVIDIA = 0x10de;
 
-  /** Mellanox, now NVIDIA: the ConnectX adapters. */
+  /** The vendor number of Mellanox, now NVIDIA: the ConnectX adapters. */
   public static final int MELLANOX = 0x15b3;
 
-  /** The drivers under which a device belongs to a guest or to a process in user space. */
+  /** The drivers whose devices belong to a guest or to a process in user space. */
   public static final List<String> PASSTHROUGH_DRIVERS =
       List.of("vfio-pci", "pciback", "xen-pciback", "uio_pci_generic", "igb_uio");
 
@@ -91,12 +92,17 @@ public record PciDevice(
     return physicalFunction.isPresent();
   }
 
-  /** Whether a driver that hands devices to guests has it, so that somebody may be using it. */
+  /**
+   * Whether the function is bound to a driver that passes devices to guests, so that it may be in
+   * use.
+   */
   public boolean boundForPassthrough() {
     return driver.isPresent() && PASSTHROUGH_DRIVERS.contains(driver.get());
   }
 
-  /** {@code 0000:3b:00.1 [15b3:101c] mlx5_core}: enough to know it by in a message. */
+  /**
+   * A label that identifies the device in a message: {@code 0000:3b:00.1 [15b3:101c] mlx5_core}.
+   */
   public String label() {
     return String.format(
         "%s [%04x:%04x] %s", address, vendor, device, driver.orElse("without a driver"));

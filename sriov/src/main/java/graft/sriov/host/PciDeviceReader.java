@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 
-/** Reads one PCI function and what hangs on it. */
+/** Reads one PCI function and the interfaces and files that belong to it. */
 final class PciDeviceReader {
   private static final int BARS = 6;
 
@@ -65,7 +65,7 @@ final class PciDeviceReader {
     return new PciFunction(device, names.contains("infiniband") ? rdma.read(address) : List.of());
   }
 
-  /** The files of one device that are there. */
+  /** The existing files of one device. */
   private final class One {
     private final String folder;
     private final Set<String> names;
@@ -91,7 +91,9 @@ final class PciDeviceReader {
   private record Identity(
       int vendor, int device, int subsystemVendor, int subsystemDevice, int pciClass) {}
 
-  /** One file, {@code uevent}, says what five others say singly; recorded trees may lack it. */
+  /**
+   * The file {@code uevent} contains the values of five other files; recorded trees may lack it.
+   */
   private static Identity identity(One one) {
     Optional<String> text = one.text("uevent").filter(uevent -> uevent.contains("PCI_ID="));
     if (text.isEmpty()) {
@@ -125,7 +127,10 @@ final class PciDeviceReader {
     };
   }
 
-  /** The device folder is a link into the tree of buses, where a bridge holds what is below it. */
+  /**
+   * The device's folder is a link into the tree of buses, in which a bridge contains the devices
+   * below it.
+   */
   private Optional<PciAddress> parent(String folder) {
     return files
         .readLink(folder)
@@ -139,7 +144,7 @@ final class PciDeviceReader {
   }
 
   private static OptionalInt numaNode(One one) {
-    // The kernel says -1 when the firmware does not say.
+    // The kernel prints -1 if the firmware does not report the node.
     return one.text("numa_node")
         .map(Numbers::decode)
         .filter(node -> node >= 0)
@@ -147,7 +152,9 @@ final class PciDeviceReader {
         .orElse(OptionalInt.empty());
   }
 
-  /** Lines of start, end and flags: six registers first, then the ROM, SR-IOV and windows. */
+  /**
+   * The lines contain start, end and flags: six registers first, then the ROM, SR-IOV and windows.
+   */
   private static List<Bar> bars(String resource) {
     List<Bar> bars = new ArrayList<>(BARS);
     String[] lines = resource.split("\n", -1);
@@ -200,7 +207,7 @@ final class PciDeviceReader {
             vfs));
   }
 
-  /** In the device's own folder, or in that of the virtio device that is all there is of it. */
+  /** Interfaces are in the device's own folder, or in the folder of its only virtio device. */
   private List<NetInterface> interfaces(String folder, Set<String> names) {
     List<NetInterface> interfaces = new ArrayList<>();
     for (String name : names) {

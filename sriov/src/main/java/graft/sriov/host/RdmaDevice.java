@@ -9,13 +9,13 @@ import java.util.Optional;
  * An RDMA device of a PCI function (Linux, Documentation/ABI/stable/sysfs-class-infiniband).
  *
  * @param name such as {@code mlx5_0}
- * @param address its PCI function
- * @param nodeGuid empty when the device says 0: a VF whose GUID nobody has set
- * @param systemImageGuid the same for all functions of one adapter; empty when 0
- * @param firmware version
+ * @param address the device's PCI function
+ * @param nodeGuid empty if the device reports 0, as a VF does whose GUID was not set
+ * @param systemImageGuid equal for all functions of one adapter; empty if the device reports 0
+ * @param the firmware's version
  * @param board the vendor's board identifier (PSID)
- * @param ports by number
- * @param mlx4Iov whether it has the {@code iov} folder through which mlx4 takes GUIDs
+ * @param ports the device's ports, by number
+ * @param mlx4Iov whether the device has the {@code iov} folder through which mlx4 takes GUIDs
  */
 public record RdmaDevice(
     String name,

@@ -62,7 +62,10 @@ final class RdmaReader {
         gids(folder + "gids/"));
   }
 
-  /** A RoCE port has up to 256 GIDs, most of them zero: reading all would cost most of the pass. */
+  /**
+   * A RoCE port has up to 256 GIDs, most of them zero. Reading all of them would take most of the
+   * time of a pass.
+   */
   private List<String> gids(String folder) {
     List<String> gids = new ArrayList<>();
     for (int i = 0; i < GIDS; i++) {
@@ -87,7 +90,7 @@ final class RdmaReader {
     return files.read(path).orElse("").intern();
   }
 
-  /** The kernel prints number and name: {@code 4: ACTIVE}. */
+  /** The kernel prints number and name, as in {@code 4: ACTIVE}. */
   private static String afterColon(String text) {
     return text.substring(text.indexOf(':') + 1).strip().intern();
   }

@@ -1,2 +1,2 @@
-/** A snapshot of a host's PCI and RDMA devices and of who uses them, read in one pass. */
+/** A snapshot of a host's PCI and RDMA devices and of their users, read in one pass. */
 package graft.sriov.host;

@@ -3,7 +3,7 @@ package graft.sriov.netlink;
 import graft.sriov.HostException;
 import graft.sriov.files.Errno;
 
-/** The kernel refused a netlink request. */
+/** The kernel rejected a netlink request. */
 public class NetlinkException extends HostException {
   private static final long serialVersionUID = 1;
 

@@ -11,7 +11,7 @@ final class NetlinkSocket implements AutoCloseable {
   private static final int SOCK_CLOEXEC = 0x80000;
   private static final int NETLINK_ROUTE = 0;
 
-  /** Room for the reply about an interface with 255 VFs. */
+  /** The size of a buffer for the reply about an interface with 255 VFs. */
   private static final int REPLY = 256 << 10;
 
   private final int fd;
@@ -43,10 +43,10 @@ final class NetlinkSocket implements AutoCloseable {
     }
   }
 
-  /** Sends one message and gives the kernel's reply to it: an acknowledgement or an interface. */
+  /** Sends one message and returns the kernel's reply: an acknowledgement or an interface. */
   byte[] exchange(String tried, byte[] message) {
     try {
-      // A socket without a bound or connected peer talks to the kernel.
+      // A socket that is neither bound nor connected sends to the kernel.
       LibC.send(fd, message, message.length, 0);
       int length = (int) LibC.recv(fd, reply, reply.length, 0);
       return java.util.Arrays.copyOf(reply, length);

@@ -17,16 +17,17 @@ import java.util.concurrent.TimeoutException;
 /**
  * The kernel's routing netlink, in the network namespace of this process.
  *
- * <p>The kernel does the work inside {@code send}, where an adapter's firmware can keep it waiting;
- * so each request runs on a thread of its own that the caller waits for no longer than the limit.
+ * <p>The kernel processes a request inside {@code send}, where an adapter's firmware can delay it.
+ * Each request therefore runs on a thread of its own, and the caller waits for this thread no
+ * longer than the limit.
  */
 public final class RtNetlink implements VfLinks {
   private final Duration limit;
 
   /**
-   * Makes it.
+   * Creates an instance.
    *
-   * @param limit for one interface's settings
+   * @param limit the time limit for the settings of one interface
    */
   public RtNetlink(Duration limit) {
     this.limit = limit;
@@ -64,7 +65,7 @@ public final class RtNetlink implements VfLinks {
         });
   }
 
-  /** An error message with number 0 is an acknowledgement. */
+  /** An error message with the number 0 is an acknowledgement. */
   private static void check(NetlinkSocket socket, String tried, byte[] reply) {
     ByteBuffer buffer = ByteBuffer.wrap(reply).order(ByteOrder.nativeOrder());
     if (reply.length >= VfMessages.HEADER + 4

@@ -4,22 +4,24 @@ import graft.sriov.VfSettings;
 import graft.sriov.host.NetInterface;
 import java.util.List;
 
-/** The VFs of a PF as its network interface knows them: {@code ip link show} and {@code set}. */
+/**
+ * The VFs of a PF as the PF's network interface shows them: {@code ip link show} and {@code set}.
+ */
 public interface VfLinks {
 
   /**
-   * What the PF's driver says about its VFs, by index. A GUID of 0 is unknown and so empty, and so
-   * is a MAC of 0.
+   * The settings of the VFs that the PF's driver reports, by index. A GUID or a MAC of 0 is unknown
+   * and therefore empty.
    *
-   * @throws NetlinkException when the kernel refuses
+   * @throws NetlinkException if the kernel rejects the request
    */
   List<VfSettings> read(NetInterface physical);
 
   /**
-   * Sets what is asked for, one message for each setting: node GUID, port GUID, policy, MAC, trust,
-   * rate, in that order.
+   * Sets the settings that are present, one message for each: node GUID, port GUID, policy, MAC,
+   * trust, rate, in that order.
    *
-   * @throws NetlinkException when the kernel refuses one; those before it have been set
+   * @throws NetlinkException if the kernel rejects a setting; the settings before it have been made
    */
   void set(NetInterface physical, int vf, VfSettings wanted);
 }

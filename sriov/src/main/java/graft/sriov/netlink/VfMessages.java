@@ -14,8 +14,8 @@ import java.util.TreeMap;
 
 /**
  * The routing netlink messages about VFs, in the machine's byte order (rtnetlink(7); Linux,
- * include/uapi/linux/if_link.h). What {@code set} makes is byte for byte what {@code ip link set
- * dev X vf N ...} of iproute2 sends.
+ * include/uapi/linux/if_link.h). The result of {@code set} equals, byte for byte, the messages of
+ * iproute2's {@code ip link set dev X vf N ...}.
  */
 final class VfMessages {
   static final int HEADER = 16;
@@ -41,12 +41,12 @@ final class VfMessages {
   private static final int IFLA_VF_IB_PORT_GUID = 11;
   private static final int MAX_ADDR_LEN = 32;
 
-  /** Not an attribute's number but a flag beside it: the value is itself attributes. */
+  /** This is not an attribute's number but a flag: the attribute's value consists of attributes. */
   private static final int NLA_F_NESTED = 0x8000;
 
   private VfMessages() {}
 
-  /** Asks for an interface with its VFs and without their counters. */
+  /** Requests an interface with its VFs and without their counters. */
   static byte[] get(int index, int sequence) {
     ByteBuffer message = message(HEADER + IFINFOMSG + 8, RTM_GETLINK, NLM_F_REQUEST, sequence);
     interfaceInfo(message, index);
@@ -112,7 +112,7 @@ final class VfMessages {
   }
 
   private static ByteBuffer message(int length, int type, int flags, int sequence) {
-    // The port number stays 0: the kernel fills in the sender's.
+    // The port number stays 0: the kernel fills in the sender's number.
     return buffer(length)
         .putInt(length)
         .putShort((short) type)
@@ -136,11 +136,11 @@ final class VfMessages {
   }
 
   /**
-   * The VFs in one RTM_NEWLINK message.
+   * Parses the VFs of one RTM_NEWLINK message.
    *
    * @param message the message with its header
-   * @param infiniband whether the interface is IPoIB: then addresses, trust and rates that the
-   *     kernel fills in for every interface mean nothing
+   * @param infiniband whether the interface is IPoIB, for which the addresses, trust and rates that
+   *     the kernel always fills in have no meaning
    */
   static List<VfSettings> parse(byte[] message, boolean infiniband) {
     ByteBuffer all = ByteBuffer.wrap(message).order(ByteOrder.nativeOrder());

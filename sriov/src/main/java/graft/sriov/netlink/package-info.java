@@ -1,2 +1,2 @@
-/** Routing netlink, as far as a VF's settings go: the messages that {@code ip link} sends. */
+/** Routing netlink for the settings of VFs: the messages that {@code ip link} sends. */
 package graft.sriov.netlink;

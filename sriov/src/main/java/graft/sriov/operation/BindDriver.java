@@ -19,32 +19,37 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Which driver has a device. {@code driver_override} is set for the time of the change, so that no
- * other driver can take the device in between and so that a VF can be bound while its PF's
+ * Binds a device to a driver, or to none. {@code driver_override} is set during the change, so that
+ * no other driver can bind the device in between, and so that a VF can be bound while its PF's
  * autoprobe is off.
  *
- * @param device which
+ * @param device the device
  * @param driver the driver, empty for none
  * @param override the final value of {@code driver_override}, empty for none
  */
 public record BindDriver(PciAddress device, Optional<String> driver, Optional<String> override)
     implements DeviceChange {
-  /** For a guest of KVM: only vfio-pci may bind it from now on. */
+  /**
+   * Binds the device to vfio-pci for a guest of KVM. No other driver may bind the device
+   * afterwards.
+   */
   public static BindDriver toVfio(PciAddress device) {
     return toStub(device, StubDriver.VFIO);
   }
 
-  /** For a guest: only its hypervisor's driver may bind it from now on. */
+  /**
+   * Binds the device to a stub driver for a guest. No other driver may bind the device afterwards.
+   */
   public static BindDriver toStub(PciAddress device, StubDriver stub) {
     return new BindDriver(device, Optional.of(stub.driver()), Optional.of(stub.driver()));
   }
 
-  /** For the host, by that driver. */
+  /** Binds the device to a driver of the host. */
   public static BindDriver to(PciAddress device, String driver) {
     return new BindDriver(device, Optional.of(driver), Optional.empty());
   }
 
-  /** Unbinds it; the override stays. */
+  /** Unbinds the device; the override stays. */
   public static BindDriver toNothing(PciAddress device, Optional<String> override) {
     return new BindDriver(device, Optional.empty(), override);
   }
@@ -101,7 +106,8 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
     try {
       host.files().write(PciPaths.driver(name, "bind"), device.toString(), host.limits().bind());
     } catch (WriteFailedException e) {
-      // udev may have had the device probed since the override was set: then it is bound already.
+      // udev may have probed the device after the override was set. The device is then already
+      // bound.
       if (!driver(host.files(), device).equals(Optional.of(name))) {
         throw e;
       }
@@ -135,7 +141,10 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
     }
   }
 
-  /** A driver waits in unbind until the last user has closed the device, and hangs the caller. */
+  /**
+   * A write to unbind waits in the driver until the last user has closed the device, and blocks the
+   * caller.
+   */
   private void refuseIfHeld(Sysfs files) {
     List<String> disks = BlockDevices.read(files).uses(files, device);
     if (!disks.isEmpty()) {
@@ -160,8 +169,8 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
   }
 
   /**
-   * While a module is being loaded its driver takes devices already but has no bind file yet
-   * (bus_add_driver of drivers/base/bus.c makes the files last), and that can take seconds.
+   * While a module is being loaded, its driver can already bind devices but has no bind file yet
+   * (bus_add_driver of drivers/base/bus.c creates the files last). Loading can take seconds.
    */
   private void requireLoaded(HostAccess host, String name) {
     Sysfs files = host.files();
@@ -195,7 +204,7 @@ public record BindDriver(PciAddress device, Optional<String> driver, Optional<St
     }
   }
 
-  /** The driver of a device, what its override says, and whether pciback lists it. */
+  /** The device's driver, its override, and whether pciback's list contains the device. */
   static Map<String, String> state(Sysfs files, PciAddress device) {
     Map<String, String> values = new TreeMap<>();
     driver(files, device).ifPresent(name -> values.put("driver", name));

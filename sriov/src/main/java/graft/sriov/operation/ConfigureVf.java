@@ -11,14 +11,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * GUIDs, link policy, MAC, trust and rate of one VF. A driver that has the VF sees new GUIDs and a
- * new MAC only after it has been bound again.
+ * Sets the GUIDs, the link policy, the MAC, the trust and the rate of one VF. A driver that is
+ * bound to the VF reads new GUIDs and a new MAC only when it is bound again.
  *
  * @param device the PF
- * @param index of the VF, from 0
- * @param wanted what to set; what is empty stays
- * @param known what is known to have been set before, from a journal: it counts where the driver
- *     says nothing
+ * @param index the VF's index, from 0
+ * @param wanted the settings; empty settings stay unchanged
+ * @param known the settings that an earlier change made, from a journal; they are used for settings
+ *     that the driver does not report
  */
 public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSettings known)
     implements DeviceChange {
@@ -53,7 +53,10 @@ public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSet
     return Map.of();
   }
 
-  /** Only what the driver itself says is taken as done: what is merely known may have been lost. */
+  /**
+   * Only settings that the driver reports count as done: settings from a journal may have been
+   * lost.
+   */
   private VfSettings missing(VfControl control) {
     VfSettings present =
         control
@@ -65,7 +68,7 @@ public record ConfigureVf(PciAddress device, int index, VfSettings wanted, VfSet
     return control.through().able(wanted).notIn(present);
   }
 
-  /** A VF that is gone has no settings to restore. */
+  /** A VF that no longer exists has no settings to restore. */
   @Override
   public void undo(HostAccess host, Map<String, Object> before) {
     Saved saved = new Saved(before);

@@ -10,12 +10,12 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * A share of a device for a guest, made by the device's driver: a mediated device (Linux,
- * Documentation/driver-api/vfio-mediated-device.rst). Only a mediated device that this has made is
- * taken away again.
+ * Creates a mediated device: a share of a device for a guest, created by the device's driver
+ * (Linux, Documentation/driver-api/vfio-mediated-device.rst). Undo removes only a mediated device
+ * that this change created.
  *
  * @param device the physical device
- * @param type one of its {@code mdev_supported_types}, such as {@code nvidia-105}
+ * @param type one of the device's {@code mdev_supported_types}, such as {@code nvidia-105}
  * @param uuid the new device's name
  */
 public record CreateMediatedDevice(PciAddress device, String type, UUID uuid)

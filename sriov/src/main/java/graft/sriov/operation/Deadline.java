@@ -2,7 +2,7 @@ package graft.sriov.operation;
 
 import java.time.Duration;
 
-/** Waits in small steps for something that sysfs does not announce. */
+/** Polls in small steps for a state that sysfs does not announce. */
 public final class Deadline {
   private static final Duration STEP = Duration.ofMillis(20);
 
@@ -16,7 +16,10 @@ public final class Deadline {
     return new Deadline(System.nanoTime() + limit.toNanos());
   }
 
-  /** One step of waiting; false, without it, when the time is over or the thread is to end. */
+  /**
+   * Sleeps for one step. Returns false without sleeping if the time limit has passed or the thread
+   * was interrupted.
+   */
   public boolean sleep() {
     if (System.nanoTime() - end >= 0) {
       return false;

@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * One change of a host's device, within the host's time limits. All methods throw {@link
- * graft.sriov.HostException} with what was tried, on what and what to do next.
+ * graft.sriov.HostException}, whose message states what was tried, on what and what to do next.
  */
 public sealed interface DeviceChange extends Change<HostAccess, HostAccess>
     permits SetVfCount,
@@ -20,7 +20,7 @@ public sealed interface DeviceChange extends Change<HostAccess, HostAccess>
         CreateMediatedDevice,
         SetNvidiaVgpuType {
 
-  /** What it is done to: a PF for what concerns its VFs. */
+  /** The device that is changed; the PF if the change concerns its VFs. */
   PciAddress device();
 
   @Override
@@ -32,6 +32,6 @@ public sealed interface DeviceChange extends Change<HostAccess, HostAccess>
   @Override
   void undo(HostAccess host, Map<String, Object> before);
 
-  /** What {@link #undo} will do, in one line. */
+  /** Describes the effect of {@link #undo} in one line. */
   String describeUndo(Map<String, Object> before);
 }

@@ -10,11 +10,14 @@ import graft.sriov.host.HostProcessesReader;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Finds the processes that hold a device. */
+/** Finds the processes that have a device open. */
 final class Holders {
   private Holders() {}
 
-  /** {@code held by python3 (process 812, /dev/nvidia0)}; empty when no process has it open. */
+  /**
+   * A text such as {@code held by python3 (process 812, /dev/nvidia0)}; empty if no process has the
+   * device open.
+   */
   static Optional<String> find(Sysfs files, HostProcesses processes, PciAddress device) {
     String users =
         DeviceFiles.users(files, processes, device).stream()
@@ -23,7 +26,9 @@ final class Holders {
     return users.isEmpty() ? Optional.empty() : Optional.of("held by " + users);
   }
 
-  /** Who holds it, or what else may explain why it does not answer. */
+  /**
+   * The processes that hold the device, or another possible reason why the device does not answer.
+   */
   static String describe(Sysfs files, PciAddress device) {
     return find(files, new HostProcessesReader(files).read(), device)
         .orElseGet(

@@ -6,10 +6,10 @@ import graft.sriov.files.Sysfs;
 import graft.sriov.vf.HostAccess;
 
 /**
- * pciback's list of the devices that it may take. A device that its override gives to pciback gets
- * into the list by itself and stays there when the driver changes: it would be taken again whenever
- * it has no driver. Nothing here writes {@code new_slot}, which adds a device a second time when it
- * is there already.
+ * pciback's list of the devices that it may bind. A device whose override names pciback is added to
+ * the list automatically and stays in the list when its driver changes: pciback would bind the
+ * device again whenever it has no driver. Graft does not write {@code new_slot}, which adds a
+ * second entry if the device is already in the list.
  *
  * @see <a
  *     href="https://elixir.bootlin.com/linux/v6.1/source/drivers/xen/xen-pciback/pci_stub.c">Linux:
@@ -27,7 +27,7 @@ final class PcibackSlots {
         .anyMatch(line -> line.strip().equals(device.toString()));
   }
 
-  /** Takes the device from the list; the kernel takes it as often as it is there. */
+  /** Removes all entries of the device from the list. */
   static void remove(HostAccess host, PciAddress device) {
     if (has(host.files(), device)) {
       host.files().write(REMOVE, device.toString(), host.limits().attribute());

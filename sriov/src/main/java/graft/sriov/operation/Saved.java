@@ -5,9 +5,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** Reads what {@link DeviceChange#before} saved: texts by name; what is absent was not there. */
+/**
+ * Reads the result of {@link DeviceChange#before}: texts by name. An absent text stands for an
+ * absent value.
+ */
 record Saved(Map<String, Object> values) {
-  /** The device's address, for people who read the journal, with the values. */
+  /** The values, with the device's address for readers of the journal. */
   static Map<String, Object> of(PciAddress device, Map<String, String> values) {
     Map<String, Object> saved = new TreeMap<>(values);
     saved.put("device", device.toString());
@@ -22,7 +25,7 @@ record Saved(Map<String, Object> values) {
     return value(name).map(Integer::parseInt).orElse(0);
   }
 
-  /** The values whose names begin with a prefix, without it. */
+  /** The values whose names begin with a prefix, with the prefix removed from the names. */
   Map<String, String> below(String prefix) {
     Map<String, String> below = new TreeMap<>();
     values.forEach(

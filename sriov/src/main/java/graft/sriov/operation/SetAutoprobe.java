@@ -6,12 +6,12 @@ import graft.sriov.vf.HostAccess;
 import java.util.Map;
 
 /**
- * Whether the kernel looks for a driver when a VF of a PF appears ({@code
- * sriov_drivers_autoprobe}). It is off while VFs are made, because a driver that takes a VF before
- * it has its GUIDs keeps the wrong ones.
+ * Sets whether the kernel looks for a driver when a VF of a PF appears ({@code
+ * sriov_drivers_autoprobe}). Autoprobe is off while VFs are created, because a driver that binds a
+ * VF before the VF has its GUIDs keeps the wrong GUIDs.
  *
  * @param device the PF
- * @param on what to set
+ * @param on the new value
  */
 public record SetAutoprobe(PciAddress device, boolean on) implements DeviceChange {
   private static final String FILE = "sriov_drivers_autoprobe";
@@ -51,7 +51,7 @@ public record SetAutoprobe(PciAddress device, boolean on) implements DeviceChang
     return present(host, pf).equals("1");
   }
 
-  /** Kernels before 4.12 have no such file and always look. */
+  /** Kernels before 4.12 lack this file and always look for a driver. */
   private static String present(HostAccess host, PciAddress pf) {
     return host.files().read(PciPaths.device(pf, FILE)).orElse("1");
   }

@@ -8,11 +8,11 @@ import graft.sriov.vf.HostAccess;
 import java.util.Map;
 
 /**
- * Which vGPU a virtual function of an NVIDIA GPU is, where the vGPU host driver uses SR-IOV (NVIDIA
- * vGPU Software User Guide: {@code nvidia/current_vgpu_type}).
+ * Sets the NVIDIA vGPU type of a GPU's virtual function, for hosts on which NVIDIA's vGPU driver
+ * uses SR-IOV (NVIDIA vGPU Software User Guide: {@code nvidia/current_vgpu_type}).
  *
  * @param device the GPU's virtual function
- * @param type the number of the type, as {@code nvidia/creatable_vgpu_types} lists it; 0 for none
+ * @param type the number of the type in {@code nvidia/creatable_vgpu_types}; 0 for none
  */
 public record SetNvidiaVgpuType(PciAddress device, int type) implements DeviceChange {
   private static final String FILE = "nvidia/current_vgpu_type";

@@ -6,12 +6,12 @@ import graft.sriov.vf.HostAccess;
 import java.util.Map;
 
 /**
- * How the kernel resets a device before and after a guest has it ({@code reset_method}; Linux,
- * Documentation/ABI/testing/sysfs-bus-pci).
+ * Sets the methods by which the kernel resets a device before and after a guest uses it ({@code
+ * reset_method}; Linux, Documentation/ABI/testing/sysfs-bus-pci).
  *
- * @param device which
- * @param methods names in the order in which they are tried: {@code flr}, {@code bus}, {@code pm},
- *     {@code device_specific}
+ * @param device the device
+ * @param methods names in the order in which the kernel tries them: {@code flr}, {@code bus},
+ *     {@code pm}, {@code device_specific}
  */
 public record SetResetMethod(PciAddress device, String methods) implements DeviceChange {
   private static final String FILE = "reset_method";

@@ -9,12 +9,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Gives a VF its settings so that they take effect: a driver that has the VF sees new GUIDs and a
- * new MAC only when it is bound again, so the driver is unbound while they change.
+ * Sets the settings of a VF so that they take effect: a driver that is bound to the VF reads new
+ * GUIDs and a new MAC only when it is bound again, so that the driver is unbound during the change.
  *
  * @param device the PF
- * @param index of the VF, from 0
- * @param settings what to set; what is empty stays
+ * @param index the VF's index, from 0
+ * @param settings the settings; empty settings stay unchanged
  */
 public record SetUpVf(PciAddress device, int index, VfSettings settings) implements DeviceChange {
   @Override
@@ -51,7 +51,7 @@ public record SetUpVf(PciAddress device, int index, VfSettings settings) impleme
     return Map.of();
   }
 
-  /** A VF that is gone has no settings to restore. */
+  /** A VF that no longer exists has no settings to restore. */
   @Override
   public void undo(HostAccess host, Map<String, Object> before) {
     Optional<PciAddress> vf = find(host);

@@ -17,13 +17,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * How many VFs a PF has. The kernel takes a change from or to 0 only, so any other goes through 0
- * and all VFs vanish on the way; never while a guest or a driver in user space has one.
+ * Sets the number of VFs of a PF. The kernel only accepts a change from 0 or to 0, so that any
+ * other change goes through 0 and removes all VFs on the way. The change is refused while a guest
+ * or a driver in user space has one of the VFs.
  *
  * @param device the PF
- * @param count how many
- * @param known the settings of the present VFs by index, from a journal: they are restored when
- *     this is undone and the driver did not know them
+ * @param count the new number
+ * @param known the settings of the present VFs by index, from a journal; undo restores them if the
+ *     driver did not report them
  */
 public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> known)
     implements DeviceChange {
@@ -81,7 +82,7 @@ public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> 
     return Map.of();
   }
 
-  /** Through 0, and with a look whether the kernel did what it was told. */
+  /** Changes the number, through 0 if necessary, and checks that the kernel made the change. */
   private static void change(HostAccess host, PciAddress pf, int count) {
     int present = present(host.files(), pf);
     if (present == count) {
@@ -116,7 +117,9 @@ public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> 
     RefusedException.throwIfAny(problems);
   }
 
-  /** The VFs as they were: count, settings, drivers. Safe to run from any state in between. */
+  /**
+   * Restores the VFs: number, settings, drivers. This method may run from any intermediate state.
+   */
   @Override
   public void undo(HostAccess host, Map<String, Object> before) {
     Saved saved = new Saved(before);
@@ -126,7 +129,7 @@ public record SetVfCount(PciAddress device, int count, Map<Integer, VfSettings> 
     }
     int count = saved.number("count");
     if (present(files, device) != count) {
-      // Off, so that no driver takes a VF that is to get its settings first.
+      // Autoprobe is off, so that no driver binds a VF before the VF has its settings.
       new SetAutoprobe(device, false).apply(host);
       change(host, device, count);
     }

@@ -8,7 +8,7 @@ import java.util.TreeMap;
 /**
  * Writes a configuration file of Graft, such as the module options of mlx4.
  *
- * @param device whose configuration it is
+ * @param device the device that the file configures
  * @param path an absolute path on the host
  * @param content the whole content, which ends with a newline
  */

@@ -8,7 +8,7 @@ import graft.sriov.host.HostProcessesReader;
 import graft.sriov.host.PciDevice;
 import java.util.Optional;
 
-/** Whether VFs may be in use, checked right before they would be removed. */
+/** Checks whether VFs may be in use, immediately before they would be removed. */
 final class VfUse {
   private final Sysfs files;
   private final HostProcesses processes;

@@ -1,2 +1,2 @@
-/** The changes that can be made to a host: each says what it does and can be undone. */
+/** The changes that can be made to a host. Each change can describe itself and can be undone. */
 package graft.sriov.operation;

@@ -2,7 +2,7 @@ package graft.sriov.plan;
 
 import graft.sriov.host.PciDevice;
 
-/** What to do about an adapter whose firmware has no, or too few, virtual functions. */
+/** Advice for an adapter whose firmware offers no virtual functions, or too few. */
 public final class Firmware {
   private Firmware() {}
 

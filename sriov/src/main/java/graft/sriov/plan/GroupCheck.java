@@ -10,17 +10,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Whether the group of a device is viable now: every member is without a driver or has one that
- * does no harm. {@link PassthroughPlanner} says the same beforehand, but the group of a virtual
- * function that does not exist yet is unknown.
+ * Whether the IOMMU group of a device is viable now: every member either has no driver or has one
+ * that does no harm. {@link PassthroughPlanner} makes this check in advance, but the group of a
+ * virtual function that does not exist yet is unknown.
  */
 public final class GroupCheck {
   private GroupCheck() {}
 
   /**
-   * Looks.
+   * Checks the group.
    *
-   * @throws RefusedException when a guest could not have the device
+   * @throws RefusedException if a guest could not have the device
    */
   public static void check(Sysfs files, PciAddress device) {
     Optional<String> group = files.linkName(PciPaths.device(device, "iommu_group"));

@@ -6,8 +6,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * GUIDs for VFs made from a base and the PF, so that a VF has the same one on every run and no two
- * VFs of a fabric have the same.
+ * Derives the GUIDs of VFs from a base and the PF, so that a VF has the same GUID in every run and
+ * no two VFs of a fabric have the same GUID.
  *
  * <pre>
  *   octet   0         1 ............ 6 (high half)   6 (low half) 7
@@ -16,26 +16,26 @@ import java.security.NoSuchAlgorithmException;
  *           octet     8 octets each
  * </pre>
  *
- * <p>The PF's node GUID is the vendor's and unique in the world, so what can collide is only its
- * 44-bit digest: among 10,000 PFs of one fabric the chance of any collision is about 3 in a million
- * (n^2/2^45). Two sites that may be joined take bases of their own. The base's first octet should
- * have the bit 0x02 (locally administered), so that no vendor's GUID can be met. Node and port GUID
- * of a VF are the same, as they are for a PF of these adapters.
+ * <p>The vendor assigns the PF's node GUID, which is unique worldwide, so that only its 44-bit
+ * digest can collide: among 10,000 PFs of one fabric the chance of any collision is about 3 in a
+ * million (n^2/2^45). Two sites that may be joined need different bases. The base's first octet
+ * should have the bit 0x02 (locally administered), so that no GUID equals a vendor's. The node GUID
+ * and the port GUID of a VF are the same, as they are for a PF of these adapters.
  *
- * @param base any GUID; {@link #DEFAULT} when nobody chose one
+ * @param base any GUID; {@link #DEFAULT} if none was chosen
  */
 public record GuidScheme(Guid base) {
-  /** Locally administered, and the letters of the project's name. */
+  /** A locally administered GUID with the letters of the project's name. */
   public static final GuidScheme DEFAULT = new GuidScheme(new Guid(0x0200_4752_4146_5400L));
 
-  /** How many VFs of one PF there is room for. */
+  /** The maximum number of VFs of one PF. */
   public static final int INDICES = 1 << 12;
 
   /**
    * The GUID of a VF.
    *
    * @param pf the PF's node GUID
-   * @param index of the VF, 0 to 4095
+   * @param index the VF's index, 0 to 4095
    */
   public Guid of(Guid pf, int index) {
     if (index < 0 || index >= INDICES) {

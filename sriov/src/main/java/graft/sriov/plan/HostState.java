@@ -14,16 +14,18 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What planning looks at: a snapshot of the host, who holds what, and what a journal knows.
+ * The input of planning: a snapshot of the host, the holders of its devices, and the settings in a
+ * journal.
  *
  * @param pci the devices
- * @param settings what the PFs' drivers say about their VFs, by PF and index
- * @param known what a journal says was set for VFs, by PF and index; it counts where the driver
- *     says nothing or 0
- * @param ledger who has been given which device
- * @param uses what uses a device on the host now, in words; those in no use are left out
- * @param mlx4Options the files that give options to mlx4's module, with the lines that do; not
- *     looked for where the module is not loaded
+ * @param settings the settings of VFs that the PFs' drivers report, by PF and index
+ * @param known the settings of VFs that a journal recorded, by PF and index; they are used for
+ *     settings that the driver does not report or reports as 0
+ * @param ledger the holders of the devices
+ * @param uses descriptions of how the host uses each device now; devices that are not in use are
+ *     absent
+ * @param mlx4Options the files with options of mlx4's module, each with the relevant lines; empty
+ *     if the module is not loaded
  */
 public record HostState(
     HostPci pci,
@@ -50,17 +52,17 @@ public record HostState(
     return new HostState(pci, VfControls.readAll(host, pci), known, ledger, uses, options);
   }
 
-  /** Reads a host on which nothing has been given away yet. */
+  /** Reads a host, none of whose devices is assigned yet. */
   public static HostState read(HostAccess host) {
     return read(host, Ledger.EMPTY, Map.of());
   }
 
-  /** The same with another ledger. */
+  /** A copy with another ledger. */
   public HostState with(Ledger other) {
     return new HostState(pci, settings, known, other, uses, mlx4Options);
   }
 
-  /** The settings of a VF: what its PF's driver says, else what the journal says. */
+  /** The settings of a VF: those that its PF's driver reports, else those in the journal. */
   public VfSettings settingsOf(PciAddress pf, int index) {
     List<VfSettings> all = settings.getOrDefault(pf, List.of());
     VfSettings present = index < all.size() ? all.get(index) : VfSettings.NONE;

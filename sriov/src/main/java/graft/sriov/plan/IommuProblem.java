@@ -3,7 +3,7 @@ package graft.sriov.plan;
 import graft.common.values.PciAddress;
 import graft.sriov.Problem;
 
-/** The problem of a host without an IOMMU in use. */
+/** The problem of a host that does not use an IOMMU. */
 final class IommuProblem {
   private IommuProblem() {}
 

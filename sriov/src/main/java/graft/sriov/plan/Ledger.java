@@ -10,10 +10,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The holders of assigned devices. A device without a driver is not necessarily free: its guest may
- * be off, or about to start.
+ * The holders of assigned devices. A device without a driver is not necessarily free: the device's
+ * guest may be off, or about to start.
  *
- * @param holders the guest, or whatever else it was given to, by device
+ * @param holders the guest or other holder of each device
  */
 public record Ledger(SortedMap<PciAddress, String> holders) {
   /** No device is assigned. */
@@ -28,9 +28,10 @@ public record Ledger(SortedMap<PciAddress, String> holders) {
   }
 
   /**
-   * With the device given to {@code holder}; the same again when it has it already.
+   * A copy in which {@code holder} has the device; equal to this ledger if {@code holder} already
+   * has it.
    *
-   * @throws RefusedException when another holder has it
+   * @throws RefusedException if another holder has the device
    */
   public Ledger claim(PciAddress device, String holder) {
     conflict(device, holder)
@@ -43,7 +44,7 @@ public record Ledger(SortedMap<PciAddress, String> holders) {
     return new Ledger(more);
   }
 
-  /** Why {@code holder} cannot have the device; empty when it can. */
+  /** The reason why {@code holder} cannot have the device; empty if {@code holder} can. */
   Optional<Problem> conflict(PciAddress device, String holder) {
     return holder(device)
         .filter(present -> !present.equals(holder))
@@ -55,21 +56,21 @@ public record Ledger(SortedMap<PciAddress, String> holders) {
                     "Detach it from " + present + " first, or give " + holder + " another device"));
   }
 
-  /** Without the device. */
+  /** A copy without the device. */
   public Ledger release(PciAddress device) {
     SortedMap<PciAddress, String> fewer = new TreeMap<>(holders);
     fewer.remove(device);
     return new Ledger(fewer);
   }
 
-  /** As text, for a journal. */
+  /** The ledger as text, for a journal. */
   public Map<String, String> toMap() {
     Map<String, String> map = new TreeMap<>();
     holders.forEach((device, holder) -> map.put(device.toString(), holder));
     return map;
   }
 
-  /** What {@link #toMap} wrote. */
+  /** Reads the result of {@link #toMap}. */
   public static Ledger fromMap(Map<String, String> map) {
     SortedMap<PciAddress, String> holders = new TreeMap<>();
     map.forEach((device, holder) -> holders.put(PciAddress.parse(device), holder));

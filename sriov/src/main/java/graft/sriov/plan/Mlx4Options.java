@@ -15,20 +15,20 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The module options by which mlx4 makes its VFs when it is loaded, and never later (Linux,
- * drivers/net/ethernet/mellanox/mlx4/main.c: {@code num_vfs}, {@code probe_vf}, {@code
- * port_type_array}). They count for every mlx4 adapter of the host. None of the VFs is for the
- * host's own driver.
+ * The module options that make mlx4 create its VFs when the module is loaded, and never later
+ * (Linux, drivers/net/ethernet/mellanox/mlx4/main.c: {@code num_vfs}, {@code probe_vf}, {@code
+ * port_type_array}). The options apply to every mlx4 adapter of the host. The host's own driver
+ * gets none of the VFs.
  *
- * @param vfs how many VFs each adapter makes
- * @param portTypes what each port speaks, 1 for InfiniBand and 2 for Ethernet; empty to leave that
- *     to the adapter
+ * @param vfs the number of VFs of each adapter
+ * @param portTypes the protocol of each port, 1 for InfiniBand and 2 for Ethernet; empty to let the
+ *     adapter choose
  */
 public record Mlx4Options(int vfs, List<Integer> portTypes) {
   public static final String MODULE = "mlx4_core";
   public static final String PATH = "/etc/modprobe.d/graft-mlx4.conf";
 
-  /** How they come to count. */
+  /** What to do so that the options take effect. */
   public static final String RELOAD =
       "modprobe -r mlx4_en mlx4_ib mlx4_core && modprobe mlx4_core, which takes its ports down; or"
           + " reboot, after update-initramfs -u or dracut -f where mlx4_core is in the initramfs";
@@ -44,7 +44,7 @@ public record Mlx4Options(int vfs, List<Integer> portTypes) {
     return pf.driver().equals(Optional.of(MODULE));
   }
 
-  /** Those with which the module makes what is asked for. */
+  /** The options that a request needs. */
   static Mlx4Options of(HostState host, VfRequest request) {
     List<RdmaPort> ports = ports(host, request);
     return new Mlx4Options(
@@ -55,7 +55,7 @@ public record Mlx4Options(int vfs, List<Integer> portTypes) {
             .orElse(List.of()));
   }
 
-  /** Whether the module has to be loaded again for what is asked for. */
+  /** Whether the module has to be loaded again for a request. */
   static boolean awaited(HostState host, VfRequest request) {
     PciDevice pf = host.pci().device(request.pf()).orElseThrow();
     boolean otherLink =
@@ -73,7 +73,7 @@ public record Mlx4Options(int vfs, List<Integer> portTypes) {
     return link == LinkLayer.ETHERNET ? 2 : 1;
   }
 
-  /** Which files of the host give options to the module, and the lines that do. */
+  /** The host's files with options of the module, each with the relevant lines. */
   static SortedMap<String, String> read(Sysfs files) {
     SortedMap<String, String> found = new TreeMap<>();
     for (String name : files.list(FOLDER)) {
@@ -92,12 +92,12 @@ public record Mlx4Options(int vfs, List<Integer> portTypes) {
     return found;
   }
 
-  /** The operation that writes them, in the name of one of the adapters. */
+  /** The operation that writes the options, on behalf of one of the adapters. */
   public StoreFile operation(PciAddress pf) {
     return new StoreFile(pf, PATH, line() + "\n");
   }
 
-  /** As modprobe.d(5) wants it. */
+  /** The line in the format of modprobe.d(5). */
   public String line() {
     String types = portTypes.stream().map(String::valueOf).collect(Collectors.joining(","));
     return "options "

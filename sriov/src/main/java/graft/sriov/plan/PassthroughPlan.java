@@ -6,19 +6,19 @@ import graft.sriov.operation.DeviceChange;
 import java.util.List;
 
 /**
- * How a guest gets a device.
+ * The plan by which a guest gets devices.
  *
- * @param functions what it gets, by address
- * @param operations what has to be done for that, none when all is done
- * @param ledger who has what then
- * @param notes what the operator should know: how it is reset, that MPS runs
+ * @param functions the functions that the guest gets, by address
+ * @param operations the operations, none if nothing is left to do
+ * @param ledger the holders of the devices after the operations
+ * @param notes notes for the operator, such as how a device is reset, or that MPS runs
  */
 public record PassthroughPlan(
     List<PciDevice> functions, List<DeviceChange> operations, Ledger ledger, List<Note> notes) {
   /**
-   * What the operator should know of a device.
+   * A note for the operator about a device.
    *
-   * @param text about it, without its address
+   * @param text the note, without the device's address
    */
   public record Note(PciAddress device, String text) {
     @Override

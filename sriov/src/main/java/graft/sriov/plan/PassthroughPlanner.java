@@ -20,12 +20,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Plans devices for guests: whole slots of GPUs, whole IOMMU groups where the kernel has them, the
- * hypervisor's driver.
+ * Plans devices for guests: all functions of a GPU's slot, whole IOMMU groups if the kernel has
+ * groups, and the hypervisor's stub driver.
  */
 public final class PassthroughPlanner {
   /**
-   * Beside vfio-pci, the drivers under which a member of a group does no harm, because they do no
+   * The drivers, besides vfio-pci, under which a member of a group does no harm, because they do no
    * DMA of their own (Linux, {@code driver_managed_dma} of pci-stub and pcieport).
    */
   static final Set<String> HARMLESS = Set.of("vfio-pci", "pci-stub", "pcieport");
@@ -33,15 +33,15 @@ public final class PassthroughPlanner {
   private final HostState host;
   private final StubDriver stub;
 
-  /** A planner for guests of KVM. */
+  /** Creates a planner for guests of KVM. */
   public PassthroughPlanner(HostState host) {
     this(host, StubDriver.VFIO);
   }
 
   /**
-   * A planner.
+   * Creates a planner.
    *
-   * @param stub the hypervisor's driver
+   * @param stub the hypervisor's stub driver
    */
   public PassthroughPlanner(HostState host, StubDriver stub) {
     this.host = host;
@@ -49,7 +49,8 @@ public final class PassthroughPlanner {
   }
 
   /**
-   * Plans requests together: devices of one group may go to one guest by several of them.
+   * Plans requests together, because several of them may give the devices of one group to one
+   * guest.
    *
    * @throws RefusedException with every problem of every request
    */
@@ -90,8 +91,8 @@ public final class PassthroughPlanner {
   }
 
   /**
-   * What a guest gets when it is given a device: of a GPU all functions of its slot; none when
-   * there is no such device.
+   * The functions that a guest gets with a device: for a GPU all functions of its slot; none if the
+   * device does not exist.
    */
   public List<PciDevice> functions(PciAddress device) {
     return functions(new PassthroughRequest(device, ""), new ArrayList<>());
@@ -101,7 +102,10 @@ public final class PassthroughPlanner {
     return host.pci().device(address).orElseThrow();
   }
 
-  /** A GPU goes with its sound, USB and UCSI functions; a VF, and any other device, goes alone. */
+  /**
+   * A GPU is passed through with its sound, USB and UCSI functions. A VF, or any other device, is
+   * passed through alone.
+   */
   private List<PciDevice> functions(PassthroughRequest request, List<Problem> problems) {
     Optional<PciDevice> device = host.pci().device(request.device());
     if (device.isEmpty()) {
@@ -143,7 +147,8 @@ public final class PassthroughPlanner {
               "Pass a VF through, or take the VFs away first"));
     }
     List<String> uses = host.uses().getOrDefault(device.address(), List.of());
-    // Bound to vfio-pci and open, the device is with the guest that the ledger names already.
+    // A device that is bound to vfio-pci and open is in use by the guest that the ledger already
+    // names.
     boolean withItsGuest =
         device.boundForPassthrough()
             && host.ledger().holder(device.address()).equals(Optional.of(request.guest()));
@@ -184,7 +189,7 @@ public final class PassthroughPlanner {
     List<PciDevice> members = host.pci().members(group);
     for (PciDevice member : members) {
       Optional<String> holder = ledger.holder(member.address());
-      boolean itself = member.address().equals(address); // reported with the ledger
+      boolean itself = member.address().equals(address); // the ledger reports this device
       if (!itself && holder.isPresent() && !holder.get().equals(request.guest())) {
         problems.add(
             new Problem(
@@ -262,7 +267,10 @@ public final class PassthroughPlanner {
     return notes.stream().map(text -> new Note(device.address(), text)).toList();
   }
 
-  /** How a device never meets a driver that may not let go of it. */
+  /**
+   * Advice on how to keep dom0's driver, which may not release the device, from ever being bound to
+   * it.
+   */
   private static String hiding(PciDevice device, String driver) {
     return driver
         + " of dom0 has it after each boot; xen-pciback.hide=("

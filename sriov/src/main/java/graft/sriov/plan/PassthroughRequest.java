@@ -3,19 +3,26 @@ package graft.sriov.plan;
 import graft.common.values.PciAddress;
 
 /**
- * A device that a guest shall have for itself.
+ * A request for a device that a guest is to own.
  *
- * @param device which; of a GPU any function, the others of its slot go with it
- * @param guest who shall have it
- * @param bridges what to do when its IOMMU group holds a bridge
+ * @param device the device; for a GPU any function, since the other functions of its slot are
+ *     included
+ * @param guest the guest that is to own the device
+ * @param bridges what to do if the device's IOMMU group contains a bridge
  */
 public record PassthroughRequest(PciAddress device, String guest, Bridges bridges) {
 
-  /** A group that also holds a PCI bridge. */
+  /** The treatment of a group that also contains a PCI bridge. */
   public enum Bridges {
-    /** Not taken: what is below the bridge is not kept apart from each other by the hardware. */
+    /**
+     * The request is refused: the hardware does not isolate the devices below the bridge from each
+     * other.
+     */
     REFUSE,
-    /** Taken: vfio lets bridges be (Linux, drivers/vfio); all else in the group must go along. */
+    /**
+     * The request is accepted: vfio ignores bridges (Linux, drivers/vfio). All other members of the
+     * group must be passed through as well.
+     */
     ACCEPT
   }
 

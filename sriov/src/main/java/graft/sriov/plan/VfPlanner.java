@@ -21,7 +21,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Plans the VFs of PFs: which operations lead from what is there to what is asked for. */
+/** Plans the VFs of PFs: the operations that lead from the host's state to the requested state. */
 public final class VfPlanner {
   private final HostState host;
 
@@ -30,9 +30,9 @@ public final class VfPlanner {
   }
 
   /**
-   * Plans requests, at most one for a PF.
+   * Plans requests, at most one for each PF.
    *
-   * @return the operations in order, none when all is as asked for already
+   * @return the operations in order, none if the host is already in the requested state
    * @throws RefusedException with every problem of every request
    */
   public List<DeviceChange> plan(List<VfRequest> requests) {
@@ -50,7 +50,10 @@ public final class VfPlanner {
     return operations;
   }
 
-  /** The options that mlx4's module needs for requests without problems; empty without mlx4. */
+  /**
+   * The options that mlx4's module needs for requests without problems; empty if no request
+   * concerns mlx4.
+   */
   public Optional<Mlx4Options> module(List<VfRequest> requests) {
     return requests.stream()
         .filter(request -> Mlx4Options.concern(host.pci().device(request.pf()).orElseThrow()))
@@ -58,27 +61,27 @@ public final class VfPlanner {
         .map(request -> Mlx4Options.of(host, request));
   }
 
-  /** Whether nothing can be done for some of the requests before that module is loaded again. */
+  /** Whether some of the requests cannot be carried out before mlx4's module is loaded again. */
   public boolean awaitsModule(List<VfRequest> requests) {
     return requests.stream().anyMatch(request -> Mlx4Options.awaited(host, request));
   }
 
-  /** Everything that speaks against the requests; none when they can be carried out. */
+  /** All problems of the requests; none if they can be carried out. */
   public List<Problem> problems(List<VfRequest> requests) {
     return new VfRequestCheck(host).problems(requests);
   }
 
-  /** What each VF of a request without problems shall have, by index. */
+  /** The settings of each VF of a request without problems, by index. */
   public SortedMap<Integer, VfSettings> settings(VfRequest request) {
     return wanted(host, request);
   }
 
   /**
-   * Everything that makes the VFs of a request without problems, in the one order in which Graft
-   * makes them, whether it is done already or not. The kernel's search for drivers is turned off
-   * first, and stays off while the VFs are there: a driver that took a VF before it has its GUIDs
-   * would keep the wrong ones, and one that took it before its guest starts would have to be
-   * unbound.
+   * All changes that create the VFs of a request without problems, in the only order that Graft
+   * uses, including those that are already done. The first change turns autoprobe off, and
+   * autoprobe stays off while the VFs exist: a driver that binds a VF before the VF has its GUIDs
+   * would keep the wrong GUIDs, and a driver that binds a VF before the VF's guest starts would
+   * have to be unbound.
    */
   public List<DeviceChange> changes(VfRequest request) {
     SriovCapability capability = capability(request.pf());
@@ -101,7 +104,9 @@ public final class VfPlanner {
     return changes;
   }
 
-  /** Whether the host was as a change of {@link #changes} leaves it when it was looked at. */
+  /**
+   * Whether the snapshot of the host shows the state that a change of {@link #changes} produces.
+   */
   public boolean isDone(DeviceChange change) {
     Optional<SriovCapability> capability =
         host.pci().device(change.device()).flatMap(PciDevice::sriov);
@@ -125,7 +130,7 @@ public final class VfPlanner {
     throw new IllegalArgumentException("a snapshot does not show whether this is done: " + change);
   }
 
-  /** New VFs have nothing of what the present ones have. */
+  /** New VFs have none of the settings and drivers of the present VFs. */
   private List<DeviceChange> missing(VfRequest request) {
     boolean anew = capability(request.pf()).numVfs() != request.count();
     return changes(request).stream()
@@ -144,7 +149,10 @@ public final class VfPlanner {
     return driver.equals("vfio-pci") ? BindDriver.toVfio(vf) : BindDriver.to(vf, driver);
   }
 
-  /** What each VF shall have: given for it, else given for all, else made by the scheme. */
+  /**
+   * The settings of each VF: those given for the VF, else those given for all VFs, else those made
+   * by the scheme.
+   */
   static SortedMap<Integer, VfSettings> wanted(HostState host, VfRequest request) {
     SortedMap<Integer, VfSettings> wanted = new TreeMap<>();
     PciDevice pf = host.pci().device(request.pf()).orElseThrow();
@@ -166,7 +174,7 @@ public final class VfPlanner {
     return host.pci().rdmaOf(pf).stream().map(RdmaDevice::nodeGuid).findFirst().flatMap(g -> g);
   }
 
-  /** What is asked for by index that is beyond the count. */
+  /** The indices in the request that are not below the number of VFs. */
   static List<Integer> outOfRange(VfRequest request) {
     SortedMap<Integer, Boolean> indices = new TreeMap<>();
     for (Map<Integer, ?> map : List.of(request.each(), request.drivers())) {

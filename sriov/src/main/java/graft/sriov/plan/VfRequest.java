@@ -7,17 +7,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The VFs that a PF shall have.
+ * The VFs that a PF is to have.
  *
- * @param pf which
- * @param count how many
+ * @param pf the PF
+ * @param count the number of VFs
  * @param all settings for each VF: policy, trust, rate; no GUID and no MAC
- * @param each settings of single VFs by index; they go before those for all
- * @param guids how GUIDs are made that are not given; empty to make none. Nothing is made for a PF
- *     whose ports speak Ethernet
+ * @param each settings of single VFs by index, which take precedence over those for all VFs
+ * @param guids the scheme for GUIDs that are not given; empty to make none. No GUIDs are made for a
+ *     PF whose ports use Ethernet
  * @param drivers the driver of single VFs by index: {@code vfio-pci} for a guest, {@code mlx5_core}
- *     for the host; a VF without one stays as it is, a new one without a driver
- * @param link what its ports are to speak, where that is an option of its module (mlx4)
+ *     for the host; an existing VF without an entry stays unchanged, a new one gets no driver
+ * @param link the protocol of the PF's ports, if the PF's module has an option for it (mlx4)
  */
 public record VfRequest(
     PciAddress pf,
@@ -38,7 +38,7 @@ public record VfRequest(
     drivers = Map.copyOf(drivers);
   }
 
-  /** That many, with nothing else asked. */
+  /** A request for a number of VFs without further settings. */
   public static VfRequest of(PciAddress pf, int count) {
     return new VfRequest(
         pf, count, VfSettings.NONE, Map.of(), Optional.empty(), Map.of(), Optional.empty());

@@ -17,7 +17,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
 
-/** Finds everything that speaks against requests for VFs. */
+/** Finds all problems of requests for VFs. */
 final class VfRequestCheck {
   private final HostState host;
   private final List<Problem> problems = new ArrayList<>();
@@ -118,7 +118,7 @@ final class VfRequestCheck {
     }
   }
 
-  /** mlx4 makes its VFs when its module is loaded, as many for each adapter. */
+  /** mlx4 creates its VFs when its module is loaded, the same number for each adapter. */
   private void mlx4(List<VfRequest> requests) {
     List<VfRequest> concerned =
         requests.stream()
@@ -199,7 +199,7 @@ final class VfRequestCheck {
     }
   }
 
-  /** VFs in use stay as they are. */
+  /** VFs that are in use must not change. */
   private void use(VfRequest request) {
     PciDevice pf = host.pci().device(request.pf()).orElseThrow();
     SriovCapability capability = pf.sriov().orElseThrow();
@@ -268,7 +268,9 @@ final class VfRequestCheck {
     }
   }
 
-  /** GUIDs are unique on the host: among what is asked for and against what stays. */
+  /**
+   * GUIDs must be unique on the host: among the requested ones, and different from those that stay.
+   */
   private void duplicates(List<VfRequest> requests) {
     Map<Guid, String> nodes = new HashMap<>();
     Map<Guid, String> ports = new HashMap<>();
@@ -280,7 +282,7 @@ final class VfRequestCheck {
             rdma -> {
               Optional<PciAddress> pf =
                   host.pci().device(rdma.address()).flatMap(PciDevice::physicalFunction);
-              // The RDMA device of a VF that is asked for shows the GUID that it may get again.
+              // The RDMA device of a requested VF may show the very GUID that the VF is to have.
               if (pf.filter(asked::contains).isEmpty()) {
                 rdma.nodeGuid().ifPresent(guid -> nodes.put(guid, rdma.name()));
               }

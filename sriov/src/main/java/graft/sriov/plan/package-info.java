@@ -1,5 +1,5 @@
 /**
- * Which operations a request needs. Planning reads a snapshot and changes nothing; every reason
- * against a request is found here, all at once.
+ * The operations that a request needs. Planning reads a snapshot and changes nothing. Planning
+ * reports all problems of a request at once.
  */
 package graft.sriov.plan;

@@ -9,7 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Whether the ConnectX adapters offer virtual functions and a way to set what belongs to them. */
+/**
+ * Checks whether the ConnectX adapters offer virtual functions and an interface for the settings of
+ * VFs.
+ */
 final class AdapterCheck {
   private static final int INFINIBAND_CLASS = 0x0207;
 

@@ -3,21 +3,21 @@ package graft.sriov.preflight;
 import java.util.List;
 
 /**
- * One thing that was looked at.
+ * The result of one check.
  *
- * @param level how bad it is
- * @param subject on what: a PCI address, a port, the kernel
- * @param text what was found
- * @param commands what to type to fix it or to find out more, in order; none when all is well
+ * @param level the severity
+ * @param subject the object of the check: a PCI address, a port, the kernel
+ * @param text the result
+ * @param commands commands that fix the problem or find out more, in order; none if all is well
  */
 public record Finding(Level level, String subject, String text, List<String> commands) {
 
-  /** How bad something is. */
+  /** The severity of a finding. */
   public enum Level {
     OK,
-    /** It may not work, or this host cannot tell. */
+    /** The feature may not work, or this host cannot determine whether it works. */
     WARNING,
-    /** It will not work. */
+    /** The feature will not work. */
     PROBLEM
   }
 
@@ -37,7 +37,7 @@ public record Finding(Level level, String subject, String text, List<String> com
     return new Finding(Level.PROBLEM, subject, text, List.of(commands));
   }
 
-  /** {@code PROBLEM kernel: ...} and the commands below it, each on a line of its own. */
+  /** {@code PROBLEM kernel: ...} and the commands, each on a line of its own. */
   @Override
   public String toString() {
     StringBuilder line = new StringBuilder(level + " " + subject + ": " + text);

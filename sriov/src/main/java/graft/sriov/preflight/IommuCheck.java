@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Whether the kernel keeps devices apart, and if not, which of firmware, command line or kernel is
- * the reason (Linux, Documentation/admin-guide/kernel-parameters.txt; the ACPI tables DMAR of Intel
- * and IVRS of AMD are there when the firmware has the unit on).
+ * Checks whether the kernel isolates devices and, if not, whether the reason is the firmware, the
+ * command line or the kernel (Linux, Documentation/admin-guide/kernel-parameters.txt; the ACPI
+ * tables DMAR of Intel and IVRS of AMD exist if the firmware has enabled the IOMMU).
  */
 final class IommuCheck {
   private static final String SUBJECT = "IOMMU";

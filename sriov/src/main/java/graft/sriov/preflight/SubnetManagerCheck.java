@@ -13,12 +13,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which subnet manager an InfiniBand port has and whether it knows VFs.
+ * Checks which subnet manager an InfiniBand port has, and whether the subnet manager supports VFs.
  *
- * <p>The VFs of ConnectX-4 and later have GUIDs and states of their own only when the subnet
- * manager handles virtual ports. NVIDIA's OpenSM (MLNX_OFED, DOCA, UFM) does with {@code
- * virt_enabled 2}; the community's OpenSM has no such option. A manager on another machine cannot
- * be asked from here.
+ * <p>The VFs of ConnectX-4 and later have GUIDs and states of their own only if the subnet manager
+ * handles virtual ports. NVIDIA's OpenSM (MLNX_OFED, DOCA, UFM) handles them with {@code
+ * virt_enabled 2}; the community's OpenSM has no such option. A subnet manager on another machine
+ * cannot be queried from this host.
  */
 final class SubnetManagerCheck {
   private static final List<String> PROGRAMS =

@@ -1,2 +1,2 @@
-/** What a host lacks for passthrough, as far as files show, and how to fix it. */
+/** What a host lacks for passthrough, according to its files, and how to provide it. */
 package graft.sriov.preflight;

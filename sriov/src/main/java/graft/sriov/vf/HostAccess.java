@@ -6,14 +6,14 @@ import graft.sriov.netlink.RtNetlink;
 import graft.sriov.netlink.VfLinks;
 
 /**
- * The ways to a host: what reads it and what changes it.
+ * Access to a host for reading and changing it.
  *
- * @param files its files
- * @param links its network interfaces
- * @param limits how long a change may take
+ * @param files the host's files
+ * @param links the host's network interfaces
+ * @param limits the time limits of changes
  */
 public record HostAccess(Sysfs files, VfLinks links, TimeLimits limits) {
-  /** The host that this runs on. */
+  /** The host that this process runs on. */
   public static HostAccess thisHost() {
     TimeLimits limits = TimeLimits.DEFAULT;
     return new HostAccess(RootFolder.thisHost(), new RtNetlink(limits.attribute()), limits);

@@ -16,9 +16,9 @@ import java.util.Optional;
 
 /**
  * The {@code iov} folder of an mlx4 adapter: a table of alias GUIDs for each port, of which each VF
- * has one entry (Linux, drivers/infiniband/hw/mlx4/sysfs.c). There are port GUIDs only; 0 asks the
- * subnet manager for one and all ones deletes the entry. Port 1 only: of an adapter with two
- * InfiniBand ports, the VFs' GUIDs on the second stay as they are.
+ * has one entry (Linux, drivers/infiniband/hw/mlx4/sysfs.c). The table contains port GUIDs only; 0
+ * requests a GUID from the subnet manager, and all ones deletes the entry. Graft uses port 1 only:
+ * on an adapter with two InfiniBand ports, the VFs' GUIDs on the second port stay unchanged.
  */
 final class Mlx4VfControl implements VfControl {
   private static final String ADMIN = "admin";
@@ -68,7 +68,10 @@ final class Mlx4VfControl implements VfControl {
     wanted.portGuid().ifPresent(guid -> write(vf, String.format("0x%016x", guid.value())));
   }
 
-  /** Here 0 is not unknown: it is the subnet manager's choice, and can be asked for again. */
+  /**
+   * 0 does not mean unknown here: it stands for the subnet manager's choice, which can be requested
+   * again.
+   */
   @Override
   public Map<String, String> capture(int vf) {
     return vf < vfs ? Map.of(ADMIN, admin(vf)) : Map.of();
@@ -92,7 +95,8 @@ final class Mlx4VfControl implements VfControl {
   }
 
   private String entry(int vf) {
-    // The driver's own name for the function counts devices in decimal (get_name there).
+    // The driver's name of the function contains the device number in decimal (get_name in that
+    // file).
     int slave = vf + 1;
     String name = String.format("%s%02d.%d", pf.toString().substring(0, 8), slave / 8, slave % 8);
     String index =

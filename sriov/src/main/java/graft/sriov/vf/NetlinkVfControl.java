@@ -5,7 +5,10 @@ import graft.sriov.host.NetInterface;
 import graft.sriov.netlink.VfLinks;
 import java.util.List;
 
-/** Netlink on the PF's interface: GUIDs on IPoIB, MAC, trust and rate on Ethernet, link on both. */
+/**
+ * Netlink on the PF's interface: GUIDs on IPoIB; MAC, trust and rate on Ethernet; the link state on
+ * both.
+ */
 record NetlinkVfControl(VfLinks links, VfInterface through) implements VfControl {
 
   private NetInterface physical() {

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The files {@code sriov/N/{node,port,policy}} of the PF's folder, which NVIDIA's out-of-tree mlx5
- * driver (MLNX_OFED, DOCA-OFED) has and the mainline one has not ({@code sriov_sysfs.c} there).
+ * The files {@code sriov/N/{node,port,policy}} in the PF's folder. NVIDIA's out-of-tree mlx5 driver
+ * (MLNX_OFED, DOCA-OFED; {@code sriov_sysfs.c}) has them, the mainline driver does not.
  */
 final class OfedVfControl implements VfControl {
   private final Sysfs files;

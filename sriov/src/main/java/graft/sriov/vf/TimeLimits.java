@@ -3,15 +3,16 @@ package graft.sriov.vf;
 import java.time.Duration;
 
 /**
- * How long the kernel may take for what it is told.
+ * The longest times that the kernel may take for a change.
  *
- * @param attribute a setting: it may go to the adapter's firmware
- * @param bind binding or unbinding a driver: it may start firmware or wait for users to let go
- * @param vfs making or removing VFs, without what each takes
- * @param eachVf what each VF may add to that
+ * @param attribute for a setting, which may involve the adapter's firmware
+ * @param bind for binding or unbinding a driver, which may start firmware or wait for users to
+ *     close the device
+ * @param vfs for creating or removing VFs, without the time for each VF
+ * @param eachVf the additional time for each VF
  */
 public record TimeLimits(Duration attribute, Duration bind, Duration vfs, Duration eachVf) {
-  /** What healthy hardware stays far below. */
+  /** Limits that are far above the times of healthy hardware. */
   public static final TimeLimits DEFAULT =
       new TimeLimits(
           Duration.ofSeconds(30),
@@ -19,7 +20,7 @@ public record TimeLimits(Duration attribute, Duration bind, Duration vfs, Durati
           Duration.ofSeconds(60),
           Duration.ofSeconds(2));
 
-  /** For making or removing that many VFs. */
+  /** The limit for creating or removing a number of VFs. */
   public Duration forVfs(int count) {
     return vfs.plus(eachVf.multipliedBy(count));
   }

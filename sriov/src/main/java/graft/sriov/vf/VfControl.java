@@ -5,36 +5,36 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Reads and sets what one PF keeps for its VFs. */
+/** Reads and sets the settings that one PF keeps for its VFs. */
 public interface VfControl {
 
-  /** The interface in use. */
+  /** The interface that is used. */
   VfInterface through();
 
   /**
-   * The present settings by index; a setting that the driver does not report, or reports as 0, is
-   * empty.
+   * The present settings by index; a setting is empty if the driver does not report it or reports
+   * 0.
    */
   List<VfSettings> read();
 
   /**
-   * The same for one VF, empty when there is no such VF. Interfaces that can query a single VF do
-   * so, because each query may involve the adapter's firmware.
+   * The present settings of one VF; empty if the VF does not exist. Interfaces that can query a
+   * single VF do so, because each query may involve the adapter's firmware.
    */
   default Optional<VfSettings> read(int vf) {
     List<VfSettings> all = read();
     return vf < all.size() ? Optional.of(all.get(vf)) : Optional.empty();
   }
 
-  /** Applies the settings that this interface can set; throws when the kernel refuses. */
+  /** Sets the settings that this interface supports; throws if the kernel rejects one. */
   void set(int vf, VfSettings wanted);
 
-  /** The present settings of a VF, as text that {@link #restore} understands. */
+  /** The present settings of a VF, as text for {@link #restore}. */
   default Map<String, String> capture(int vf) {
     return read(vf).map(VfSettings::toMap).orElse(Map.of());
   }
 
-  /** Sets again what {@link #capture} gave; what was unknown then stays as it is. */
+  /** Restores the result of {@link #capture}; settings that were unknown stay unchanged. */
   default void restore(int vf, Map<String, String> captured) {
     VfSettings before = VfSettings.fromMap(captured);
     read(vf)

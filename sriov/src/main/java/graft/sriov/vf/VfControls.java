@@ -10,11 +10,11 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Finds the interface to the settings of a PF's VFs on a live host. */
+/** Finds the interface to the settings of a PF's VFs on a running host. */
 public final class VfControls {
   private VfControls() {}
 
-  /** Empty when the PF's driver offers no interface now. */
+  /** The interface of a PF; empty if the PF's driver offers none now. */
   public static Optional<VfControl> find(HostAccess host, PciAddress pf) {
     return of(host, PciFunction.read(host.files(), pf));
   }

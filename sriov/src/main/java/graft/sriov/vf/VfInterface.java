@@ -8,11 +8,11 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /**
- * The kernel interface by which a PF's driver takes the settings of its VFs, detected from sysfs.
+ * The kernel interface by which a PF's driver accepts the settings of its VFs, detected from sysfs.
  *
- * @param kind its kind
- * @param link the PF's own network interface, if it has one
- * @param rdma the name of its RDMA device, if it has one
+ * @param kind the kind of interface
+ * @param link the PF's own network interface, if there is one
+ * @param rdma the name of the PF's RDMA device, if there is one
  */
 public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<String> rdma) {
 
@@ -29,11 +29,11 @@ public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<Strin
   }
 
   /**
-   * The interface of a PF: the {@code iov} files of mlx4 where there are some; else netlink for
-   * Ethernet, whose settings the out-of-tree files take but do not show; else the out-of-tree
-   * driver's files where there are some; else netlink on the IPoIB interface.
+   * The interface of a PF: mlx4's {@code iov} files if they exist; else netlink for Ethernet, whose
+   * settings the out-of-tree files accept but do not show; else the out-of-tree driver's files if
+   * they exist; else netlink on the IPoIB interface.
    *
-   * @return empty when there is none, as without {@code ib_ipoib} on a mainline kernel
+   * @return empty if there is no interface, as without {@code ib_ipoib} on a mainline kernel
    */
   public static Optional<VfInterface> of(PciFunction pf) {
     Optional<NetInterface> link = physicalInterface(pf);
@@ -55,8 +55,8 @@ public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<Strin
   }
 
   /**
-   * The interface of the PF itself: in its folder there may also be child interfaces of IPoIB, with
-   * a dot in their names, and representors of VFs.
+   * The interface of the PF itself: the PF's folder may also contain child interfaces of IPoIB,
+   * with a dot in their names, and representors of VFs.
    */
   private static Optional<NetInterface> physicalInterface(PciFunction pf) {
     return pf.device().interfaces().stream()
@@ -68,7 +68,7 @@ public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<Strin
                 .thenComparing(NetInterface::index));
   }
 
-  /** Its name for plans and errors. */
+  /** The interface's name in plans and errors. */
   public String name() {
     return switch (kind) {
       case NETLINK_INFINIBAND, NETLINK_ETHERNET -> "netlink on " + link.orElseThrow().name();
@@ -77,7 +77,7 @@ public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<Strin
     };
   }
 
-  /** The settings that this interface can set; the others are empty in the result. */
+  /** The settings that this interface supports; the other settings are empty in the result. */
   public VfSettings able(VfSettings wanted) {
     return switch (kind) {
       case NETLINK_INFINIBAND, OFED_FILES ->
@@ -108,8 +108,8 @@ public record VfInterface(Kind kind, Optional<NetInterface> link, Optional<Strin
   }
 
   /**
-   * The settings that this interface cannot set. A node GUID beside a port GUID where there are
-   * only port GUIDs (mlx4) is not counted: it is left out.
+   * The settings that this interface does not support. A node GUID besides a port GUID is not
+   * reported if the interface supports port GUIDs only (mlx4): the node GUID is ignored.
    */
   public VfSettings unable(VfSettings wanted) {
     VfSettings able = able(wanted);

@@ -23,9 +23,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How long observing and planning take for a big host: 8 physical functions of 126 VFs each, 8
- * GPUs, 200 guests. Two steps, so that reading is measured in a fresh process as a command would
- * be:
+ * Measures how long observing and planning take for a big host: 8 physical functions of 126 VFs
+ * each, 8 GPUs, 200 guests. The benchmark has two steps, so that reading is measured in a new
+ * process, as in a command:
  *
  * <pre>
  *   ObservationBenchmark make FOLDER
@@ -65,7 +65,7 @@ public final class ObservationBenchmark {
     for (int i = 0; i < times; i++) {
       long start = System.nanoTime();
       RootFolder files = new RootFolder(folder);
-      // The tree has no live netlink behind it: this much of a reading is left out.
+      // The tree has no kernel that answers netlink, so that the times do not include netlink.
       VfLinks none =
           new VfLinks() {
             @Override
@@ -99,7 +99,7 @@ public final class ObservationBenchmark {
     }
   }
 
-  /** Other GUIDs for every VF, and every GPU for a guest. */
+  /** Plans new GUIDs for every VF, and a guest for every GPU. */
   private static int plan(HostState state) {
     List<VfRequest> vfs = new ArrayList<>();
     List<PassthroughRequest> gpus = new ArrayList<>();

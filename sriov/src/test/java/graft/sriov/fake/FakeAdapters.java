@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The ConnectX drivers: RDMA devices, interfaces and what a PF keeps for its VFs. */
+/** The ConnectX drivers: RDMA devices, interfaces and the settings that a PF keeps for its VFs. */
 final class FakeAdapters {
   private static final int MLX4_GUIDS = 128;
   private static final Pattern OFED_FILE =
@@ -107,7 +107,7 @@ final class FakeAdapters {
     kernel.tree.delete(kernel.realFolder(pf) + "/sriov/" + index);
   }
 
-  /** Both ways lead to the same settings. */
+  /** Both interfaces show the same settings. */
   static void settingsChanged(FakeKernel kernel, FakeDevice pf, int index) {
     if (pf.ofed) {
       showOfed(kernel, pf, index);
@@ -130,7 +130,7 @@ final class FakeAdapters {
     return guid.map(Guid::toString).orElse("00:00:00:00:00:00:00:00");
   }
 
-  /** A write to a file of an adapter; false when it is no such file. */
+  /** Writes to a file of an adapter; returns false if the path is not such a file. */
   static boolean write(FakeKernel kernel, String path, String value) {
     Matcher ofed = OFED_FILE.matcher(path);
     Matcher mlx4 = MLX4_FILE.matcher(path);
@@ -156,7 +156,7 @@ final class FakeAdapters {
           bits == 0
               ? VfSettings.NONE.or(VfSettings.NONE.withPolicy(before.policy().orElseThrow()))
               : before.withPortGuid(new Guid(bits)));
-      // The driver prints it with %llx: no 0x, no leading zeros.
+      // The driver prints the value with %llx: without 0x and leading zeros.
       kernel.tree.file(path, Long.toHexString(bits));
       return true;
     }

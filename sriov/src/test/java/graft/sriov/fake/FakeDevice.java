@@ -5,7 +5,7 @@ import graft.sriov.VfSettings;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What a device of the fake host is made of; the fluent setters are for {@link FakeSysfs#add}. */
+/** A device of the fake host; the fluent setters prepare it for {@link FakeSysfs#add}. */
 public final class FakeDevice {
   final PciAddress address;
   PciAddress parent;
@@ -38,19 +38,24 @@ public final class FakeDevice {
   FakeDevice physicalFunction;
   int vfIndex = -1;
 
-  /** What the PF's driver keeps for each VF; mlx5 gives it back to VFs that come again. */
+  /**
+   * The settings that the PF's driver keeps for each VF; mlx5 applies them to VFs that are created
+   * again.
+   */
   final Map<Integer, VfSettings> vfSettings = new HashMap<>();
 
   private FakeDevice(PciAddress address) {
     this.address = address;
   }
 
-  /** Some device without a driver. */
+  /** A device of no particular kind without a driver. */
   public static FakeDevice at(String address) {
     return new FakeDevice(PciAddress.parse(address));
   }
 
-  /** A ConnectX-6 adapter's function under the mainline mlx5 driver: GUIDs go by netlink. */
+  /**
+   * A ConnectX-6 adapter's function under the mainline mlx5 driver, which accepts GUIDs by netlink.
+   */
   public static FakeDevice mlx5(String address, int totalVfs) {
     FakeDevice pf = at(address);
     pf.vendor = 0x15b3;
@@ -69,7 +74,7 @@ public final class FakeDevice {
     return pf;
   }
 
-  /** A ConnectX-3 under mlx4: VFs come with the module's options and cannot change. */
+  /** A ConnectX-3 under mlx4: the module's options create the VFs, whose number cannot change. */
   public static FakeDevice mlx4(String address, int vfs) {
     FakeDevice pf = mlx5(address, vfs);
     pf.device = 0x1003;
@@ -81,7 +86,7 @@ public final class FakeDevice {
     return pf;
   }
 
-  /** A data-centre GPU: a 3D controller of 64 GiB. */
+  /** A data-centre GPU: a 3D controller with 64 GiB. */
   public static FakeDevice gpu(String address) {
     FakeDevice gpu = at(address);
     gpu.vendor = 0x10de;
@@ -124,13 +129,13 @@ public final class FakeDevice {
     return this;
   }
 
-  /** In that group; else the next free one. */
+  /** Puts the device into that group; the default is the next free one. */
   public FakeDevice group(int number) {
     group = number;
     return this;
   }
 
-  /** As on a host without an IOMMU. */
+  /** The device has no group, as on a host without an IOMMU. */
   public FakeDevice withoutGroup() {
     ungrouped = true;
     return this;
@@ -151,7 +156,7 @@ public final class FakeDevice {
     return this;
   }
 
-  /** An SR-IOV capability for a device that is no ConnectX. */
+  /** Adds an SR-IOV capability to a device that is not a ConnectX adapter. */
   public FakeDevice sriov(int total, int vfId, String driverOfVfs) {
     capable = true;
     totalVfs = total;
@@ -160,13 +165,13 @@ public final class FakeDevice {
     return this;
   }
 
-  /** NVIDIA's out-of-tree driver: GUIDs go by files in the {@code sriov} folder. */
+  /** Uses NVIDIA's out-of-tree driver, which accepts GUIDs by files in the {@code sriov} folder. */
   public FakeDevice ofed() {
     ofed = true;
     return this;
   }
 
-  /** Ports that speak Ethernet. */
+  /** Lets the ports use Ethernet. */
   public FakeDevice ethernet() {
     ethernet = true;
     pciClass = 0x020000;
@@ -182,7 +187,7 @@ public final class FakeDevice {
     return vendor == 0x15b3;
   }
 
-  /** The functions below a PF, with what the PF's driver keeps for them. */
+  /** The VF of a PF, with the settings that the PF's driver keeps for the VF. */
   FakeDevice vf(int index) {
     FakeDevice vf = new FakeDevice(address.plus(offset + stride * index));
     vf.parent = parent;

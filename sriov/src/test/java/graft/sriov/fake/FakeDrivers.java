@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The drivers: which device each matches, and what binding one does. */
+/** The drivers: the devices that each driver matches, and the effect of binding. */
 final class FakeDrivers {
   private final FakeKernel kernel;
   private final Map<String, Set<String>> ids = new TreeMap<>();
@@ -30,7 +30,7 @@ final class FakeDrivers {
     }
   }
 
-  /** The driver has the device's identifiers in its table. */
+  /** Adds the device's identifiers to the driver's table. */
   void learn(String driver, FakeDevice device) {
     ids.get(driver).add(id(device));
   }
@@ -39,7 +39,10 @@ final class FakeDrivers {
     return String.format("%04x %04x", device.vendor, device.device);
   }
 
-  /** pci_match_device: an override names the one driver that matches, whatever its table says. */
+  /**
+   * pci_match_device: only the driver that the override names matches, whatever the drivers' tables
+   * contain.
+   */
   private boolean matches(String driver, FakeDevice device) {
     String override = override(device);
     if (!override.equals("(null)")) {
@@ -50,7 +53,9 @@ final class FakeDrivers {
         : ids.get(driver).contains(id(device));
   }
 
-  /** pci_device_can_probe: a VF without autoprobe is only for the driver that it is told. */
+  /**
+   * pci_device_can_probe: without autoprobe only the driver that the override names can bind a VF.
+   */
   private boolean canProbe(FakeDevice device) {
     return !device.isVf()
         || kernel.autoprobe(device.physicalFunction)
@@ -61,7 +66,7 @@ final class FakeDrivers {
     return kernel.tree.text(PciPaths.device(device.address, "driver_override"));
   }
 
-  /** bus_rescan_devices_helper: no driver found is no error. */
+  /** bus_rescan_devices_helper: it is not an error if no driver matches. */
   void probe(FakeDevice device) {
     if (device.driver != null || !canProbe(device)) {
       return;
@@ -74,7 +79,7 @@ final class FakeDrivers {
     }
   }
 
-  /** bind_store of drivers/base/bus.c. */
+  /** bind_store in drivers/base/bus.c. */
   void bind(String path, String driver, FakeDevice device) {
     String value = device.address.toString();
     if (device.driver != null) {
@@ -89,7 +94,7 @@ final class FakeDrivers {
     attach(driver, device);
   }
 
-  /** unbind_store of drivers/base/bus.c. */
+  /** unbind_store in drivers/base/bus.c. */
   void unbind(String path, String driver, FakeDevice device) {
     if (!driver.equals(device.driver)) {
       throw new WriteFailedException(path, device.address.toString(), Errno.ENODEV);
@@ -97,7 +102,7 @@ final class FakeDrivers {
     detach(device);
   }
 
-  /** new_id: the driver takes all free devices that it now matches. */
+  /** new_id: the driver binds all unbound devices that it now matches. */
   void newId(String driver, String value) {
     ids.get(driver).add(value.toLowerCase(java.util.Locale.ROOT));
     for (FakeDevice device : kernel.devices().values().toArray(new FakeDevice[0])) {

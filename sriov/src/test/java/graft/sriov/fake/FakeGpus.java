@@ -2,12 +2,13 @@ package graft.sriov.fake;
 
 import java.nio.file.Files;
 
-/** NVIDIA's driver: what it shows of a GPU while it has it. */
+/** NVIDIA's driver: the files that it shows for a GPU that is bound to it. */
 final class FakeGpus {
   private FakeGpus() {}
 
   static void attach(FakeKernel kernel, FakeDevice gpu) {
-    // By place, so that states can be compared; the driver itself gives the lowest free number.
+    // The number follows from the position, so that states can be compared; the real driver uses
+    // the lowest free number.
     long minor =
         kernel.devices().headMap(gpu.address).values().stream()
             .filter(other -> other.vendor == 0x10de && other.pciClass >> 16 == 3)

@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The PCI core: devices come and go, attributes are written. */
+/** The PCI core: adds and removes devices and handles writes to attributes. */
 final class FakeKernel {
   private static final Pattern DEVICE_FILE =
       Pattern.compile(PciPaths.DEVICES + "/([0-9a-f:.]+)/([a-z_]+)");
@@ -113,8 +113,8 @@ final class FakeKernel {
   }
 
   /**
-   * The lowest free number, as the kernel's allocator gives; but always the same one for a VF, so
-   * that tests can compare states in which VFs have come and gone.
+   * Uses the lowest free number, as the kernel's allocator does, but always the same number for a
+   * VF, so that tests can compare states before and after VFs were removed.
    */
   private void joinGroup(FakeDevice device, String folder) {
     int group = 0;
@@ -174,7 +174,7 @@ final class FakeKernel {
     tree.file(realFolder(device) + "/uevent", text.toString());
   }
 
-  /** A write to an attribute; a file that is none of the kernel's just takes the value. */
+  /** Writes to an attribute; a file that is not an attribute just stores the value. */
   void write(String path, String value) {
     Matcher device = DEVICE_FILE.matcher(path);
     Matcher driver = DRIVER_FILE.matcher(path);
@@ -221,7 +221,7 @@ final class FakeKernel {
     }
   }
 
-  /** sriov_numvfs_store of drivers/pci/iov.c. */
+  /** sriov_numvfs_store in drivers/pci/iov.c. */
   private void setNumVfs(String path, FakeDevice pf, String value) {
     int wanted;
     try {
@@ -249,7 +249,7 @@ final class FakeKernel {
     }
   }
 
-  /** mlx4_load_one of drivers/net/ethernet/mellanox/mlx4/main.c: num_vfs counts for each PF. */
+  /** mlx4_load_one in drivers/net/ethernet/mellanox/mlx4/main.c: num_vfs applies to each PF. */
   void reloadMlx4() {
     Matcher option = MLX4_VFS.matcher(tree.text("/etc/modprobe.d/graft-mlx4.conf"));
     int wanted = option.find() ? Integer.parseInt(option.group(1)) : 0;
@@ -292,7 +292,7 @@ final class FakeKernel {
     tree.file(PciPaths.device(pf.address, "sriov_numvfs"), "0");
   }
 
-  /** What the adapters keep for VFs that are there. */
+  /** Adds the settings that the adapters keep for existing VFs. */
   void addVfSettings(SortedMap<String, String> state) {
     for (FakeDevice vf : devices.values()) {
       if (vf.isVf()) {

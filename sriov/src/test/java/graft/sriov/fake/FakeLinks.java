@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Netlink as the mainline mlx5 driver answers it (drivers/infiniband/hw/mlx5/ib_virt.c). */
+/** Netlink with the replies of the mainline mlx5 driver (drivers/infiniband/hw/mlx5/ib_virt.c). */
 final class FakeLinks implements VfLinks {
   private final FakeKernel kernel;
   private final FakeSysfs files;
@@ -23,7 +23,7 @@ final class FakeLinks implements VfLinks {
 
   @Override
   public List<VfSettings> read(NetInterface physical) {
-    synchronized (files) { // as the kernel's own lock, rtnl
+    synchronized (files) { // stands for the kernel's lock, rtnl
       FakeDevice pf = find("reading the VFs", physical);
       List<VfSettings> all = new ArrayList<>();
       for (int i = 0; i < kernel.numVfs(pf); i++) {

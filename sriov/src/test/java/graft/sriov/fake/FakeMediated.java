@@ -16,7 +16,7 @@ final class FakeMediated {
 
   private FakeMediated() {}
 
-  /** A write to one of their files; false when it is none. */
+  /** Writes to a file of a mediated device; returns false if the path is not such a file. */
   static boolean write(Tree tree, String path, String value) {
     Matcher create = CREATE.matcher(path);
     Matcher remove = REMOVE.matcher(path);

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** NUMA nodes and their huge pages: mm/hugetlb.c gives as many as it finds memory for. */
+/** NUMA nodes and their huge pages: mm/hugetlb.c allocates as many as fit into the free memory. */
 final class FakeMemory {
   private static final String FOLDER = "/sys/devices/system/node/node";
   private static final Pattern PAGES =
@@ -41,7 +41,7 @@ final class FakeMemory {
             + " kB");
   }
 
-  /** A write to the number of pages; false when it is something else. */
+  /** Writes the number of pages; returns false if the path is another file. */
   static boolean write(Tree tree, String path, String value) {
     Matcher file = PAGES.matcher(path);
     if (!file.matches()) {

@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Xen's pciback and its list of devices, as drivers/xen/xen-pciback/pci_stub.c keeps it. */
+/** Xen's pciback and its list of devices, as in drivers/xen/xen-pciback/pci_stub.c. */
 final class FakePciback {
   static final String NAME = "pciback";
 
@@ -29,21 +29,23 @@ final class FakePciback {
     return slots(tree).contains(device.toString());
   }
 
-  /** pcistub_probe: a device that its override gave to pciback is in the list from then on. */
+  /** pcistub_probe: adds a device whose override names pciback to the list. */
   static void seize(Tree tree, PciAddress device) {
     if (!has(tree, device)) {
       add(tree, device);
     }
   }
 
-  /** new_slot_store, as before Linux 3.19: nobody looks whether it is there. */
+  /**
+   * new_slot_store, as before Linux 3.19: does not check whether the device is already in the list.
+   */
   static void add(Tree tree, PciAddress device) {
     List<String> slots = slots(tree);
     slots.add(device.toString());
     store(tree, slots);
   }
 
-  /** pcistub_device_id_remove: as often as it is there. */
+  /** pcistub_device_id_remove: removes all entries of the device. */
   static void remove(Tree tree, String path, PciAddress device) {
     List<String> slots = slots(tree);
     if (!slots.removeIf(device.toString()::equals)) {

@@ -19,8 +19,8 @@ import java.util.function.Consumer;
  * sriov_drivers_autoprobe}, {@code reset_method} and the adapters' GUID files take effect, with the
  * errors that the kernel gives (drivers/pci/iov.c, drivers/pci/pci-driver.c, drivers/base/bus.c).
  *
- * <p>Each write is whole before the next, from whichever thread it comes; a reader may see what
- * lies between, as on a real host.
+ * <p>Each write is complete before the next one begins, even if several threads write; a reader may
+ * see intermediate states, as on a real host.
  */
 public final class FakeSysfs extends ForwardingFiles {
   private final Path root;
@@ -30,7 +30,7 @@ public final class FakeSysfs extends ForwardingFiles {
   private final List<Runnable> late = new ArrayList<>();
 
   /**
-   * Makes an empty host.
+   * Creates an empty host.
    *
    * @param root an empty folder
    */
@@ -40,19 +40,19 @@ public final class FakeSysfs extends ForwardingFiles {
     this.kernel = new FakeKernel(new Tree(root));
   }
 
-  /** Adds a device; its driver is loaded if it was not. */
+  /** Adds a device and loads the device's driver if necessary. */
   public FakeSysfs add(FakeDevice device) {
     kernel.add(device);
     return this;
   }
 
-  /** Loads a driver that binds only to devices whose override names it: vfio-pci. */
+  /** Loads a driver that only binds devices whose override names it: vfio-pci. */
   public FakeSysfs loadDriver(String driver) {
     kernel.loadDriver(driver);
     return this;
   }
 
-  /** Loads mlx4_core again, with the options that modprobe finds. */
+  /** Loads mlx4_core again, with the options in the host's modprobe configuration. */
   public FakeSysfs reloadMlx4() {
     kernel.reloadMlx4();
     return this;
@@ -64,7 +64,7 @@ public final class FakeSysfs extends ForwardingFiles {
     return this;
   }
 
-  /** Starts a process that has files open. */
+  /** Starts a process that has the files open. */
   public FakeSysfs process(int pid, String command, String... open) {
     kernel.process(pid, command, open);
     return this;
@@ -74,13 +74,13 @@ public final class FakeSysfs extends ForwardingFiles {
     kernel.tree.delete("/proc/" + pid);
   }
 
-  /** Any other file of the host. */
+  /** Adds any other file of the host. */
   public FakeSysfs file(String path, String content) {
     kernel.tree.file(path, content);
     return this;
   }
 
-  /** A link between two of the host's own paths. */
+  /** Adds a link between two paths of the host. */
   public FakeSysfs link(String path, String target) {
     kernel.tree.link(path, target);
     return this;
@@ -91,31 +91,36 @@ public final class FakeSysfs extends ForwardingFiles {
     return this;
   }
 
-  /** Errors and delays on demand. */
+  /** The errors and delays that tests inject. */
   public Faults faults() {
     return faults;
   }
 
-  /** Netlink on this host's interfaces; its changes count and fail as writes do. */
+  /**
+   * Netlink on this host's interfaces; {@link Faults} counts its changes, and makes them fail, as
+   * for writes.
+   */
   public VfLinks links() {
     return new FakeLinks(kernel, this);
   }
 
-  /** What has been written since the start or the last call, as {@code PATH = VALUE}. */
+  /** The writes since the start or the last call, as {@code PATH = VALUE}. */
   public List<String> takeLog() {
     List<String> taken = List.copyOf(log);
     log.clear();
     return taken;
   }
 
-  /** Lets the writes that hung have their effect now. */
+  /** Makes the writes that hung take effect now. */
   public void settle() {
     List<Runnable> pending = List.copyOf(late);
     late.clear();
     pending.forEach(Runnable::run);
   }
 
-  /** The whole state: every file and link, and what the adapters keep for their VFs. */
+  /**
+   * The whole state: every file and link, and the settings that the adapters keep for their VFs.
+   */
   public SortedMap<String, String> state() {
     SortedMap<String, String> state = kernel.tree.dump();
     kernel.addVfSettings(state);
@@ -154,7 +159,7 @@ public final class FakeSysfs extends ForwardingFiles {
     faults.change(path, value, limit, late, () -> effect.accept(path));
   }
 
-  /** The device of that address, for tests that look behind the files. */
+  /** The device with that address, for tests that inspect more than the files. */
   public FakeDevice device(String address) {
     return kernel.device(PciAddress.parse(address));
   }

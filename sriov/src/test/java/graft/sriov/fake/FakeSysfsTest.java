@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The fake gives the answers that Linux 6.1.0-50-amd64 gave to the same writes in the lab, where
+ * Checks that the fake behaves as Linux 6.1.0-50-amd64 did for the same writes in the lab, where
  * the physical function was QEMU's igb and the driver of its VFs igbvf.
  */
 class FakeSysfsTest {
@@ -103,7 +103,10 @@ class FakeSysfsTest {
     assertThat(fake.read(PF + "reset_method")).contains("flr pm bus");
   }
 
-  /** Not seen in the lab: from new_id_store of drivers/pci/pci-driver.c. */
+  /**
+   * This behaviour was not observed in the lab but follows from new_id_store in
+   * drivers/pci/pci-driver.c.
+   */
   @Test
   void aNewIdMakesTheDriverTakeWhatIsFree() {
     write(PF + "sriov_drivers_autoprobe", "1");

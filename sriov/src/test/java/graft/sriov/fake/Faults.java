@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Errors and delays on demand. Time is not spent: a delay above the caller's limit ends in the
- * error at once, and the effect comes with {@link FakeSysfs#settle}.
+ * Injects errors and delays. No time passes: a delay above the caller's limit throws the error at
+ * once, and {@link FakeSysfs#settle} makes the write take effect.
  */
 public final class Faults {
   private record Rule(Pattern path, Errno errno, Duration delay, int times) {}
@@ -22,24 +22,24 @@ public final class Faults {
   private int failAt = -1;
   private boolean failAfterEffect;
 
-  /** The next {@code times} writes to a path that the pattern matches fail. */
+  /** Lets the next {@code times} writes to a path that matches the pattern fail. */
   public void fail(String pathPattern, Errno errno, int times) {
     rules.add(new Rule(Pattern.compile(pathPattern), errno, Duration.ZERO, times));
   }
 
-  /** Every write to such a path takes that long. */
+  /** Delays every write to a path that matches the pattern. */
   public void delay(String pathPattern, Duration delay) {
     rules.add(new Rule(Pattern.compile(pathPattern), null, delay, Integer.MAX_VALUE));
   }
 
-  /** A delay without end. */
+  /** Delays every write to a path that matches the pattern without end. */
   public void hang(String pathPattern) {
     delay(pathPattern, Duration.ofDays(1));
   }
 
   /**
-   * The {@code number}th change from now, counted from 1, fails: before it has had its effect or
-   * after it, as a time limit or a crash would leave it.
+   * Lets the {@code number}th change from now, counted from 1, fail before or after its effect, as
+   * after a time limit or a crash.
    */
   public void failChange(int number, boolean afterEffect) {
     count = 0;
@@ -47,18 +47,18 @@ public final class Faults {
     failAfterEffect = afterEffect;
   }
 
-  /** No more faults. */
+  /** Removes all faults. */
   public void none() {
     rules.clear();
     failAt = -1;
   }
 
-  /** How many changes there were since the last {@link #failChange}. */
+  /** The number of changes since the last {@link #failChange}. */
   public int changes() {
     return count;
   }
 
-  /** Carries out a change, or fails in its place. */
+  /** Makes a change, or throws in its place. */
   void change(String path, String value, Duration limit, List<Runnable> late, Runnable effect) {
     count++;
     boolean now = count == failAt;

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Files that are those of another, for tests that want to be in between. */
+/** Forwards all calls to other files, as a base for tests that intercept some of them. */
 public class ForwardingFiles implements Sysfs {
   private final Sysfs files;
 

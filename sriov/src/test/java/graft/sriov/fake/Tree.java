@@ -11,7 +11,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** Files, folders and links below a root, by the paths that the host gives them. */
+/** Files, folders and links below a root, by their paths on the host. */
 final class Tree {
   final Path root;
 
@@ -32,7 +32,7 @@ final class Tree {
     }
   }
 
-  /** A file's text without the blanks around it; empty where there is no such file. */
+  /** A file's text without leading and trailing blanks; empty if the file does not exist. */
   String text(String path) {
     try {
       return Files.exists(path(path)) ? Files.readString(path(path)).strip() : "";
@@ -49,7 +49,7 @@ final class Tree {
     }
   }
 
-  /** A relative link, as the kernel makes them, so that the tree can be moved. */
+  /** Creates a relative link, as the kernel does, so that the tree can be moved. */
   void link(String path, String target) {
     try {
       Path from = path(path);
@@ -63,7 +63,7 @@ final class Tree {
     }
   }
 
-  /** A link whose target is not a file of the tree, as those of /proc/PID/fd. */
+  /** Creates a link whose target is not a file of the tree, as in /proc/PID/fd. */
   void linkText(String path, String target) {
     try {
       Files.createDirectories(path(path).getParent());
@@ -88,7 +88,7 @@ final class Tree {
     }
   }
 
-  /** Everything there is: content of files, targets of links, by path. */
+  /** The whole tree: the contents of files and the targets of links, by path. */
   SortedMap<String, String> dump() {
     SortedMap<String, String> dump = new TreeMap<>();
     try (Stream<Path> all = Files.walk(root)) {

@@ -36,7 +36,7 @@ class RootFolderTest {
 
   @Test
   void theKernelsErrorComesBackAsItsNumber() {
-    // The kernel's own write to a file that is always full.
+    // /dev/full fails every write with the kernel's own error.
     RootFolder files = RootFolder.thisHost();
     assertThatThrownBy(() -> files.write("/dev/full", "1", LIMIT))
         .isInstanceOfSatisfying(
@@ -46,7 +46,7 @@ class RootFolderTest {
 
   @Test
   void aWriteThatHangsEndsWithTheLimitAndSaysWhereItWaits() throws Exception {
-    // Opening a pipe that nobody reads waits in the kernel as a driver that hangs does.
+    // Opening a pipe that has no reader blocks in the kernel, as a hanging driver does.
     Path pipe = root.resolve("unbind");
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
     RootFolder files = new RootFolder(root);

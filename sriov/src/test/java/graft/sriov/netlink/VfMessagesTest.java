@@ -21,9 +21,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The expected bytes were seen in {@code sendmsg} of {@code ip link set dev veth0 vf 3 ...}
- * (iproute2 6.1.0, x86-64, {@code strace -e trace=sendmsg -e write=3}); only its sequence number,
- * the time of day, is put to 1.
+ * The expected bytes come from {@code sendmsg} calls of {@code ip link set dev veth0 vf 3 ...}
+ * (iproute2 6.1.0, x86-64, {@code strace -e trace=sendmsg -e write=3}). Only the sequence number,
+ * which iproute2 takes from the time of day, was set to 1.
  */
 class VfMessagesTest {
   private static final Guid GUID = Guid.parse("00:11:22:33:44:55:66:77");
@@ -167,7 +167,7 @@ class VfMessagesTest {
         .isInstanceOfSatisfying(
             NetlinkException.class,
             failure ->
-                // The first as root, the second without its rights.
+                // The first error occurs as root, the second one without root's privileges.
                 assertThat(failure.errno()).isIn(Errno.EOPNOTSUPP, Errno.EPERM))
         .hasMessageContaining("lo");
     NetInterface none = new NetInterface("none", 0x7ffffff0, 1, 0, "", "", "down");

@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Applies and undoes as the interfaces ask their callers to. */
+/** Applies and undoes changes as {@link DeviceChange} requires of its callers. */
 public final class Journal {
-  /** A change that was begun, with how the host was before it. */
+  /** A change that was begun, with the values of the host from before the change. */
   private record Written(DeviceChange change, Map<String, Object> before) {}
 
   private final HostAccess host;
@@ -17,7 +17,7 @@ public final class Journal {
     this.host = host;
   }
 
-  /** Writes down what was there, then does it; throws what a change throws. */
+  /** Saves the previous values and then makes the changes; throws if a change throws. */
   public void apply(List<DeviceChange> changes) {
     for (DeviceChange change : changes) {
       written.add(new Written(change, change.before(host)));
@@ -25,7 +25,7 @@ public final class Journal {
     }
   }
 
-  /** Takes everything back that was begun, last first; can be called again when it throws. */
+  /** Undoes all changes that were begun, in reverse order; can be called again if it throws. */
   public void undo() {
     for (int i = written.size() - 1; i >= 0; i--) {
       written.get(i).change().undo(host, written.get(i).before());

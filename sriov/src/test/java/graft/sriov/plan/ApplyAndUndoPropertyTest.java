@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * For random hosts and requests: applying leads to a host on which nothing is left to do, and
- * undoing leads to the first state; likewise when any single change fails, before or after it has
- * had its effect, and when undoing is itself interrupted by that.
+ * For random hosts and requests: after applying, nothing is left to do, and undoing restores the
+ * first state. Both also hold if any single change fails, before or after its effect, and if
+ * undoing is itself interrupted in this way.
  */
 class ApplyAndUndoPropertyTest {
   private static final int HOSTS = Integer.getInteger("graft.hosts", 40);
@@ -105,7 +105,7 @@ class ApplyAndUndoPropertyTest {
     assertThat(faults).isGreaterThan(5 * HOSTS_WITH_FAULTS);
   }
 
-  /** What is not the same, as {@code PATH: BEFORE, AFTER}. */
+  /** The differences, as {@code PATH: BEFORE, AFTER}. */
   private static List<String> difference(
       SortedMap<String, String> before, SortedMap<String, String> after) {
     SortedSet<String> names = new TreeSet<>(before.keySet());

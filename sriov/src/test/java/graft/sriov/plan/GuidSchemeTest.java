@@ -13,8 +13,8 @@ class GuidSchemeTest {
 
   @Test
   void theSchemeNeverChanges() {
-    // Were these to change, VFs of running fabrics would get other GUIDs with an upgrade. Computed
-    // with: printf '0200475241465400 0c42a10300169f8e' | xxd -r -p | sha256sum
+    // If these values changed, VFs of running fabrics would get other GUIDs after an upgrade.
+    // Computed with: printf '0200475241465400 0c42a10300169f8e' | xxd -r -p | sha256sum
     assertThat(GuidScheme.DEFAULT.of(PF, 0)).hasToString("02:98:9b:c4:83:da:50:00");
     assertThat(GuidScheme.DEFAULT.of(PF, 125)).hasToString("02:98:9b:c4:83:da:50:7d");
   }

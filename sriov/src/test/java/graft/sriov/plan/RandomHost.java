@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 
-/** A host and requests for it, all decided by one number. */
+/** A random host and requests for it, all derived from one number. */
 final class RandomHost {
   final FakeSysfs fake;
   final HostAccess host;
@@ -97,7 +97,7 @@ final class RandomHost {
     vfs.add(request);
   }
 
-  /** All of them, or any. */
+  /** Settings with all values, or with a random selection of them. */
   private VfSettings settings(boolean ethernet, boolean all) {
     VfSettings settings = VfSettings.NONE;
     if (all || random.nextBoolean()) {

@@ -60,7 +60,7 @@ class VfPlannerTest {
     new Journal(host).apply(plan(requests));
   }
 
-  /** Everything that is said against requests, and that nothing has changed. */
+  /** The problems of the requests; also checks that nothing has changed. */
   private List<String> refused(VfRequest... requests) {
     SortedMap<String, String> before = fake.state();
     List<String> problems = new ArrayList<>();
@@ -72,7 +72,7 @@ class VfPlannerTest {
     return problems;
   }
 
-  // What a plan does
+  // The contents of a plan
 
   @Test
   void newVfsAreMadeQuietlyThenConfiguredThenBound() {
@@ -182,7 +182,7 @@ class VfPlannerTest {
     assertThat(fake.takeLog()).noneMatch(line -> line.startsWith("netlink"));
   }
 
-  // What is refused, each before anything changes
+  // Requests that are refused before anything changes
 
   @Test
   void anIndexOutOfRange() {

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Makes a folder from a {@code .tree} file: one file or link on each line. */
+/** Creates a folder from a {@code .tree} file, which has one file or link on each line. */
 final class RecordedTree {
   private RecordedTree() {}
 

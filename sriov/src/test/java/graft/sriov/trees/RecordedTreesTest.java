@@ -30,7 +30,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Hosts that nothing emulates, as their kernels' sources say that they look. */
+/** Tests hosts that nothing emulates, with trees that follow the sources of their kernels. */
 class RecordedTreesTest {
   private static final PciAddress PF = PciAddress.parse("0000:3b:00.0");
   private static final Guid GUID = Guid.parse("02:10:fd:80:16:8f:80:00");

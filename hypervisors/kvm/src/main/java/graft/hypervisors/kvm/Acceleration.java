@@ -1,10 +1,10 @@
 package graft.hypervisors.kvm;
 
-/** What runs a guest's instructions. */
+/** How a guest's instructions are executed. */
 public enum Acceleration {
-  /** The CPU's own virtualization, through the kernel. */
+  /** By the CPU's virtualization extensions, through the kernel. */
   KVM("kvm"),
-  /** QEMU's translator (TCG): works everywhere, some ten times slower. */
+  /** By QEMU's translator (TCG), which works on every host and is some ten times slower. */
   EMULATION("qemu");
 
   private final String domainType;

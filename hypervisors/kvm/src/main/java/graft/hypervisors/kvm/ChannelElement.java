@@ -5,7 +5,7 @@ import graft.hypervisors.libvirt.domain.Xml;
 import org.w3c.dom.Element;
 
 /**
- * Builds {@code <channel>} as a virtio port on a Unix socket that libvirt names.
+ * Builds {@code <channel>} as a virtio port on a Unix socket whose path libvirt chooses.
  *
  * @see <a href="https://libvirt.org/formatdomain.html#channel">libvirt</a>
  */

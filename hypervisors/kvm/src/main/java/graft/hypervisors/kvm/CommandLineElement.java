@@ -4,9 +4,9 @@ import graft.common.values.MemorySize;
 import org.w3c.dom.Element;
 
 /**
- * Builds {@code <qemu:commandline>} with the size of the 64-bit window for PCI devices, in MiB, as
- * OVMF reads it (edk2, OvmfPkg/Library/PlatformInitLib/MemDetect.c). libvirt's own element for such
- * settings refuses names below {@code opt/ovmf}.
+ * Builds {@code <qemu:commandline>} with the size of the 64-bit window for PCI devices, in MiB, in
+ * the form that OVMF reads (edk2, OvmfPkg/Library/PlatformInitLib/MemDetect.c). libvirt's element
+ * for such settings rejects names below {@code opt/ovmf}.
  *
  * @see <a
  *     href="https://libvirt.org/drvqemu.html#pass-through-of-arbitrary-qemu-commands">libvirt</a>

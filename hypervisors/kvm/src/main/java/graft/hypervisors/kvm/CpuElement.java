@@ -16,10 +16,10 @@ final class CpuElement {
     Element cpu = Xml.add(domain, "cpu");
     cpu.setAttribute("check", "none");
     boolean emulated = acceleration == Acceleration.EMULATION;
-    // All that the emulator can give: AVX2 among it, which libraries built for x86-64-v3 need and
-    // QEMU's default model lacks.
+    // The emulator's full feature set includes AVX2. Libraries built for x86-64-v3 need AVX2, and
+    // QEMU's default model lacks it.
     cpu.setAttribute("mode", emulated ? "maximum" : "host-passthrough");
-    // One socket: drivers and libraries count cores, licences count sockets.
+    // The guest has one socket: drivers and libraries count cores, licences count sockets.
     Element topology = Xml.add(cpu, "topology");
     topology.setAttribute("sockets", "1");
     topology.setAttribute("cores", Integer.toString(cpus));

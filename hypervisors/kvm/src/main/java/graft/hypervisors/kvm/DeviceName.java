@@ -1,6 +1,6 @@
 package graft.hypervisors.kvm;
 
-/** Linux names of disks: vda to vdz, then vdaa and so on. */
+/** Linux device names of disks: vda to vdz, then vdaa and so on. */
 final class DeviceName {
 
   private static final int LETTERS = 26;

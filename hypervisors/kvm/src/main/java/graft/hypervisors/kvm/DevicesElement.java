@@ -29,13 +29,14 @@ final class DevicesElement {
     spec.hostdevs().forEach(hostdev -> HostdevElement.append(devices, hostdev));
     spec.vsock().ifPresent(vsock -> VsockElement.append(devices, vsock));
     spec.sharedMemory().forEach(shmem -> ShmemElement.append(devices, shmem));
-    // Passed-through devices pin all memory, and nothing here changes a guest's size.
+    // Passed-through devices pin all of the guest's memory, and Graft never changes the size of a
+    // guest.
     Xml.add(devices, "memballoon").setAttribute("model", "none");
     random(devices);
     return devices;
   }
 
-  /** A q35 machine takes new devices only into root ports that nothing is plugged into yet. */
+  /** A running q35 machine accepts new devices only in empty root ports. */
   private static void slots(Element devices, int spare) {
     if (spare > 0) {
       controller(devices, 0, "pcie-root");
@@ -66,11 +67,11 @@ final class DevicesElement {
 
   private static void networkInterface(Element devices, InterfaceSpec spec) {
     Element element = InterfaceElement.append(devices, spec, "virtio");
-    // No guest here boots from the network, and the boot ROM costs seconds when emulated.
+    // Graft's guests do not boot from the network, and the boot ROM costs seconds under emulation.
     Xml.add(element, "rom").setAttribute("enabled", "no");
   }
 
-  /** Without it a young guest waits long for randomness before it makes its SSH keys. */
+  /** Without this device a new guest waits long for randomness before it generates its SSH keys. */
   private static void random(Element devices) {
     Element rng = Xml.add(devices, "rng");
     rng.setAttribute("model", "virtio");

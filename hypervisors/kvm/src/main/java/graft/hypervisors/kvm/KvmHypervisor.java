@@ -18,13 +18,13 @@ import java.util.Set;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
-/** QEMU guests, accelerated by KVM where it works and emulated where it does not. */
+/** Runs QEMU guests: accelerated by KVM if KVM works on the host, else emulated. */
 public final class KvmHypervisor implements Hypervisor {
 
   static final String MACHINE = "q35";
   private static final String OS_TYPE = "hvm";
 
-  /** What the daemon of a user without privileges cannot set up. */
+  /** The features that the daemon of an unprivileged user cannot provide. */
   private static final Set<GuestFeature> NEED_ROOT =
       Set.of(
           GuestFeature.PCI_PASSTHROUGH,
@@ -39,7 +39,7 @@ public final class KvmHypervisor implements Hypervisor {
     this(new LocalHost(Path.of("/")));
   }
 
-  /** For a host whose {@code /dev}, {@code /proc} and {@code /usr} are under a folder. */
+  /** A hypervisor for a host whose {@code /dev}, {@code /proc} and {@code /usr} are in a folder. */
   public static KvmHypervisor under(Path root) {
     return new KvmHypervisor(new LocalHost(root));
   }
@@ -59,7 +59,7 @@ public final class KvmHypervisor implements Hypervisor {
         && host.nativeGuest(OS_TYPE).map(guest -> guest.machines().contains(MACHINE)).orElse(false);
   }
 
-  /** What will run a guest's instructions on this host. */
+  /** How this host will execute a guest's instructions. */
   public Acceleration acceleration(HostCapabilities host) {
     return obstacle(host).isEmpty() ? Acceleration.KVM : Acceleration.EMULATION;
   }
@@ -68,7 +68,10 @@ public final class KvmHypervisor implements Hypervisor {
     return host.uri().isSession() && !local.runsAsRoot();
   }
 
-  /** Of a remote host only what its libvirt says is known; a local one's files say why. */
+  /**
+   * Only libvirt's report is available for a remote host; the files of a local host show the
+   * reason.
+   */
   private Optional<String> obstacle(HostCapabilities host) {
     Optional<String> here =
         host.uri().isLocal() ? local.kvmObstacle(unprivileged(host)) : Optional.empty();

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** What this machine's own files say about running guests, beyond what libvirt tells. */
+/** What the files of this machine show about its ability to run guests, beyond libvirt's report. */
 final class LocalHost {
 
   private final Path root;
@@ -23,10 +23,10 @@ final class LocalHost {
   }
 
   /**
-   * Why KVM cannot be used here; empty when it can. libvirt offers {@code kvm} whenever the device
-   * answers, but some sandboxes have a {@code /dev/kvm} that runs no ordinary guest. Their CPU
-   * shows neither {@code vmx} (Intel) nor {@code svm} (AMD); hosts with nested virtualization do
-   * show it.
+   * The reason why KVM cannot be used here; empty if KVM can be used. libvirt offers {@code kvm}
+   * whenever {@code /dev/kvm} answers, but some sandboxes have a {@code /dev/kvm} that runs no
+   * ordinary guest. The CPU in such a sandbox shows neither {@code vmx} (Intel) nor {@code svm}
+   * (AMD); the CPU of a host with nested virtualization shows one of them.
    *
    * @param asSelf whether guests run as this user, who must then be able to open the device
    * @see <a href="https://docs.kernel.org/virt/kvm/x86/nested-vmx.html">kernel: nested VMX</a>
@@ -48,7 +48,9 @@ final class LocalHost {
                 + " guests");
   }
 
-  /** Asked for each guest of a plan, and the same as long as the host runs. */
+  /**
+   * The result is cached: planning calls this method for each guest, and the CPU does not change.
+   */
   private synchronized boolean cpuHasVirtualization() {
     if (virtualization.isEmpty()) {
       virtualization = Optional.of(readCpuHasVirtualization());
@@ -58,7 +60,7 @@ final class LocalHost {
 
   private boolean readCpuHasVirtualization() {
     try (var lines = Files.lines(root.resolve("proc/cpuinfo"))) {
-      // Only x86 has a line of flags; elsewhere the device alone decides.
+      // Only x86 has a line of flags; on other architectures {@code /dev/kvm} alone decides.
       return lines
           .filter(line -> line.startsWith("flags"))
           .findFirst()
@@ -70,13 +72,13 @@ final class LocalHost {
     }
   }
 
-  /** Whether the kernel's end of vsock for guests is there; libvirt opens it at a guest's start. */
+  /** Whether the kernel's vsock device for guests exists; libvirt opens it when a guest starts. */
   boolean hasVsock() {
     return Files.exists(root.resolve("dev/vhost-vsock"));
   }
 
   /**
-   * Whether UEFI images for guests are installed, which their descriptions tell.
+   * Whether UEFI images for guests are installed, according to their firmware descriptors.
    *
    * @see <a href="https://www.qemu.org/docs/master/interop/firmware.json">QEMU: firmware.json</a>
    */
@@ -95,7 +97,7 @@ final class LocalHost {
     }
   }
 
-  /** Whether this process is root's, whose session is the system's. */
+  /** Whether this process runs as root. The libvirt session of root uses the system's daemon. */
   boolean runsAsRoot() {
     try {
       return Integer.valueOf(0).equals(Files.getAttribute(root.resolve("proc/self"), "unix:uid"));

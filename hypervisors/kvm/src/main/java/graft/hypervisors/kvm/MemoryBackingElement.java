@@ -26,8 +26,8 @@ final class MemoryBackingElement {
       Xml.add(backing, "locked");
     }
     if (spec.shared() || spec.hugePages().isPresent()) {
-      // Anonymous memory cannot be shared, and libvirt's own huge pages need a hugetlbfs that was
-      // mounted for their size before its daemon started.
+      // Anonymous memory cannot be shared. libvirt's own huge pages need a hugetlbfs that was
+      // mounted for their size before libvirt's daemon started.
       Xml.add(backing, "source").setAttribute("type", "memfd");
     }
     if (spec.shared()) {

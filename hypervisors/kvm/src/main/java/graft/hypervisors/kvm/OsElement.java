@@ -6,7 +6,7 @@ import graft.hypervisors.libvirt.domain.Xml;
 import org.w3c.dom.Element;
 
 /**
- * Builds {@code <os>}: a q35 machine, which has PCI Express for passthrough.
+ * Builds {@code <os>} with a q35 machine, which has PCI Express for passthrough.
  *
  * @see <a href="https://libvirt.org/formatdomain.html#operating-system-booting">libvirt</a>
  */

@@ -5,7 +5,7 @@ import graft.hypervisors.libvirt.domain.Xml;
 import org.w3c.dom.Element;
 
 /**
- * Builds {@code <shmem>} of model ivshmem-plain: no server process, no interrupts.
+ * Builds {@code <shmem>} of the model ivshmem-plain, which has no server process and no interrupts.
  *
  * @see <a href="https://libvirt.org/formatdomain.html#shared-memory-device">libvirt</a>
  */

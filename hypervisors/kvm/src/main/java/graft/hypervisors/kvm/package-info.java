@@ -1,2 +1,5 @@
-/** What only KVM and QEMU's emulator do: their acceleration and their part of the domain XML. */
+/**
+ * The parts that only KVM and QEMU's emulator need: acceleration, and their elements of the domain
+ * XML.
+ */
 package graft.hypervisors.kvm;

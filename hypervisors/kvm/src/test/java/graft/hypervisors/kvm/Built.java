@@ -4,7 +4,7 @@ import graft.hypervisors.libvirt.domain.Xml;
 import java.util.function.Function;
 import org.w3c.dom.Element;
 
-/** Prints what an element builder made. */
+/** Prints the element that a builder created. */
 final class Built {
 
   private Built() {}

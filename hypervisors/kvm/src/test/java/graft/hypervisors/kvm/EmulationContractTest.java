@@ -6,7 +6,7 @@ import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 
-/** QEMU on a host without KVM, UEFI and vsock. */
+/** Runs the contract for QEMU on a host without KVM, UEFI and vsock. */
 class EmulationContractTest extends HypervisorContract {
   @TempDir static Path root;
 

@@ -7,7 +7,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Expected output in a file; {@code -Dgolden.update=true} writes it again, to be reviewed. */
+/**
+ * Expected output in a file. With {@code -Dgolden.update=true} a test writes the file, for review.
+ */
 final class GoldenFile {
 
   private static final Path FOLDER = Path.of("src/test/resources/graft/hypervisors/kvm");

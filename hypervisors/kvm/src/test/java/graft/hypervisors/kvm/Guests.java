@@ -23,12 +23,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 
-/** Guests for tests, of each kind that this project makes. */
+/** Guests for tests, one of each kind that Graft creates. */
 final class Guests {
 
   private Guests() {}
 
-  /** The demo's: a kernel and an initramfs, user-mode network. */
+  /** The guest of the demo: it boots a kernel with an initramfs and has a user-mode network. */
   static DomainSpec kernel(String name) {
     return DomainSpec.named(name)
         .memory(MemorySize.ofMib(192))
@@ -45,7 +45,7 @@ final class Guests {
         .build();
   }
 
-  /** A cloud image with a seed, on a libvirt network. */
+  /** A guest with a cloud image and a seed, on a libvirt network. */
   static DomainSpec cloud(String name) {
     return DomainSpec.named(name)
         .uuid(UUID.fromString("b2de785c-944e-4b86-8913-e4e399fada0a"))
@@ -64,7 +64,7 @@ final class Guests {
         .build();
   }
 
-  /** An owner of a GPU: passthrough, placed on one NUMA node. */
+  /** A guest that owns a GPU by passthrough, placed on one NUMA node. */
   static DomainSpec owner(String name) {
     return DomainSpec.named(name)
         .cpus(2)

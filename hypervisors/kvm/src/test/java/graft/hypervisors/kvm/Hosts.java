@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Hosts for tests: what libvirt says, and the files of the machine. */
+/** Hosts for tests: libvirt's capabilities and the files of the machine. */
 final class Hosts {
 
   private Hosts() {}
 
-  /** A host with an IOMMU whose libvirt offers KVM. */
+  /** A host with an IOMMU, whose libvirt offers KVM. */
   static HostCapabilities qemu(String uri) {
     return qemu(uri, Set.of("qemu", "kvm"), true);
   }
@@ -61,7 +61,7 @@ final class Hosts {
                 "hvm", "x86_64", Optional.empty(), List.of("xenfv"), Set.of("xen"))));
   }
 
-  /** Files of a machine whose KVM works, with UEFI images and vsock. */
+  /** The files of a machine with a working KVM, UEFI images and vsock. */
   static LocalHost withKvm(Path root) {
     write(root, "dev/kvm", "");
     write(root, "dev/vhost-vsock", "");
@@ -70,7 +70,7 @@ final class Hosts {
     return new LocalHost(root);
   }
 
-  /** Files of a machine without KVM. */
+  /** The files of a machine without KVM. */
   static LocalHost withoutKvm(Path root) {
     write(root, "proc/cpuinfo", "processor : 0\nflags\t\t: fpu vme\n");
     return new LocalHost(root);

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A cpio archive as the kernel unpacks it, for the test guest.
+ * Writes a cpio archive for the test guest, in the format that the kernel unpacks.
  *
  * @see <a href="https://docs.kernel.org/driver-api/early-userspace/buffer-format.html">kernel:
  *     initramfs buffer format</a>

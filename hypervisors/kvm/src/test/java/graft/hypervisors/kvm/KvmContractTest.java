@@ -6,7 +6,7 @@ import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 
-/** KVM on a host with all that it can use. */
+/** Runs the contract for KVM on a host that supports every feature of KVM. */
 class KvmContractTest extends HypervisorContract {
   @TempDir static Path root;
 

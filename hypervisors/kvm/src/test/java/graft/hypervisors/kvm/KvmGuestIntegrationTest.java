@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Element;
 
-/** One running guest under the real system daemon, used by all tests of this class. */
+/** One guest runs under the real system daemon for all tests of this class. */
 @Tag("integration")
 class KvmGuestIntegrationTest {
 
@@ -66,7 +66,7 @@ class KvmGuestIntegrationTest {
 
   @BeforeAll
   static void boot() throws Exception {
-    // The hypervisor runs as a user of its own, who must get at the files.
+    // The hypervisor runs as another user, who must be able to read the files.
     Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
     Path kernel = Files.copy(MicroGuest.kernel(), folder.resolve("vmlinuz"));
     Path initramfs = Files.copy(MicroGuest.initramfs(), folder.resolve("initramfs"));

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.w3c.dom.Document;
 
-/** The real system daemon: everything but a running guest. */
+/** Tests the real system daemon without running a guest. */
 @Tag("integration")
 class KvmHostIntegrationTest {
 
@@ -48,7 +48,7 @@ class KvmHostIntegrationTest {
 
   private final LibvirtHost host = LibvirtHost.open("qemu:///system");
 
-  /** The hypervisor runs as a user of its own, who must get at the files. */
+  /** The hypervisor runs as another user, who must be able to read the files. */
   @BeforeEach
   void open() throws IOException {
     Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -93,7 +93,9 @@ class KvmHostIntegrationTest {
     return Stream.of(Guests.kernel(NAME), Guests.cloud(NAME), Guests.owner(NAME));
   }
 
-  /** Asked as if it were a remote host with an IOMMU, so that every element is in the XML. */
+  /**
+   * The test pretends to be a remote host with an IOMMU, so that the XML contains every element.
+   */
   @ParameterizedTest
   @MethodSource("everyKindOfGuest")
   void libvirtsSchemaTakesEveryKindOfGuest(DomainSpec spec) {
@@ -163,7 +165,7 @@ class KvmHostIntegrationTest {
 
   @Test
   void networksLiveAndDie() {
-    // The kernel takes 15 characters.
+    // The kernel limits the name of an interface to 15 characters.
     String bridge = "gt" + ProcessHandle.current().pid();
     Document xml = Xml.newDocument("network");
     Xml.add(xml.getDocumentElement(), "name", NAME);

@@ -24,7 +24,7 @@ class KvmHypervisorTest {
 
   private static final HostCapabilities HOST = Hosts.qemu("qemu:///system");
 
-  /** Whole machines are all that KVM knows. */
+  /** All features of KVM, which runs fully virtualized machines only. */
   private static final Set<GuestFeature> EVERYTHING =
       EnumSet.complementOf(
           EnumSet.of(GuestFeature.PVH, GuestFeature.PV, GuestFeature.FILTERED_DEVICES));
@@ -93,7 +93,7 @@ class KvmHypervisorTest {
 
   @Test
   void aUsersOwnDaemonCannotDoWhatNeedsRoot() {
-    // The test's root has no /proc/self, so this is not root.
+    // The test's root folder has no /proc/self, so that this process does not count as root.
     KvmHypervisor kvm = new KvmHypervisor(Hosts.withKvm(root));
     assertThat(kvm.features(Hosts.qemu("qemu:///session"), Virtualization.HVM))
         .contains(GuestFeature.USER_NETWORK, GuestFeature.HARDWARE_ACCELERATION)

@@ -12,14 +12,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A kernel of the distribution and an initramfs with busybox and the guest agent: a guest that is
- * up in seconds, also emulated. Packages are downloaded once and kept in the build folder.
+ * A kernel of the distribution and an initramfs with busybox and the guest agent: a guest that
+ * boots in seconds, even when it is emulated. The packages are downloaded once and kept in the
+ * build folder.
  */
 final class MicroGuest {
 
   private static final Path CACHE = Path.of("target", "microguest").toAbsolutePath();
 
-  /** In an order in which each finds those that it needs. */
+  /** The modules in loading order: each follows the modules that it depends on. */
   private static final List<String> MODULES =
       List.of(
           "virtio_ring",
@@ -52,12 +53,12 @@ final class MicroGuest {
 
   private MicroGuest() {}
 
-  /** Path of the kernel. */
+  /** The path of the kernel. */
   static Path kernel() throws IOException, InterruptedException {
     return copyOnce("vmlinuz", find(unpacked(kernelPackage()).resolve("boot"), "vmlinuz-.*"));
   }
 
-  /** Path of the initramfs. */
+  /** The path of the initramfs. */
   static Path initramfs() throws IOException, InterruptedException {
     Path file = CACHE.resolve("initramfs");
     if (!Files.exists(file)) {
@@ -95,7 +96,7 @@ final class MicroGuest {
     Files.move(unfinished, file);
   }
 
-  /** The package that the distribution's newest cloud kernel is in. */
+  /** The package that contains the distribution's newest cloud kernel. */
   private static String kernelPackage() throws IOException, InterruptedException {
     Files.createDirectories(CACHE);
     String text = run(CACHE, "apt-cache", "show", "linux-image-cloud-amd64");

@@ -1,10 +1,12 @@
 package graft.hypervisors.libvirt;
 
-/** Where a guest's addresses are learned; numbers from virDomainInterfaceAddressesSource. */
+/**
+ * The source of a guest's addresses; the numbers are those of virDomainInterfaceAddressesSource.
+ */
 public enum AddressSource {
-  /** Leases of libvirt's own DHCP server: networks of libvirt only. */
+  /** The leases of libvirt's DHCP server; only for networks of libvirt. */
   LEASE(0),
-  /** The guest agent: every interface, loopback too. */
+  /** The guest agent, which reports every interface, including loopback. */
   AGENT(1),
   /** The host's neighbour table. */
   ARP(2);

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.libvirt.jna.CString;
 
 /**
- * Questions and answers in the guest agent's protocol.
+ * Sends requests in the guest agent's protocol and parses the replies.
  *
  * @see <a href="https://qemu-project.gitlab.io/qemu/interop/qemu-ga-ref.html">QEMU guest agent
  *     protocol reference</a>
@@ -22,38 +22,39 @@ import org.libvirt.jna.CString;
 final class AgentChannel {
 
   /**
-   * Bytes that are sent in one message, before Base64. libvirt 9.0 loses the agent when a message
-   * does not fit into the buffer of its socket at once: 192 KiB went through, 256 KiB did not.
+   * The maximum number of bytes in one message, before Base64. libvirt 9.0 loses the agent when a
+   * message does not fit into the buffer of the agent's socket at once: 192 KiB succeeded, 256 KiB
+   * failed.
    */
   static final int MAX_PAYLOAD = 128 * 1024;
 
-  /** The maximum length of an invalid answer in a message. */
+  /** The maximum length of an invalid reply that an error message quotes. */
   private static final int SHOWN = 200;
 
   private final String guest;
   private final AgentLine line;
 
   /**
-   * A channel.
+   * Creates a channel.
    *
-   * @param guest for messages
+   * @param guest the guest's name, for messages
    */
   AgentChannel(String guest, AgentLine line) {
     this.guest = guest;
     this.line = line;
   }
 
-  /** The channel of libvirt to a guest's agent. */
+  /** The connection to a guest's agent through libvirt. */
   static AgentLine of(Guest guest) {
     return (action, question, seconds) -> send(guest, action, question, seconds);
   }
 
   /**
-   * Asks and waits for the answer.
+   * Sends a request and waits for the reply.
    *
    * @param action for messages
-   * @return the answer's {@code return}
-   * @throws AgentException when the agent does not answer in time, or refuses
+   * @return the field {@code return} of the reply
+   * @throws AgentException if the agent does not reply in time, or refuses
    */
   Object ask(String action, String command, Map<String, ?> arguments, Duration timeout) {
     Map<String, Object> message = new LinkedHashMap<>();
@@ -75,15 +76,15 @@ final class AgentChannel {
     }
   }
 
-  /** Asks for an object; one without fields if the answer is something else. */
+  /** Sends a request for an object. The result has no fields if the reply is not an object. */
   Map<?, ?> askFields(String action, String command, Map<String, ?> arguments, Duration timeout) {
     return ask(action, command, arguments, timeout) instanceof Map<?, ?> fields ? fields : Map.of();
   }
 
   /**
-   * A whole number of an answer.
+   * A whole number in a reply.
    *
-   * @throws AgentException if there is none from {@code least} to {@code most}
+   * @throws AgentException if the field is not a whole number from {@code least} to {@code most}
    */
   long number(String action, Map<?, ?> answer, String field, long least, long most) {
     if (answer.get(field) instanceof Long value && value >= least && value <= most) {
@@ -93,7 +94,7 @@ final class AgentChannel {
   }
 
   /**
-   * Bytes of an answer; none if the field is absent.
+   * The bytes of a field in a reply; no bytes if the field is absent.
    *
    * @throws AgentException if the field is not Base64
    */
@@ -106,7 +107,7 @@ final class AgentChannel {
         return Base64.getDecoder().decode(text);
       }
     } catch (IllegalArgumentException e) {
-      // reported below
+      // the exception below reports the error
     }
     throw wrong(action, field);
   }
@@ -125,7 +126,7 @@ final class AgentChannel {
             return answer.toString();
           }
           HypervisorException failure = guest.attempt(action).failure();
-          // What the agent itself refuses arrives as libvirt's internal error.
+          // libvirt reports a refusal by the agent as an internal error.
           if (failure.is(LibvirtError.Code.INTERNAL_ERROR)) {
             throw refusal(guest.toString(), action, failure.reason());
           }
@@ -145,7 +146,7 @@ final class AgentChannel {
     return new AgentException(action, guest, reason, advice, false);
   }
 
-  /** The library counts in whole seconds; 0 would mean not to wait at all. */
+  /** libvirt counts in whole seconds, and 0 would mean not to wait at all. */
   private static int seconds(Duration timeout) {
     return (int) Math.max(1, Math.min(Integer.MAX_VALUE, timeout.plusMillis(999).toSeconds()));
   }

@@ -10,14 +10,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * A program to be run in a guest by its agent, without a shell and as the agent's user, mostly
- * root.
+ * A program that a guest's agent runs, without a shell and as the agent's user, usually root.
  *
- * @param program path in the guest, or a name that the agent's PATH finds
- * @param arguments without the program's own name
- * @param environment when not empty, the whole environment, PATH too
- * @param input what the program reads from its standard input; at most {@link #MAX_INPUT} bytes
- * @param timeout after which it is killed
+ * @param program a path in the guest, or a name that is looked up in the agent's PATH
+ * @param arguments without the program's name
+ * @param environment the whole environment including PATH; if empty, the agent's environment
+ * @param input the program's standard input; at most {@link #MAX_INPUT} bytes
+ * @param timeout the time after which the program is killed
  */
 public record AgentCommand(
     String program,
@@ -26,7 +25,10 @@ public record AgentCommand(
     Optional<byte[]> input,
     Duration timeout) {
 
-  /** The input is sent in one message, see {@link AgentChannel#MAX_PAYLOAD}. */
+  /**
+   * The maximum size of the input, which is sent in one message: see {@link
+   * AgentChannel#MAX_PAYLOAD}.
+   */
   public static final int MAX_INPUT = AgentChannel.MAX_PAYLOAD;
 
   private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(30);
@@ -51,7 +53,7 @@ public record AgentCommand(
     }
   }
 
-  /** A program with arguments, the agent's environment, no input and 30 seconds. */
+  /** A program with arguments, the agent's environment, no input and a timeout of 30 seconds. */
   public static AgentCommand of(String program, String... arguments) {
     return new AgentCommand(
         program,
@@ -61,7 +63,10 @@ public record AgentCommand(
         DEFAULT_TIMEOUT);
   }
 
-  /** A line for the guest's {@code /bin/sh}, the agent's environment, no input and 30 seconds. */
+  /**
+   * A command line for the guest's {@code /bin/sh}, with the agent's environment, no input and a
+   * timeout of 30 seconds.
+   */
   public static AgentCommand shell(String line) {
     return of("/bin/sh", "-c", line);
   }
@@ -78,7 +83,7 @@ public record AgentCommand(
     return new AgentCommand(program, arguments, environment, input, value);
   }
 
-  /** Program and arguments as one line, for messages. */
+  /** The program and its arguments on one line, for messages. */
   public String line() {
     List<String> words = new ArrayList<>();
     words.add(program);

@@ -25,12 +25,12 @@ public final class AgentResult {
     this.truncated = truncated;
   }
 
-  /** Absent when a signal ended the program. */
+  /** The exit code; absent if a signal ended the program. */
   public OptionalInt exitCode() {
     return exitCode;
   }
 
-  /** Absent when the program exited. */
+  /** The signal that ended the program; absent if the program exited. */
   public OptionalInt signal() {
     return signal;
   }
@@ -59,12 +59,12 @@ public final class AgentResult {
     return new String(errorOutput, StandardCharsets.UTF_8);
   }
 
-  /** Whether the program wrote more than the agent keeps, 16 MiB on each stream. */
+  /** Whether the program wrote more output than the agent keeps, which is 16 MiB of each stream. */
   public boolean truncated() {
     return truncated;
   }
 
-  /** Exit code or signal, and the end of what went wrong, for messages. */
+  /** The exit code or the signal, and the end of the error output, for messages. */
   @Override
   public String toString() {
     String end =

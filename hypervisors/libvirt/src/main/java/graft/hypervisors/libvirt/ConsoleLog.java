@@ -15,15 +15,15 @@ import java.util.regex.Pattern;
 import org.w3c.dom.Element;
 
 /**
- * The file that a guest's serial port writes.
+ * The file to which a guest's serial port is written.
  *
- * @param path on the host that runs libvirt
+ * @param path the file on the host that runs libvirt
  */
 public record ConsoleLog(Path path, LibvirtUri uri) {
 
   private static final int TAIL_BYTES = 64 * 1024;
 
-  /** A control sequence (ECMA-48), a title or another string of xterm's, or a carriage return. */
+  /** A control sequence (ECMA-48), a control string such as xterm's title, or a carriage return. */
   private static final Pattern SEQUENCE =
       Pattern.compile(
           "\u001b\\[[0-?]*[ -/]*[@-~]"
@@ -40,7 +40,7 @@ public record ConsoleLog(Path path, LibvirtUri uri) {
         .map(file -> new ConsoleLog(Path.of(file), uri));
   }
 
-  /** A port of type file names the file as its source; other ports may have a log file. */
+  /** A serial port of type file names the file as its source; other ports may have a log file. */
   private static Optional<String> file(Element serial) {
     Optional<Element> element =
         serial.getAttribute("type").equals("file")
@@ -50,11 +50,11 @@ public record ConsoleLog(Path path, LibvirtUri uri) {
   }
 
   /**
-   * The last lines, without the control sequences of a terminal. Empty when the guest has written
-   * nothing yet.
+   * The last lines, without terminal control sequences; empty if the guest has not written anything
+   * yet.
    *
-   * @param lines at most; no more than fit into the last 64 KiB
-   * @throws HypervisorException when the file is on another machine or cannot be read
+   * @param lines the maximum number of lines; the result never exceeds the last 64 KiB
+   * @throws HypervisorException if the file is on another machine or cannot be read
    */
   public List<String> tail(int lines) {
     List<String> all = printable(text()).lines().toList();
@@ -62,9 +62,8 @@ public record ConsoleLog(Path path, LibvirtUri uri) {
   }
 
   /**
-   * The output of a guest, without the usual control sequences and with every other control
-   * character made visible, because a guest must not be able to send commands to the reader's
-   * terminal.
+   * The output of a guest without the common control sequences. All other control characters are
+   * made visible, because a guest must not be able to send commands to the reader's terminal.
    */
   public static String printable(String text) {
     return GuestText.printable(SEQUENCE.matcher(text).replaceAll(""));

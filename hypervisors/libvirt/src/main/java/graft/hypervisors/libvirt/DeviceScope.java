@@ -3,13 +3,13 @@ package graft.hypervisors.libvirt;
 import java.util.Collection;
 
 /**
- * Whether a device change is for the running guest or for its definition; bits from
+ * Whether a device change affects the running guest or its definition; the bits are those of
  * virDomainDeviceModifyFlags.
  */
 public enum DeviceScope {
   /** The running guest. */
   LIVE(1),
-  /** Its definition, which takes effect at the next start. */
+  /** The guest's definition, which takes effect at the next start. */
   CONFIG(2);
 
   private final int bit;

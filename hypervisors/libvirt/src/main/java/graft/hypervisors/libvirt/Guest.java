@@ -29,22 +29,22 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
 /**
- * A guest of a host. It holds a name and a UUID and nothing native, so it need not be closed; each
- * method looks the domain up again and throws {@link NotFoundException} once it is gone, {@link
- * HypervisorException} for what libvirt refuses.
+ * A guest of a host. The object holds a name and a UUID and no native resources, so that it need
+ * not be closed. Each method looks the domain up again and throws {@link NotFoundException} if the
+ * domain no longer exists, and {@link HypervisorException} if libvirt fails.
  */
 public final class Guest {
 
-  /** virDomainMetadataType: an element in a namespace of Graft. */
+  /** virDomainMetadataType: an element in Graft's namespace. */
   private static final int METADATA_ELEMENT = 2;
 
-  /** virDomainModificationImpact: the running guest and its definition, as far as they exist. */
+  /** virDomainModificationImpact: the running guest and its definition, if they exist. */
   private static final int AFFECT_CURRENT = 0;
 
   private static final int AFFECT_LIVE = 1;
   private static final int AFFECT_CONFIG = 2;
 
-  /** virDomainXMLFlags: the definition, also while the guest runs. */
+  /** virDomainXMLFlags: the definition, even while the guest runs. */
   private static final int XML_INACTIVE = 2;
 
   private static final int UUID_TEXT_SIZE = 37;
@@ -59,7 +59,7 @@ public final class Guest {
     this.uuid = uuid;
   }
 
-  /** Reads name and UUID; the pointer stays the caller's. */
+  /** Reads the name and the UUID. The caller keeps ownership of the pointer. */
   static Guest of(Connection connection, DomainPointer domain) {
     Libvirt calls = LibvirtLibrary.calls();
     Attempt attempt = new Attempt("read the name of", "a guest at " + connection.uri());
@@ -80,7 +80,7 @@ public final class Guest {
     return uuid;
   }
 
-  /** Name and host, for messages. */
+  /** The guest's name and its host, for messages. */
   @Override
   public String toString() {
     return connection.target("guest", name);
@@ -133,10 +133,10 @@ public final class Guest {
   }
 
   /**
-   * Starts it; libvirt returns once the hypervisor runs, long before the guest has booted.
+   * Starts the guest. libvirt returns once the hypervisor runs, long before the guest has booted.
    *
-   * @return false when it was running: the daemon may have carried out the request of a killed
-   *     process meanwhile
+   * @return false if the guest was already running: the daemon may have carried out the request of
+   *     a killed process meanwhile
    */
   public boolean start() {
     return with(
@@ -152,15 +152,19 @@ public final class Guest {
         });
   }
 
-  /** Asks the guest's system to power off and returns at once; it may ignore that. */
+  /**
+   * Asks the guest's operating system to power off and returns at once. The guest may ignore the
+   * request.
+   */
   public void shutdown() {
     run("shut down", domain -> LibvirtLibrary.extras().virDomainShutdownFlags(domain, 0));
   }
 
   /**
-   * Ends it at once, like a power cut. A guest without definition vanishes then.
+   * Stops the guest at once, like a power failure. A guest without a definition then ceases to
+   * exist.
    *
-   * @return false when it was not running
+   * @return false if the guest was not running
    */
   public boolean destroy() {
     return with(
@@ -176,23 +180,28 @@ public final class Guest {
         });
   }
 
-  /** Removes its definition together with all that its driver of libvirt keeps for it. */
+  /**
+   * Removes the guest's definition together with all state that the guest's libvirt driver keeps.
+   */
   public void undefine() {
     undefine(UndefineOption.of(connection.uri()));
   }
 
-  /** Removes its definition and what the options name; a running guest continues until it ends. */
+  /**
+   * Removes the guest's definition and the state that the options name. A running guest continues
+   * until it stops.
+   */
   public void undefine(Set<UndefineOption> options) {
     int bits = UndefineOption.bits(options);
     run("undefine", domain -> LibvirtLibrary.calls().virDomainUndefineFlags(domain, bits));
   }
 
-  /** The whole domain XML as libvirt completed it; of a running guest, as it runs. */
+  /** The whole domain XML as libvirt completed it; the live XML if the guest runs. */
   public Document xml() {
     return xml(0);
   }
 
-  /** The domain XML from which the next start will be made. */
+  /** The domain XML that the next start will use. */
   public Document definitionXml() {
     return xml(XML_INACTIVE);
   }
@@ -208,24 +217,30 @@ public final class Guest {
                 .text(LibvirtLibrary.calls().virDomainGetXMLDesc(domain, flags)));
   }
 
-  /** The devices of the host that it has: now while it runs, else from its next start on. */
+  /**
+   * The host devices of the guest: the present ones if the guest runs, else those of its next
+   * start.
+   */
   public List<HostdevSpec> hostDevices() {
     return hostDevices(xmlText(0));
   }
 
-  /** The devices of the host that it will have from its next start on. */
+  /** The host devices that the guest will have at its next start. */
   public List<HostdevSpec> definedHostDevices() {
     return hostDevices(xmlText(XML_INACTIVE));
   }
 
   private static List<HostdevSpec> hostDevices(String xml) {
-    // Most of the guests of a host have none, and there may be hundreds of them.
+    // Most guests of a host have no host devices, and there may be hundreds of guests.
     return xml.contains("hostdev")
         ? HostdevElement.read(Xml.parse(xml).getDocumentElement())
         : List.of();
   }
 
-  /** What this project left in the domain; empty for guests of others, and for any other form. */
+  /**
+   * The metadata that Graft stored in the domain; empty if the guest is not one of Graft's, or if
+   * the metadata is invalid.
+   */
   public Optional<GuestMetadata> metadata() {
     return with(this::metadata);
   }
@@ -237,7 +252,7 @@ public final class Guest {
                 domain, METADATA_ELEMENT, GuestMetadata.NAMESPACE, AFFECT_CURRENT);
     if (xml == null) {
       HypervisorException failure = attempt("read the metadata of").failure();
-      // Drivers without metadata have no guests of Graft.
+      // A guest of a driver without metadata is not one of Graft's.
       if (failure.is(LibvirtError.Code.NO_DOMAIN_METADATA)
           || failure.is(LibvirtError.Code.NO_SUPPORT)) {
         return Optional.empty();
@@ -247,12 +262,12 @@ public final class Guest {
     try {
       return Optional.of(GuestMetadata.fromElement(Xml.parse(xml.toString()).getDocumentElement()));
     } catch (IllegalArgumentException e) {
-      // The metadata is not Graft's. One such guest must not hide all others.
+      // The metadata is not Graft's. An invalid guest must not hide all other guests.
       return Optional.empty();
     }
   }
 
-  /** Replaces what this project left in the domain, also while it runs. */
+  /** Replaces the metadata that Graft stored in the domain, even while the guest runs. */
   public void setMetadata(GuestMetadata metadata) {
     String xml = metadata.toPlainXml();
     ObservedGuest now = with(this::observe);
@@ -270,7 +285,7 @@ public final class Guest {
                     flags));
   }
 
-  /** Plugs a device in. */
+  /** Attaches a device. */
   public void attach(Element device, Set<DeviceScope> scopes) {
     String xml = Xml.print(device);
     int flags = DeviceScope.bits(scopes);
@@ -280,8 +295,8 @@ public final class Guest {
   }
 
   /**
-   * Unplugs a device. On a running guest this asks the guest's system, and the device is gone only
-   * once its element has left {@link #xml}.
+   * Detaches a device. If the guest runs, this method asks the guest's operating system to release
+   * the device. The device is detached only once its element has disappeared from {@link #xml}.
    */
   public void detach(Element device, Set<DeviceScope> scopes) {
     String xml = Xml.print(device);
@@ -291,7 +306,7 @@ public final class Guest {
         domain -> LibvirtLibrary.calls().virDomainDetachDeviceFlags(domain, xml, flags));
   }
 
-  /** Addresses of the guest's interfaces, as far as the source knows them. */
+  /** The addresses of the guest's interfaces that the source can report. */
   public List<InterfaceAddresses> addresses(AddressSource source) {
     return with(
         domain -> {
@@ -310,7 +325,7 @@ public final class Guest {
     return new GuestAgent(this);
   }
 
-  /** The file that its first serial port writes; empty when the port goes elsewhere. */
+  /** The file to which the guest's first serial port is written; empty if the port has no file. */
   public Optional<ConsoleLog> consoleLog() {
     return ConsoleLog.of(connection.uri(), xml().getDocumentElement());
   }
@@ -323,7 +338,7 @@ public final class Guest {
     with(domain -> attempt(action).check(call.applyAsInt(domain)));
   }
 
-  /** Looks the domain up, calls, frees. */
+  /** Looks the domain up, passes the pointer to {@code call} and frees the pointer. */
   <T> T with(Function<DomainPointer, T> call) {
     return connection.with(
         c -> {

@@ -17,19 +17,22 @@ import java.util.OptionalInt;
 
 /**
  * The QEMU guest agent of one guest. Every method throws {@link AgentException}: {@linkplain
- * AgentException#unresponsive unresponsive} while no agent answers, else with the agent's refusal.
+ * AgentException#unresponsive unresponsive} if no agent replies, else with the agent's refusal.
  */
 public final class GuestAgent {
 
-  /** For questions that the agent answers from its head; an emulated guest may be slow at it. */
+  /**
+   * The time limit of requests that the agent answers without waiting; an emulated guest may be
+   * slow.
+   */
   private static final Duration PROMPT = Duration.ofSeconds(30);
 
   private static final Duration FILE_OPERATION = Duration.ofSeconds(60);
 
-  /** Base64 of this fits well into one libvirt message of 4 MiB. */
+  /** The size of a read; its Base64 form fits well into one libvirt message of 4 MiB. */
   private static final int READ_CHUNK = 1024 * 1024;
 
-  /** Windows has codes of 32 bits without a sign. */
+  /** Exit codes of Windows are unsigned 32-bit numbers. */
   private static final long MAX_CODE = 0xFFFFFFFFL;
 
   private static final long FIRST_POLL_MILLIS = 5;
@@ -43,7 +46,7 @@ public final class GuestAgent {
   }
 
   /**
-   * The agent at the end of a line.
+   * Creates an agent that is reached through a line.
    *
    * @param guest the guest's name, for messages
    */
@@ -53,10 +56,10 @@ public final class GuestAgent {
   }
 
   /**
-   * Whether an agent answers within the time; false while the guest boots.
+   * Whether an agent replies within the time limit; false while the guest boots.
    *
-   * @throws HypervisorException when waiting would not help: the guest is off, or has no channel
-   *     for an agent
+   * @throws HypervisorException if waiting would not help: the guest is off, or has no channel for
+   *     an agent
    */
   public boolean ping(Duration timeout) {
     try {
@@ -73,7 +76,7 @@ public final class GuestAgent {
   /**
    * Runs a program and waits for its end.
    *
-   * @throws AgentException also when the time is over; the program was killed then
+   * @throws AgentException also if the program exceeded its time limit and was killed
    */
   public AgentResult exec(AgentCommand command) {
     String action = "run '" + command.line() + "' in";
@@ -168,7 +171,9 @@ public final class GuestAgent {
     }
   }
 
-  /** Writes a file, replacing one that is there; a new one gets the agent's umask. */
+  /**
+   * Writes a file or replaces an existing one. The agent's umask determines the mode of a new file.
+   */
   public void writeFile(String path, byte[] content) {
     try {
       writeFile(path, new ByteArrayInputStream(content));
@@ -178,9 +183,10 @@ public final class GuestAgent {
   }
 
   /**
-   * Writes a file in pieces, replacing one that is there; a new one gets the agent's umask.
+   * Writes a file in chunks or replaces an existing one. The agent's umask determines the mode of a
+   * new file.
    *
-   * @throws IOException when {@code content} cannot be read
+   * @throws IOException if {@code content} cannot be read
    */
   public void writeFile(String path, InputStream content) throws IOException {
     String action = "write '" + path + "' in";
@@ -193,7 +199,7 @@ public final class GuestAgent {
     }
   }
 
-  /** The whole content of a file; for large ones use {@link #readFile(String, OutputStream)}. */
+  /** The whole content of a file. For large files use {@link #readFile(String, OutputStream)}. */
   public byte[] readFile(String path) {
     ByteArrayOutputStream content = new ByteArrayOutputStream();
     try {
@@ -205,20 +211,20 @@ public final class GuestAgent {
   }
 
   /**
-   * Copies a file in pieces.
+   * Copies a file in chunks.
    *
-   * @throws IOException when {@code to} cannot be written
+   * @throws IOException if {@code to} cannot be written
    */
   public void readFile(String path, OutputStream to) throws IOException {
     String action = "read '" + path + "' in";
     try (RemoteFile file = new RemoteFile(action, path, "r")) {
       while (file.read(to)) {
-        // The next piece.
+        // Continue with the next chunk.
       }
     }
   }
 
-  /** A file that the agent holds open. */
+  /** A file that the agent has open. */
   private final class RemoteFile implements AutoCloseable {
     private final String action;
     private final long handle;
@@ -244,7 +250,7 @@ public final class GuestAgent {
       }
     }
 
-    /** Copies one piece; false after the last. */
+    /** Copies one chunk; false after the last chunk. */
     boolean read(OutputStream to) throws IOException {
       Map<String, ?> arguments = Map.of("handle", handle, "count", READ_CHUNK);
       Map<?, ?> piece = channel.askFields(action, "guest-file-read", arguments, FILE_OPERATION);

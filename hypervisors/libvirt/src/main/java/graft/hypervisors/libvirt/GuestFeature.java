@@ -10,16 +10,20 @@ import graft.hypervisors.libvirt.domain.Virtualization;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What a hypervisor may or may not be able to do for a guest; planning checks it. */
+/** A feature that a guest may need and a hypervisor may lack; planning checks the features. */
 public enum GuestFeature {
-  /** Runs on the CPU itself; without it every instruction is emulated. */
+  /**
+   * The CPU executes the guest's instructions; without this feature every instruction is emulated.
+   */
   HARDWARE_ACCELERATION("hardware acceleration"),
   GUEST_AGENT("the QEMU guest agent"),
   SHARED_MEMORY("memory shared with the host"),
   VSOCK("vsock"),
   PCI_PASSTHROUGH("PCI passthrough"),
   MEDIATED_DEVICES("mediated devices"),
-  /** The hypervisor lets guests write only parts of a device's configuration space. */
+  /**
+   * The hypervisor restricts a guest's writes to certain parts of a device's configuration space.
+   */
   FILTERED_DEVICES("filtering of devices' configuration space"),
   HUGE_PAGES("huge pages"),
   LOCKED_MEMORY("locked memory"),
@@ -43,12 +47,12 @@ public enum GuestFeature {
     this.words = words;
   }
 
-  /** The feature in words, which follow "cannot give" in messages. */
+  /** The feature in words that follow "cannot give" in messages. */
   public String words() {
     return words;
   }
 
-  /** What a guest needs of its hypervisor. */
+  /** The features that a guest needs. */
   public static Set<GuestFeature> requiredBy(DomainSpec spec) {
     Set<GuestFeature> needs = EnumSet.of(kind(spec.virtualization()));
     if (spec.boot() instanceof Boot.DirectKernel) {

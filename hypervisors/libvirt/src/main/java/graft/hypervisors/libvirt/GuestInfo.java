@@ -4,12 +4,12 @@ import graft.common.values.MemorySize;
 import java.time.Duration;
 
 /**
- * What libvirt counts for a guest.
+ * libvirt's figures for a guest.
  *
- * @param cpus virtual CPUs
- * @param maxMemory what it may have
- * @param memory what it has now
- * @param cpuTime that it has used since it started
+ * @param cpus the number of virtual CPUs
+ * @param maxMemory the largest amount of memory that the guest may have
+ * @param memory the present amount of memory
+ * @param cpuTime the CPU time that the guest has used since its start
  */
 public record GuestInfo(
     GuestState state, int cpus, MemorySize maxMemory, MemorySize memory, Duration cpuTime) {}

@@ -1,11 +1,11 @@
 package graft.hypervisors.libvirt;
 
-/** Where a guest is in its life; numbers from libvirt's virDomainState. */
+/** The state of a guest in its life cycle; the numbers are those of libvirt's virDomainState. */
 public enum GuestState {
-  /** libvirt does not know. */
+  /** libvirt cannot tell. */
   NO_STATE,
   RUNNING,
-  /** Waits for a resource; Xen only. */
+  /** Waiting for a resource; Xen only. */
   BLOCKED,
   PAUSED,
   /** Shutting down. */
@@ -21,7 +21,7 @@ public enum GuestState {
     return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : NO_STATE;
   }
 
-  /** Whether there is a hypervisor process or domain behind it. */
+  /** Whether a hypervisor process or a Xen domain exists for the guest. */
   public boolean isActive() {
     return this != SHUT_OFF && this != CRASHED && this != NO_STATE;
   }

@@ -10,61 +10,64 @@ import java.util.Optional;
 import java.util.Set;
 import org.w3c.dom.Document;
 
-/** What differs between hypervisors that libvirt drives. */
+/** The differences between the hypervisors that libvirt drives. */
 public interface Hypervisor {
 
-  /** The descriptor's word for it, in lower case. */
+  /** The hypervisor's name in the descriptor, in lower case. */
   String name();
 
   /** Whether this host runs guests of this hypervisor. */
   boolean accepts(HostCapabilities host);
 
-  /** What guests of a kind can have on this host, the kind itself included if there is any. */
+  /**
+   * The features that guests of a kind can have on this host, including the kind itself if the host
+   * runs guests of that kind.
+   */
   Set<GuestFeature> features(HostCapabilities host, Virtualization kind);
 
-  /** Why guests of a kind cannot have something on this host, where that is known; mostly empty. */
+  /** The reason why guests of a kind cannot have a feature on this host; usually empty. */
   default String why(GuestFeature missing, HostCapabilities host, Virtualization kind) {
     return "";
   }
 
   /**
-   * The kind that a guest is of that does not say.
+   * The kind of a guest whose descriptor names none.
    *
-   * @param kernel whether it boots a kernel of the host's
-   * @param devices whether it gets devices of the host
+   * @param kernel whether the guest boots a kernel of the host
+   * @param devices whether the guest gets devices of the host
    */
   default Virtualization kind(HostCapabilities host, boolean kernel, boolean devices) {
     return Virtualization.HVM;
   }
 
-  /** What a user of this host should know, each a sentence; mostly none. */
+  /** Warnings for a user of this host, one sentence each; usually none. */
   List<String> warnings(HostCapabilities host);
 
-  /** The kernel's driver that keeps devices of the host for guests, by its name in sysfs. */
+  /** The name in sysfs of the stub driver that keeps devices of the host for guests. */
   default String deviceDriver() {
     return "vfio-pci";
   }
 
   /**
-   * The file into which the hypervisor's own daemon writes the console of such a guest; empty where
-   * the guest's domain says that, or nobody writes it.
+   * The file to which the hypervisor's own daemon writes the console of a guest; empty if the
+   * guest's domain XML names the file, or if the daemon writes none.
    */
   default Optional<Path> consoleLog(HostCapabilities host, Virtualization kind, String guest) {
     return Optional.empty();
   }
 
   /**
-   * The host's NUMA nodes, where the kernel that Graft runs on is itself a guest of the hypervisor
-   * and does not see them; else empty.
+   * The host's NUMA nodes according to the hypervisor; empty unless Graft's own kernel is itself a
+   * guest of the hypervisor and therefore does not see the nodes.
    */
   default Optional<HostNuma> numa(HostCapabilities host) {
     return Optional.empty();
   }
 
   /**
-   * Does nothing if this host can run such a guest.
+   * Checks that this host can run a guest.
    *
-   * @throws UnsupportedFeatureException when the spec needs what {@link #features} lacks
+   * @throws UnsupportedFeatureException if the spec needs a feature that {@link #features} lacks
    */
   default void check(DomainSpec spec, HostCapabilities host) {
     Set<GuestFeature> missing = GuestFeature.requiredBy(spec);
@@ -82,7 +85,7 @@ public interface Hypervisor {
   /**
    * The domain XML of a guest for this host.
    *
-   * @throws UnsupportedFeatureException when the spec needs what {@link #features} lacks
+   * @throws UnsupportedFeatureException if the spec needs a feature that {@link #features} lacks
    */
   Document domainXml(DomainSpec spec, HostCapabilities host);
 }

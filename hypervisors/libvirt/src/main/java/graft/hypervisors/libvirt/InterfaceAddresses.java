@@ -11,12 +11,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Addresses of one of a guest's network interfaces.
+ * The addresses of one network interface of a guest.
  *
- * <p>An agent tells what it likes: what is no address in numbers is left out here.
+ * <p>An agent may report anything: everything that is not a numeric address is left out.
  *
- * @param name the guest's name for it from the agent, else the host's; for messages alone
- * @param mac absent for interfaces without one
+ * @param name the interface's name in the guest if the agent reports it, else its name on the host;
+ *     for messages only
+ * @param mac absent if the interface has no MAC address
  * @param addresses each with its prefix length, {@code 192.168.122.7/24}
  */
 public record InterfaceAddresses(String name, Optional<MacAddress> mac, List<Address> addresses) {
@@ -25,9 +26,9 @@ public record InterfaceAddresses(String name, Optional<MacAddress> mac, List<Add
   }
 
   /**
-   * An IP address.
+   * An IP address with its prefix length.
    *
-   * @param prefix length of the network part in bits
+   * @param prefix the length of the network part in bits
    */
   public record Address(IpAddress ip, int prefix) {
     @Override
@@ -36,7 +37,10 @@ public record InterfaceAddresses(String name, Optional<MacAddress> mac, List<Add
     }
   }
 
-  /** More than a Linux interface's name has (IFNAMSIZ); Windows has longer ones. */
+  /**
+   * The maximum length of a name in a message: longer than the name of a Linux interface
+   * (IFNAMSIZ). Names in Windows can be even longer.
+   */
   private static final int NAME_SHOWN = 64;
 
   private static final int POINTER = com.sun.jna.Native.POINTER_SIZE;
@@ -44,7 +48,7 @@ public record InterfaceAddresses(String name, Optional<MacAddress> mac, List<Add
   /** struct _virDomainIPAddress: int type, char *addr, unsigned prefix, padded. */
   private static final int ADDRESS_SIZE = 3 * POINTER;
 
-  /** Reads and frees what virDomainInterfaceAddresses returned. */
+  /** Reads the result of virDomainInterfaceAddresses and frees it. */
   static List<InterfaceAddresses> take(PointerByReference list, int count) {
     List<InterfaceAddresses> found = new ArrayList<>();
     Pointer array = list.getValue();
@@ -82,7 +86,7 @@ public record InterfaceAddresses(String name, Optional<MacAddress> mac, List<Add
     return Optional.ofNullable(at).map(p -> p.getString(0, "UTF-8"));
   }
 
-  /** InfiniBand interfaces have 20-byte addresses, which are none of ours. */
+  /** InfiniBand interfaces have 20-byte addresses, which are not MAC addresses. */
   private static Optional<MacAddress> ethernet(String text) {
     try {
       return Optional.of(MacAddress.parse(text));

@@ -9,23 +9,25 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * An IP address in numbers, as a guest's agent or a DHCP lease tells it. What a guest says may be
- * anything; a text that is not an address gets no further than {@link #parse}, which asks no name
- * server.
+ * A numeric IP address, as a guest's agent or a DHCP lease reports it. A guest may report any text.
+ * {@link #parse} rejects a text that is not an address, without asking a name server.
  *
- * @param text IPv4 in four decimal numbers, or IPv6 without a zone
+ * @param text IPv4 as four decimal numbers, or IPv6 without a zone
  */
 public record IpAddress(String text) {
   private static final String OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
   private static final Pattern IPV4 = Pattern.compile(OCTET + "(\\." + OCTET + "){3}");
 
-  /** Limits the length to the longest form, 6 groups and an IPv4 address. Java checks the rest. */
+  /**
+   * Limits the length to that of the longest form: 6 groups and an IPv4 address. Java checks the
+   * rest.
+   */
   private static final Pattern IPV6 =
       Pattern.compile("(?=[^:]*:[^:]*:)[0-9a-fA-F:]{2,39}(\\." + OCTET + "){0,3}");
 
   private static final String BROADCAST = "255.255.255.255";
 
-  /** Refuses what is not an address in numbers. */
+  /** Rejects a text that is not a numeric address. */
   public IpAddress {
     if (!isNumeric(text)) {
       throw new IllegalArgumentException(
@@ -34,15 +36,15 @@ public record IpAddress(String text) {
   }
 
   /**
-   * Reads a text.
+   * Parses a numeric address.
    *
-   * @throws IllegalArgumentException if it is not an address in numbers
+   * @throws IllegalArgumentException if the text is not a numeric address
    */
   public static IpAddress parse(String text) {
     return new IpAddress(text);
   }
 
-  /** The address, if the text is one. */
+  /** Parses a numeric address; empty if the text is not one. */
   public static Optional<IpAddress> find(String text) {
     return isNumeric(text) ? Optional.of(new IpAddress(text)) : Optional.empty();
   }
@@ -52,7 +54,7 @@ public record IpAddress(String text) {
       return true;
     }
     try {
-      // In brackets Java takes nothing but an IPv6 literal, so no name is looked up.
+      // In brackets Java accepts only an IPv6 literal, so that no name is looked up.
       return IPV6.matcher(text).matches() && InetAddress.getByName("[" + text + "]") != null;
     } catch (UnknownHostException e) {
       return false;
@@ -64,8 +66,8 @@ public record IpAddress(String text) {
   }
 
   /**
-   * Whether a packet to it can go to another machine: it is no loopback, unspecified, multicast or
-   * broadcast address, and none of this machine's own.
+   * Whether a packet to this address can reach another machine: the address is not a loopback,
+   * unspecified, multicast or broadcast address, and not an address of this machine.
    */
   public boolean isElsewhere() {
     try {

@@ -26,8 +26,8 @@ import org.libvirt.jna.virNodeInfo;
 import org.w3c.dom.Document;
 
 /**
- * A host through its libvirt daemon. Methods may be called from several threads. All of them throw
- * {@link HypervisorException}; once closed, {@link IllegalStateException}.
+ * A host, accessed through its libvirt daemon. Several threads may call the methods. All methods
+ * throw {@link HypervisorException}, and {@link IllegalStateException} after {@link #close}.
  */
 public final class LibvirtHost implements AutoCloseable {
 
@@ -42,20 +42,22 @@ public final class LibvirtHost implements AutoCloseable {
   }
 
   /**
-   * Connects.
+   * Connects to a daemon.
    *
-   * @throws HostUnreachableException saying which socket was tried and what to start or install
+   * @throws HostUnreachableException with a message that names the socket and what to start or
+   *     install
    */
   public static LibvirtHost open(LibvirtUri uri) {
     return new LibvirtHost(Connection.open(uri));
   }
 
   /**
-   * Connects.
+   * Connects to a daemon.
    *
    * @param uri as {@code qemu:///system}
-   * @throws IllegalArgumentException when it is no URI
-   * @throws HostUnreachableException saying which socket was tried and what to start or install
+   * @throws IllegalArgumentException if the text is not a URI
+   * @throws HostUnreachableException with a message that names the socket and what to start or
+   *     install
    */
   public static LibvirtHost open(String uri) {
     return open(LibvirtUri.parse(uri));
@@ -66,8 +68,9 @@ public final class LibvirtHost implements AutoCloseable {
   }
 
   /**
-   * What the host is and can run. Asked once and kept. The first connection after the daemon
-   * started may wait some ten seconds here while it probes its emulators.
+   * The properties of the host and the guests that it can run. The first call asks the daemon and
+   * keeps the result. The first connection after a start of the daemon may wait here for some ten
+   * seconds while the daemon probes its emulators.
    */
   public synchronized HostCapabilities capabilities() {
     if (capabilities == null) {
@@ -100,7 +103,7 @@ public final class LibvirtHost implements AutoCloseable {
         xml.guests());
   }
 
-  /** Who owns the files of running guests; empty where libvirt leaves them as they are. */
+  /** The owner of the files of running guests; empty if libvirt does not change the owner. */
   public Optional<FileOwner> guestOwner() {
     return connection.with(
         c ->
@@ -110,7 +113,7 @@ public final class LibvirtHost implements AutoCloseable {
                 .guestOwner());
   }
 
-  /** Memory of the host that no guest and no process uses now. */
+  /** The host's memory that no guest and no process uses at present. */
   public MemorySize freeMemory() {
     return connection.with(
         c -> {
@@ -143,7 +146,7 @@ public final class LibvirtHost implements AutoCloseable {
         });
   }
 
-  /** Empty when the guest went away between listing and looking. */
+  /** Empty if the guest ceased to exist after it was listed. */
   private Optional<ObservedGuest> observe(DomainPointer domain) {
     Guest guest = Guest.of(connection, domain);
     try {
@@ -153,7 +156,7 @@ public final class LibvirtHost implements AutoCloseable {
     }
   }
 
-  /** The guest of that name; empty when there is none. */
+  /** The guest with that name; empty if there is none. */
   public Optional<Guest> guest(String name) {
     return connection.with(
         c -> {
@@ -170,17 +173,17 @@ public final class LibvirtHost implements AutoCloseable {
         });
   }
 
-  /** Defines a guest, checked against libvirt's schema, without starting it. */
+  /** Defines a guest without starting it. libvirt checks the XML against its schema. */
   public Guest define(Document domainXml) {
     return define(Xml.print(domainXml), true);
   }
 
   /**
-   * Defines a guest without starting it. One of the same UUID is redefined, one of the same name
-   * and another UUID is an error.
+   * Defines a guest without starting it. An existing guest with the same UUID is redefined. An
+   * existing guest with the same name and another UUID is an error.
    *
-   * @param validate whether libvirt checks the XML against its schema, which finds misspelt
-   *     elements that it would otherwise ignore
+   * @param validate whether libvirt checks the XML against its schema, which detects misspelt
+   *     elements that libvirt would otherwise ignore
    */
   public Guest define(String domainXml, boolean validate) {
     return connection.with(
@@ -205,12 +208,12 @@ public final class LibvirtHost implements AutoCloseable {
     LibvirtLibrary.calls().virDomainFree(domain);
   }
 
-  /** libvirt's networks. */
+  /** The networks that libvirt manages. */
   public Networks networks() {
     return new Networks(connection);
   }
 
-  /** Closes the connection; guests keep running. Never waits for more than two seconds. */
+  /** Closes the connection; guests keep running. The call never takes more than two seconds. */
   @Override
   public void close() {
     connection.close();

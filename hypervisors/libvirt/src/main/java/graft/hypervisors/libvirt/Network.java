@@ -3,8 +3,8 @@ package graft.hypervisors.libvirt;
 import java.util.Optional;
 
 /**
- * A network of libvirt as it was when the host was asked.
+ * The state of a libvirt network when the host was asked.
  *
- * @param bridge the host's device for it, while there is one
+ * @param bridge the host's bridge device of the network, if it exists at present
  */
 public record Network(String name, boolean active, boolean persistent, Optional<String> bridge) {}

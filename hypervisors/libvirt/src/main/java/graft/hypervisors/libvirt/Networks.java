@@ -44,7 +44,7 @@ public final class Networks {
         });
   }
 
-  /** The network of that name; empty when there is none. */
+  /** The network with that name; empty if there is none. */
   public Optional<Network> find(String name) {
     try {
       return Optional.of(with(name, this::read));
@@ -60,7 +60,7 @@ public final class Networks {
     Attempt attempt = attempt("look at", name);
     boolean active = attempt.check(calls().virNetworkIsActive(network)) == 1;
     boolean persistent = attempt.check(calls().virNetworkIsPersistent(network)) == 1;
-    // Fails for networks that have no bridge, which is no error here.
+    // The call fails for networks without a bridge, which is not an error here.
     CString bridge = calls().virNetworkGetBridgeName(network);
     return new Network(
         name, active, persistent, Optional.ofNullable(bridge).map(CString::toString));
@@ -95,9 +95,9 @@ public final class Networks {
   }
 
   /**
-   * Ends it at once; guests on it lose their connection.
+   * Stops the network at once; its guests lose their connection.
    *
-   * @return false when it was not active
+   * @return false if the network was not active
    */
   public boolean destroy(String name) {
     return with(
@@ -110,7 +110,7 @@ public final class Networks {
             return true;
           }
           HypervisorException failure = attempt("destroy", name).failure();
-          // Somebody else was faster.
+          // Another process was faster.
           if (failure.is(LibvirtError.Code.OPERATION_INVALID)) {
             return false;
           }

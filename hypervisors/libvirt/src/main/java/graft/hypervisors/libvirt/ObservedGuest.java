@@ -4,11 +4,11 @@ import graft.hypervisors.libvirt.domain.GuestMetadata;
 import java.util.Optional;
 
 /**
- * A guest as it was when the host was asked.
+ * The state of a guest when the host was asked.
  *
- * @param guest to act on it
- * @param persistent whether its definition survives its end
- * @param metadata what this project left in it; absent for guests of others
+ * @param guest the guest, for operations on it
+ * @param persistent whether the guest's definition remains after the guest stops
+ * @param metadata Graft's metadata; absent for guests that are not Graft's
  */
 public record ObservedGuest(
     Guest guest, GuestState state, boolean persistent, Optional<GuestMetadata> metadata) {

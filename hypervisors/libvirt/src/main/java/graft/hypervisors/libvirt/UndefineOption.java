@@ -6,13 +6,14 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What goes together with a guest's definition; bits from libvirt's virDomainUndefineFlagsValues.
+ * State that is removed together with a guest's definition; the bits are those of libvirt's
+ * virDomainUndefineFlagsValues.
  */
 public enum UndefineOption {
-  /** A saved memory image, without which libvirt refuses. */
+  /** A saved memory image. If there is one, libvirt undefines the guest only with this option. */
   MANAGED_SAVE(1),
   SNAPSHOTS_METADATA(1 << 1),
-  /** The UEFI variables, without which libvirt refuses for a guest that has some. */
+  /** The UEFI variables. If the guest has any, libvirt undefines it only with this option. */
   NVRAM(1 << 2),
   CHECKPOINTS_METADATA(1 << 4);
 
@@ -23,7 +24,7 @@ public enum UndefineOption {
   }
 
   /**
-   * Those that a driver knows; it refuses others.
+   * The options that a driver accepts; it rejects all others.
    *
    * @see <a href="https://gitlab.com/libvirt/libvirt/-/blob/v9.0.0/src/libxl/libxl_driver.c">Xen's:
    *     libxlDomainUndefineFlags</a>

@@ -7,7 +7,10 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** A guest needs what its hypervisor cannot do on this host; planning should have found it. */
+/**
+ * A guest needs a feature that its hypervisor lacks on this host; planning should have detected
+ * this.
+ */
 public final class UnsupportedFeatureException extends HypervisorException {
 
   private static final long serialVersionUID = 1L;
@@ -15,9 +18,9 @@ public final class UnsupportedFeatureException extends HypervisorException {
   private final transient Set<GuestFeature> missing;
 
   /**
-   * An error.
+   * Creates an exception.
    *
-   * @param why gives the reason for a missing feature; empty where it is not known
+   * @param why gives the reason for a missing feature; empty if the reason is unknown
    */
   public UnsupportedFeatureException(
       String guest,

@@ -1,2 +1,2 @@
-/** The connection to libvirt, and the one interface behind which hypervisors differ. */
+/** The connection to libvirt, and the interface that hides the differences between hypervisors. */
 package graft.hypervisors.libvirt;

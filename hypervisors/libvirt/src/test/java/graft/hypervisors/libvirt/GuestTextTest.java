@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import graft.hypervisors.libvirt.calls.GuestText;
 import org.junit.jupiter.api.Test;
 
-/** Text of guests on a terminal. */
+/** Tests how Graft prints a guest's text on a terminal. */
 class GuestTextTest {
   @Test
   void controlCharactersAreShownAndNotSent() {

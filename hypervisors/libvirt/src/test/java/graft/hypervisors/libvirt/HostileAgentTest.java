@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A guest whose agent answers every question with something else than its protocol says. Whatever
- * it is, Graft gets a value of the right kind or an {@link AgentException} that can be shown.
+ * A guest whose agent violates its protocol in every reply. For each reply, Graft gets a value of
+ * the right kind or an {@link AgentException} that can be printed safely.
  */
 class HostileAgentTest {
   private static final int CASES = 2000;
@@ -33,12 +33,12 @@ class HostileAgentTest {
     return caught.get(0);
   }
 
-  /** Something that asks the agent. */
+  /** A call that sends a request to the agent. */
   interface ThrowingCall {
     void run() throws IOException;
   }
 
-  /** An agent that gives these answers one after the other, the last one for ever. */
+  /** An agent that gives these replies in order and repeats the last one without end. */
   private static GuestAgent agent(String... answers) {
     int[] next = {0};
     return new GuestAgent(
@@ -69,7 +69,7 @@ class HostileAgentTest {
             () -> agent.readFile("/x"),
             () -> agent.writeFile("/x", new byte[10]))) {
       if (answer.startsWith("{\"return\": 1")) {
-        continue; // a number is some answer to a ping; below it is asked for other things
+        continue; // a ping accepts a number; the random test below covers the other calls
       }
       assertThat(refusal(call).getMessage())
           .doesNotContain("\u001b", "\u0007")
@@ -165,7 +165,7 @@ class HostileAgentTest {
         Duration.ofSeconds(10), () -> assertThat(agent.readFile("/proc/endless")).isEmpty());
   }
 
-  /** Random answers, and the right ones with random parts. */
+  /** Random replies, and correct replies with random parts. */
   @Test
   void whateverItAnswersThereIsAValueOrARefusal() {
     long seed = new Random().nextLong();
@@ -196,14 +196,14 @@ class HostileAgentTest {
             .as("case %d of seed %d: %s", i, seed, e.getMessage())
             .isEmpty();
       } catch (EnoughException e) {
-        // the file has no end: the reader has
+        // the file never ends, so that the limited output stopped the copy
       } catch (IOException | RuntimeException | StackOverflowError e) {
         throw new AssertionError("case " + i + " of seed " + seed, e);
       }
     }
   }
 
-  /** A reader that has enough one day. */
+  /** An output that fails after a limited number of bytes. */
   private static final class Limited extends ByteArrayOutputStream {
     @Override
     public synchronized void write(byte[] bytes, int offset, int length) {

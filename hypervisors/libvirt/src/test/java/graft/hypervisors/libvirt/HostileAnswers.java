@@ -12,9 +12,11 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Random;
 
-/** Answers of an agent that is hostile: nonsense, or nearly what its protocol says. */
+/** Replies of a hostile agent: nonsense, or replies that almost follow the protocol. */
 public final class HostileAnswers {
-  /** Texts that mean something to a shell, a command's options, Ansible, YAML, or a terminal. */
+  /**
+   * Texts with a special meaning for a shell, a command's options, Ansible, YAML, or a terminal.
+   */
   public static final List<String> TEXTS =
       List.of(
           "",
@@ -45,7 +47,7 @@ public final class HostileAnswers {
 
   private HostileAnswers() {}
 
-  /** An answer to a question of Graft's. */
+  /** A reply to a request of Graft. */
   public static String to(String question, Random random) {
     if (random.nextInt(10) == 0) {
       return List.of("", "null", "[]", "{", "{\"return\"", "{\"error\":1}", text(random))
@@ -87,7 +89,7 @@ public final class HostileAnswers {
     return "{\"return\": " + value + "}";
   }
 
-  /** A text, made of the ones above, cut and repeated. */
+  /** A text that consists of the texts above, cut and repeated. */
   public static String text(Random random) {
     String one = TEXTS.get(random.nextInt(TEXTS.size()));
     String other = TEXTS.get(random.nextInt(TEXTS.size()));
@@ -102,13 +104,13 @@ public final class HostileAnswers {
   private static String base64(Random random) {
     byte[] bytes = text(random).getBytes(StandardCharsets.UTF_8);
     if (random.nextInt(4) == 0 && bytes.length > 0) {
-      bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(); // no UTF-8 any more
+      bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(); // makes the text invalid UTF-8
     }
     String text = Base64.getEncoder().encodeToString(bytes);
     return random.nextInt(20) == 0 ? text + "*" : text;
   }
 
-  /** Any value of JSON. */
+  /** A random JSON value. */
   private static String any(Random random, int depth) {
     return switch (random.nextInt(depth > 3 ? 7 : 9)) {
       case 0 -> "null";

@@ -47,25 +47,26 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
 /**
- * What every hypervisor must do, whatever it can: what it offers it writes down whole and in words
- * that libvirt knows, what it does not offer it refuses by name before anything is made, and what
- * all have in common reads the same. A hypervisor's tests extend this.
+ * The rules that every hypervisor has to satisfy: an offered feature appears in the domain XML in a
+ * form that libvirt accepts, a feature that is not offered is rejected by its name before anything
+ * is created, and the elements that all hypervisors share are equal. Each hypervisor has a test
+ * class that extends this one.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class HypervisorContract {
   private static final UUID ID = UUID.fromString("b2de785c-944e-4b86-8913-e4e399fada0a");
   private static final HostdevSpec FUNCTION = new HostdevSpec.Pci(PciAddress.parse("0000:04:10.0"));
 
-  /** The hypervisor, on a machine that has all that it can use. */
+  /** The hypervisor, on a machine that supports all features of this hypervisor. */
   protected abstract Hypervisor hypervisor();
 
-  /** What libvirt says of that machine. */
+  /** libvirt's report about that machine. */
   protected abstract HostCapabilities host();
 
-  /** What libvirt says of a machine with another hypervisor. */
+  /** libvirt's report about a machine with another hypervisor. */
   protected abstract HostCapabilities anotherHost();
 
-  /** The kinds of guest that it runs there. */
+  /** The kinds of guests that the hypervisor runs on that machine. */
   private List<Virtualization> kinds() {
     return Stream.of(Virtualization.values())
         .filter(
@@ -83,7 +84,9 @@ public abstract class HypervisorContract {
         .metadata(GuestMetadata.of("lab", Map.of("spec", "sha256:12")));
   }
 
-  /** Each thing that a guest can need, alone in a guest that needs nothing else. */
+  /**
+   * For each feature that a guest can need, the setting by which a guest needs only this feature.
+   */
   private static Map<GuestFeature, Consumer<DomainSpec.Builder>> needs() {
     return Map.ofEntries(
         Map.entry(GuestFeature.GUEST_AGENT, g -> g.channel(ChannelSpec.GUEST_AGENT)),
@@ -151,8 +154,8 @@ public abstract class HypervisorContract {
   void whatAGuestCanNeedIsAllTried() {
     Set<GuestFeature> neverNeeded =
         EnumSet.of(
-            GuestFeature.HARDWARE_ACCELERATION, // a warning, where it is missing
-            GuestFeature.FILTERED_DEVICES, // asked by the planner, of devices
+            GuestFeature.HARDWARE_ACCELERATION, // only leads to a warning if missing
+            GuestFeature.FILTERED_DEVICES, // checked by the planner, for devices
             GuestFeature.HVM,
             GuestFeature.PVH,
             GuestFeature.PV);
@@ -166,7 +169,10 @@ public abstract class HypervisorContract {
                     .containsExactlyInAnyOrder(GuestFeature.HVM, feature));
   }
 
-  /** What is offered is seen in the guest, what is not is refused by its name. */
+  /**
+   * An offered feature appears in the guest's XML; a feature that is not offered is rejected by its
+   * name.
+   */
   @ParameterizedTest
   @MethodSource("everyNeed")
   void whatAGuestNeedsItGetsOrIsRefused(Virtualization kind, GuestFeature feature) {
@@ -200,7 +206,7 @@ public abstract class HypervisorContract {
     assertThat(text(domain, "uuid")).isEqualTo(ID.toString());
     assertThat(text(domain, "vcpu")).isEqualTo("2");
 
-    assertThat(text(domain, "memory")).isEqualTo("786432"); // KiB
+    assertThat(text(domain, "memory")).isEqualTo("786432"); // in KiB
     Element metadata = Xml.find(domain, "metadata").orElseThrow();
     assertThat(
             GuestMetadata.fromElement(
@@ -223,7 +229,7 @@ public abstract class HypervisorContract {
         .toList();
   }
 
-  /** Graft binds devices itself, under every hypervisor, so that a plan shows it. */
+  /** Graft binds devices itself under every hypervisor, so that a plan shows the steps. */
   @Test
   void devicesOfTheHostAreNeverBoundByLibvirt() {
     Virtualization kind = hypervisor().kind(host(), true, true);
@@ -234,7 +240,7 @@ public abstract class HypervisorContract {
         .satisfies(device -> assertThat(device.getAttribute("managed")).isEqualTo("no"));
   }
 
-  /** A guest that does not say what it is gets a kind that this host runs. */
+  /** A guest without an explicit kind gets a kind that this host runs. */
   @Test
   void everyGuestHasAKind() {
     for (boolean kernel : new boolean[] {true, false}) {
@@ -248,7 +254,10 @@ public abstract class HypervisorContract {
     }
   }
 
-  /** libvirt's schema knows all of its drivers, whichever of them this machine's daemon has. */
+  /**
+   * libvirt's schema contains the elements of all drivers, including those that this machine's
+   * daemon lacks.
+   */
   @Tag("integration")
   @ParameterizedTest
   @MethodSource("everyKind")
@@ -260,7 +269,8 @@ public abstract class HypervisorContract {
         .forEach(
             (feature, need) -> {
               if (offered.contains(feature)) {
-                // One boots its disk, the other all that contradicts it.
+                // The second guest boots a kernel directly, which excludes features of the first
+                // guest.
                 boolean boot = feature == GuestFeature.DIRECT_KERNEL_BOOT;
                 need.accept(guests.get(boot ? 1 : 0));
               }

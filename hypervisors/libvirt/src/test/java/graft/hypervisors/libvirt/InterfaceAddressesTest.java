@@ -10,11 +10,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of the addresses that libvirt passes on from a guest's agent. */
+/** Tests how Graft handles the addresses that libvirt receives from a guest's agent. */
 class InterfaceAddressesTest {
   private static final int POINTER = Native.POINTER_SIZE;
 
-  /** Native memory lives as long as something here points at it. */
+  /** JNA frees native memory once no object refers to it. */
   private final List<Memory> kept = new ArrayList<>();
 
   private Pointer text(String text) {
@@ -25,7 +25,7 @@ class InterfaceAddressesTest {
     return memory;
   }
 
-  /** struct _virDomainInterface, with as many prefixes as addresses. */
+  /** Builds a struct _virDomainInterface in which all addresses have the same prefix length. */
   private Pointer card(String name, String mac, int prefix, String... addresses) {
     Memory all = new Memory(3L * POINTER * Math.max(1, addresses.length));
     for (int i = 0; i < addresses.length; i++) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What counts as an address, of all that a guest's agent may say. */
+/** Tests which texts of a guest's agent are accepted as addresses. */
 class IpAddressTest {
   @ParameterizedTest
   @ValueSource(

@@ -29,8 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 
 /**
- * Against libvirt's test driver, which lives in the client library: real calls, no daemon. Needs
- * libvirt0. Each test has its own connection, but the driver's state is the process's.
+ * Tests against libvirt's test driver, which is part of the client library: the calls are real, but
+ * there is no daemon. Needs libvirt0. Each test has its own connection, but all connections share
+ * the driver's state.
  */
 @Tag("integration")
 class LibvirtHostIntegrationTest {
@@ -175,7 +176,7 @@ class LibvirtHostIntegrationTest {
     Xml.add(xml.getDocumentElement(), "uuid", UUID.randomUUID().toString());
     assertThat(networks.find(NAME)).isEmpty();
     networks.define(xml);
-    networks.define(xml); // with its UUID libvirt takes it twice
+    networks.define(xml); // libvirt accepts a second definition that has the same UUID
     assertThat(networks.find(NAME)).map(Network::active).contains(false);
     networks.start(NAME);
     assertThat(networks.list()).extracting(Network::name).contains("default", NAME);

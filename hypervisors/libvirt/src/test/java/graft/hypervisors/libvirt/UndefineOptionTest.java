@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import graft.hypervisors.libvirt.calls.LibvirtUri;
 import org.junit.jupiter.api.Test;
 
-/** What goes with a guest's definition. */
+/** Tests which state is removed with a guest's definition. */
 class UndefineOptionTest {
   @Test
   void underKvmGuestsHaveUefiVariablesSnapshotsAndCheckpoints() {
@@ -13,7 +13,7 @@ class UndefineOptionTest {
         .containsExactlyInAnyOrder(UndefineOption.values());
   }
 
-  /** Seen: "unsupported flags (0x16) in function libxlDomainUndefineFlags". */
+  /** libvirt's error otherwise: "unsupported flags (0x16) in function libxlDomainUndefineFlags". */
   @Test
   void libvirtsDriverForXenTakesNothingButSavedMemory() {
     assertThat(UndefineOption.bits(UndefineOption.of(LibvirtUri.XEN_SYSTEM))).isEqualTo(1);

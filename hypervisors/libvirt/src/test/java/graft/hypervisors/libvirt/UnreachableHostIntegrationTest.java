@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Daemons that are not there. Needs libvirt0. */
+/** Tests connections to daemons that do not run. Needs libvirt0. */
 @Tag("integration")
 class UnreachableHostIntegrationTest {
 
@@ -53,7 +53,7 @@ class UnreachableHostIntegrationTest {
     assertThat(process.exitValue()).isZero();
   }
 
-  /** A program that fails to connect, in a process of its own. */
+  /** A program that fails to connect, to be run as a separate process. */
   static final class Failing {
     private Failing() {}
 

@@ -18,7 +18,7 @@ import org.w3c.dom.Element;
  */
 final class DevicesElement {
 
-  /** As many disks as an emulated IDE controller has. */
+  /** The number of disks of an emulated IDE controller. */
   private static final int IDE_DISKS = 4;
 
   private DevicesElement() {}
@@ -28,7 +28,7 @@ final class DevicesElement {
     boolean hvm = spec.virtualization() == Virtualization.HVM;
     List<DiskSpec> disks = spec.disks();
     for (int i = 0; i < disks.size(); i++) {
-      // Firmware boots from emulated disks only; Linux then finds all of them as xvda, xvdb ...
+      // Firmware boots from emulated disks only; Linux then shows all disks as xvda, xvdb ...
       boolean emulated = hvm && i < IDE_DISKS;
       String device = (emulated ? "hd" : "xvd") + (char) ('a' + i);
       DiskElement.append(devices, shown(disks.get(i)), "qemu", device, emulated ? "ide" : "xen");
@@ -41,7 +41,7 @@ final class DevicesElement {
     spec.hostdevs().forEach(hostdev -> HostdevElement.append(devices, hostdev));
   }
 
-  /** QEMU refuses Xen's guests a disk that is read-only ("Block node is read-only", 7.2). */
+  /** Under Xen, QEMU fails for a disk that is read-only ("Block node is read-only", 7.2). */
   private static DiskSpec shown(DiskSpec disk) {
     return disk.readOnly()
         ? new DiskSpec(disk.source(), disk.format(), DiskSpec.Kind.CDROM, true)

@@ -27,10 +27,11 @@ final class FeaturesElement {
     if (spec.spareSlots() > 0) {
       Element xen = Xml.add(features, "xen");
       if (!hvm) {
-        // A PV guest's memory then has the host's holes, where devices have their registers.
+        // The memory of a PV guest then has the host's holes, where the registers of devices are.
         on(xen, "e820_host");
       }
-      // Without it Xen gives the guest no IOMMU mappings, and no device afterwards.
+      // Without this element Xen creates no IOMMU mappings for the guest, which then cannot get a
+      // device later.
       on(xen, "passthrough");
     }
   }

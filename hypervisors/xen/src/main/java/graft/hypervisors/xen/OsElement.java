@@ -16,7 +16,7 @@ final class OsElement {
 
   private OsElement() {}
 
-  /** libvirt's word for a kind of guest. */
+  /** libvirt's name of a kind of guest. */
   static String osType(Virtualization kind) {
     return switch (kind) {
       case HVM -> "hvm";
@@ -37,7 +37,7 @@ final class OsElement {
     Virtualization kind = spec.virtualization();
     boolean firmware = kind == Virtualization.HVM;
     if (spec.boot() instanceof Boot.FromDisk && !firmware) {
-      Xml.add(domain, "bootloader", "pygrub"); // reads the kernel from the guest's disk
+      Xml.add(domain, "bootloader", "pygrub"); // loads the kernel from the guest's disk
     }
     Element os = Xml.add(domain, "os");
     Element type = Xml.add(os, "type", osType(kind));

@@ -19,15 +19,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * What the running Xen says of itself, beyond what libvirt tells: its driver says "no IOMMU" of
- * every host.
+ * The properties of the running Xen that libvirt does not report: libvirt's driver reports "no
+ * IOMMU" for every host.
  *
- * @param known whether it was asked; nobody asks a remote one
+ * @param known whether Xen was asked; a remote Xen is not asked
  * @param version as {@code 4.17.5}
  * @param capabilities words such as {@code hvm_directio}
  * @param commandLine the words of Xen's own command line
- * @param logsConsoles whether its xenconsoled writes what guests print into files
- * @param numa its nodes
+ * @param logsConsoles whether Xen's xenconsoled logs the consoles of guests to files
+ * @param numa the host's NUMA nodes
  * @see <a href="https://xenbits.xen.org/docs/4.17-testing/man/xl.1.html">xl info</a>
  */
 record RunningXen(
@@ -40,7 +40,7 @@ record RunningXen(
 
   private static final long LIMIT_SECONDS = 20;
 
-  /** The words with which its IOMMU is off (Xen, docs/misc/xen-command-line: iommu). */
+  /** The words that disable the IOMMU (Xen, docs/misc/xen-command-line: iommu). */
   private static final Set<String> OFF = Set.of("0", "off", "no", "false", "disable");
 
   RunningXen {
@@ -54,7 +54,7 @@ record RunningXen(
         : new RunningXen(false, "", Set.of(), List.of(), false, XenNuma.parse(""));
   }
 
-  /** Reads what {@code xl info -n} prints. */
+  /** Parses the output of {@code xl info -n}. */
   static RunningXen parse(String info, boolean logsConsoles) {
     Map<String, String> values = new LinkedHashMap<>();
     for (String line : info.lines().toList()) {
@@ -76,7 +76,7 @@ record RunningXen(
     return text == null || text.isEmpty() ? List.of() : Arrays.asList(text.split("\\s+"));
   }
 
-  /** Whether such a guest can have a PCI device; no PVH guest can. */
+  /** Whether guests of a kind can have a PCI device; no PVH guest can. */
   boolean passesDevicesTo(Virtualization kind) {
     return switch (kind) {
       case HVM -> capabilities.contains("hvm_directio");
@@ -85,7 +85,7 @@ record RunningXen(
     };
   }
 
-  /** Why such a guest cannot have a PCI device; empty if it can. */
+  /** The reason why guests of a kind cannot have a PCI device; empty if they can. */
   String obstacle(Virtualization kind) {
     if (passesDevicesTo(kind)) {
       return "";
@@ -115,7 +115,7 @@ record RunningXen(
     return false;
   }
 
-  /** Whether a running xenconsoled was told {@code --log=guest} or {@code all}. */
+  /** Whether xenconsoled runs with {@code --log=guest} or {@code --log=all}. */
   static boolean logsConsoles(Path proc) {
     try (Stream<Path> processes = Files.list(proc)) {
       return processes
@@ -124,7 +124,7 @@ record RunningXen(
           .filter(words -> words[0].endsWith("xenconsoled"))
           .anyMatch(words -> Stream.of(words).anyMatch(word -> word.matches("--log=(guest|all)")));
     } catch (IOException e) {
-      return false; // nobody may look
+      return false; // the caller may not list the processes
     }
   }
 
@@ -132,7 +132,7 @@ record RunningXen(
     try {
       return Files.readString(file);
     } catch (IOException e) {
-      return ""; // it has ended
+      return ""; // the process has ended
     }
   }
 
@@ -143,7 +143,7 @@ record RunningXen(
               .redirectError(ProcessBuilder.Redirect.DISCARD)
               .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
               .start();
-      // What it prints fits into the pipe.
+      // The output fits into the pipe, so that the program ends without a reader.
       if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
         process.destroyForcibly();
         throw failure("it failed", null);

@@ -25,8 +25,8 @@ public final class XenHypervisor implements Hypervisor {
   private static final String DOMAIN_TYPE = "xen";
 
   /**
-   * What the libxl driver does for some kind of guest. It knows no guest agent, no user-mode
-   * network, no ivshmem, no vsock, no mediated devices, no backing of memory and no {@code
+   * The features that the libxl driver supports for some kind of guest. The driver does not support
+   * guest agents, user-mode networks, ivshmem, vsock, mediated devices, memory backing and {@code
    * <numatune>}.
    *
    * @see <a href="https://libvirt.org/drvxen.html">libvirt's libxl driver</a>
@@ -40,7 +40,7 @@ public final class XenHypervisor implements Hypervisor {
           GuestFeature.HOST_BRIDGE,
           GuestFeature.CONSOLE_LOG);
 
-  /** The toolstack's daemon for consoles, with {@code --log=guest}. */
+  /** The folder in which xenconsoled logs consoles, if it runs with {@code --log=guest}. */
   private static final Path CONSOLES = Path.of("/var/log/xen/console");
 
   private final Function<HostCapabilities, RunningXen> look;
@@ -55,17 +55,17 @@ public final class XenHypervisor implements Hypervisor {
   }
 
   /**
-   * For a Xen that is not asked, because what it says is known.
+   * Creates a hypervisor for a Xen whose properties are known, so that Xen is not asked.
    *
-   * @param info what its {@code xl info} prints
-   * @param logsConsoles whether its xenconsoled writes what guests print into files
+   * @param info the output of {@code xl info}
+   * @param logsConsoles whether Xen's xenconsoled logs the consoles of guests to files
    */
   public static XenHypervisor saying(String info, boolean logsConsoles) {
     RunningXen said = RunningXen.parse(info, logsConsoles);
     return new XenHypervisor(host -> said);
   }
 
-  /** Asked once: it is one program more to run. */
+  /** The result is kept, because each look at Xen runs a program. */
   private synchronized RunningXen running(HostCapabilities host) {
     if (running == null) {
       running = look.apply(host);
@@ -118,8 +118,8 @@ public final class XenHypervisor implements Hypervisor {
   }
 
   /**
-   * A kernel needs no machine around it, and PVH is what Xen advises for one; but no PVH guest can
-   * have devices.
+   * A kernel needs no emulated machine, and Xen recommends PVH for direct kernel boot. A PVH guest
+   * cannot have devices.
    */
   @Override
   public Virtualization kind(HostCapabilities host, boolean kernel, boolean devices) {
@@ -150,7 +150,7 @@ public final class XenHypervisor implements Hypervisor {
         : Optional.empty();
   }
 
-  /** Dom0 is a guest with CPUs of its own, and knows no nodes. */
+  /** Dom0 is itself a guest with virtual CPUs, whose kernel does not see the NUMA nodes. */
   @Override
   public Optional<HostNuma> numa(HostCapabilities host) {
     return Optional.of(running(host).numa());

@@ -10,8 +10,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads the part of {@code xl info -n} that is about NUMA: a table of CPUs (core, socket, node),
- * one of devices (address, node) and one of nodes (MiB, MiB free, distances), each below its title.
+ * Parses the NUMA part of {@code xl info -n}: a table of CPUs (core, socket, node), one of devices
+ * (address, node) and one of nodes (MiB, MiB free, distances), each below its title.
  *
  * @see <a href="https://xenbits.xen.org/docs/4.17-testing/man/xl.1.html">xl info</a>
  */

@@ -1,2 +1,5 @@
-/** What only Xen does, through libvirt's libxl driver: its kinds of guests and their domain XML. */
+/**
+ * The parts that only Xen needs, through libvirt's libxl driver: the kinds of guests and their
+ * domain XML.
+ */
 package graft.hypervisors.xen;

@@ -5,7 +5,7 @@ import graft.hypervisors.libvirt.HypervisorContract;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import java.util.List;
 
-/** Xen with an IOMMU, whose xenconsoled keeps consoles. */
+/** Runs the contract for Xen with an IOMMU, whose xenconsoled logs consoles. */
 class XenContractTest extends HypervisorContract {
   @Override
   protected Hypervisor hypervisor() {

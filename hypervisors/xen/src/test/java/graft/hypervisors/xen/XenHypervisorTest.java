@@ -245,7 +245,10 @@ class XenHypervisorTest {
             .toList());
   }
 
-  /** Compares; {@code -Dgolden.update=true} writes the file again, to be reviewed. */
+  /**
+   * Compares the domain XML with a golden file. With {@code -Dgolden.update=true} the test writes
+   * the file, for review.
+   */
   private static void golden(String name, DomainSpec spec) {
     String xml = Xml.print(XEN.domainXml(spec, HOST));
     Path file = Path.of("src/test/resources/graft/hypervisors/xen").resolve(name);

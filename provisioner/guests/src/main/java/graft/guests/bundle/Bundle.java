@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a guest needs for one purpose, declared once for all install methods.
+ * Everything that a guest needs for one purpose, declared once for all install methods.
  *
  * <pre>{@code
  * name: my-tools

@@ -2,7 +2,7 @@ package graft.guests.bundle;
 
 import graft.common.GraftException;
 
-/** A bundle is missing or wrong. */
+/** A bundle is missing or invalid. */
 public final class BundleException extends GraftException {
   private static final long serialVersionUID = 1;
 

@@ -4,7 +4,7 @@ import graft.common.bind.Default;
 import graft.common.bind.Doc;
 import java.util.Optional;
 
-/** A file or a folder of a bundle: with a source or a content. */
+/** A file or a folder of a bundle, with either a source or a content. */
 @Doc("A file or a folder of a bundle: with a source or a content.")
 public record BundleFile(
     @Doc("Its absolute path in the guest.") String path,

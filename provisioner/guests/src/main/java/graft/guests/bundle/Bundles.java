@@ -24,15 +24,15 @@ import java.util.stream.Stream;
 import org.yaml.snakeyaml.nodes.Node;
 
 /**
- * Finds and reads bundles. A bundle of a site's own is a folder {@code NAME} with a {@code
- * bundle.yaml}, in {@code bundles/} beside the descriptor or in {@code /etc/graft/bundles}; such a
- * bundle takes precedence over a built-in one of the same name.
+ * Finds and reads bundles. A site's bundle is a folder {@code NAME} with a {@code bundle.yaml}, in
+ * {@code bundles/} beside the descriptor or in {@code /etc/graft/bundles}; such a bundle takes
+ * precedence over a built-in one of the same name.
  */
 public final class Bundles {
-  /** The bundle of guests with a vGPU. */
+  /** The bundle for guests with a vGPU. */
   public static final Name CLIENT = new Name("graft-client");
 
-  /** The bundle of guests that own a GPU. */
+  /** The bundle for guests that own a GPU. */
   public static final Name SERVER = new Name("graft-server");
 
   private static final List<String> BUILT_IN =
@@ -60,12 +60,12 @@ public final class Bundles {
     this.folders = folders;
   }
 
-  /** The bundles for descriptors in this folder. */
+  /** Finds the bundles for descriptors in a folder. */
   public static Bundles near(Path folder) {
     return new Bundles(List.of(folder.resolve("bundles"), SITE));
   }
 
-  /** All names. */
+  /** The names of all bundles. */
   public Set<String> names() {
     Set<String> names = new TreeSet<>(BUILT_IN);
     for (Path folder : folders) {
@@ -83,9 +83,9 @@ public final class Bundles {
   }
 
   /**
-   * A bundle; empty if there is none of that name.
+   * The bundle with a name; empty if there is none.
    *
-   * @throws BundleException with all its errors
+   * @throws BundleException with all errors of the bundle
    */
   public Optional<FoundBundle> find(Name name) {
     for (Path folder : folders) {
@@ -101,7 +101,7 @@ public final class Bundles {
         : Optional.empty();
   }
 
-  /** The text of a bundle, as a template for others. */
+  /** The text of a bundle, as a template for new bundles. */
   public static String text(FoundBundle found) {
     return found.folder().map(Bundles::read).orElseGet(() -> builtIn(found.bundle().name()));
   }

@@ -4,16 +4,16 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A bundle and where it came from.
+ * A bundle and its origin.
  *
- * @param folder its own folder; absent for one that is built in
+ * @param folder the bundle's folder; absent for a built-in bundle
  */
 public record FoundBundle(Bundle bundle, Optional<Path> folder) {
 
   /**
-   * A source with its variables replaced, as a path of this machine.
+   * The path on this machine of a source, with the source's variables replaced.
    *
-   * @throws IllegalArgumentException with a message for the user if it has none
+   * @throws IllegalArgumentException with a message for the user if the source has no path
    */
   public Path source(String source, Variables variables) {
     Path path = Path.of(variables.expand(source));

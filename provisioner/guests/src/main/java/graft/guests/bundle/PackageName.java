@@ -14,7 +14,7 @@ public record PackageName(String text) {
   private static final Pattern TEXT = Pattern.compile("[a-z0-9][a-z0-9+.-]+");
 
   /**
-   * Reads a text.
+   * Parses a package name.
    *
    * @throws IllegalArgumentException if no package can have that name
    */

@@ -22,15 +22,18 @@ public final class PayloadBuilder {
   private final Map<String, String> environment = new LinkedHashMap<>();
   private final Set<String> services = new LinkedHashSet<>();
 
-  /** A builder that finds a source's files by {@code trees}: none if the source is missing. */
+  /**
+   * Creates a builder. {@code trees} returns the files of a source, or none if the source is
+   * missing.
+   */
   public PayloadBuilder(Function<Path, List<TreeFile>> trees) {
     this.trees = trees;
   }
 
   /**
-   * The variables of a bundle: the given ones, and the defaults of its other settings.
+   * The variables of a bundle: the given ones, and the defaults of the bundle's other settings.
    *
-   * @throws IllegalArgumentException with a message for the user if a value is missing
+   * @throws IllegalArgumentException with a message for the user if a setting has no value
    */
   public static Variables variables(Bundle bundle, Variables given) {
     Variables variables = given;
@@ -53,8 +56,7 @@ public final class PayloadBuilder {
   /**
    * Adds a bundle.
    *
-   * @param given the variables; settings of the bundle that are not among them have their own
-   *     values
+   * @param given the given variables; other settings of the bundle have their defaults
    * @throws IllegalArgumentException with a message for the user
    */
   public void add(FoundBundle found, Variables given) {
@@ -114,7 +116,8 @@ public final class PayloadBuilder {
   /**
    * Adds a file.
    *
-   * @throws IllegalArgumentException with a message for the user if there is one at its place
+   * @throws IllegalArgumentException with a message for the user if the payload already has a file
+   *     at the same path
    */
   public void add(PayloadFile file) {
     if (files.putIfAbsent(file.path(), file) != null) {

@@ -4,7 +4,7 @@ import graft.common.bind.Form;
 import java.util.regex.Pattern;
 
 /**
- * The name of a unit of systemd's.
+ * The name of a systemd unit.
  *
  * @see <a href="https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html">systemd:
  *     unit names</a>
@@ -14,7 +14,7 @@ public record ServiceName(String text) {
   private static final Pattern TEXT = Pattern.compile("[A-Za-z0-9][A-Za-z0-9:_.@-]*");
 
   /**
-   * Reads a text.
+   * Parses a unit name.
    *
    * @throws IllegalArgumentException if no unit can have that name
    */

@@ -5,7 +5,8 @@ import graft.guests.payload.FileStamp;
 /**
  * A regular file of a source.
  *
- * @param relative its path under the source with a slash before it; empty if it is the source
- * @param executable whether it is a program
+ * @param relative the file's path below the source, beginning with a slash; empty if the source is
+ *     itself the file
+ * @param executable whether the file is executable
  */
 public record TreeFile(FileStamp stamp, String relative, boolean executable) {}

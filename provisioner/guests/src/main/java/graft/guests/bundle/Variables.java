@@ -7,12 +7,12 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What {@code ${name}} stands for in a bundle. */
+/** The values of {@code ${name}} in a bundle. */
 public final class Variables {
   /** The folder of the client's libraries on this machine. */
   public static final String CLIENT = "client";
 
-  /** The folder of this installation of Graft. */
+  /** The folder in which Graft is installed. */
   public static final String HOME = "home";
 
   /** The guest's name. */
@@ -21,14 +21,18 @@ public final class Variables {
   /** The address of the guest's server. */
   public static final String SERVER = "server";
 
-  /** The line that names the ports of the guest's adapters for its client; empty without. */
+  /**
+   * The line of the client's configuration that names the ports of the guest's adapters; empty if
+   * the guest has no adapters.
+   */
   public static final String RDMA_PORTS = "rdma-ports";
 
   /** The file with the guest's token on this machine. */
   public static final String TOKEN = "token";
 
   /**
-   * The group in the guest whose members may use its vGPU, and the mode that gives them its token.
+   * The group in the guest whose members may use the guest's vGPU, and the mode that lets the
+   * members read the guest's token.
    */
   public static final String GROUP = "group";
 
@@ -61,9 +65,9 @@ public final class Variables {
   }
 
   /**
-   * A text with its variables replaced.
+   * Replaces the variables in a text.
    *
-   * @throws IllegalArgumentException with a message for the user if one is not known
+   * @throws IllegalArgumentException with a message for the user if a variable is unknown
    */
   public String expand(String text) {
     Matcher use = USE.matcher(text);

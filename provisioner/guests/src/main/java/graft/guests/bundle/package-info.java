@@ -1,2 +1,2 @@
-/** Bundles: what a guest needs, declared once for all install methods. */
+/** Bundles: everything that guests need, declared once for all install methods. */
 package graft.guests.bundle;

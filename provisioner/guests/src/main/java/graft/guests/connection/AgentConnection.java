@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** Connects to a guest by its QEMU guest agent, without a network. */
+/** A guest connection by the QEMU guest agent, which needs no network. */
 public final class AgentConnection implements GuestConnection {
   private final GuestAgent agent;
 
@@ -50,7 +50,8 @@ public final class AgentConnection implements GuestConnection {
 
   @Override
   public void put(InputStream content, String path, int mode) throws IOException {
-    // The agent creates files with its own umask: the file gets its mode before its content.
+    // The agent creates files with its own umask, so that the file gets its mode before its
+    // content.
     String octal = String.format(Locale.ROOT, "%o", mode);
     Ended made =
         run(

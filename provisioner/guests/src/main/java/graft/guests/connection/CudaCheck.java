@@ -14,24 +14,27 @@ import java.util.regex.Pattern;
 /**
  * The output of the client's check program in a guest.
  *
- * @param values its lines {@code KEY=VALUE}
- * @param said its whole output
- * @param seconds its run time, including the calls of the guest connection
+ * @param values the lines {@code KEY=VALUE} of the output
+ * @param said the whole output
+ * @param seconds the program's run time, including the calls of the guest connection
  */
 public record CudaCheck(Map<String, String> values, String said, double seconds) {
-  /** The program, in the guest. */
+  /** The path of the program in the guest. */
   public static final String PROGRAM = Payload.CLIENT_FOLDER + "/graft-verify";
 
-  /** The limit of the output, which goes into the journal and onto a terminal. */
+  /**
+   * Limits on the values that are kept, because they go into the journal and onto a terminal: the
+   * form of a line, the number of values and their length.
+   */
   private static final Pattern VALUE = Pattern.compile("(?m)^([a-z][a-z0-9_]{0,39})=(.*)$");
 
   private static final int MOST_VALUES = 64;
   private static final int MOST_CHARACTERS = 400;
 
   /**
-   * Runs it.
+   * Runs the program.
    *
-   * @param measure whether it measures copies and launches, too
+   * @param measure whether the program also measures copies and launches
    */
   public static CudaCheck run(GuestConnection connection, boolean measure, Duration timeout) {
     List<String> words = new ArrayList<>(List.of(PROGRAM));

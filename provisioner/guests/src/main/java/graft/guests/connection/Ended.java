@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * The exit code and the output of a program.
  *
- * @param code its exit code, or 128 and the number of the signal that ended it
- * @param truncated whether it wrote more than is here
+ * @param code the exit code, or 128 plus the number of the signal that ended the program
+ * @param truncated whether the program wrote more than the output contains
  */
 public record Ended(
     int code, ByteArrayOutputStream output, ByteArrayOutputStream errorOutput, boolean truncated) {

@@ -17,7 +17,7 @@ public interface GuestConnection {
   /**
    * Runs a program and waits for its end.
    *
-   * @param input what it reads; may be empty
+   * @param input the program's standard input; may be empty
    */
   Ended run(List<String> words, byte[] input, Duration timeout);
 

@@ -9,7 +9,7 @@ public final class GuestConnectionException extends GraftException {
   private final boolean away;
 
   /**
-   * An error.
+   * Creates an exception.
    *
    * @param away whether the guest does not answer, so that a retry may succeed
    */

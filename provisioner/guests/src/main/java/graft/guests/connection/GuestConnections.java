@@ -7,7 +7,7 @@ import java.util.Optional;
 public final class GuestConnections {
   private GuestConnections() {}
 
-  /** By SSH where a login is given, else by the agent. */
+  /** A connection by SSH if a login is given, else by the guest agent. */
   public static GuestConnection of(Guest guest, Optional<SshLogin> ssh) {
     return ssh.isPresent() ? SshConnection.to(guest, ssh.get()) : new AgentConnection(guest);
   }

@@ -15,7 +15,10 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Installs a payload in a running guest: copies its archive and the script that unpacks it. */
+/**
+ * Installs a payload in a running guest: copies the payload's archive and the script that unpacks
+ * it.
+ */
 public final class GuestSetup {
   private static final String FOLDER = "/var/lib/graft/incoming";
   private static final Duration SHORT = Duration.ofSeconds(60);
@@ -34,8 +37,8 @@ public final class GuestSetup {
   /**
    * Copies the payload into the guest and runs the script. A second call changes nothing.
    *
-   * @return how many things it changed
-   * @throws GraftException if the guest refuses, with the guest's own words
+   * @return the number of things that the script changed
+   * @throws GraftException if the script fails, with the script's output in the message
    */
   public int bring(Payload payload, Duration timeout) throws IOException {
     Ended made = connection.run(List.of("mkdir", "-p", "-m", "700", FOLDER), NOTHING, SHORT);
@@ -71,9 +74,9 @@ public final class GuestSetup {
     connection.put(new ByteArrayInputStream(content), FOLDER + "/" + name, 0600);
   }
 
-  /** Copies by a temporary file, because the connection reads the content in chunks. */
+  /** Copies through a temporary file, because the connection reads the content in chunks. */
   private void put(Content content, String name) throws IOException {
-    Path file = Files.createTempFile("graft-setup", null); // mode 0600
+    Path file = Files.createTempFile("graft-setup", null); // created with mode 0600
     try {
       try (OutputStream out = Files.newOutputStream(file)) {
         content.writeTo(out);
@@ -86,7 +89,10 @@ public final class GuestSetup {
     }
   }
 
-  /** The folder holds the token. If the guest has gone away, the next set-up deletes the folder. */
+  /**
+   * Deletes the folder, which contains the token. If the guest no longer answers, the next set-up
+   * deletes the folder.
+   */
   private void clear() {
     try {
       connection.run(List.of("rm", "-rf", FOLDER), NOTHING, SHORT);

@@ -2,14 +2,14 @@ package graft.guests.connection;
 
 import java.io.ByteArrayOutputStream;
 
-/** Keeps the beginning of the output of a program in a guest, which may be endless. */
+/** Keeps the beginning of the output of a program in a guest, which may have no end. */
 final class KeptOutput extends ByteArrayOutputStream {
-  /** As much as the QEMU guest agent keeps of a stream, in bytes. */
+  /** The maximum number of bytes: as many as the QEMU guest agent keeps of a stream. */
   static final int MOST = 16 * 1024 * 1024;
 
   private boolean truncated;
 
-  /** Whether more was written than is kept. */
+  /** Whether the program wrote more than is kept. */
   synchronized boolean isTruncated() {
     return truncated;
   }

@@ -20,7 +20,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Connects to a guest by the OpenSSH client. The guest's host key is accepted at the first contact
+ * A guest connection by the OpenSSH client. The guest's host key is accepted at the first contact
  * and must stay the same.
  */
 public final class SshConnection implements GuestConnection {
@@ -37,20 +37,20 @@ public final class SshConnection implements GuestConnection {
     this.address = address;
   }
 
-  /** Connects to the address of the login, or else to the one that libvirt knows. */
+  /** Connects to the address in the login, or to the address that libvirt reports. */
   public static SshConnection to(Guest guest, SshLogin login) {
     return new SshConnection(login, address(guest, login.address()));
   }
 
-  /** The address of a guest: the given one, or else the one that libvirt knows. */
+  /** The address of a guest: the given one, or the one that libvirt reports. */
   public static Optional<HostAddress> address(Guest guest, Optional<HostAddress> given) {
     return given.or(() -> leased(guest::addresses).map(HostAddress::of));
   }
 
   /**
    * The first IPv4 address that libvirt assigned to a guest by DHCP, or that its agent reports. An
-   * address of this machine is refused: a guest that reports it would make Graft set up this
-   * machine instead.
+   * address of this machine is rejected: a guest that reports such an address would make Graft set
+   * up this machine instead of the guest.
    */
   static Optional<IpAddress> leased(Function<AddressSource, List<InterfaceAddresses>> known) {
     for (AddressSource source : List.of(AddressSource.LEASE, AddressSource.AGENT)) {
@@ -72,7 +72,7 @@ public final class SshConnection implements GuestConnection {
   /**
    * The address of the guest.
    *
-   * @throws GuestConnectionException if that is not known
+   * @throws GuestConnectionException if the address is unknown
    */
   public HostAddress address() {
     return address.orElseThrow(
@@ -175,12 +175,15 @@ public final class SshConnection implements GuestConnection {
     return end.code();
   }
 
-  /** The arguments of ssh. Its options end before the address, which comes from a guest. */
+  /**
+   * The arguments of ssh. The options end before the address, because the address comes from a
+   * guest.
+   */
   List<String> arguments(List<String> words) {
     List<String> arguments = new ArrayList<>(SshOptions.words(login));
     arguments.addAll(List.of("-p", String.valueOf(login.port()), "-l", login.user().text()));
     arguments.addAll(List.of("--", address().text()));
-    // The shell of the guest splits the command into words again.
+    // The guest's shell splits the command line into words again.
     String line = words.stream().map(SshOptions::quoted).collect(Collectors.joining(" "));
     arguments.add(login.user().isRoot() ? line : "sudo -n -- " + line);
     return arguments;

@@ -18,9 +18,9 @@ public final class SshOptions {
 
   /**
    * The options, each as words of a command line. They forward neither agent nor display nor ports
-   * to a guest, whatever the caller's configuration of ssh says.
+   * to a guest, whatever the caller's ssh configuration contains.
    *
-   * @throws GraftException if ssh cannot be told of one of the files
+   * @throws GraftException if the path of a file cannot be passed to ssh
    */
   static List<String> words(SshLogin login) {
     List<String> options = new ArrayList<>();
@@ -45,12 +45,12 @@ public final class SshOptions {
     return options;
   }
 
-  /** The same on one line, as a shell and Ansible split it. */
+  /** The options on one line, as a shell and Ansible split it. */
   public static String line(SshLogin login) {
     return words(login).stream().map(SshOptions::quoted).collect(Collectors.joining(" "));
   }
 
-  /** A word as a shell takes it for itself. */
+  /** Quotes a word for a shell. */
   static String quoted(String word) {
     return PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
   }

@@ -1,2 +1,2 @@
-/** Guest connections: the guest agent, or SSH. */
+/** Guest connections by the guest agent or by SSH. */
 package graft.guests.connection;

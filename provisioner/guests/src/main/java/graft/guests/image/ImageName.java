@@ -7,14 +7,14 @@ import java.util.regex.Pattern;
 /**
  * The name of an image that Graft keeps, such as {@code debian:12}.
  *
- * @param system what it is
- * @param version which one
+ * @param system the operating system
+ * @param version the system's version
  */
 public record ImageName(String system, String version) {
   private static final Pattern TEXT =
       Pattern.compile("([a-z][a-z0-9-]{0,30}):([a-z0-9][a-z0-9.-]{0,30})");
 
-  /** The name, if the text is one and not a path. */
+  /** Parses the name of an image; empty if the text is a path or another text. */
   public static Optional<ImageName> of(String text) {
     Matcher matcher = TEXT.matcher(text);
     return matcher.matches()
@@ -22,7 +22,7 @@ public record ImageName(String system, String version) {
         : Optional.empty();
   }
 
-  /** The name of its file. */
+  /** The name of the image's file. */
   String file() {
     return system + "-" + version + ".qcow2";
   }

@@ -21,7 +21,7 @@ public final class ImageRecipe {
   /**
    * Builds an image.
    *
-   * @param options of the recipe, before the file
+   * @param options the recipe's options, which precede the file
    * @param packages additional packages
    * @param log receives the output of the recipe
    */

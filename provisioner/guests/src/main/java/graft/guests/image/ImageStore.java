@@ -22,9 +22,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A folder of images, each with a file {@code .sha256} beside it. Guests get copy-on-write copies,
- * so that an image must not change: a new version is a new file, and guests that have the old file
- * open keep it.
+ * A folder of images, each with a file {@code .sha256} beside the image. Guests get copy-on-write
+ * copies, so that an image must not change: a new version is a new file, and guests that have the
+ * old file open continue to use it.
  */
 public final class ImageStore {
   private static final Path SYSTEM = Path.of("/var/lib/libvirt/images/graft-images");
@@ -37,8 +37,8 @@ public final class ImageStore {
   }
 
   /**
-   * The store of this user: {@code GRAFT_IMAGE_DIR}, else for root where a libvirt of root's may
-   * read it.
+   * The store of this user: {@code GRAFT_IMAGE_DIR} if set; else for root a folder that root's
+   * libvirt may read, and for others a folder beside the state folder.
    */
   public static ImageStore of(Map<String, String> environment) {
     String given = environment.getOrDefault("GRAFT_IMAGE_DIR", "");
@@ -56,7 +56,7 @@ public final class ImageStore {
     return folder.resolve(name.file());
   }
 
-  /** The files of all images. */
+  /** The files of all images in the store. */
   public List<Path> files() {
     if (!Files.isDirectory(folder)) {
       return List.of();
@@ -100,7 +100,7 @@ public final class ImageStore {
   /**
    * Imports a file of {@link #unfinished}, replacing an older image of that name.
    *
-   * @return its checksum
+   * @return the image's checksum
    */
   public String keep(ImageName name, Path unfinished) {
     try {
@@ -119,9 +119,9 @@ public final class ImageStore {
   }
 
   /**
-   * Imports a copy of a disk image, in any format that QEMU reads.
+   * Imports a copy of a disk image, in any format that QEMU supports.
    *
-   * @param expected its checksum, if it is known
+   * @param expected the image's checksum, if known
    * @return the checksum of the copy
    * @throws GraftException if the checksum differs, or if the image refers to other files
    */
@@ -152,7 +152,7 @@ public final class ImageStore {
     }
   }
 
-  /** Refuses an image that refers to other files: QEMU would read them as root. */
+  /** Rejects an image that refers to other files, because QEMU would read these files as root. */
   private static void standsAlone(Path image) {
     String said = qemuImg("info", "--output=json", "--", name(image));
     try {
@@ -170,7 +170,8 @@ public final class ImageStore {
   }
 
   /**
-   * The file for QEMU: a relative name might begin with a protocol, {@code nbd:} or {@code json:}.
+   * The file's name for QEMU. A relative name could begin with a protocol, such as {@code nbd:} or
+   * {@code json:}.
    */
   private static String name(Path image) {
     return image.toAbsolutePath().toString();

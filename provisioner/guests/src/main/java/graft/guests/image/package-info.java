@@ -1,2 +1,2 @@
-/** Images that guests boot: built, imported, kept with their checksums. */
+/** Images that guests boot: built or imported, and kept with their checksums. */
 package graft.guests.image;

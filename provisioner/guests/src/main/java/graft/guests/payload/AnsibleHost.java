@@ -11,11 +11,17 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.nodes.Tag;
 import org.yaml.snakeyaml.representer.Representer;
 
-/** Payloads as an Ansible inventory: what the role {@code guest} in {@code playbooks/} reads. */
+/**
+ * Writes payloads as an Ansible inventory, which the role {@code guest} in {@code playbooks/}
+ * reads.
+ */
 public final class AnsibleHost {
   private AnsibleHost() {}
 
-  /** A payload as the role's variables. Secrets are named by their files and not shown. */
+  /**
+   * A payload as the variables of the role. Secrets are represented by their files, so that the
+   * inventory does not contain them.
+   */
   public static Map<String, Object> variables(Payload payload) {
     Map<String, Object> variables = new LinkedHashMap<>();
     List<Object> files = new ArrayList<>();
@@ -38,15 +44,15 @@ public final class AnsibleHost {
     return variables;
   }
 
-  /** An inventory of these hosts, by name, in YAML. */
+  /** The inventory of the hosts, by name, in YAML. */
   public static String inventory(Map<String, Map<String, Object>> hosts) {
     Map<String, Object> group = Map.of("hosts", hosts);
     return yaml(Map.of("all", Map.of("children", Map.of("graft_guests", group))));
   }
 
   /**
-   * A tree in YAML, every text of it marked {@code !unsafe}: Ansible takes it as it is, and never
-   * for a template.
+   * A tree in YAML, with every text marked {@code !unsafe}: Ansible then never treats a text as a
+   * template.
    *
    * @see <a
    *     href="https://docs.ansible.com/ansible/latest/playbook_guide/playbooks_advanced_syntax.html">
@@ -59,7 +65,7 @@ public final class AnsibleHost {
     return new Yaml(new Texts(options), options).dump(marked(tree));
   }
 
-  /** Keys stay as they are: they are names of Graft's own. */
+  /** Keys are not marked, because all of them are Graft's own names. */
   private static Object marked(Object tree) {
     if (tree instanceof Map<?, ?> map) {
       Map<Object, Object> marked = new LinkedHashMap<>();
@@ -72,10 +78,10 @@ public final class AnsibleHost {
     return tree instanceof String text ? new Text(text) : tree;
   }
 
-  /** A text that is never a template. */
+  /** A text that Ansible never treats as a template. */
   private record Text(String text) {}
 
-  /** Writes such texts in double quotes, which hold every character. */
+  /** Writes such texts in double quotes, which can represent every character. */
   private static final class Texts extends Representer {
     private static final Tag UNSAFE = new Tag("!unsafe");
 

@@ -11,10 +11,10 @@ import java.util.Optional;
  * archive of the payload. A script of the cloud-config unpacks the archive, so that large payloads
  * bypass cloud-init.
  *
- * @param instance changes whenever the guest is to be set up again: cloud-init then takes the seed
- *     again, and keeps what else is on the disk
+ * @param instance a name that changes whenever the guest is to be set up again: cloud-init then
+ *     processes the seed again, and leaves the rest of the disk unchanged
  * @param userData a cloud-config of the user, merged after Graft's
- * @param key a public key that may log in as root
+ * @param key the public key of a user who may log in as root
  * @see <a href="https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html">
  *     cloud-init: NoCloud</a>
  */
@@ -50,7 +50,7 @@ public record CloudInitSeed(
     SeedImage.write(out, LABEL, seed);
   }
 
-  /** Graft's cloud-config. */
+  /** The cloud-config that Graft generates. */
   String cloudConfig() {
     StringBuilder text = new StringBuilder("#cloud-config\n");
     text.append("hostname: ").append(payload.hostName()).append('\n');
@@ -68,7 +68,7 @@ public record CloudInitSeed(
 
   /**
    * The command that cloud-init runs at the end of each boot. Commands that run only once would not
-   * be repeated after a guest reboots in the middle.
+   * be repeated if a guest reboots before they have finished.
    */
   private String eachBoot() {
     String marker = marker(instance);
@@ -96,7 +96,9 @@ public record CloudInitSeed(
     """;
   }
 
-  /** Both cloud-configs as parts of one message, which cloud-init merges, lists appended. */
+  /**
+   * Combines both cloud-configs as parts of one message. cloud-init merges them and appends lists.
+   */
   private String both(String theirs) {
     String head = "Content-Type: text/cloud-config; charset=\"utf-8\"\nMIME-Version: 1.0\n";
     String merge = "Merge-Type: list(append)+dict(no_replace,recurse_list)+str()\n";

@@ -8,17 +8,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The bytes of a file that goes into a guest; read only when they are written, because there may be
- * many.
+ * The content of a file that goes into a guest. The bytes are read only when they are written,
+ * because there may be many of them.
  */
 public interface Content {
-  /** How many bytes there are. */
+  /** The number of bytes. */
   long size() throws IOException;
 
   /** Writes exactly {@link #size} bytes. */
   void writeTo(OutputStream out) throws IOException;
 
-  /** Bytes in memory. */
+  /** A content of bytes in memory. */
   static Content of(byte[] bytes) {
     return new Content() {
       @Override
@@ -33,12 +33,12 @@ public interface Content {
     };
   }
 
-  /** A text in UTF-8. */
+  /** A content of a text in UTF-8. */
   static Content of(String text) {
     return of(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** A file of the host. */
+  /** A content that is read from a file of the host. */
   static Content of(Path file) {
     return new Content() {
       @Override

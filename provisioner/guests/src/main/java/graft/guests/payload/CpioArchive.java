@@ -12,28 +12,31 @@ import org.apache.commons.compress.archivers.cpio.CpioArchiveOutputStream;
 import org.apache.commons.compress.archivers.cpio.CpioConstants;
 
 /**
- * Writes a cpio archive of the form "newc", as the kernel unpacks it into its first root file
+ * Writes a cpio archive in the format "newc", which the kernel unpacks into its first root file
  * system.
  *
  * @see <a href="https://docs.kernel.org/driver-api/early-userspace/buffer-format.html">initramfs
  *     buffer format</a>
  */
 public final class CpioArchive {
-  /** Folders that are not 0755. The kernel gives a folder that exists the archive's mode. */
+  /**
+   * The folders whose mode is not 0755. The kernel gives an existing folder the mode in the
+   * archive.
+   */
   private static final Map<String, Integer> FOLDER_MODES =
       Map.of("tmp", 01777, "var/tmp", 01777, "root", 0700);
 
   private static final Content NOTHING = Content.of(new byte[0]);
 
-  /** The kernel looks for an archive at multiples of this. */
+  /** The kernel looks for an archive at multiples of this number of bytes. */
   private static final int ALIGNMENT = 4;
 
   private CpioArchive() {}
 
   /**
-   * Writes an archive of these files, the folders that hold them, and the trailer.
+   * Writes an archive of the files, the folders that contain them, and the trailer.
    *
-   * @return how many bytes it has, a multiple of 4
+   * @return the archive's size in bytes, a multiple of 4
    */
   public static long write(OutputStream out, List<GuestFile> files) throws IOException {
     CpioArchiveOutputStream cpio =

@@ -3,8 +3,8 @@ package graft.guests.payload;
 import java.nio.file.Path;
 
 /**
- * A file as it was when something was made from it. A file of another size or time is taken to be
- * another file: hashing disk images would take minutes.
+ * The state of a file when something was made from it. A file of another size or time is considered
+ * a different file, because hashing disk images would take minutes.
  *
  * @param modified in ms since 1970
  */

@@ -3,9 +3,9 @@ package graft.guests.payload;
 import java.util.List;
 
 /**
- * What lets ordinary users of a guest of Xen map the pages that the server grants to it, at each
- * boot: systemd loads the modules, which no device asks for, and udev sets the rights. The small
- * guest has neither and runs the script.
+ * Files by which ordinary users of a Xen guest may map the pages that the server grants to the
+ * guest. At each boot systemd loads the modules, which no device requests, and udev sets the
+ * permissions. The small guest has neither systemd nor udev and runs the script.
  */
 public final class GrantRights {
   private static final String SCRIPT =
@@ -34,7 +34,7 @@ public final class GrantRights {
 
   private GrantRights() {}
 
-  /** The files that do it; what sets the guest up runs the script as well. */
+  /** The files. The guest's set-up also runs the script. */
   public static List<PayloadFile> files() {
     return List.of(
         PayloadFile.text(SCRIPT, "/etc/graft/boot.d/10-granted-pages", 0755),

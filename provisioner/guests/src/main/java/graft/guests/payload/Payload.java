@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All that a guest is to have, whichever way it gets in.
+ * Everything that a guest gets, by whichever install method.
  *
  * @param hostName the guest's name
- * @param packages of the guest's distribution
+ * @param packages packages of the guest's distribution
  * @param environment {@code NAME=VALUE}, for shells, logins and services
- * @param services of systemd, enabled and started
+ * @param services systemd services to be enabled and started
  */
 public record Payload(
     String hostName,
@@ -21,13 +21,13 @@ public record Payload(
   /** The folder in the guest that holds the client's libraries. */
   public static final String CLIENT_FOLDER = "/usr/lib/graft";
 
-  /** A guest's token, in the guest. */
+  /** The path of a guest's token in the guest. */
   public static final String TOKEN = "/etc/graft/token";
 
-  /** What the client is told, in the guest. */
+  /** The path of the client's configuration in the guest. */
   public static final String CLIENT_CONFIGURATION = "/etc/graft/client.conf";
 
-  /** Nothing but a name. */
+  /** A payload that contains only the guest's name. */
   public static Payload empty(String hostName) {
     return new Payload(hostName, List.of(), List.of(), List.of(), List.of());
   }
@@ -36,12 +36,12 @@ public record Payload(
     return files.isEmpty() && packages.isEmpty() && environment.isEmpty() && services.isEmpty();
   }
 
-  /** Whether it brings the client: the guest has a vGPU. */
+  /** Whether the payload contains the client, because the guest has a vGPU. */
   public boolean hasClient() {
     return files.stream().anyMatch(file -> file.path().startsWith(CLIENT_FOLDER + "/"));
   }
 
-  /** The files alone, with the guest's name, for a root file system that nothing runs in yet. */
+  /** The files and the guest's name, for a root file system in which nothing runs yet. */
   public List<GuestFile> read() {
     List<GuestFile> read = new ArrayList<>();
     for (PayloadFile file : files) {
@@ -51,7 +51,7 @@ public record Payload(
     return read;
   }
 
-  /** What it brings, in a few words: {@code 8 files, its token, 2 packages}. */
+  /** A summary in a few words: {@code 8 files, its token, 2 packages}. */
   public String summary() {
     List<String> parts = new ArrayList<>();
     long plain = files.stream().filter(file -> file.secret().isEmpty()).count();

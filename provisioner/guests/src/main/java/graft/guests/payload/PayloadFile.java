@@ -6,15 +6,14 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A file that goes into a guest: a file of the host, a text, or a secret. Exactly one of the three
- * is there.
+ * A file that goes into a guest. Exactly one of source, text and secret is present.
  *
- * @param path absolute, in the guest
+ * @param path the absolute path in the guest
  * @param mode permission bits
- * @param group in the guest, made if it is missing
+ * @param group a group in the guest, which is created if missing
  * @param source a file of the host
  * @param text the content itself
- * @param secret a file of the host whose content and time stand in no plan and no journal
+ * @param secret a file of the host whose content and time are absent from plans and journals
  */
 public record PayloadFile(
     String path,
@@ -49,7 +48,7 @@ public record PayloadFile(
   }
 
   /**
-   * What is written into the guest.
+   * The content that is written into the guest.
    *
    * @throws GraftException if the host's file cannot be read
    */

@@ -3,8 +3,9 @@ package graft.guests.payload;
 import java.util.List;
 
 /**
- * What lets ordinary users of a guest map the memory that it shares with the server, at each boot:
- * a script, which the small guest runs at its boot and udev when it finds the device.
+ * Files by which ordinary users of a guest may map the memory that the guest shares with the
+ * server: a script that runs at each boot, in the small guest as part of the boot, in other guests
+ * when udev finds the device.
  */
 public final class RegionRights {
   private static final String SCRIPT_PATH = "/etc/graft/boot.d/10-shared-memory";
@@ -30,7 +31,7 @@ public final class RegionRights {
 
   private RegionRights() {}
 
-  /** The files that do it; what sets the guest up runs the script as well. */
+  /** The files. The guest's set-up also runs the script. */
   public static List<PayloadFile> files() {
     return List.of(
         PayloadFile.text(SCRIPT, SCRIPT_PATH, 0755),

@@ -13,8 +13,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * An ISO 9660 image of a few files in its root folder, with Joliet names: the form in which
- * cloud-init's NoCloud source looks for a seed.
+ * Writes an ISO 9660 image of a few files in its root folder, with Joliet names: the format of the
+ * seed of cloud-init's NoCloud source.
  *
  * <p>Layout, in sectors of 2 KiB: 16 primary volume, 17 Joliet volume, 18 end of volumes, 19-22
  * path tables (little and big endian of each), 23 and 24 the root folders, then the files.
@@ -52,7 +52,7 @@ public final class SeedImage {
    * Writes the image.
    *
    * @param label the volume's name, {@code cidata} for NoCloud
-   * @param files names of at most 30 characters, at most 20 of them
+   * @param files at most 20 files with names of at most 30 characters
    */
   public static void write(OutputStream out, String label, Map<String, Content> files)
       throws IOException {
@@ -71,7 +71,7 @@ public final class SeedImage {
     }
   }
 
-  /** All before the files. */
+  /** All sectors that precede the files. */
   private byte[] head(int total) {
     ByteBuffer image = ByteBuffer.allocate(FILES * SECTOR);
     volume(image, 16, false, total);
@@ -102,7 +102,7 @@ public final class SeedImage {
     both16(image, 1);
     both16(image, 1);
     both16(image, SECTOR);
-    both(image, 10); // bytes in a path table
+    both(image, 10); // size of a path table in bytes
     int tables = PATH_TABLES + (joliet ? 2 : 0);
     image.order(ByteOrder.LITTLE_ENDIAN).putInt(tables).putInt(0);
     image.order(ByteOrder.BIG_ENDIAN).putInt(tables + 1).putInt(0);
@@ -115,9 +115,9 @@ public final class SeedImage {
     text(image, "", 37, joliet); // abstract file
     text(image, "", 37, joliet); // bibliography file
     for (int i = 0; i < 4; i++) {
-      image.put(ascii("0000000000000000")).put((byte) 0); // a date that is not given
+      image.put(ascii("0000000000000000")).put((byte) 0); // an absent date
     }
-    image.put((byte) 1); // version of the structure
+    image.put((byte) 1); // version of the file structure
   }
 
   private static void pathTable(ByteBuffer image, int sector, int root, boolean bigEndian) {
@@ -146,7 +146,8 @@ public final class SeedImage {
     image.put((byte) size).put((byte) 0);
     both(image, sector);
     both(image, length);
-    image.put(new byte[] {70, 1, 1, 0, 0, 0, 0}); // 1970: the same files give the same bytes
+    // the year 1970, so that the same files give the same bytes
+    image.put(new byte[] {70, 1, 1, 0, 0, 0, 0});
     image.put((byte) (folder ? 2 : 0)).put((byte) 0).put((byte) 0);
     both16(image, 1);
     image.put((byte) name.length).put(name);
@@ -155,7 +156,7 @@ public final class SeedImage {
     }
   }
 
-  /** A name in the few characters of ISO 9660. */
+  /** The name reduced to the characters that ISO 9660 allows. */
   private static String plain(String name) {
     String upper = name.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9_.]", "_");
     return upper.contains(".") ? upper : upper + ".";

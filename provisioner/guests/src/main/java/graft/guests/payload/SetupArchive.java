@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A payload as an archive, and the script that unpacks it in a guest and puts everything into its
- * place.
+ * A payload as an archive, and the script that unpacks the archive in a guest and moves everything
+ * to its place.
  *
- * <p>The archive is unpacked in the root folder: it holds a manifest, and each file with its mode
- * in a folder beside its place. A line of the manifest is one of
+ * <p>The archive is unpacked in the root folder. It contains a manifest, and each file with its
+ * mode in a folder beside the file's place. A line of the manifest is one of
  *
  * <pre>
  * file MODE GROUP PATH
@@ -32,7 +32,7 @@ public final class SetupArchive implements Content {
 
   public SetupArchive(Payload payload) {
     StringBuilder manifest = new StringBuilder();
-    // Files of a folder follow each other: the script moves them at once.
+    // Files of one folder are consecutive, because the script moves them together.
     List<PayloadFile> files =
         payload.files().stream()
             .sorted(Comparator.comparing(SetupArchive::folder).thenComparing(PayloadFile::path))
@@ -52,7 +52,7 @@ public final class SetupArchive implements Content {
     }
   }
 
-  /** With the slash at its end. */
+  /** The folder of a file, with a slash at its end. */
   private static String folder(PayloadFile file) {
     return file.path().substring(0, file.path().lastIndexOf('/') + 1);
   }
@@ -74,7 +74,9 @@ public final class SetupArchive implements Content {
     TarArchive.write(out, members);
   }
 
-  /** The script: {@code sh setup.sh ARCHIVE [MARKER]}. It says how to read what it prints. */
+  /**
+   * The script: {@code sh setup.sh ARCHIVE [MARKER]}. Comments in the script explain its output.
+   */
   public static byte[] script() {
     try (InputStream in = SetupArchive.class.getResourceAsStream("setup.sh")) {
       ByteArrayOutputStream out = new ByteArrayOutputStream();

@@ -8,22 +8,23 @@ import java.util.List;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
 
-/** Writes a tar archive of files that belong to root, in the form that every tar reads. */
+/** Writes a tar archive of files that belong to root, in the format that every tar supports. */
 final class TarArchive {
   private TarArchive() {}
 
   /**
    * A file.
    *
-   * @param name relative, with slashes
+   * @param name the relative path, with slashes
    * @param mode permission bits
    */
   record Member(String name, int mode, Content content) {}
 
-  /** Writes an archive; gives how many bytes it has. */
+  /** Writes an archive and returns its size in bytes. */
   static long write(OutputStream out, List<Member> members) throws IOException {
     TarArchiveOutputStream tar = new TarArchiveOutputStream(out, StandardCharsets.UTF_8.name());
-    tar.setLongFileMode(TarArchiveOutputStream.LONGFILE_GNU); // busybox reads no other
+    // the only format for long names that busybox supports
+    tar.setLongFileMode(TarArchiveOutputStream.LONGFILE_GNU);
     for (Member member : members) {
       TarArchiveEntry entry = new TarArchiveEntry(member.name());
       entry.setSize(member.content().size());

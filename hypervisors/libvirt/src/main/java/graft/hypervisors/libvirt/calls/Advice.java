@@ -1,6 +1,6 @@
 package graft.hypervisors.libvirt.calls;
 
-/** What to do next, by what libvirt reported. */
+/** Advice on what to do next, chosen by libvirt's error. */
 public final class Advice {
 
   private static final String LOG = "look into libvirt's log (journalctl -u libvirtd)";
@@ -12,7 +12,7 @@ public final class Advice {
   /**
    * Advice on a failed call.
    *
-   * @param code null when libvirt recorded no error, or one that is unknown here
+   * @param code null if libvirt recorded no error, or an error that {@link LibvirtError.Code} lacks
    */
   public static String on(LibvirtError.Code code, String reason) {
     if (reason.contains("Cannot access storage file") || reason.contains("Permission denied")) {
@@ -79,7 +79,7 @@ public final class Advice {
     return "check that libvirtd runs and has the driver for '" + uri.driver() + "'";
   }
 
-  /** Without polkit and its bus libvirt cannot ask whether this user may. */
+  /** Without polkit and its message bus, libvirt cannot ask whether this user may connect. */
   private static boolean isRefusal(String reason) {
     return reason.contains("Permission denied")
         || reason.contains("authentication")

@@ -1,6 +1,6 @@
 package graft.hypervisors.libvirt.calls;
 
-/** The guest agent does not answer, or refuses what it was asked. */
+/** The guest agent does not reply, or refuses the request. */
 public final class AgentException extends HypervisorException {
 
   private static final long serialVersionUID = 1L;
@@ -18,7 +18,7 @@ public final class AgentException extends HypervisorException {
     this.unresponsive = unresponsive;
   }
 
-  /** True when no agent answered (perhaps not yet), false when one answered with a refusal. */
+  /** True if no agent replied (perhaps not yet), false if an agent replied with a refusal. */
   public boolean unresponsive() {
     return unresponsive;
   }

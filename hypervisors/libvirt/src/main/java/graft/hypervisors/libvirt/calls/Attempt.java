@@ -6,15 +6,15 @@ import java.util.Optional;
 import org.libvirt.jna.CString;
 
 /**
- * One call into libvirt: what it is for, and the check of what it returned. A call that failed
- * without recording an error is still a failure.
+ * One call of libvirt: a description for messages, and the check of the returned value. A call that
+ * failed without recording an error is still a failure.
  *
  * @param action as in {@code start}
  * @param target as in {@code guest 'a' at qemu:///system}
  */
 public record Attempt(String action, String target) {
 
-  /** Passes a count or zero through; libvirt says -1 for failure. */
+  /** Returns a count or zero unchanged. libvirt returns -1 on failure. */
   public int check(int result) {
     if (result < 0) {
       throw failure();
@@ -22,9 +22,10 @@ public record Attempt(String action, String target) {
     return result;
   }
 
-  // No overload for any object at all: it would take an Integer before check(int) does.
+  // There is no overload for Object, because the compiler would choose it for an Integer in place
+  // of check(int).
 
-  /** Passes a pointer through; libvirt says NULL for failure. */
+  /** Returns a pointer unchanged. libvirt returns NULL on failure. */
   public <P extends PointerType> P check(P pointer) {
     if (pointer == null) {
       throw failure();
@@ -32,7 +33,7 @@ public record Attempt(String action, String target) {
     return pointer;
   }
 
-  /** Passes a text that libvirt owns through; libvirt says NULL for failure. */
+  /** Returns a text that libvirt owns unchanged. libvirt returns NULL on failure. */
   public String check(String text) {
     if (text == null) {
       throw failure();
@@ -40,12 +41,12 @@ public record Attempt(String action, String target) {
     return text;
   }
 
-  /** The text, whose native memory is freed. */
+  /** The text as a string. The text's native memory is freed. */
   public String text(CString string) {
     return check(string).toString();
   }
 
-  /** The last error of this thread; empty when libvirt recorded none. */
+  /** The last error of this thread; empty if libvirt recorded none. */
   public static Optional<LibvirtError> lastError() {
     LibvirtExtras extras = LibvirtLibrary.extras();
     int code = extras.virGetLastErrorCode();

@@ -8,8 +8,9 @@ import java.util.function.Function;
 import org.libvirt.jna.ConnectionPointer;
 
 /**
- * A native connection that cannot be used after it was closed: calls hold a read lock, close takes
- * the write lock. There is no event loop: no thread to stop at close, no keep-alive.
+ * A native connection that cannot be used after it was closed: calls hold a read lock, {@link
+ * #close} takes the write lock. There is no event loop, so that there is no thread to stop and no
+ * keep-alive.
  */
 public final class Connection {
 
@@ -41,7 +42,7 @@ public final class Connection {
     return uri;
   }
 
-  /** A name for an object of this host, to be used in messages. */
+  /** The name of an object of this host, for messages. */
   public String target(String kind, String name) {
     return kind + " '" + name + "' at " + uri;
   }
@@ -59,8 +60,9 @@ public final class Connection {
   }
 
   /**
-   * Closes once no call is under way. A call that hangs in libvirt keeps its connection: it goes
-   * with the process, which is better than to hang here or to free what the call still uses.
+   * Closes the connection once no call is in progress. If a call hangs in libvirt, the connection
+   * stays open until the process ends: this is better than to hang as well, or to free memory that
+   * the call still uses.
    */
   public void close() {
     closed = true;

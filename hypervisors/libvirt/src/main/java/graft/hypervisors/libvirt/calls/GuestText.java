@@ -3,11 +3,15 @@ package graft.hypervisors.libvirt.calls;
 import java.util.regex.Pattern;
 
 /**
- * Text that a guest may have written, made fit for a terminal. A terminal takes control characters
- * as commands: to retitle its window, to rewrite what it shows, in some to type for the user.
+ * Makes text that a guest may have written safe for a terminal. A terminal executes control
+ * characters as commands: they can change its title, rewrite what it shows and, in some terminals,
+ * type for the user.
  */
 public final class GuestText {
-  /** C0 and C1 controls, and the controls that reorder what is shown (Unicode UAX 9). */
+  /**
+   * C0 and C1 control characters, and the control characters that reorder the displayed text
+   * (Unicode UAX 9).
+   */
   private static final Pattern CONTROL =
       Pattern.compile(
           "[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069"
@@ -16,8 +20,9 @@ public final class GuestText {
   private GuestText() {}
 
   /**
-   * The text with each control character as <code>\</code>{@code uXXXX}; line breaks and tabs stay.
-   * JSON means the same afterwards: in a string this is how JSON itself writes the character.
+   * The text with each control character written as <code>\</code>{@code uXXXX}. Line breaks and
+   * tabs are kept. The meaning of JSON does not change, because JSON writes the character in a
+   * string in the same way.
    */
   public static String printable(String text) {
     return CONTROL
@@ -26,9 +31,9 @@ public final class GuestText {
   }
 
   /**
-   * The same on one line.
+   * The text of {@link #printable} on one line.
    *
-   * @param most how many characters of the text are kept
+   * @param most the maximum number of characters of the text that are kept
    */
   public static String line(String text, int most) {
     String kept = text.length() > most ? text.substring(0, most) + "..." : text;

@@ -1,6 +1,6 @@
 package graft.hypervisors.libvirt.calls;
 
-/** No connection to a libvirt daemon could be had, or the one there was is gone. */
+/** A connection to a libvirt daemon could not be opened, or was lost. */
 public final class HostUnreachableException extends HypervisorException {
 
   private static final long serialVersionUID = 1L;

@@ -3,7 +3,7 @@ package graft.hypervisors.libvirt.calls;
 import java.util.Optional;
 
 /**
- * Something asked of a hypervisor failed. The message says what was tried, on what, why it failed
+ * An operation of a hypervisor failed. The message states what was tried, on what, why it failed
  * and what to do next.
  */
 public class HypervisorException extends RuntimeException {
@@ -25,38 +25,38 @@ public class HypervisorException extends RuntimeException {
     this.libvirtError = failure.libvirtError();
   }
 
-  /** For a failure that libvirt did not report. */
+  /** Creates an exception for a failure that libvirt did not report. */
   public HypervisorException(String attempted, String target, String reason, String advice) {
     this(new Failure(attempted, target, reason, advice, Optional.empty()), null);
   }
 
-  /** For a failure that libvirt did not report. */
+  /** Creates an exception for a failure that libvirt did not report. */
   public HypervisorException(
       String attempted, String target, String reason, String advice, Throwable cause) {
     this(new Failure(attempted, target, reason, advice, Optional.empty()), cause);
   }
 
-  /** What was tried, as in {@code start}. */
+  /** The operation that was tried, as in {@code start}. */
   public String attempted() {
     return attempted;
   }
 
-  /** On what, as in {@code guest 'a' at qemu:///system}. */
+  /** The object of the operation, as in {@code guest 'a' at qemu:///system}. */
   public String target() {
     return target;
   }
 
-  /** Why it failed, in libvirt's words where it said so. */
+  /** The reason for the failure, in libvirt's words if libvirt gave a reason. */
   public String reason() {
     return reason;
   }
 
-  /** What to do next. */
+  /** Advice on what to do next. */
   public String advice() {
     return advice;
   }
 
-  /** libvirt's own error, absent when libvirt recorded none. */
+  /** libvirt's error; absent if libvirt recorded none. */
   public Optional<LibvirtError> libvirtError() {
     return libvirtError;
   }

@@ -1,7 +1,7 @@
 package graft.hypervisors.libvirt.calls;
 
 /**
- * The last error that libvirt recorded on a thread.
+ * The last error that libvirt recorded for a thread.
  *
  * @param code a virErrorNumber
  * @param domain a virErrorDomain: the part of libvirt that failed
@@ -13,21 +13,21 @@ public record LibvirtError(int code, int domain, String message) {
   private static final int FROM_RPC = 7;
 
   /**
-   * Whether the daemon is gone: a broken pipe at first, then a closed socket, neither with a code
-   * of its own (seen with libvirt 9.0).
+   * Whether the connection to the daemon was lost: the first error is a broken pipe, later ones are
+   * a closed socket, neither with a specific code (seen with libvirt 9.0).
    */
   public boolean isLostConnection() {
     return domain == FROM_RPC
         && (code == Code.SYSTEM_ERROR.number() || code == Code.INTERNAL_ERROR.number());
   }
 
-  /** libvirt's name of the code where this project knows it, else its number. */
+  /** libvirt's name of the code if {@link Code} contains it, else the number. */
   public String codeName() {
     Code known = Code.of(code);
     return known == null ? "libvirt error " + code : "VIR_ERR_" + known.name();
   }
 
-  /** The codes that something here reacts to; numbers from libvirt/virterror.h. */
+  /** The codes that Graft handles; the numbers are those of libvirt/virterror.h. */
   public enum Code {
     INTERNAL_ERROR(1),
     NO_SUPPORT(3),

@@ -8,8 +8,9 @@ import org.libvirt.jna.ConnectionPointer;
 import org.libvirt.jna.DomainPointer;
 
 /**
- * What libvirt-java 0.5.4 does not bind, or binds in a form that cannot be used here. Signatures
- * from libvirt's headers; lists come back as arrays of pointers that the caller frees.
+ * Functions of libvirt that libvirt-java 0.5.4 does not bind, or binds in an unsuitable form. The
+ * signatures come from libvirt's headers; lists are returned as arrays of pointers that the caller
+ * frees.
  */
 public interface LibvirtExtras extends Library {
 
@@ -19,7 +20,7 @@ public interface LibvirtExtras extends Library {
 
   String virGetLastErrorMessage();
 
-  /** The handler is a native function here, which libvirt-java's signature does not allow. */
+  /** The handler is a native function here, which the signature in libvirt-java does not allow. */
   void virSetErrorFunc(Pointer userData, Pointer handler);
 
   DomainPointer virDomainDefineXMLFlags(ConnectionPointer connection, String xml, int flags);
@@ -35,7 +36,10 @@ public interface LibvirtExtras extends Library {
 
   int virConnectListAllNetworks(ConnectionPointer connection, PointerByReference list, int flags);
 
-  /** Interfaces as an array of virDomainInterface pointers, read by {@code InterfaceAddresses}. */
+  /**
+   * Returns interfaces as an array of virDomainInterface pointers, which {@code InterfaceAddresses}
+   * reads.
+   */
   int virDomainInterfaceAddresses(
       DomainPointer domain, PointerByReference list, int source, int flags);
 

@@ -8,27 +8,28 @@ import java.util.Optional;
 import org.libvirt.jna.Libvirt;
 import org.libvirt.jna.LibvirtQemu;
 
-/** libvirt's shared libraries, loaded at the first connection. */
+/** libvirt's shared libraries, which are loaded at the first connection. */
 public final class LibvirtLibrary {
 
   private static final String NAME = "virt";
 
   private LibvirtLibrary() {}
 
-  /** libvirt-java's binding. */
+  /** The binding of libvirt-java. */
   public static Libvirt calls() {
     return Loaded.CALLS;
   }
 
-  /** What the binding lacks. */
+  /** The functions that libvirt-java does not bind. */
   public static LibvirtExtras extras() {
     return Loaded.EXTRAS;
   }
 
   /**
-   * The QEMU driver's own calls; a library of its own, loaded when an agent is first asked.
+   * The functions of the QEMU driver, which are in a separate library that is loaded when an agent
+   * is first used.
    *
-   * @throws HostUnreachableException when it is not installed
+   * @throws HostUnreachableException if that library is not installed
    */
   public static LibvirtQemu qemu(String target) {
     try {
@@ -39,9 +40,9 @@ public final class LibvirtLibrary {
   }
 
   /**
-   * Loads the library and silences it.
+   * Loads libvirt's library and disables its error output.
    *
-   * @throws HostUnreachableException when it is not installed
+   * @throws HostUnreachableException if the library is not installed
    */
   public static void load(LibvirtUri uri) {
     try {
@@ -66,7 +67,7 @@ public final class LibvirtLibrary {
         e);
   }
 
-  /** JNA continues with every place where it looked. */
+  /** The lines that follow list every path where JNA looked. */
   private static String firstLine(String text) {
     return text == null
         ? "no reason given"
@@ -83,9 +84,9 @@ public final class LibvirtLibrary {
       if (CALLS.virInitialize() < 0) {
         throw new IllegalStateException("libvirt does not initialize");
       }
-      // libvirt prints every error to stderr unless a handler is set. virResetError takes the
-      // handler's first argument, which is null, and does nothing then: a handler without a
-      // callback into Java, which would be slow to set up and unsafe while the JVM goes down.
+      // libvirt prints every error to stderr unless a handler is set. virResetError serves as the
+      // handler: its first argument is null, so that it does nothing. A callback into Java would be
+      // slow to set up, and unsafe while the JVM shuts down.
       Pointer quiet = NativeLibrary.getInstance(NAME).getFunction("virResetError");
       EXTRAS.virSetErrorFunc(null, quiet);
     }

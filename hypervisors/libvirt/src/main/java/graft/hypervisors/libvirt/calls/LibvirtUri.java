@@ -4,7 +4,7 @@ import java.net.URI;
 import java.util.Locale;
 
 /**
- * Where a libvirt daemon is and which of its drivers to use, {@code
+ * The location of a libvirt daemon and the driver to use, {@code
  * driver[+transport]://[user@][host][:port]/[path][?parameters]}.
  *
  * @see <a href="https://libvirt.org/uri.html">libvirt: connection URIs</a>
@@ -26,9 +26,9 @@ public record LibvirtUri(URI uri) {
   }
 
   /**
-   * Reads a URI.
+   * Parses a URI.
    *
-   * @throws IllegalArgumentException with examples, for anything else
+   * @throws IllegalArgumentException with examples in the message, if the text is not such a URI
    */
   public static LibvirtUri parse(String text) {
     try {
@@ -43,20 +43,23 @@ public record LibvirtUri(URI uri) {
     }
   }
 
-  /** The driver in lower case, {@code qemu}, {@code xen}, {@code test}. */
+  /** The driver's name in lower case: {@code qemu}, {@code xen}, {@code test}. */
   public String driver() {
     String scheme = uri.getScheme().toLowerCase(Locale.ROOT);
     int plus = scheme.indexOf('+');
     return plus < 0 ? scheme : scheme.substring(0, plus);
   }
 
-  /** Whether the daemon is on this machine, so that its files and devices can be read here. */
+  /**
+   * Whether the daemon runs on this machine, so that this process can read the daemon's files and
+   * devices.
+   */
   public boolean isLocal() {
     String host = uri.getAuthority();
     return host == null || host.isEmpty();
   }
 
-  /** Whether it is the per-user daemon without privileges. */
+  /** Whether the daemon is the unprivileged one of a user. */
   public boolean isSession() {
     return "/session".equals(uri.getPath());
   }

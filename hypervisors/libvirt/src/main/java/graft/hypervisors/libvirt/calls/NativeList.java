@@ -16,10 +16,10 @@ public final class NativeList {
   private NativeList() {}
 
   /**
-   * Reads every object, frees every object (also after an exception), frees the array.
+   * Reads every object, frees every object (even after an exception) and frees the array.
    *
-   * @param wrapper makes the binding's type for one object
-   * @param reader gets a pointer that is valid only during the call
+   * @param wrapper creates the binding's type for one object
+   * @param reader receives a pointer that is valid only during the call
    */
   public static <P extends PointerType, T> List<T> take(
       PointerByReference list,

@@ -41,7 +41,8 @@ public final class CapabilitiesXml {
   }
 
   /**
-   * Who owns the files of running guests (the security model "dac"); empty where libvirt leaves it.
+   * The owner of the files of running guests (security model "dac"); empty if libvirt does not
+   * change the owner.
    */
   public Optional<FileOwner> guestOwner() {
     for (Element model :
@@ -77,7 +78,7 @@ public final class CapabilitiesXml {
     Map<MemorySize, Long> pages = new HashMap<>();
     for (Element page : Xml.children(cell, "pages")) {
       MemorySize size = size(page.getAttribute("unit"), page.getAttribute("size"));
-      // The first entry is the ordinary page, of which "allocated" means nothing.
+      // The first entry is the ordinary page size, for which "allocated" has no meaning.
       if (size.bytes() > 65536) {
         pages.put(size, Long.parseLong(page.getTextContent().strip()));
       }

@@ -6,19 +6,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a host is and can run, as its libvirt daemon says.
+ * The properties of a host and the guests that it can run, as reported by its libvirt daemon.
  *
- * @param uri of the connection that was asked
- * @param hostname the daemon's
+ * @param uri the URI of the connection
+ * @param hostname the host name that the daemon reports
  * @param hypervisor libvirt's name of the driver, {@code QEMU}, {@code Xen}, {@code TEST}
- * @param hypervisorVersion of the hypervisor; absent where there is none to speak of
- * @param libvirtVersion of the daemon
- * @param arch of the host's CPUs
- * @param cpus that are online
- * @param memory that the host has
- * @param numaCells its NUMA nodes; empty when the daemon does not tell
+ * @param hypervisorVersion the hypervisor's version; absent if the driver has none
+ * @param libvirtVersion the daemon's version
+ * @param arch the architecture of the host's CPUs
+ * @param cpus the number of CPUs that are online
+ * @param memory the host's memory
+ * @param numaCells the host's NUMA nodes; empty if the daemon does not report them
  * @param iommu whether libvirt found an IOMMU for passthrough
- * @param guests what it can run
+ * @param guests the kinds of guests that the host can run
  */
 public record HostCapabilities(
     LibvirtUri uri,
@@ -37,14 +37,16 @@ public record HostCapabilities(
     guests = List.copyOf(guests);
   }
 
-  /** Guests of the host's own architecture with that OS type. */
+  /** The guests of the host's own architecture that have the OS type. */
   public Optional<GuestArchitecture> nativeGuest(String osType) {
     return guests.stream()
         .filter(g -> g.osType().equals(osType) && g.arch().equals(arch))
         .findFirst();
   }
 
-  /** Whether guests of the host's own architecture can be of libvirt's domain type, as kvm. */
+  /**
+   * Whether guests of the host's own architecture can have the domain type, such as {@code kvm}.
+   */
   public boolean offersDomainType(String domainType) {
     return guests.stream()
         .anyMatch(g -> g.arch().equals(arch) && g.domainTypes().contains(domainType));

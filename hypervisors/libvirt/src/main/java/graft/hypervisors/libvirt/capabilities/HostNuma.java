@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The host's NUMA nodes as its hypervisor tells them.
+ * The host's NUMA nodes as reported by its hypervisor.
  *
- * @param devices the node of each PCI device whose node is known, by the device's address
+ * @param devices the node number of each PCI device whose node is known, by the device's address
  */
 public record HostNuma(List<Node> nodes, Map<String, Integer> devices) {
   public HostNuma {
@@ -16,10 +16,10 @@ public record HostNuma(List<Node> nodes, Map<String, Integer> devices) {
   }
 
   /**
-   * One node.
+   * A NUMA node.
    *
-   * @param cpus the host's, in order
-   * @param free what no guest has
+   * @param cpus the node's CPUs on the host, in order
+   * @param free the memory that no guest has
    */
   public record Node(int number, List<Integer> cpus, MemorySize memory, MemorySize free) {
     public Node {

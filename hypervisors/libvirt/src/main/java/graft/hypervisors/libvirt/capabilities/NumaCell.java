@@ -8,10 +8,10 @@ import java.util.Map;
  * A NUMA node of the host.
  *
  * @param id the kernel's node number
- * @param memory installed on it
- * @param cpus its CPUs
- * @param hugePages for each size of huge page, how many are allocated on this node
- * @param distances to each node, 10 to itself
+ * @param memory the memory that is installed on the node
+ * @param cpus the node's CPUs
+ * @param hugePages the number of huge pages that are allocated on the node, by their size
+ * @param distances the distance to each node; 10 to the node itself
  */
 public record NumaCell(
     int id,

@@ -3,7 +3,7 @@ package graft.hypervisors.libvirt.capabilities;
 /** A version of libvirt or of a hypervisor. */
 public record Version(int major, int minor, int release) implements Comparable<Version> {
 
-  /** From libvirt's {@code major * 1,000,000 + minor * 1,000 + release}. */
+  /** Decodes libvirt's {@code major * 1,000,000 + minor * 1,000 + release}. */
   public static Version decode(long number) {
     return new Version(
         (int) (number / 1_000_000), (int) (number / 1_000 % 1_000), (int) (number % 1_000));

@@ -1,2 +1,2 @@
-/** What the host of a libvirt daemon can do, as the daemon says. */
+/** The capabilities of a host, as reported by its libvirt daemon. */
 package graft.hypervisors.libvirt.capabilities;

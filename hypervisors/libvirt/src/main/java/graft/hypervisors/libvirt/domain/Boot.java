@@ -2,15 +2,15 @@ package graft.hypervisors.libvirt.domain;
 
 import java.util.Optional;
 
-/** How a guest comes up. */
+/** How a guest boots. */
 public sealed interface Boot {
 
   /**
    * The hypervisor loads a kernel and an initramfs from files of the host.
    *
-   * @param kernel path on the host that runs libvirt
-   * @param initrd path on the host that runs libvirt
-   * @param commandLine the kernel's; empty for none
+   * @param kernel the kernel's path on the host that runs libvirt
+   * @param initrd the initramfs's path on the host that runs libvirt
+   * @param commandLine the kernel's command line; may be empty
    */
   record DirectKernel(String kernel, Optional<String> initrd, String commandLine) implements Boot {
     public DirectKernel {
@@ -20,13 +20,13 @@ public sealed interface Boot {
     }
   }
 
-  /** The guest's firmware boots the first disk that it can. */
+  /** The guest's firmware boots the first disk that is bootable. */
   record FromDisk(Firmware firmware) implements Boot {}
 
-  /** What runs before the boot loader. */
+  /** The firmware that starts the boot loader. */
   enum Firmware {
     BIOS,
-    /** Needs OVMF or the like on the host; libvirt picks the image. */
+    /** Needs OVMF or similar firmware on the host; libvirt chooses the image. */
     UEFI
   }
 }

@@ -1,9 +1,9 @@
 package graft.hypervisors.libvirt.domain;
 
 /**
- * A virtio port between host and guest; libvirt picks the socket on the host.
+ * A virtio port between host and guest; libvirt chooses the socket on the host.
  *
- * @param name what the guest finds under {@code /dev/virtio-ports}
+ * @param name the port's name below {@code /dev/virtio-ports} in the guest
  */
 public record ChannelSpec(String name) {
 

@@ -2,14 +2,17 @@ package graft.hypervisors.libvirt.domain;
 
 import java.util.regex.Pattern;
 
-/** Rules that several specs share; each refusal names the field and the value. */
+/** Checks that several specs share; each message names the field and the value. */
 final class Checks {
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._+:@-]{0,254}");
 
   private Checks() {}
 
-  /** libvirt itself allows more, but such names end up in file names and shell lines. */
+  /**
+   * libvirt itself allows more characters, but such names become parts of file names and shell
+   * commands.
+   */
   static void name(String field, String value) {
     if (!NAME.matcher(value).matches()) {
       throw new IllegalArgumentException(

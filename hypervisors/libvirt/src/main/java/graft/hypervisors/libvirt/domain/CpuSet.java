@@ -26,9 +26,9 @@ public final class CpuSet {
   }
 
   /**
-   * Reads the kernel's list format.
+   * Parses the kernel's list format.
    *
-   * @throws IllegalArgumentException when it is anything else
+   * @throws IllegalArgumentException if the text has another form
    */
   public static CpuSet parse(String list) {
     BitSet set = new BitSet();

@@ -7,9 +7,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Where the guest's virtual CPUs run.
+ * The placement of the guest's virtual CPUs.
  *
- * @param pins for each virtual CPU, from 0, the host CPUs that it may use; those not named float
+ * @param pins the host CPUs that each virtual CPU may use, by its number from 0; a virtual CPU
+ *     without an entry is not pinned
  * @param emulator the host CPUs for the hypervisor's own threads
  */
 public record CpuTune(SortedMap<Integer, CpuSet> pins, Optional<CpuSet> emulator) {
@@ -24,7 +25,7 @@ public record CpuTune(SortedMap<Integer, CpuSet> pins, Optional<CpuSet> emulator
         });
   }
 
-  /** Pins only, the emulator floats. */
+  /** Pins virtual CPUs and leaves the emulator's threads unpinned. */
   public static CpuTune pins(Map<Integer, CpuSet> pins) {
     return new CpuTune(new TreeMap<>(pins), Optional.empty());
   }

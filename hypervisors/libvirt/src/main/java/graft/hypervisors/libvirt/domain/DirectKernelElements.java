@@ -3,7 +3,7 @@ package graft.hypervisors.libvirt.domain;
 import org.w3c.dom.Element;
 
 /**
- * Builds what direct kernel boot puts into {@code <os>}.
+ * Builds the elements of {@code <os>} for direct kernel boot.
  *
  * @see <a href="https://libvirt.org/formatdomain.html#direct-kernel-boot">libvirt</a>
  */

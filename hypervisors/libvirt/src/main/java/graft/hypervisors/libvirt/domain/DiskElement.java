@@ -14,9 +14,9 @@ public final class DiskElement {
   /**
    * Appends a disk.
    *
-   * @param driver the hypervisor's word, {@code qemu}
-   * @param device what the guest is to call it, {@code vda}
-   * @param bus as {@code virtio}
+   * @param driver libvirt's name of the disk driver, {@code qemu}
+   * @param device the disk's name in the guest, {@code vda}
+   * @param bus the bus, such as {@code virtio}
    */
   public static Element append(
       Element devices, DiskSpec spec, String driver, String device, String bus) {

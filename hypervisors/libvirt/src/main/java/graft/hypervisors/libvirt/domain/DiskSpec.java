@@ -5,10 +5,10 @@ import java.util.Locale;
 /**
  * A disk of a guest.
  *
- * @param source where its bytes are
- * @param format how they are laid out
- * @param kind what the guest sees
- * @param readOnly whether the guest may not write; always true for a CD-ROM
+ * @param source where the disk's content is stored
+ * @param format the format of the content
+ * @param kind the kind of drive in the guest
+ * @param readOnly whether the guest may not write to the disk; always true for a CD-ROM
  */
 public record DiskSpec(Source source, Format format, Kind kind, boolean readOnly) {
 
@@ -26,7 +26,7 @@ public record DiskSpec(Source source, Format format, Kind kind, boolean readOnly
     return new DiskSpec(new PoolVolume(pool, volume), format, Kind.DISK, false);
   }
 
-  /** An ISO image in a file of the host, as a seed for cloud-init. */
+  /** An ISO image in a file of the host, such as a seed for cloud-init. */
   public static DiskSpec cdrom(String path) {
     return new DiskSpec(new ImageFile(path), Format.RAW, Kind.CDROM, true);
   }
@@ -36,7 +36,7 @@ public record DiskSpec(Source source, Format format, Kind kind, boolean readOnly
     return new DiskSpec(new PoolVolume(pool, volume), Format.RAW, Kind.CDROM, true);
   }
 
-  /** Where a disk's bytes are. */
+  /** The place where a disk's content is stored. */
   public sealed interface Source {}
 
   /** A file on the host that runs libvirt. */
@@ -53,7 +53,7 @@ public record DiskSpec(Source source, Format format, Kind kind, boolean readOnly
     }
   }
 
-  /** A volume of a storage pool: the only form that also works for a remote host. */
+  /** A volume of a storage pool: the only source that also works for a remote host. */
   public record PoolVolume(String pool, String volume) implements Source {
     public PoolVolume {
       Checks.name("storage pool", pool);
@@ -66,13 +66,13 @@ public record DiskSpec(Source source, Format format, Kind kind, boolean readOnly
     RAW,
     QCOW2;
 
-    /** libvirt's word for it. */
+    /** libvirt's name of the format. */
     public String xmlName() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** What the guest sees. */
+  /** The kind of drive in the guest. */
   public enum Kind {
     DISK,
     CDROM

@@ -8,18 +8,20 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * A whole guest, in words that every hypervisor shares. What one of them cannot do is found by
- * planning from its features, not here.
+ * A whole guest, described in terms that all hypervisors share. Planning compares the guest with
+ * the hypervisor's features; the spec itself does not.
  *
- * @param uuid libvirt picks one when absent
- * @param cpus number of virtual CPUs
- * @param virtualization how it is virtualized
- * @param memory what the guest has at start and at most
- * @param hideHypervisor whether the guest is kept from seeing that it is one; some drivers insist
- * @param pciWindow the address space that UEFI keeps for the registers of PCI devices; its own
- *     choice when absent, which is too small for a GPU that shows all its memory
- * @param spareSlots how many devices can be plugged into the running guest
- * @param onReboot what a reboot from inside does; power-off and crash always destroy
+ * @param uuid the guest's UUID; libvirt chooses one if absent
+ * @param cpus the number of virtual CPUs
+ * @param virtualization the kind of virtualization
+ * @param memory the guest's memory, both at its start and at most
+ * @param hideHypervisor whether the guest cannot detect that it is virtualized; some drivers
+ *     require this
+ * @param pciWindow the address space that UEFI reserves for the registers of PCI devices; if
+ *     absent, UEFI's own choice, which is too small for a GPU that maps all of its memory
+ * @param spareSlots the number of devices that can be attached to the running guest
+ * @param onReboot the action when the guest reboots itself; power-off and crash always destroy the
+ *     guest
  */
 public record DomainSpec(
     String name,
@@ -68,7 +70,7 @@ public record DomainSpec(
     }
   }
 
-  /** Starts a spec: 1 CPU, 512 MiB, boots from disk by BIOS, no devices. */
+  /** Creates a builder with 1 CPU, 512 MiB, boot from disk by BIOS and no devices. */
   public static Builder named(String name) {
     return new Builder(name);
   }
@@ -161,13 +163,13 @@ public record DomainSpec(
       return this;
     }
 
-    /** Adds a disk; the guest sees them in this order. */
+    /** Adds a disk. The guest sees its disks in the order of these calls. */
     public Builder disk(DiskSpec value) {
       disks.add(value);
       return this;
     }
 
-    /** Adds an interface; the guest sees them in this order. */
+    /** Adds an interface. The guest sees its interfaces in the order of these calls. */
     public Builder networkInterface(InterfaceSpec value) {
       interfaces.add(value);
       return this;
@@ -204,9 +206,9 @@ public record DomainSpec(
     }
 
     /**
-     * The spec.
+     * Builds the spec.
      *
-     * @throws IllegalArgumentException when the parts do not fit together
+     * @throws IllegalArgumentException if the parts do not fit together
      */
     public DomainSpec build() {
       return new DomainSpec(

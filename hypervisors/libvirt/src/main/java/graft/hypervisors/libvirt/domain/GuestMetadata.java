@@ -9,10 +9,10 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
 /**
- * The element that this project leaves in a domain's metadata, by which its guests are known.
+ * The element by which Graft marks its guests in a domain's metadata.
  *
  * @param deployment the descriptor's name
- * @param properties whatever else is to be found again, for example a hash of the spec
+ * @param properties further values that Graft stores, such as a hash of the spec
  */
 public record GuestMetadata(String deployment, SortedMap<String, String> properties) {
 
@@ -38,7 +38,7 @@ public record GuestMetadata(String deployment, SortedMap<String, String> propert
     return new GuestMetadata(deployment, new TreeMap<>(properties));
   }
 
-  /** The element, owned by {@code document} but not yet placed in it. */
+  /** Creates the element. {@code document} owns the element, which is not yet inserted. */
   public Element toElement(Document document) {
     Element root = document.createElementNS(NAMESPACE, PREFIX + ":" + ROOT);
     root.setAttributeNS("http://www.w3.org/2000/xmlns/", "xmlns:" + PREFIX, NAMESPACE);
@@ -46,8 +46,8 @@ public record GuestMetadata(String deployment, SortedMap<String, String> propert
   }
 
   /**
-   * The element without namespace, for virDomainSetMetadata: libvirt puts it into the namespace
-   * itself, and stores nothing, without an error, when the element brings the prefix along.
+   * The element without a namespace, for virDomainSetMetadata: libvirt adds the namespace itself,
+   * and stores nothing, without an error, if the element already has the prefix.
    */
   public String toPlainXml() {
     Document document = Xml.newDocument(ROOT);
@@ -67,7 +67,7 @@ public record GuestMetadata(String deployment, SortedMap<String, String> propert
   }
 
   /**
-   * Reads the element back; the prefix does not matter, since libvirt may leave it away.
+   * Parses the element. The prefix is ignored, because libvirt may omit it.
    *
    * @throws IllegalArgumentException for any other element
    */

@@ -9,7 +9,7 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
 /**
- * {@code <hostdev>}, always built with {@code managed='no'}.
+ * Builds {@code <hostdev>}, always with {@code managed='no'}.
  *
  * @see <a href="https://libvirt.org/formatdomain.html#usb-pci-scsi-devices">libvirt</a>
  */
@@ -23,7 +23,7 @@ public final class HostdevElement {
     return hostdev;
   }
 
-  /** The element in a document of its own, to be plugged into or out of a guest. */
+  /** Creates the element in a document of its own, to attach or detach the device. */
   public static Element create(HostdevSpec spec) {
     Document document = Xml.newDocument("hostdev");
     fill(document.getDocumentElement(), spec);
@@ -31,7 +31,7 @@ public final class HostdevElement {
   }
 
   /**
-   * Lets the guest write all of the device's configuration space, which Xen filters otherwise.
+   * Lets the guest write to the device's whole configuration space, which Xen filters by default.
    *
    * @see <a href="https://libvirt.org/formatdomain.html#usb-pci-scsi-devices">writeFiltering</a>
    */
@@ -41,7 +41,7 @@ public final class HostdevElement {
   }
 
   /**
-   * The devices of the host that a guest has, also those that are its network interfaces.
+   * The host devices of a guest, including those that are its network interfaces.
    *
    * @param domain the root of a domain XML
    */

@@ -4,16 +4,15 @@ import graft.common.values.PciAddress;
 import java.util.UUID;
 
 /**
- * A device of the host that is assigned to the guest. It is always written {@code managed='no'}:
- * binding and freeing the device are steps of their own, so that a plan shows them and can undo
- * them.
+ * A device of the host that is assigned to the guest. The element always has {@code managed='no'}:
+ * separate steps bind and release the device, so that a plan shows them and can undo them.
  */
 public sealed interface HostdevSpec {
 
   /**
    * A PCI function.
    *
-   * @param address the function on the host
+   * @param address the function's address on the host
    */
   record Pci(PciAddress address) implements HostdevSpec {
     @Override
@@ -23,9 +22,9 @@ public sealed interface HostdevSpec {
   }
 
   /**
-   * A mediated device: a share of a device, made by its driver.
+   * A mediated device: a share of a device, created by the device's driver.
    *
-   * @param uuid its name on the host
+   * @param uuid the mediated device's name on the host
    */
   record Mediated(UUID uuid) implements HostdevSpec {
     @Override
@@ -35,9 +34,9 @@ public sealed interface HostdevSpec {
   }
 
   /**
-   * Reads what {@link Object#toString} of either kind prints.
+   * Parses the {@link Object#toString} of either kind.
    *
-   * @throws IllegalArgumentException when it is neither
+   * @throws IllegalArgumentException if the text is of neither kind
    */
   static HostdevSpec parse(String text) {
     HostdevSpec spec =

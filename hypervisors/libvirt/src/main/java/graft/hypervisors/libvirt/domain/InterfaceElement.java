@@ -14,7 +14,7 @@ public final class InterfaceElement {
   /**
    * Appends an interface.
    *
-   * @param model what the guest sees, as {@code virtio}
+   * @param model the model in the guest, such as {@code virtio}
    */
   public static Element append(Element devices, InterfaceSpec spec, String model) {
     Element element = Xml.add(devices, "interface");

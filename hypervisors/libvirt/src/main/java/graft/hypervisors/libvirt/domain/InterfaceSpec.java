@@ -6,32 +6,32 @@ import java.util.Optional;
 /**
  * A network interface of a guest.
  *
- * @param source what it is connected to
- * @param mac its address; libvirt picks one when absent
+ * @param source the network that the interface is connected to
+ * @param mac the interface's MAC address; libvirt chooses one if absent
  */
 public record InterfaceSpec(Source source, Optional<MacAddress> mac) {
 
-  /** User-mode network: no privileges needed; the guest reaches the host at 10.0.2.2. */
+  /** A user-mode network, which needs no privileges; the guest reaches the host at 10.0.2.2. */
   public static InterfaceSpec userMode() {
     return new InterfaceSpec(new UserMode(), Optional.empty());
   }
 
-  /** A libvirt network by name. */
+  /** An interface on a libvirt network. */
   public static InterfaceSpec network(String name) {
     return new InterfaceSpec(new LibvirtNetwork(name), Optional.empty());
   }
 
-  /** A bridge of the host. */
+  /** An interface on a bridge of the host. */
   public static InterfaceSpec bridge(String device) {
     return new InterfaceSpec(new HostBridge(device), Optional.empty());
   }
 
-  /** The same interface with a fixed address. */
+  /** A copy of the interface with a fixed MAC address. */
   public InterfaceSpec withMac(MacAddress address) {
     return new InterfaceSpec(source, Optional.of(address));
   }
 
-  /** What an interface is connected to. */
+  /** The network that an interface is connected to. */
   public sealed interface Source {}
 
   /** The hypervisor process itself forwards the guest's connections. */

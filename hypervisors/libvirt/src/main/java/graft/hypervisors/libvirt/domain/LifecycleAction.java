@@ -8,7 +8,7 @@ public enum LifecycleAction {
   RESTART,
   PRESERVE;
 
-  /** libvirt's word for it. */
+  /** libvirt's name of the action. */
   public String xmlName() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -6,9 +6,9 @@ import java.util.Optional;
 /**
  * The memory of the host that backs the guest's memory.
  *
- * @param hugePages size of the huge pages to use; absent for ordinary pages
- * @param locked whether it may never be swapped out
- * @param shared whether other processes of the host may map it
+ * @param hugePages the size of the huge pages; absent for ordinary pages
+ * @param locked whether the memory is never swapped out
+ * @param shared whether other processes of the host may map the memory
  */
 public record MemoryBacking(Optional<MemorySize> hugePages, boolean locked, boolean shared) {
   public MemoryBacking {

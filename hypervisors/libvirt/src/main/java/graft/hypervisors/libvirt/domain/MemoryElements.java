@@ -4,7 +4,8 @@ import graft.common.values.MemorySize;
 import org.w3c.dom.Element;
 
 /**
- * Builds {@code <memory>} and {@code <currentMemory>}, which are equal: no ballooning.
+ * Builds {@code <memory>} and {@code <currentMemory>}, which are equal because Graft uses no
+ * ballooning.
  *
  * @see <a href="https://libvirt.org/formatdomain.html#memory-allocation">libvirt</a>
  */

@@ -3,10 +3,10 @@ package graft.hypervisors.libvirt.domain;
 import java.util.Locale;
 
 /**
- * Which of the host's NUMA nodes the guest's memory comes from.
+ * The host's NUMA nodes that provide the guest's memory.
  *
  * @param nodes the nodes, not empty
- * @param mode what happens when they are full
+ * @param mode the behaviour when the nodes are full
  */
 public record NumaTune(CpuSet nodes, Mode mode) {
   public NumaTune {
@@ -15,7 +15,7 @@ public record NumaTune(CpuSet nodes, Mode mode) {
     }
   }
 
-  /** What happens when the nodes are full. */
+  /** The behaviour when the nodes are full. */
   public enum Mode {
     /** The guest does not start. */
     STRICT,
@@ -24,7 +24,7 @@ public record NumaTune(CpuSet nodes, Mode mode) {
     /** Memory comes from all nodes in turn. */
     INTERLEAVE;
 
-    /** libvirt's word for it. */
+    /** libvirt's name of the mode. */
     public String xmlName() {
       return name().toLowerCase(Locale.ROOT);
     }

@@ -3,7 +3,7 @@ package graft.hypervisors.libvirt.domain;
 /**
  * The guest's first serial port, written to a file of the host.
  *
- * @param logFile path on the host that runs libvirt
+ * @param logFile the file's path on the host that runs libvirt
  */
 public record SerialSpec(String logFile) {
   public SerialSpec {

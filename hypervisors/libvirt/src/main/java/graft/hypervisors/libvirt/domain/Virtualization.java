@@ -1,11 +1,14 @@
 package graft.hypervisors.libvirt.domain;
 
-/** How a guest is virtualized. Xen has all three; elsewhere there is {@link #HVM} alone. */
+/**
+ * The kind of a guest's virtualization. Xen has all three kinds; other hypervisors have {@link
+ * #HVM} only.
+ */
 public enum Virtualization {
-  /** A whole machine with firmware and emulated devices. */
+  /** A fully virtualized machine with firmware and emulated devices. */
   HVM,
-  /** The CPU's virtualization without emulated devices. */
+  /** Hardware virtualization without emulated devices. */
   PVH,
-  /** The guest's kernel asks the hypervisor for what needs privileges. */
+  /** The guest's kernel calls the hypervisor for privileged operations. */
   PV
 }

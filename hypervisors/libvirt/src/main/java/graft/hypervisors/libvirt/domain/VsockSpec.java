@@ -5,7 +5,7 @@ import java.util.OptionalLong;
 /**
  * A socket family between host and guest that needs no network.
  *
- * @param cid the guest's context id, 3 or more, unique on the host; libvirt picks one when absent
+ * @param cid the guest's context id, 3 or more, unique on the host; libvirt chooses one if absent
  */
 public record VsockSpec(OptionalLong cid) {
   public VsockSpec {
@@ -15,7 +15,7 @@ public record VsockSpec(OptionalLong cid) {
     }
   }
 
-  /** libvirt picks a free context id at each start. */
+  /** A socket whose context id libvirt chooses at each start of the guest. */
   public static VsockSpec automatic() {
     return new VsockSpec(OptionalLong.empty());
   }

@@ -17,12 +17,12 @@ import org.xml.sax.SAXException;
 import org.xml.sax.SAXParseException;
 import org.xml.sax.helpers.DefaultHandler;
 
-/** What this project needs of the DOM: parse without touching the network, look up, print. */
+/** Helper methods for the DOM: parse without network access, look up, print. */
 public final class Xml {
 
   /**
-   * One per thread: creating a builder takes longer than creating a document, and builders are not
-   * thread-safe.
+   * One builder per thread: creating a builder takes longer than creating a document, and builders
+   * are not thread-safe.
    */
   private static final ThreadLocal<DocumentBuilder> BUILDERS =
       ThreadLocal.withInitial(Xml::makeBuilder);
@@ -37,9 +37,10 @@ public final class Xml {
   }
 
   /**
-   * Parses a document; document types and external entities are refused.
+   * Parses a document. Document types and external entities are rejected.
    *
-   * @throws IllegalArgumentException for text that is not well-formed, naming line and column
+   * @throws IllegalArgumentException if the text is not well-formed; the message names line and
+   *     column
    */
   public static Document parse(String text) {
     try {
@@ -58,12 +59,14 @@ public final class Xml {
     }
   }
 
-  /** The document as text, two spaces a level, without an XML declaration. */
+  /**
+   * Prints the document with an indentation of two spaces per level, without an XML declaration.
+   */
   public static String print(Document document) {
     return XmlPrinter.print(document.getDocumentElement());
   }
 
-  /** The element as text, two spaces a level. */
+  /** Prints the element with an indentation of two spaces per level. */
   public static String print(Element element) {
     return XmlPrinter.print(element);
   }
@@ -106,12 +109,12 @@ public final class Xml {
     return Optional.of(at);
   }
 
-  /** The trimmed text of the first element on a path; empty when there is none. */
+  /** The trimmed text of the first element on a path; empty if there is no such element. */
   public static Optional<String> text(Element from, String... path) {
     return find(from, path).map(e -> e.getTextContent().strip()).filter(s -> !s.isEmpty());
   }
 
-  /** An attribute; empty when it is absent or empty. */
+  /** The value of an attribute; empty if the attribute is absent or empty. */
   public static Optional<String> attribute(Element element, String name) {
     return Optional.of(element.getAttribute(name)).filter(s -> !s.isEmpty());
   }
@@ -122,7 +125,7 @@ public final class Xml {
 
   private static DocumentBuilder makeBuilder() {
     try {
-      // The JDK's own parser, by name: no search through the class path at start-up.
+      // The JDK's own parser is named here, which avoids a search of the class path at start-up.
       DocumentBuilderFactory factory = DocumentBuilderFactory.newDefaultInstance();
       factory.setNamespaceAware(true);
       factory.setFeature(XMLConstants.FEATURE_SECURE_PROCESSING, true);

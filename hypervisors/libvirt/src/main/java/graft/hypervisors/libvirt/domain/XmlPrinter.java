@@ -7,8 +7,8 @@ import org.w3c.dom.Node;
 import org.w3c.dom.Text;
 
 /**
- * Prints a DOM tree. The JDK's transformer would load some 300 classes for this and lays out mixed
- * content differently from release to release, which golden files would notice.
+ * Prints a DOM tree. The JDK's transformer would load some 300 classes, and its layout of mixed
+ * content differs between releases, which would break golden files.
  */
 final class XmlPrinter {
 
@@ -71,7 +71,8 @@ final class XmlPrinter {
         case '\'' -> out.append(attribute ? "&apos;" : "'");
         case '\r' -> out.append("&#13;");
         case '\n', '\t' -> {
-          // A parser turns these into spaces in an attribute unless they are references.
+          // In an attribute, a parser turns these characters into spaces unless they are written as
+          // references.
           if (attribute) {
             out.append("&#").append((int) c).append(';');
           } else {

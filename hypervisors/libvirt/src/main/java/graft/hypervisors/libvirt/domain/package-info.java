@@ -1,6 +1,6 @@
 /**
- * A domain as values and as XML: immutable specs, and for each element of libvirt's domain XML that
- * every hypervisor shares one class that builds it.
+ * A domain as values and as XML: immutable specs, and a builder class for each element of libvirt's
+ * domain XML that all hypervisors share.
  *
  * @see <a href="https://libvirt.org/formatdomain.html">libvirt: domain XML format</a>
  */

@@ -4,12 +4,12 @@ import java.util.function.Consumer;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
-/** Prints what an element builder made. */
+/** Prints what an element builder created. */
 final class Built {
 
   private Built() {}
 
-  /** What the builder appended to its parent, without the parent. */
+  /** The XML that the builder appended to its parent, without the parent. */
   static String by(Consumer<Element> builder) {
     Document document = Xml.newDocument("parent");
     builder.accept(document.getDocumentElement());
