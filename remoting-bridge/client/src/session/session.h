@@ -17,7 +17,7 @@ struct graft_session;
 
 /* The session of threads without a context. */
 extern struct graft_session graft_default_session;
-/* Makes a session of zeroed memory; it connects when it is first used, and is never freed. */
+/* Initializes a session in zeroed memory. The session connects at its first use, and is never freed. */
 void graft_session_init(struct graft_session *session);
 /* The calling thread's session: the one set by graft_session_use, else that of its current context, else the default session. */
 struct graft_session *graft_session_current(void);
@@ -27,7 +27,7 @@ struct graft_session *graft_session_use(struct graft_session *session);
 /* The session that was made after this one, and for NULL the first; NULL after the last. */
 struct graft_session *graft_session_next(const struct graft_session *session);
 
-/* Connects the session the first time. 0, or the CUDA error that every call returns from now on. */
+/* Connects the session at the first call. Returns 0, or the CUDA error that every call returns from then on. */
 int graft_session_open(struct graft_session *session);
 bool graft_session_is_open(const struct graft_session *session);
 /* Whether client and server map one region, so that memory in the region needs no transfer. */
@@ -51,7 +51,7 @@ uint64_t graft_read_expect(void *to, size_t bytes);
 void graft_read_forget(struct graft_session *session, uint64_t read);
 /* Whether data of a read into this memory has still to arrive. */
 bool graft_read_pending(const void *memory, size_t bytes);
-/* Returns when no data has still to arrive there. False once the session is dead. */
+/* Returns when all data of reads into this memory has arrived. False once the session is dead. */
 bool graft_reads_await(const void *memory, size_t bytes);
 /* Announces that the bulk data of the calling thread's next call is not changed until the stream has reached the call. */
 void graft_outgoing_stays(void);
