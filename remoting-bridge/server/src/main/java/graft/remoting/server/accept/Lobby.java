@@ -7,10 +7,9 @@ import java.util.List;
 
 /**
  * The connections that have not authenticated yet. The lobby has a fixed number of places, and each
- * place stands for one thread. When a connection arrives at a full lobby, the lobby ends the
- * oldest connection of the source with the most connections. A source that fills the lobby
- * therefore displaces its own connections, and a connection that authenticates quickly is rarely
- * the oldest.
+ * place stands for one thread. When a connection arrives at a full lobby, the lobby ends the oldest
+ * connection of the source with the most connections. A source that fills the lobby therefore
+ * displaces its own connections, and a connection that authenticates quickly is rarely the oldest.
  */
 final class Lobby {
   /** One connection in the lobby. */
