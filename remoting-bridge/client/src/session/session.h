@@ -41,7 +41,7 @@ int graft_debug(void);
 /* Whether a thread is the client's own, or a thread of the program inside a call that other threads wait for. */
 bool graft_thread_is_ours(pid_t thread);
 
-/* Ends the session, and says why on stderr, once. */
+/* Ends the session, and prints the reason on stderr, once. */
 void graft_die(const char *what, int error);
 /* 0, or the error that every call returns since the session ended. */
 int graft_dead(void);
@@ -63,7 +63,7 @@ bool graft_listen(struct graft_session *session);
 /* Locks the connection for shadow mappings (memory/shadow.c), a plain socket, for the calling thread, and opens it the first time. -1 if it cannot be opened; the lock is held all the same. */
 int graft_session_shadow_lock(void);
 void graft_session_shadow_unlock(void);
-/* Opens the connection on which the server hears that host functions have run, since that must not wait behind the session's records. */
+/* Opens the connection for messages that host functions have run, since these messages must not wait behind the session's records. */
 bool graft_callbacks_open(struct graft_session *session);
 /* Tells the server on that connection that a host function has run. False if there is no such connection. */
 bool graft_callback_done(const struct graft_session *session, uint64_t callback);
