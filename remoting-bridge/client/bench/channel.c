@@ -1,6 +1,6 @@
 /* The throughput of the channel "rdma" between two processes of this machine, without a server, to compare with other programs over UCX. UCX_TLS and UCX_NET_DEVICES choose the transport.
  *
- *   channel BYTES COUNT    COUNT copies of BYTES, each sent when the one before has left; prints MB/s as a measurement,
+ *   channel BYTES COUNT    COUNT copies of BYTES, each sent after the previous one; prints MB/s as a measurement,
  *                          {"name":"channel","size":BYTES,"unit":"MB/s","samples":[...]}
  */
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void receive(struct graft_ucx *c, uint8_t *to, size_t bytes) {
   }
 }
 
-/* Reports when the first copy, which does not count, and the last one have arrived; ends after the other end. */
+/* Reports the arrival of the first copy, which does not count, and of the last one. Ends after the other end. */
 static int receiver(int socket, uint8_t *memory, size_t bytes, long count) {
   struct graft_ucx *c = join(socket);
   for (long i = 0; i <= count; i++) {
@@ -64,7 +64,7 @@ int main(int words, char **word) {
 
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) fail("no sockets");
-  pid_t other = fork(); /* and this program started again, since a process that has used UCX must not fork */
+  pid_t other = fork(); /* the child executes this program again, since a process that has used UCX must not fork */
   if (!other) {
     char socket[12];
     snprintf(socket, sizeof socket, "%d", ends[1]);

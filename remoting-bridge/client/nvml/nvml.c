@@ -1,4 +1,4 @@
-/* libnvidia-ml.so.1 for a guest: answers what tools and frameworks ask about a vGPU, through the client's libcuda.so.1. It uses the driver API alone, so a process that uses both libraries has one session. Questions about hardware (temperature, power, clocks) return NVML_ERROR_NOT_SUPPORTED, since they concern the owner alone. Names, structures and codes: NVML API reference. */
+/* libnvidia-ml.so.1 for a guest: answers queries of tools and frameworks about a vGPU, through the client's libcuda.so.1. It uses the driver API alone, so a process that uses both libraries has one session. Questions about hardware (temperature, power, clocks) return NVML_ERROR_NOT_SUPPORTED, since they concern the owner alone. Names, structures and codes: NVML API reference. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -267,7 +267,7 @@ EXPORT int nvmlDeviceGetIndex(struct device *device, unsigned int *index) {
 }
 EXPORT int nvmlDeviceGetMinorNumber(struct device *device, unsigned int *minor) { return nvmlDeviceGetIndex(device, minor); }
 
-/* NCCL asks this for every pair of devices first, also for a device and itself. Reads and writes are supported where CUDA lets kernels of one device use the other's memory; the rest (NVLink, atomics) is not known in a guest. */
+/* NCCL first calls this function for every pair of devices, also for a device and itself. Reads and writes are supported if CUDA lets kernels of one device use the other's memory; the rest (NVLink, atomics) is not known in a guest. */
 EXPORT int nvmlDeviceGetP2PStatus(struct device *device, struct device *peer, int index, int *status) {
   enum { CAPS_WRITE = 1, STATUS_OK = 0, STATUS_NOT_SUPPORTED = 5 };
   int r = valid(device), can = 1;
@@ -379,8 +379,8 @@ EXPORT int nvmlEventSetCreate(void **set) {
 EXPORT int nvmlEventSetFree(void *set) { return users ? OK : UNINITIALIZED; }
 
 /* ---- nvidia-smi's internal table ----
- * Seen on an H200 with nvidia-smi 580.159: it asks for one table of 270 words, whose first is its size, and calls these of
- * its functions for the default table, -L, --query-gpu and --query-compute-apps.
+ * On an H200, nvidia-smi 580.159 asks for one table of 270 words, whose first word is the table's size. For its default output, -L,
+ * --query-gpu and --query-compute-apps it calls the functions below.
  */
 
 static const uint8_t smi_table[16] = {0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 0x4e,

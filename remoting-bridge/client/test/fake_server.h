@@ -1,4 +1,4 @@
-/* The server's end of a connection as the tests need it: the handshake of a client without a token, requests, answers. */
+/* The server's end of a connection for the tests: the handshake with a client without a token, requests, answers. */
 #ifndef GRAFT_TEST_FAKE_SERVER_H
 #define GRAFT_TEST_FAKE_SERVER_H
 
@@ -12,7 +12,7 @@
 #include "base/crypto.h"
 #include "graft_rpc.h"
 
-/* A socket that listens on a port of the loopback; -1 if there is none. */
+/* Opens a socket that listens on a port of the loopback interface; -1 if that fails. */
 static inline int fake_listen(int *port) {
   int listener = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

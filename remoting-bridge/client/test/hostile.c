@@ -1,8 +1,8 @@
-/* A server that answers with nonsense: whatever comes, the program gets CUDA errors, never a crash or a hang.
+/* A server that answers with nonsense: whatever it sends, the program gets CUDA errors, never a crash or a hang.
  *
  * Every round forks a client (built under the sanitizers) that makes a fixed sequence of calls against a server thread
- * of this process; the server answers the handshake and then, by a seeded generator, right answers, wrong sizes, unknown
- * slots, unasked data, random bytes or an early end. Usage: hostile [rounds] [first seed]
+ * of this process. The server completes the handshake; a seeded generator then chooses right answers, wrong sizes, unknown
+ * slots, data that the client has not requested, random bytes or an early end. Usage: hostile [rounds] [first seed]
  */
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static uint64_t draw(uint64_t below) {
   return state % below;
 }
 
-/* Bytes of results that a request asks for, by function. */
+/* The number of bytes of a function's results. */
 static size_t wanted(int function) {
   switch (function) {
     case FN_cuMemAlloc_v2: return 8;
@@ -39,7 +39,7 @@ static size_t wanted(int function) {
   }
 }
 
-/* Bytes of bulk data behind a request: a number among its parameters. */
+/* The number of bytes of bulk data that follow a request, which is among the request's parameters. */
 static size_t bulk_bytes(int function, const uint8_t *parameters, size_t bytes) {
   uint64_t bulk = 0;
   switch (function) {
@@ -50,7 +50,7 @@ static size_t bulk_bytes(int function, const uint8_t *parameters, size_t bytes) 
   return bulk;
 }
 
-/* Serves a client: `honest` right answers, then anything. */
+/* Serves a client: first `honest` right answers, then random ones. */
 static void serve(int fd, uint64_t honest) {
   static uint8_t body[256 << 10];
   uint64_t answered = 0;
@@ -84,7 +84,7 @@ static void serve(int fd, uint64_t honest) {
       uint32_t layout[] = {(uint32_t)draw(4), 0, 0, 8, 8, 4};
       memcpy(body, layout, 4);
       memcpy(body + 8, layout + 2, 16);
-    } else if (request.function == FN_graftLinkComplete) { /* the size of the image: any, or one that wraps when it is rounded up */
+    } else if (request.function == FN_graftLinkComplete) { /* the size of the image: random, or one that wraps when rounded up */
       uint64_t size = draw(2) ? draw(1u << 20) : 0 - draw(1u << 19);
       memcpy(body, &size, 8);
     }
@@ -109,7 +109,7 @@ static void serve(int fd, uint64_t honest) {
         head.size = 16;
         results = 0;
         break;
-      case 6: { /* data that nobody asked for, or too much of it */
+      case 6: { /* data that the client has not requested, or too much data */
         uint64_t data[3] = {draw(3) ? request.slot : draw(1ull << 62), draw(2) ? 0 : draw(1ull << 62), draw(1u << 16)};
         struct fake_answer h = {40, 1, 0, request.slot, 0};
         if (!fake_put(fd, &h, sizeof h) || !fake_put(fd, data, sizeof data) || !fake_put(fd, body, data[2])) return;
@@ -138,7 +138,7 @@ static int client(int port) {
   setenv("GRAFT_CONFIG", "/dev/null", 1);
   setenv("GRAFT_SERVER", server, 1);
   setenv("GRAFT_NAME", "hostile", 1);
-  setenv("CUDA_CACHE_DISABLE", "1", 1); /* links are the server's */
+  setenv("CUDA_CACHE_DISABLE", "1", 1); /* links go to the server */
   alarm(20);                            /* a hang is a failure */
   int device, value;
   void *context = NULL, *module = NULL, *function = NULL, *stream = NULL, *link = NULL, *image = NULL;

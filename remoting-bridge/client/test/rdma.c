@@ -1,5 +1,5 @@
-/* The channel "rdma" between two processes, over whatever transport UCX finds here: data, and an end that is hostile, of
- * another version, or killed. Prints "N passed, N failed". */
+/* The channel "rdma" between two processes, over the transport that UCX finds on this machine: data, and a peer that is hostile, has
+ * another version, or is killed. Prints "N passed, N failed". */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,8 +34,8 @@ struct end {
   pid_t peer;
 };
 
-/* Another process, which does what is named with its end of a socket: this program anew, since a fork of one that has used
- * UCX cannot. */
+/* Starts another process, which runs the named function with its end of a socket. It executes this program again, since a forked
+ * child of a process that has used UCX cannot use UCX. */
 static struct end other(const char *what) {
   int ends[2];
   char socket[12];
@@ -70,7 +70,7 @@ static struct graft_connection over_ucx(int socket) {
 
 static uint8_t pattern(size_t i, size_t bytes) { return (uint8_t)(i * 31 + (i >> 8) + bytes); }
 
-/* Answers each message with itself, behind its length, until the peer has gone. */
+/* Sends each message back, with its length before it, until the peer has closed the connection. */
 static void echo(int socket) {
   struct graft_connection connection = over_ucx(socket);
   uint8_t *data = malloc(LARGEST);
@@ -96,7 +96,7 @@ static void data(void) {
     memset(in, 0, bytes);
     CHECK(graft_connection_send_all(&connection, &bytes, sizeof bytes, true) &&
           graft_connection_send_all(&connection, out, bytes, false));
-    /* In parts that are none of the sender's. */
+    /* Receives in parts of other sizes than those that were sent. */
     CHECK(graft_connection_receive_all(&connection, &back, 3) &&
           graft_connection_receive_all(&connection, (uint8_t *)&back + 3, 1) && back == bytes);
     CHECK(graft_connection_receive_all(&connection, in, bytes / 3) &&
@@ -114,7 +114,7 @@ static void data(void) {
 #define GIVEN 5
 #define GIVEN_BYTES ((2u << 20) + 5)
 
-/* Sends the same several times at once, each behind its length. */
+/* Sends the same message several times at once, each with its length before it. */
 static void give(int socket) {
   struct graft_connection connection = over_ucx(socket);
   uint32_t bytes = GIVEN_BYTES;
@@ -131,7 +131,7 @@ static void give(int socket) {
   free(data);
 }
 
-/* Several on their way at once, in parts that are none of the sender's. */
+/* Receives several messages at once, in parts of other sizes than those that were sent. */
 static void take_several(void) {
   struct end end = other("give");
   struct graft_connection connection = over_ucx(end.socket);
@@ -161,7 +161,7 @@ static void take_several(void) {
   free(in);
 }
 
-/* Takes some of a message and is killed. */
+/* Receives a part of a message and is killed. */
 static void dies(int socket) {
   struct graft_connection connection = over_ucx(socket);
   uint8_t some[64];
@@ -191,7 +191,7 @@ static void killed(void) {
   free(much);
 }
 
-/* An end that says this, see struct greeting. */
+/* Starts an end that sends this greeting (struct greeting). */
 static struct end says(const uint32_t greeting[64]) {
   int ends[2];
   char more[64] = {0};
@@ -223,14 +223,14 @@ static void hostile(void) {
 
 static void too_long(void) {
   struct end end = other("echo");
-  /* The version that a real end tells is the right one. */
+  /* A real end sends the right version. */
   uint32_t greeting[64], lengths[] = {0, (16u << 10) + 1, UINT32_MAX};
   CHECK(graft_exchange(end.socket, NULL, 0, greeting, sizeof greeting));
   leave(end);
   for (int i = 0; i < 3; i++) refused(greeting[0], greeting[1], 0, lengths[i], greeting[4], greeting[5], "", "which cannot be");
 }
 
-/* Without a GPU UCX says why not, and works as it does without having been asked. */
+/* Without a GPU, graft_ucx_use_gpu gives a reason, and UCX works as if the function had not been called. */
 static void no_gpu(void) {
   char reason[400] = "", memory[64];
   CHECK(!graft_ucx_use_gpu(memory, sizeof memory, true, reason, sizeof reason));
@@ -240,7 +240,7 @@ static void no_gpu(void) {
   CHECK(strstr(reason, "in use already"));
 }
 
-/* What is found on other hardware, for which a library stands in, see ucp.c. */
+/* Checks the answer on other hardware, which a stand-in for libucp simulates (ucp.c). */
 static void found(const char *program, const char *there, const char *how, const char *expected) {
   char command[512], answer[400] = "";
   snprintf(command, sizeof command, "env -u UCX_TLS LD_LIBRARY_PATH=%.*sucp %s STUB=%s %s %s",
@@ -268,7 +268,7 @@ static void look_for_gpu(bool anyhow) {
   fputs(graft_ucx_use_gpu(memory, sizeof memory, anyhow, reason, sizeof reason) ? "can" : reason, stdout);
 }
 
-/* Where no byte may go astray, a message that is longer than its place is refused. */
+/* A message that must be received whole is refused if it is longer than the memory for it. */
 static void longer_than_asked(void) {
   struct end end = other("echo");
   struct graft_connection connection = over_ucx(end.socket);

@@ -1,5 +1,5 @@
-/* Two sessions in one process, each with a server of this test: what belongs to one never reaches the other, a call finds its
- * session by its objects, and the end of one leaves the other working. Prints "client-sessions: N passed, N failed".
+/* Two sessions in one process, each with a server of this test: the objects of one session never reach the other server, a call finds
+ * its session by its objects, and one session works after the other has ended. Prints "client-sessions: N passed, N failed".
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -28,21 +28,21 @@ static int passed, failed;
     }                                                                \
   } while (0)
 
-#define ADDRESS 0x700000000000ull /* both servers give it out */
+#define ADDRESS 0x700000000000ull /* both servers return it */
 #define CODE (128u << 10)
 
 GRAFT_EXPORT const char *graftChannel(void);
 
-/* A server, and what it has seen: the test looks once it has waited for an answer. */
+/* A server, and the requests that it has received. The test reads them after it has waited for an answer. */
 struct server {
   const char *name;
   uint32_t devices;
   uint64_t memory;
-  const uint8_t *known; /* the hash of code that it has, or NULL */
+  const uint8_t *known; /* the hash of code that the server has, or NULL */
   int listener, port, fd;
   int fault; /* the result of every call that waits, once it is set */
   unsigned calls[GRAFT_FUNCTIONS];
-  uint64_t context, first; /* of the last call of a kind that the test asks about: its context, its first parameter */
+  uint64_t context, first; /* context and first parameter of the last call of the watched function */
   int watched;
 };
 
@@ -86,7 +86,7 @@ static bool call_back(const struct server *server, uint64_t identity) {
   return fake_put(server->fd, &head, sizeof head) && fake_put(server->fd, &identity, sizeof identity);
 }
 
-/* Takes one connection: what is asked for besides is refused, and the client does without. */
+/* Accepts one connection. The client's further connections are refused, and the client works without them. */
 static void *serve(void *argument) {
   static _Thread_local uint8_t data[CODE + 4096];
   struct server *server = argument;
@@ -160,7 +160,7 @@ static void devices(void) {
 static struct graft_session *of(const void *handle) { return ((const struct graft_object *)handle)->session; }
 static uint32_t id_of(const void *handle) { return ((const struct graft_object *)handle)->id; }
 
-/* A thread's context says which session its calls go to. */
+/* A thread's calls go to the session of its current context. */
 static void contexts(void) {
   size_t free_bytes, total;
   graft_session_use(&session_b);
@@ -180,7 +180,7 @@ static void contexts(void) {
   CHECK(calls(&server_a, FN_cuMemGetInfo_v2) == 1 && calls(&server_b, FN_cuMemGetInfo_v2) == 2);
 }
 
-/* The servers know the objects by the same numbers; the program's handles differ, and lead to their server. */
+/* Both servers use the same ids for their objects. The program's handles differ, and each call goes to the handle's server. */
 static void streams_and_events(void) {
   cuCtxSetCurrent(context_b);
   CHECK(!cuStreamCreate(&stream_b, 0) && !cuEventCreate(&event_b, 0));
@@ -190,7 +190,7 @@ static void streams_and_events(void) {
   watch(&server_b, FN_cuStreamSynchronize);
   CHECK(!cuStreamSynchronize(stream_b));
   CHECK(calls(&server_b, FN_cuStreamSynchronize) == 1 && !calls(&server_a, FN_cuStreamSynchronize));
-  CHECK(seen(&server_b.first) == id_of(stream_b) && !seen(&server_b.context)); /* the current context is none of that session's */
+  CHECK(seen(&server_b.first) == id_of(stream_b) && !seen(&server_b.context)); /* the current context is of the other session */
   CHECK(!cuEventQuery(event_b) && calls(&server_b, FN_cuEventQuery) == 1 && !calls(&server_a, FN_cuEventQuery));
   CHECK(cuEventRecord(event_b, stream_a) == GRAFT_INVALID_HANDLE);
   CHECK(cuEventRecord(event_b, NULL) == GRAFT_INVALID_HANDLE);
@@ -202,7 +202,7 @@ static void streams_and_events(void) {
   CHECK(!calls(&server_a, FN_cuMemsetD8Async) && !calls(&server_b, FN_cuMemsetD8Async));
 }
 
-/* What one server knows of code is not sent to it, and is sent to the other. */
+/* Code that one server has is not sent to that server, and is sent to the other. */
 static void modules(void) {
   uint64_t parameter = 0;
   void *parameters[] = {&parameter};
@@ -219,7 +219,7 @@ static void modules(void) {
   CHECK(calls(&server_b, FN_graftLaunch) == 1 && !calls(&server_a, FN_graftLaunch));
 }
 
-/* Both servers give out one address: the current context says whose it is. Freeing finds the owner. */
+/* Both servers return the same address. The current context selects the session of an address; freeing finds the owner. */
 static void device_memory(void) {
   uint64_t in_a, in_b, base;
   size_t bytes;
@@ -236,7 +236,7 @@ static void device_memory(void) {
   cuCtxSetCurrent(context_a);
   CHECK(!cuMemFree_v2(in_a) && !cuCtxSynchronize());
   CHECK(calls(&server_a, FN_cuMemFree_v2) == 1 && !calls(&server_b, FN_cuMemFree_v2));
-  CHECK(!cuPointerGetAttribute(&owner, 1, in_b) && owner == context_b); /* nobody else has it now */
+  CHECK(!cuPointerGetAttribute(&owner, 1, in_b) && owner == context_b); /* only this session has the address now */
   watch(&server_b, FN_cuMemFree_v2);
   CHECK(!cuMemFree_v2(in_b) && !cuStreamSynchronize(stream_b));
   CHECK(calls(&server_a, FN_cuMemFree_v2) == 1 && calls(&server_b, FN_cuMemFree_v2) == 1);
@@ -244,8 +244,8 @@ static void device_memory(void) {
   CHECK(cuMemFree_v2(in_b) == GRAFT_INVALID_VALUE);
 }
 
-/* Memory that one session pins is the program's own for the other. The thread sanitizer allows no memory at the addresses that the
- * client prefers for pinned memory. */
+/* Memory that one session has pinned is ordinary memory of the program for the other. The thread sanitizer allows no memory at the
+ * addresses that the client prefers for pinned memory. */
 static void host_memory(void) {
 #ifndef __SANITIZE_THREAD__
   void *pinned;
@@ -275,7 +275,7 @@ static bool runs(void) {
   return !sem_timedwait(&has_run, &limit);
 }
 
-/* Each session has a listener of its own, and numbers host functions on its own. */
+/* Each session has its own listener and its own numbers of host functions. */
 static void host_functions(void) {
   void *function;
   void (*call)(void *) = host_function;
@@ -288,7 +288,7 @@ static void host_functions(void) {
   CHECK(calls(&server_a, FN_graftHostFunction) == 1 && calls(&server_b, FN_graftHostFunction) == 1);
 }
 
-/* A context that has failed answers its error; those of the other session do not. */
+/* Calls in a context that has failed return its error; calls in contexts of the other session do not. */
 static void faults(void) {
   __atomic_store_n(&server_b.fault, 700, __ATOMIC_RELEASE); /* CUDA_ERROR_ILLEGAL_ADDRESS */
   cuCtxSetCurrent(context_b);

@@ -1,12 +1,12 @@
-/* Stands in for libucp where a test wants other hardware than there is. STUB names what there is: c CUDA, i an adapter, p one
- * that takes the GPU's memory, f one that refuses it with an error. */
+/* A stand-in for libucp that simulates other hardware. The letters in the variable STUB name it: c CUDA, i an adapter, p an adapter
+ * that can register the GPU's memory, f one that fails to register it with an error. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <ucp/api/ucp.h>
 
 static char transports[64];
-static uint64_t last_types; /* of the context that was made last */
+static uint64_t last_types; /* of the context that was created last */
 
 static int has(char what) { return strchr(getenv("STUB"), what) != NULL; }
 
@@ -67,7 +67,7 @@ ucs_status_t ucp_rkey_pack(ucp_context_h context, ucp_mem_h mapped, void **key, 
 
 void ucp_rkey_buffer_release(void *key) {}
 
-/* Only there to be found. */
+/* The client looks these functions up, but the test never calls them. */
 __attribute__((used)) static void never(void) { abort(); }
 #define NEVER(name) __asm__(".globl " #name "\n.set " #name ", never")
 NEVER(ucp_worker_create);

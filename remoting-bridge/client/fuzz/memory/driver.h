@@ -1,4 +1,4 @@
-/* What of the driver's interface is used: its structures, and its functions, which main.c looks up by name. */
+/* The part of the driver's interface that the fuzzer uses: structures, and functions that main.c looks up by name. */
 #ifndef MEMORY_DRIVER_H
 #define MEMORY_DRIVER_H
 
@@ -8,7 +8,7 @@
 typedef uint64_t ptr;
 typedef void *handle;
 
-/* CUDA_MEMCPY3D and what else of cuda.h is needed here. */
+/* CUDA_MEMCPY3D and other declarations of cuda.h. */
 struct copy3d {
   size_t src_x, src_y, src_z, src_lod;
   unsigned src_type;
@@ -46,7 +46,7 @@ struct array3d {
 enum { HOST = 1, DEVICE = 2, ARRAY = 3, UNIFIED = 4 };
 enum { NOT_READY = 600 };
 
-/* The functions that this needs, by the names that the driver exports. */
+/* The functions that the fuzzer calls, by the names that the driver exports. */
 #define FUNCTIONS(F)                                                                                                          \
   F(cuInit, (unsigned))                                                                                                       \
   F(cuDeviceGet, (int *, int))                                                                                                \

@@ -1,14 +1,15 @@
-/* Random work on memory of every kind, held against a model: copies, fills, kernels, graphs, host functions, values that streams
+/* Random work on memory of every kind, compared with a model: copies, fills, kernels, graphs, host functions, values that streams
  * write and wait for, and the program's own reads and writes, in several streams and threads.
  *
  *   memory [--seed N] [--rounds N | --seconds N] [--bytes N] [--threads N] [--trace]
  *
- * Runs on any CUDA driver, found as libcuda.so.1 (dlopen). Ends with "memory: N passed, N failed": a round is a test.
+ * Runs on any CUDA driver, found as libcuda.so.1 (dlopen). Prints "memory: N passed, N failed" at the end; each round is a test.
  *
- * The model is applied when work is queued, so the work must take effect as if done one after the other. That holds since
- * whatever touches a buffer is ordered behind what touched it before: by the stream, or by an event between streams. The
- * program itself touches bytes that no queued work uses, at any time, also beside such as some does; others only when it has
- * waited for that work. That much the driver promises ("Unified Addressing", "API synchronization behavior"). */
+ * The model is updated when work is queued, so the work must take effect as if it ran in the order in which it was queued. This
+ * holds because all work on a buffer is ordered after the earlier work on that buffer, by the stream or by an event between
+ * streams. The program itself accesses bytes that no queued work uses at any time, even if queued work uses their neighbours.
+ * Other bytes it accesses only after it has waited for the work. The driver guarantees the result of both ("Unified
+ * Addressing", "API synchronization behavior"). */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -48,7 +49,7 @@ handle module, kernel_add, kernel_move;
 bool concurrent_managed, trace;
 static handle context;
 
-/* While one thread captures, others must not wait for the context, which has a stream that is captured. */
+/* While one thread captures a stream, other threads must not wait for the context of that stream. */
 static pthread_rwlock_t turns = PTHREAD_RWLOCK_INITIALIZER;
 
 static void alone(void) {
@@ -69,10 +70,10 @@ static double seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* A graph of some work, launched some times in any stream. */
+/* Captures a graph of random work, and launches it one or more times in a random stream. */
 static void graph(struct thread *t) {
   struct effect effects[6];
-  /* No blocking stream: others may use the stream 0 meanwhile, which would belong to the capture. */
+  /* Not a blocking stream: other threads may use the stream 0 during the capture, which would then become part of it. */
   int count = 0, from = 2 + (int)below(t, STREAMS - 2), stream = (int)below(t, STREAMS), launches = 1 + (int)below(t, 3);
   handle made, executable;
   for (int i = 0; i < STREAMS; i++) wait_for(t, i);
@@ -104,8 +105,8 @@ static void graph(struct thread *t) {
   CHECK(cuGraphDestroy(made));
 }
 
-/* A stream waits for a value; meanwhile the program writes what a queued copy is to read. Other threads must not make calls for
- * which the driver waits until the device is idle. */
+/* Makes a stream wait for a value. The program then writes the source of a queued copy, before it writes the value. During this time
+ * other threads must not make calls for which the driver waits until the device is idle. */
 static void gate(struct thread *t) {
   struct buffer *from = any(t), *to = any(t);
   if (!from->host || from->kind == PAGEABLE || from->kind == MANAGED || from->kind == COMBINED || to->host || is_array(to)) return;
@@ -232,7 +233,7 @@ static void *run(void *argument) {
   *t->flag = 0;
   t->buffers = calloc(sizeof kinds / sizeof *kinds, sizeof *t->buffers);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    if (kinds[i] == GLOBAL && t->number) continue; /* there is one variable */
+    if (kinds[i] == GLOBAL && t->number) continue; /* only one thread may use the module's variable */
     make(t, &t->buffers[t->count], kinds[i]);
     t->count++;
   }
@@ -242,7 +243,7 @@ static void *run(void *argument) {
     t->failed = failed + (t->failed > failed);
     t->rounds++;
     if (t->failed > 5) break;
-    with_others(); /* a moment for those who have to be alone */
+    with_others(); /* lets a thread run that needs to be alone */
   }
   CHECK(cuCtxSynchronize());
   for (int i = 0; i < t->count; i++) {

@@ -32,7 +32,7 @@ static void show_log(const struct thread *t) {
   for (unsigned i = t->logged > LOG ? t->logged - LOG : 0; i < t->logged; i++) printf("    %s\n", t->log[i % LOG]);
 }
 
-/* An error is told with what came before it, and ends the program: what is in memory then nobody promises. */
+/* Prints an error with the operations before it, and ends the program, since the contents of memory are undefined after an error. */
 void check(struct thread *t, int r, const char *what) {
   if (!r) return;
   printf("  error %d of %s in round %lu of thread %d, after\n", r, what, t->rounds, t->number);
@@ -44,7 +44,7 @@ void check(struct thread *t, int r, const char *what) {
 
 bool is_array(const struct buffer *b) { return b->kind == FLAT || b->kind == CUBE; }
 
-/* ---- Making and ending buffers ---- */
+/* ---- Allocating and freeing buffers ---- */
 
 static size_t a_size(struct thread *t, size_t most) {
   size_t size = below(t, 3) ? most / 2 + below(t, most / 2) : 1 + below(t, most);
@@ -165,13 +165,13 @@ void wait_for(struct thread *t, int stream) {
   }
 }
 
-/* The stream 0 and blocking streams wait for each other by themselves, now and then that is relied on. Not where several threads
- * queue work: there copies of pinned memory were seen to overtake kernels natively (driver 580.159, an H200). */
+/* The stream 0 and blocking streams wait for each other, and the fuzzer relies on that at random instead of using an event. It does
+ * not if several threads queue work: then copies of pinned memory overtook kernels natively (driver 580.159, an H200). */
 static bool is_implied(struct thread *t, int before, int after) {
   return !t->has_others && ((before == 0 && after == 1) || (before == 1 && after == 0)) && below(t, 2);
 }
 
-/* Work of a stream uses a part of a buffer from now on; -1: the program itself waits for what there is. */
+/* Notes that work of a stream uses a part of a buffer from now on. With -1 the program itself waits for the work on the buffer. */
 void use(struct thread *t, struct buffer *b, int stream, size_t from, size_t to) {
   if (t->capturing) return;
   if (b->owner >= 0 && stream < 0) wait_for(t, b->owner);
@@ -189,12 +189,13 @@ void use(struct thread *t, struct buffer *b, int stream, size_t from, size_t to)
   }
 }
 
-/* The driver may read pageable memory when it is called, not when the stream comes to the copy. */
+/* Waits for the work on a pageable source, since the driver may read it during the call and not when the stream reaches the copy. */
 void await_source(struct thread *t, struct buffer *from) {
   if (from->kind == PAGEABLE) use(t, from, -1, 0, 0);
 }
 
-/* Where managed memory may not be touched while the device works on anything, there is no other thread, and all is over. */
+/* Whether the program may access the buffer. Without CONCURRENT_MANAGED_ACCESS it may access managed memory only if there is no other
+ * thread and no work is pending. */
 bool may_touch(const struct thread *t, const struct buffer *b) {
   bool may = b->kind != MANAGED || concurrent_managed || !t->has_others;
   for (int i = 0; i < t->count && may && b->kind == MANAGED && !concurrent_managed; i++) may = t->buffers[i].owner < 0;
@@ -210,7 +211,7 @@ static bool is_idle(const struct thread *t, const struct buffer *b, size_t from,
   return true;
 }
 
-/* ---- What the program does itself ---- */
+/* ---- The program's own accesses ---- */
 
 void differs(struct thread *t, const struct buffer *b, const uint8_t *found, size_t from, size_t to, const char *when) {
   size_t first = from, count = 0;
@@ -230,7 +231,7 @@ void look(struct thread *t, struct buffer *b, size_t from, size_t to, const char
   }
 }
 
-/* Writes or reads bytes that no work uses, perhaps beside such as some does. */
+/* Writes or reads bytes that no queued work uses, even if queued work uses their neighbours. */
 void touch(struct thread *t) {
   struct buffer *b = &t->buffers[below(t, (size_t)t->count)];
   if (!b->host) return;

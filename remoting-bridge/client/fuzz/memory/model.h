@@ -1,4 +1,4 @@
-/* The model: buffers, what each should hold, and which queued work uses them. */
+/* The model: buffers, their expected contents, and the queued work that uses them. */
 #ifndef MEMORY_MODEL_H
 #define MEMORY_MODEL_H
 
@@ -23,13 +23,13 @@ struct span {
 struct buffer {
   enum kind kind;
   size_t bytes, height, depth; /* of arrays: rows of SIDE bytes */
-  uint8_t *host;               /* NULL where the program cannot look */
-  uint8_t *base;               /* what was allocated */
-  ptr device;                  /* 0 where kernels cannot */
+  uint8_t *host;               /* NULL if the program cannot access it */
+  uint8_t *base;               /* the allocation's address */
+  ptr device;                  /* 0 if kernels cannot access it */
   handle array;
   uint8_t *model;
-  int owner;                    /* the stream with the last work that uses it, -1 when all is over */
-  struct span pending[PENDING]; /* where queued work reads or writes */
+  int owner;                    /* the stream with the last work that uses the buffer, -1 if no work is pending */
+  struct span pending[PENDING]; /* the bytes that queued work reads or writes */
   int spans;
 };
 
@@ -52,13 +52,13 @@ struct thread {
 extern handle module, kernel_add, kernel_move;
 extern bool concurrent_managed, trace;
 
-/* A random number, and one below another. */
+/* Random numbers: of 64 bits, and below n. */
 uint64_t next(struct thread *t);
 size_t below(struct thread *t, size_t n);
 
-/* Notes an operation, for what is told with a difference. */
+/* Notes an operation, to be printed with a difference that is found later. */
 void say(struct thread *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* An error is told with what came before it, and ends the program: what is in memory then nobody promises. */
+/* Prints an error with the operations before it, and ends the program, since the contents of memory are undefined after an error. */
 void check(struct thread *t, int r, const char *what);
 #define CHECK(call) check(t, call, #call)
 
@@ -66,27 +66,27 @@ void check(struct thread *t, int r, const char *what);
 bool is_array(const struct buffer *b);
 void make(struct thread *t, struct buffer *b, enum kind kind);
 void end(struct thread *t, struct buffer *b);
-/* No queued work uses it. */
+/* Notes that no queued work uses the buffer any more. */
 void over(struct buffer *b);
 void wait_for(struct thread *t, int stream);
-/* Work of a stream uses a part of a buffer from now on; -1: the program itself waits for what there is. */
+/* Notes that work of a stream uses a part of a buffer from now on. With -1 the program itself waits for the work on the buffer. */
 void use(struct thread *t, struct buffer *b, int stream, size_t from, size_t to);
-/* The driver may read pageable memory when it is called, not when the stream comes to the copy. */
+/* Waits for the work on a pageable source, since the driver may read it during the call and not when the stream reaches the copy. */
 void await_source(struct thread *t, struct buffer *from);
 bool may_touch(const struct thread *t, const struct buffer *b);
 struct buffer *any(struct thread *t);
-/* How much of so many bytes an operation uses. */
+/* The length of an operation, at random up to a number of bytes. */
 size_t a_length(struct thread *t, size_t most);
 
-/* ---- What the program does itself ---- */
-/* Tells of bytes that differ from the model. */
+/* ---- The program's own accesses ---- */
+/* Prints bytes that differ from the model. */
 void differs(struct thread *t, const struct buffer *b, const uint8_t *found, size_t from, size_t to, const char *when);
 void look(struct thread *t, struct buffer *b, size_t from, size_t to, const char *when);
-/* Writes or reads bytes that no work uses, perhaps beside such as some does. */
+/* Writes or reads bytes that no queued work uses, even if queued work uses their neighbours. */
 void touch(struct thread *t);
 
 /* ---- Work (work.c) ---- */
-/* What a captured graph does to the model, once for each launch. */
+/* The effect of an operation on the model. A captured graph has it once for each launch. */
 struct effect {
   enum { NO_EFFECT, COPY, FILL, FILL_16, FILL_32, ADD, BY_HOST, COPY_ROWS } what;
   struct buffer *to, *from;
@@ -95,11 +95,11 @@ struct effect {
   size_t rows, slices, pitch, pitch_from, slice, slice_from;
 };
 
-/* Queues some work in a stream; what it does, for the model. */
+/* Queues random work in a stream. Returns the effect of the work on the model. */
 struct effect work(struct thread *t, int stream);
-/* Does the same to the model. */
+/* Applies an effect to the model. */
 void apply(const struct effect *e);
-/* Host functions: what they do, and the data that they get. */
+/* The data of a host function, which says what it does. */
 struct host_work {
   uint8_t *at;
   size_t bytes;

@@ -1,11 +1,11 @@
-/* Work for streams: copies, fills, kernels, host functions and values, each with what it does to the model. */
+/* Work for streams: copies, fills, kernels, host functions and values, each with its effect on the model. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model.h"
 
-/* Graft refuses, with CUDA_ERROR_NOT_SUPPORTED, parts of pageable memory that meet in one graph. */
+/* Graft refuses, with CUDA_ERROR_NOT_SUPPORTED, parts of pageable memory that overlap in one graph. */
 #define CHECK_CAPTURED(call, pageable)                                                  \
   do {                                                                                  \
     int result = call;                                                                  \
@@ -59,7 +59,7 @@ size_t a_length(struct thread *t, size_t most) {
   return n < most ? n : most;
 }
 
-/* How the driver is given a buffer: as the device's memory where it has it and the program likes, else as the host's. */
+/* The address by which a call names a buffer: the device's address if there is one, chosen at random, else the host's. */
 static ptr name(struct thread *t, const struct buffer *b, unsigned *type) {
   bool by_device = b->device && (!b->host || below(t, 2));
   *type = by_device ? DEVICE : HOST;
@@ -94,7 +94,7 @@ static struct effect copy(struct thread *t, int stream) {
       CHECK(cuMemcpy(target, source, n));
     }
     if (!to->host || !from->host) {
-      use(t, to, 0, a, a + n); /* may still be under way where the program cannot see it */
+      use(t, to, 0, a, a + n); /* may still be under way if the program cannot see the memory */
       use(t, from, 0, b, b + n);
       if (to->host || from->host) wait_for(t, 0);
     }
@@ -107,7 +107,7 @@ static struct effect copy(struct thread *t, int stream) {
   } else {
     CHECK_CAPTURED(cuMemcpyAsync(target, source, n, s), pageable);
   }
-  /* The bytes of pageable memory are taken, or there, when the call returns. */
+  /* When the call returns, the driver has read a pageable source, or written a pageable target. */
   if (pageable && !t->capturing) {
     struct buffer *p = to->kind == PAGEABLE ? to : from;
     if (p == from)
@@ -118,7 +118,7 @@ static struct effect copy(struct thread *t, int stream) {
   return (struct effect){COPY, to, from, a, b, n, 0, 0, 0, 0, 0, 0, 0};
 }
 
-/* Where a block of rows lies in a buffer: within an array, or pitched memory. */
+/* The position of a block of rows in a buffer, which is an array or pitched memory. */
 struct block {
   size_t at, pitch, slice, x, y, z, rows_in_slice;
 };
@@ -142,7 +142,7 @@ static bool place_block(struct thread *t, const struct buffer *b, size_t width, 
   size_t room = b->bytes - bytes;
   k->x = below(t, k->pitch - width + 1);
   if (k->x > room) k->x = 0;
-  k->at = below(t, room - k->x + 1) + k->x; /* the base is x before it */
+  k->at = below(t, room - k->x + 1) + k->x; /* the base lies x bytes before */
   return true;
 }
 
@@ -232,7 +232,7 @@ static struct effect fill(struct thread *t, int stream) {
       CHECK(cuMemsetD8_v2(to, (unsigned char)value, n));
     else
       CHECK(cuMemsetD2D8_v2(to, n, (unsigned char)value, n, 1));
-    /* Of memory that the program sees it is over: it looks at once. */
+    /* A fill of memory that the program sees is over when the call returns, so the program compares at once. */
     if (b->host && may_touch(t, b)) {
       apply(&e);
       look(t, b, at, at + n, "after a fill that is waited for");
@@ -304,7 +304,7 @@ static struct effect host_function(struct thread *t, int stream) {
   if (!b->host || b->kind == COMBINED || (b->kind == MANAGED && !concurrent_managed) || below(t, 3))
     return (struct effect){NO_EFFECT};
   size_t n = a_length(t, b->bytes), at = below(t, b->bytes - n + 1);
-  uint8_t value = (uint8_t)next(t); /* the function may have run, and freed what it was given, when the call returns */
+  uint8_t value = (uint8_t)next(t); /* when the call returns, the function may have run and freed its data */
   struct host_work *w = malloc(sizeof *w);
   *w = (struct host_work){b->host + at, n, value, !t->capturing};
   use(t, b, stream, at, at + n);
@@ -341,5 +341,3 @@ struct effect work(struct thread *t, int stream) {
     default: return t->capturing ? (struct effect){NO_EFFECT} : write_value(t, stream);
   }
 }
-
-/* A graph of some work, launched some times in any stream. */

@@ -1,4 +1,4 @@
-/* Contexts. The server is told when one is made or ends; the client answers all questions about them. */
+/* Contexts. The client tells the server when a context is made or ends, and answers all queries of contexts itself. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +126,7 @@ int graft_per_thread_enter(void) {
 
 void graft_per_thread_leave(int before) { thread.per_thread = before; }
 
-/* The stream that stands for this thread's default stream in the current context. */
+/* The stream that represents this thread's default stream in the current context. */
 static int own_stream(struct graft_object **stream) {
   struct graft_object *context;
   int r = graft_context_need(&context);

@@ -14,7 +14,7 @@ struct graft_primary_context {
   struct graft_object *context, *shell; /* while it is active, shell is the server's context */
   unsigned flags;
   int count;
-  /* What a kernel or another fault has left the device's contexts with: from then on they answer this and nothing else, as CUDA's do
+  /* The sticky error of a kernel or another fault: from then on all calls in the device's contexts return it, as in CUDA
    * ("the process must be terminated and relaunched"). 0 while all is well; atomic. */
   int fault;
 };

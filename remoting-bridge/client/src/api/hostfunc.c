@@ -1,4 +1,4 @@
-/* Host functions and stream callbacks. The server says when a stream has reached one; the session's listener thread runs the function and tells the server that the stream may go on. */
+/* Host functions and stream callbacks. The server says when a stream has reached one; the session's listener thread runs the function and tells the server that the stream may continue. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

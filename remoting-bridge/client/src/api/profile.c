@@ -1,8 +1,8 @@
-/* GRAFT_PROFILE=FILE: where the program's time went, as one JSON object when it ends.
+/* GRAFT_PROFILE=FILE: writes how the program spent its time, as one JSON object at the program's end.
  *
- * To tell transfers from kernels the client waits between them: a copy begins when what was queued before it is over,
- * and the program goes on when the copy is over. So a profiled run is slower where a program overlaps the two; what it
- * shows is how much of each there is. Kernels count from the first that is queued until the program waits or copies. */
+ * To distinguish transfers from kernels the client waits between them: a copy begins when the work that was queued before it
+ * is over, and the call returns when the copy is over. So a profiled run is slower if the program overlaps the two; the profile
+ * shows the time of each. The time of kernels is from the first queued kernel until the program waits or copies. */
 #include "api/profile.h"
 
 #include <pthread.h>

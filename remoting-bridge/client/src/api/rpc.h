@@ -87,7 +87,7 @@ static inline void graft_put_block(struct graft_call *call, const void *data, si
   }
 }
 
-/* The id of a handle that is a parameter of a call. The first handle says which session the call goes to; the others must belong to the
+/* The id of a handle that is a parameter of a call. The call goes to the session of the first handle; the others must belong to the
  * same session. NULL is 0 and belongs to no session; for streams, it is the calling thread's default stream. */
 int graft_call_handle(struct graft_call *call, int kind, const void *handle, uint64_t *id);
 /* Puts the ids of handles; one that is not valid becomes an id that the server refuses. */

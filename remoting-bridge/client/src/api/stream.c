@@ -104,8 +104,8 @@ GRAFT_EXPORT int cuStreamGetId(void *handle, void *id) {
 
 /* ---- The program's own thread in the place of a stream ---- */
 
-/* Blocking streams and the stream 0 wait for each other, but only work does: an event that is recorded does not (seen on an
- * H200, driver 580). So one byte of device memory of the context is filled. */
+/* Work of blocking streams and of the stream 0 waits for each other, but a recorded event does not wait (seen on an H200, driver
+ * 580). So the client fills one byte of the context's device memory. */
 static int queue_mark(void *stream) {
   struct graft_object *context;
   int r = graft_context_need_for(stream, &context);

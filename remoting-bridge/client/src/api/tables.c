@@ -1,6 +1,6 @@
 /* cuGetExportTable: the private tables that the CUDA runtime and libraries take from the driver. What each slot does was
- * found by measurement and from public projects; the sizes are those of driver 580. A NULL slot would be a crash, so
- * every slot that the driver fills is filled: with what is known, else with a function that answers NOT_SUPPORTED. */
+ * found by measurement and from public projects; the sizes are those of driver 580. A call through a NULL slot would crash, so
+ * every slot that the driver fills has a function: the known one, or one that returns NOT_SUPPORTED. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -147,7 +147,7 @@ static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, 
   return at_server(to, from, bytes, stream, wait);
 }
 
-/* What the function says about an operand counts only for pointers that CUDA did not give out. */
+/* The name of the function determines the kind of an operand only for pointers that CUDA has not returned. */
 enum says { UNIFIED = 0, FROM_DEVICE = 1, TO_DEVICE = 2 };
 
 static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *stream, bool wait, enum says says) {

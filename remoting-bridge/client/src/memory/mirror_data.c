@@ -1,4 +1,4 @@
-/* The data of mirrors: what differs travels, in chunks, and the base of the comparison follows. */
+/* The data of mirrors: differences are sent in chunks, and the base of the comparison is updated. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What a pointer is: a sorted table of the memory that CUDA gave out. Each session has one, since two servers may give out the same
- * addresses. The functions use that of the calling thread's session, unless they say otherwise. */
+/* A sorted table of the memory that CUDA has returned to the program, to classify pointers. Each session has a table, since two
+ * servers may return the same addresses. The functions use the table of the calling thread's session unless stated otherwise. */
 #ifndef GRAFT_RANGES_H
 #define GRAFT_RANGES_H
 

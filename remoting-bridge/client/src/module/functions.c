@@ -43,7 +43,7 @@ static int complete(struct graft_object *function, uint32_t count, const uint32_
   return r;
 }
 
-/* Finds a function by name in the list of its module or library, or asks the server. */
+/* Finds a function by name in the list of its module or library, or queries the server. */
 static int get_function(void **out, void *owner, bool library, const char *name) {
   struct graft_object *context = NULL;
   int r = library ? graft_ready() : graft_context_need(&context);

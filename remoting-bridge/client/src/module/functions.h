@@ -1,4 +1,4 @@
-/* What is known of kernels: parameters, attributes, occupancy. */
+/* The client's information on kernels: parameters, attributes, occupancy. */
 #ifndef GRAFT_FUNCTIONS_H
 #define GRAFT_FUNCTIONS_H
 
@@ -9,7 +9,7 @@ struct graft_answer;
 struct graft_layout;
 struct graft_object;
 
-/* What is known of a function on one device: attributes are set for each device, and devices differ. */
+/* The information on a function on one device, since attributes are set for each device, and devices differ. */
 struct graft_facts {
   struct graft_facts *next;
   int device;
@@ -23,11 +23,11 @@ struct graft_facts *graft_facts(struct graft_object *function, int device);
 /* Forgets the remembered occupancy answers. The caller holds the function's lock or is its last user. */
 void graft_answers_forget(struct graft_facts *facts);
 int graft_function_attribute(struct graft_object *function, int attribute, int device, int *value);
-/* A function's parameters, asked for if they are not known yet. */
+/* A function's parameters, which the client requests from the server the first time. */
 int graft_function_layout(struct graft_object *function, const struct graft_layout **layout);
 /* As many of a module's functions as there is room for; count is how many there are. */
 int graft_module_functions(void *module, void **functions, unsigned int room, unsigned int *count);
-/* Forgets what is known of a function: its name, its parameters, its attributes. */
+/* Discards the client's information on a function: its name, its parameters, its attributes. */
 void graft_function_forget(struct graft_object *function);
 /* Frees the functions of a module or library that is unloaded. */
 void graft_functions_drop(struct graft_object *owner);

@@ -1,4 +1,4 @@
-/* A call whose bulk data travels on data connections says so in its record (send.c); its data is a transfer. The data of a read is announced by an answer. Transfers and reads are sent in chunks, each behind a header, on whichever connection is free. Each connection has one thread that sends and one that receives. */
+/* A flag in a call's record (send.c) says that the call's bulk data is sent on data connections; this data is a transfer. The data of a read is announced by an answer. Transfers and reads are sent in chunks, each behind a header, on whichever connection is free. Each connection has one thread that sends and one that receives. */
 #include "session/data_connections.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct head {
 struct begun {
   struct graft_transfer *of;
   size_t bytes;
-  uint64_t mark; /* by which the transport knows the chunk */
+  uint64_t mark; /* by which the transport identifies it */
   struct head head;
 };
 

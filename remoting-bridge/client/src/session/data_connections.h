@@ -11,7 +11,7 @@
 
 struct graft_session;
 
-/* Bulk data of this size and more travels on data connections. */
+/* Bulk data of this size and more is sent on data connections. */
 #define GRAFT_APART_LEAST (512u << 10)
 #define GRAFT_MOST_DATA_CONNECTIONS 16
 

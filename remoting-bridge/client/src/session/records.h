@@ -1,4 +1,4 @@
-/* What travels on a session (remoting-bridge/api/README.md has the wire format). */
+/* The records of a session (remoting-bridge/api/README.md has the wire format). */
 #ifndef GRAFT_RECORDS_H
 #define GRAFT_RECORDS_H
 

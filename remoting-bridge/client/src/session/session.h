@@ -17,7 +17,7 @@ struct graft_session;
 
 /* The session of threads without a context. */
 extern struct graft_session graft_default_session;
-/* Makes a session of zeroed memory; it connects when it is first used, and is never freed. */
+/* Initializes a session in zeroed memory. The session connects at its first use, and is never freed. */
 void graft_session_init(struct graft_session *session);
 /* The calling thread's session: the one set by graft_session_use, else that of its current context, else the default session. */
 struct graft_session *graft_session_current(void);
@@ -27,7 +27,7 @@ struct graft_session *graft_session_use(struct graft_session *session);
 /* The session that was made after this one, and for NULL the first; NULL after the last. */
 struct graft_session *graft_session_next(const struct graft_session *session);
 
-/* Connects the session the first time. 0, or the CUDA error that every call returns from now on. */
+/* Connects the session at the first call. Returns 0, or the CUDA error that every call returns from then on. */
 int graft_session_open(struct graft_session *session);
 bool graft_session_is_open(const struct graft_session *session);
 /* Whether client and server map one region, so that memory in the region needs no transfer. */
@@ -41,7 +41,7 @@ int graft_debug(void);
 /* Whether a thread is the client's own, or a thread of the program inside a call that other threads wait for. */
 bool graft_thread_is_ours(pid_t thread);
 
-/* Ends the session, and says why on stderr, once. */
+/* Ends the session, and prints the reason on stderr, once. */
 void graft_die(const char *what, int error);
 /* 0, or the error that every call returns since the session ended. */
 int graft_dead(void);
@@ -51,7 +51,7 @@ uint64_t graft_read_expect(void *to, size_t bytes);
 void graft_read_forget(struct graft_session *session, uint64_t read);
 /* Whether data of a read into this memory has still to arrive. */
 bool graft_read_pending(const void *memory, size_t bytes);
-/* Returns when no data has still to arrive there. False once the session is dead. */
+/* Returns when all data of reads into this memory has arrived. False once the session is dead. */
 bool graft_reads_await(const void *memory, size_t bytes);
 /* Announces that the bulk data of the calling thread's next call is not changed until the stream has reached the call. */
 void graft_outgoing_stays(void);
@@ -63,7 +63,7 @@ bool graft_listen(struct graft_session *session);
 /* Locks the connection for shadow mappings (memory/shadow.c), a plain socket, for the calling thread, and opens it the first time. -1 if it cannot be opened; the lock is held all the same. */
 int graft_session_shadow_lock(void);
 void graft_session_shadow_unlock(void);
-/* Opens the connection on which the server hears that host functions have run, since that must not wait behind the session's records. */
+/* Opens the connection for messages that host functions have run, since these messages must not wait behind the session's records. */
 bool graft_callbacks_open(struct graft_session *session);
 /* Tells the server on that connection that a host function has run. False if there is no such connection. */
 bool graft_callback_done(const struct graft_session *session, uint64_t callback);

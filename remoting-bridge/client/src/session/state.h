@@ -1,10 +1,10 @@
 /* A session: one ordered stream of records to a server, and answers back. For the files of this folder; the rest of the client
  * sees session.h.
  *
- * Sending: calls write their records into a ring, under send_lock. Where the server takes them out of it, that is all. Where they
- * have to be sent, a thread of ours, the pump, takes and sends them, so that a call that does not wait costs no system call and
- * never meets the pump at a lock; a thread that waits does the pump's work itself while the pump sleeps.
- * Receiving: of the threads that wait, one receives for all ("reading"); the others sleep until their reply is there.
+ * Sending: calls write their records into a ring, under send_lock. On some transports the server reads the ring. On the others a
+ * thread of the client, the pump, reads the ring and sends the records, so that a call that does not wait makes no system call and
+ * never waits for a lock that the pump holds. While the pump sleeps, a thread that waits for an answer sends the records itself.
+ * Receiving: one of the waiting threads receives for all ("reading"); the others sleep until their replies have arrived.
  *
  * Order of locks: open_lock, send_lock, pump_lock; receive_lock and data.lock are taken alone, or behind send_lock.
  */
@@ -25,7 +25,7 @@
 #include "transport/connect.h"
 #include "transport/ring.h"
 
-/* How long a thread that waits for an answer goes on polling, and yields the CPU between polls, before it sleeps. Waking a thread takes 0.2 to 0.4 ms in a virtual machine, a tenth of a copy of 256 MiB; native CUDA polls all the time. Machines with few CPUs do not poll so long. */
+/* How long a thread that waits for an answer polls, and yields the CPU between polls, before it sleeps. Waking a thread takes 0.2 to 0.4 ms in a virtual machine, a tenth of a copy of 256 MiB; native CUDA polls all the time. Machines with few CPUs do not poll so long. */
 #define GRAFT_YIELD_NANOSECONDS 10000000u
 #define GRAFT_SESSION_BUFFER (2u << 20)
 
@@ -105,9 +105,9 @@ bool graft_pump_start(struct graft_session *session);
 void graft_pump_push(struct graft_session *session, uint64_t end);
 
 /* ---- send.c ---- */
-/* Completes and publishes the record; called with send_lock held. The caller waits for the transfer, if one is returned. */
+/* Completes and publishes the record. Called with send_lock held. If a transfer is returned, the caller waits for it. */
 struct graft_transfer *graft_call_commit(struct graft_call *call, uint16_t flags);
-/* Ends the call's use of the ring, whether it was committed or not, and gives up send_lock. */
+/* Ends the call's use of the ring, whether the call was committed or not, and releases send_lock. */
 void graft_call_let_go(const struct graft_call *call);
 /* Drops what the calling thread has announced about its next call, since there is none. Returns the error. */
 int graft_call_refuse(int error);

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Opens the n-th such device under the folder (/sys/bus/pci/devices) and says how large its memory is. -1 and a reason of
- * one line if there is none, or it may not be opened. */
+/* Opens the n-th such device under the folder (/sys/bus/pci/devices), and sets the size of its memory. -1 and a reason of
+ * one line if there is no such device, or if it may not be opened. */
 int graft_ivshmem_open(const char *devices, int n, uint64_t *bytes, char *reason, size_t size);
 
 #endif

@@ -54,7 +54,7 @@ static bool parse(const char *text, struct wanted *port) {
   return guid(text, &port->id) || mac(text, &port->id) || name(text);
 }
 
-/* ---- What is there ---- */
+/* ---- The machine's ports ---- */
 
 /* As "fe80:0000:0000:0000:5254:00ff:feaa:0001"; 0 if there is none. */
 static uint64_t end_of_gid(const char *folder, const char *device, const char *port) {

@@ -1,8 +1,8 @@
 /* The memory that client and server share on the transports "shm" and "ivshmem": rings, staging buffers, and what the program
  * pins. Both ends map it at the same addresses, so that an address in it means the same to the program, the server and the GPU.
  *
- * On shm it is a sparse file of this process's own, and this process says what lies where. On ivshmem it is memory that the
- * hypervisor shows to the whole guest as a PCI device; the server says which parts are this process's.
+ * On shm the region is a sparse file of this process, and this process chooses the layout. On ivshmem the region is memory that the
+ * hypervisor shows to the whole guest as a PCI device; the server assigns parts of it to this process.
  */
 #ifndef GRAFT_REGION_H
 #define GRAFT_REGION_H
@@ -25,7 +25,7 @@ struct graft_block {
 
 struct graft_region {
   int fd;
-  bool served;     /* the server says which parts of it are this process's */
+  bool served;     /* the server assigns parts of it to this process */
   uint8_t *memory; /* the address of the file's beginning, which this process need not have mapped */
   uint8_t *rings;
   uint64_t bytes;

@@ -28,7 +28,7 @@ static ssize_t receive_socket(const struct graft_connection *connection, void *t
   return n < 0 && errno == ENOMEM ? recv(connection->fd, to, bytes, 0) : n;
 }
 
-/* The kernel sends by itself what it has taken. */
+/* The kernel sends the bytes that it has accepted without further calls. */
 static void nothing_left(const struct graft_connection *connection, int bell) {
   (void)connection;
   (void)bell;

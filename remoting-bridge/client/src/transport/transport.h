@@ -1,5 +1,5 @@
 /* A transport is a table of operations with stated capabilities, as in UCX's uct (uct_iface_ops, the flags of uct_iface_attr).
- * Whoever sends or receives asks for a capability or calls an operation; no file asks which transport it is.
+ * A sender or receiver asks for a capability or calls an operation; no file asks which transport a connection has.
  *
  * Every transport starts from an authenticated stream socket, carries the records of a session in order and without loss, and
  * ends when that socket ends. One thread at a time may send on a connection, and one receive.
@@ -23,7 +23,7 @@ enum {
   /* The server itself takes the requests out of a ring (operation "requests"), and bulk data of any size follows its record
    * there. Without it the records have to be sent. */
   GRAFT_TRANSPORT_RINGS = 1,
-  /* Client and server map one region at the same addresses (graft_connection.region): what lies in it is never sent. */
+  /* Client and server map one region at the same addresses (graft_connection.region). Data in the region is never sent. */
   GRAFT_TRANSPORT_SHARED_MEMORY = 2,
   /* The session may open data connections, whose chunks are not ordered with the records or each other. Such a connection has
    * the same transport, and the operations "begin", "is_over" and "work". */
@@ -40,9 +40,9 @@ struct graft_transport {
   int chunks_per_connection; /* the number of chunks of a transfer for each data connection */
   int least_connections;     /* data connections worth having on a machine with few processors */
 
-  /* Whether this machine has what the transport needs; asked before the server is. NULL if every machine does. */
+  /* Whether this machine meets the transport's requirements; called before connecting. NULL if every machine does. */
   bool (*present)(const struct graft_config *config, char *reason, size_t size);
-  /* Sets up what carries the bytes, after the server's welcome. NULL if that is the socket itself. */
+  /* Sets up the transport after the server's welcome. NULL if the socket itself carries the bytes. */
   bool (*open)(struct graft_connection *connection, const struct graft_config *config, char *reason, size_t size);
   /* Ends what open set up. No other thread may be in any operation. NULL if there is nothing to end. */
   void (*close)(struct graft_connection *connection);
@@ -78,7 +78,7 @@ struct graft_connection {
   struct graft_region *region; /* with GRAFT_TRANSPORT_SHARED_MEMORY; lives as long as the process */
 };
 
-/* One for each row of docs/architecture.md, "Transports"; which address means which is in connect.c. */
+/* One for each row of docs/architecture.md, "Transports"; connect.c maps addresses to transports. */
 extern const struct graft_transport graft_socket_transport, graft_shm_transport, graft_ivshmem_transport, graft_ucx_transport,
     graft_vchan_transport;
 

@@ -59,7 +59,7 @@ static void land(struct graft_ucx *c, struct graft_ucx_flight *f, ucs_status_t s
   f->count--;
 }
 
-/* Lets UCX make progress; returns whether there was something to do. If a sleep was too early, later polling takes longer; if polling was in vain, later polling is shorter, since it takes a CPU that soft RoCE may need for the wire. */
+/* Lets UCX make progress; returns whether there was something to do. If a sleep was too early, later polling takes longer; if polling found nothing, later polling is shorter, since it takes a CPU that soft RoCE may need for the wire. */
 static bool progress(struct graft_ucx *c, struct graft_ucx_side *side, struct graft_ucx_flight *f) {
   if (!ucx.ucp_worker_progress(side->worker)) return false;
   uint64_t then = graft_ucx_now();
@@ -179,7 +179,7 @@ static ucs_status_ptr_t take_next(struct graft_ucx *c, void *to, const ucp_reque
   return ucx.ucp_tag_msg_recv_nbx(c->in.worker, to, c->next_bytes, message, memory);
 }
 
-/* Takes the message that has arrived, and those that follow it at once, while there is room and the sender's data goes on. */
+/* Receives the message that has arrived and those that follow it immediately, while there is room and the sender's data continues. */
 static size_t take_several(struct graft_ucx *c, uint8_t *to, size_t bytes) {
   struct graft_ucx_flight f = {.since = graft_ucx_now()};
   size_t taken = 0;

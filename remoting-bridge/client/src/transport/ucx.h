@@ -1,9 +1,9 @@
-/* A stream of bytes each way over UCX (InfiniBand, RoCE, or what else UCX finds), beside an authenticated socket that says
- * when the peer has gone. Both ends of the channel "rdma" use this: the client, and the server as libgraft-ucx.so. libucp is
+/* A stream of bytes in each direction over UCX (InfiniBand, RoCE, or another transport of UCX), beside an authenticated socket that
+ * shows when the peer has closed the connection. Both ends of the channel "rdma" use this: the client, and the server as libgraft-ucx.so. libucp is
  * opened when it is first needed; a machine without it has an error that says so.
  *
  * After WELCOME each end sends a greeting and its UCX worker's address over the socket. Messages are tagged with a number
- * that the receiver chose and told over the socket alone: what a stranger sends to the worker matches none. A small message
+ * that the receiver chose and sent only over the socket, so that messages of other senders match no tag. A small message
  * is copied by UCX (eager); a large one goes from the sender's memory to where the receiver wants it (rendezvous).
  *
  * One thread at a time may send, one receive.

@@ -1,4 +1,4 @@
-/* Linux's devices for guests of Xen. Its headers leave two types to whoever includes them. */
+/* Linux's devices for guests of Xen. The kernel's headers require two types of the file that includes them. */
 #ifndef GRAFT_XEN_H
 #define GRAFT_XEN_H
 

@@ -33,7 +33,7 @@ static void ranges(void) {
   CHECK(all);
 }
 
-/* At random, beside what a look at all of them says. */
+/* Random reads, compared with a search of all reads. */
 static void reads(void) {
   static struct graft_read all[64];
   static struct graft_reads list;
@@ -48,7 +48,7 @@ static void reads(void) {
       graft_reads_remove(&list, &all[i]);
       count--;
     } else {
-      /* Two of each identity would never be there: 1024 apart they share a bucket. */
+      /* Identities are unique. Those that are 1024 apart share a bucket. */
       all[i] = (struct graft_read){.identity = (uint64_t)i << 10, .to = memory + (random >> 12 & 127), .bytes = random >> 8 & 15};
       graft_reads_add(&list, &all[i]);
       count++;
@@ -74,7 +74,7 @@ static void reads(void) {
   CHECK(!graft_reads_count(&list) && !graft_reads_meet(&list, NULL, memory, sizeof memory));
 }
 
-/* Pages that are taken: the program's own changes travel with them, and who touches one gets what is put there. */
+/* Pages that are taken: the program's changes are in the taken pages, and a thread that accesses a page gets the contents put there. */
 static struct {
   uint8_t *memory;
   uint8_t page[4096];
@@ -97,7 +97,7 @@ static void paged_touched(uint64_t address) {
 static void paging(void) {
   paged.memory = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memset(paged.page, 9, sizeof paged.page);
-  if (!graft_paging_start(paged_at_once, paged_touched)) return; /* a line has said why */
+  if (!graft_paging_start(paged_at_once, paged_touched)) return; /* it has printed the reason */
   paged.memory[0] = 1;
   paged.memory[5000] = 2;
   CHECK(graft_paging_watch(paged.memory, 8192));
@@ -109,14 +109,14 @@ static void paging(void) {
   CHECK(paged.memory[7] == 9 && __atomic_load_n(&paged.asked, __ATOMIC_SEQ_CST) == 1);
   CHECK(paged.memory[5000] == 9 && __atomic_load_n(&paged.waited, __ATOMIC_SEQ_CST) == 1);
   paged.memory[5000] = 3;
-  graft_paging_put(paged.memory, paged.page, 4096); /* what is there stays */
+  graft_paging_put(paged.memory, paged.page, 4096); /* a page that is there keeps its contents */
   taken = graft_paging_take(paged.memory, 8192);
   CHECK(taken && taken[7] == 9 && taken[5000] == 3);
   munmap(taken, 8192);
   munmap(paged.memory, 8192);
 }
 
-/* What changed is told apart byte by byte, and its neighbours stay as they are. */
+/* Changes are found byte by byte, and the bytes beside them keep their values. */
 static void merging(void) {
   _Alignas(8) uint8_t now[40], before[40], target[40], mask[5];
   size_t first = 99;
@@ -132,10 +132,10 @@ static void merging(void) {
   graft_merge(target, now, mask, 5);
   CHECK(target[8] == 50 && target[9] == 1 && target[14] == 50 && target[15] == 2 && target[24] == 3 && target[31] == 3 &&
         target[32] == 50);
-  /* The last word may be cut. */
+  /* The last word may be incomplete. */
   CHECK(!graft_merge_mask(now, before, 9, mask, &first));
   CHECK(graft_merge_mask(now, before, 10, mask, &first) == 2 && mask[1] == 2);
-  /* Theirs that ours has not changed as well. */
+  /* The changes in theirs that are not also changed in ours. */
   uint8_t theirs[40], ours[40];
   size_t at = 0;
   memcpy(theirs, before, sizeof theirs);

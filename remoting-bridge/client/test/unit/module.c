@@ -1,4 +1,4 @@
-/* Images, the compute cache, and what is kept of the JIT compiler's work. */
+/* Images, the compute cache, and the results of the JIT compiler in it. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void images(void) {
   CHECK(graft_image_size("nonsense") == 0);
 }
 
-/* Nothing of an entry, or all that was written. */
+/* Whether the cache has this entry, which must be complete. */
 static bool cached(const char *input, const char *options, const char *wanted) {
   void *entry, *data = NULL;
   uint32_t bytes = 0;
@@ -53,7 +53,7 @@ static void store(const char *input, const char *options, const char *data) {
   graft_cache_close(entry);
 }
 
-/* Calls back with each file; how many there are. */
+/* Calls a function for each file, and returns their number. */
 static int each_file(const char *folder, void (*call)(const char *path)) {
   char path[600];
   int count = 0;
@@ -102,7 +102,7 @@ static void compute_cache(void) {
   store("source", "-O3", "binary");
   each_file(files, cut);
   CHECK(cached("source", "-O3", NULL));
-  /* The oldest goes when it is full. */
+  /* The oldest entry is deleted when the cache is full. */
   setenv("CUDA_CACHE_MAXSIZE", "170", 1);
   store("one", "", "0123456789012345678901234567890");
   store("two", "", "0123456789012345678901234567890");
@@ -118,7 +118,7 @@ static void compute_cache(void) {
   snprintf(inner, sizeof inner, "%s/a", folder);
   rmdir(inner);
   rmdir(folder);
-  /* Where nothing can be kept compilers go on. */
+  /* Compilers work even if the cache can store nothing. */
   setenv("CUDA_CACHE_PATH", "/proc/none", 1);
   store("source", "", "binary");
   CHECK(cached("source", "", NULL));
@@ -157,7 +157,7 @@ static int compile(int type, const void *image, size_t bytes, const uint64_t *wo
   return 0;
 }
 
-/* Whether the image gives code, and how often it was compiled for it. */
+/* Whether there is code for the image, after this number of compilations. */
 static bool gives(const char *image, const uint64_t *words, unsigned used, const struct graft_jit_target *target, bool code,
                   int times) {
   size_t size = 0;
@@ -178,7 +178,7 @@ static void jit_types(void) {
   CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 86}, {1, 80}}), &(struct graft_jit_target){8, 0, "", ""}) == 2);
   CHECK(graft_jit_type(image, fatbin(image, 2, (const int[][2]){{2, 80}, {1, 80}}), &(struct graft_jit_target){8, 6, "", ""}) ==
         -1);
-  /* What is not as expected is the driver's to judge, and nothing behind it is read. */
+  /* An unexpected entry is left to the driver, and nothing after it is read. */
   size_t bytes = fatbin(image, 2, (const int[][2]){{1, 80}, {1, 80}});
   uint8_t *exact = malloc(bytes);
   for (unsigned seed = 1; seed <= 20000; seed++) {
@@ -214,7 +214,7 @@ static void jit_links(void) {
   graft_jit_key_add(&other, 1, "a", "input", 5);
   CHECK(!graft_jit_inputs_known(&other));
   graft_jit_key_add(&key, 1, "a", "input", 5);
-  CHECK(!graft_jit_inputs_known(&key)); /* twice the same is something else */
+  CHECK(!graft_jit_inputs_known(&key)); /* the same input twice is another key */
 }
 
 static void jit_cache(void) {
@@ -229,7 +229,7 @@ static void jit_cache(void) {
   CHECK(gives(ptx, (const uint64_t[]){7, 2}, 2, &h200, true, 1));
   CHECK(gives(ptx, (const uint64_t[]){7, 3}, 2, &h200, true, 1));
   CHECK(gives(ptx, (const uint64_t[]){7, 2}, 2, &h200, true, 0));
-  CHECK(gives(ptx, (const uint64_t[]){1, 2}, 2, &h200, false, 0)); /* threads of a block: answered in the program's memory */
+  CHECK(gives(ptx, (const uint64_t[]){1, 2}, 2, &h200, false, 0)); /* threads of a block: the result goes to the program's memory */
   CHECK(gives(ptx, NULL, 0, &(struct graft_jit_target){9, 0, "GPU", "590"}, true, 1));
   CHECK(gives(ptx, NULL, 0, &(struct graft_jit_target){8, 0, "GPU", "580"}, true, 1));
   CHECK(gives("an ELF, or something else", NULL, 0, &h200, false, 0));
@@ -241,7 +241,7 @@ static void jit_cache(void) {
   jit_links();
   compile_error = GRAFT_INVALID_VALUE;
   CHECK(gives("// not PTX after all", NULL, 0, &h200, false, 1));
-  compile_error = GRAFT_NOT_SUPPORTED; /* the device compiles none: it is not asked again */
+  compile_error = GRAFT_NOT_SUPPORTED; /* the device cannot compile: the client does not ask again */
   CHECK(gives("// still not PTX, not at all", NULL, 0, &h200, false, 1));
   CHECK(gives("// still not PTX, not at all", NULL, 0, &h200, false, 0));
   each_file(files, delete);

@@ -1,11 +1,11 @@
-/* The driver's names, and what a program without a server hears. */
+/* The names of the driver's functions, and the errors of a program without a server. */
 #include <stdlib.h>
 
 #include "api/rpc.h"
 #include "graft_rpc.h"
 #include "unit.h"
 
-/* Names and versions as CUDA's own typedefs have them. */
+/* Names and versions as in CUDA's own typedefs. */
 static void procedures(void) {
   extern int cuGetProcAddress_v2(const char *, void *, int, uint64_t, void *);
   extern int cuGetProcAddress(const char *, void *, int, uint64_t);
@@ -25,7 +25,7 @@ static void procedures(void) {
   CHECK(cuGetProcAddress_v2("cuLaunchKernel", &other, 12000, 0, &status) == 0 && other != found);
 }
 
-/* Without a server every way in fails with an error and none crashes. */
+/* Without a server every entry point returns an error, and none crashes. */
 static void no_server(void) {
   setenv("GRAFT_CONFIG", "/dev/null", 1);
   setenv("GRAFT_SERVER", "tcp://127.0.0.1:1", 1);

@@ -1,4 +1,4 @@
-/* Addresses, transports, devices of guests, rails, servers that are none. */
+/* Addresses, transports, devices of guests, rails, and programs that are not Graft servers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void remove_file(const char *folder, const char *name) {
   if (remove(path)) abort();
 }
 
-/* Devices of shared memory are found among others, and opened only where that is allowed. */
+/* Devices of shared memory are found among others, and opened only if that is allowed. */
 static void guest_memory(void) {
   char devices[] = "/tmp/graft-unit-XXXXXX", one[64], two[64], reason[400];
   uint64_t bytes;
@@ -61,7 +61,7 @@ static void guest_memory(void) {
   if (rmdir(devices)) abort();
 }
 
-/* What a list of ports becomes; NULL with a reason. */
+/* The devices of a list of ports; NULL with a reason. */
 static const char *ports_of(const char *folder, const char *list, char reason[400]) {
   static char devices[64];
   *reason = 0;
@@ -70,7 +70,7 @@ static const char *ports_of(const char *folder, const char *list, char reason[40
 
 static bool are(const char *found, const char *expected) { return found && !strcmp(found, expected); }
 
-/* Hears this from a server; why nothing is shared then. */
+/* Receives this message from a server. Returns "shares", or the reason why no memory is shared. */
 static const char *joined(const void *said, size_t bytes, const char *devices) {
   static char reason[200];
   int ends[2];
@@ -84,7 +84,7 @@ static const char *joined(const void *said, size_t bytes, const char *devices) {
   return shares ? "shares" : reason;
 }
 
-/* What can be seen without Xen. */
+/* The part of granted pages that can be tested without Xen. */
 static void granted_pages(void) {
   char devices[] = "/tmp/graft-unit-XXXXXX", reason[200];
   if (!mkdtemp(devices)) abort();
@@ -109,7 +109,7 @@ static void granted_pages(void) {
   if (rmdir(devices)) abort();
 }
 
-/* Ports are found by GUID, MAC or name among other devices and their ports, several at once; one that is not there is an error. */
+/* Ports are found by GUID, MAC or name among other devices and ports, also several at once. A missing port is an error. */
 static void rails(void) {
   char folder[] = "/tmp/graft-unit-XXXXXX", path[200], devices[12], reason[400] = "";
   static const char *const gids[][3] = {
@@ -165,7 +165,7 @@ static void rails(void) {
   if (system(path)) abort();
 }
 
-/* Every way that is configured is tried, and each says why not. */
+/* Every configured address is tried, and a reason is printed for each that fails. */
 static void ways(void) {
   struct graft_config config;
   struct graft_session_key session;
@@ -182,7 +182,7 @@ static void ways(void) {
   CHECK(!graft_connect_best(&config, &session, &connection, reason, sizeof reason) && strstr(reason, "vsock://CID:PORT"));
 }
 
-/* Each transport has the operations that its capabilities promise, so that no caller has to ask whether one is there. */
+/* Each transport has the operations that its capabilities require, so that no caller has to check for them. */
 static void transports(void) {
   static const char *const addresses[] = {"tcp://h:1",     "unix:///s",           "vsock://2:1", "shm:///s",
                                           "ivshmem://h:1", "ivshmem+vsock://2:1", "rdma://h:1",  "vchan://h:1"};
@@ -197,14 +197,14 @@ static void transports(void) {
     CHECK(rings ? t->requests != NULL : t->send && t->receive && t->before_sleep && t->sends_alone);
     CHECK(!data || (t->begin && t->is_over && t->work && t->largest_chunk && t->chunks_per_connection && t->least_connections));
     CHECK(!graft_connection_can(&connection, GRAFT_TRANSPORT_SHARED_MEMORY) || rings);
-    CHECK(!rings || !data); /* bulk data of any size goes through the ring, or travels apart */
+    CHECK(!rings || !data); /* bulk data of any size goes through the ring, or over data connections */
   }
   CHECK(!graft_transport_of("carrier-pigeon://roof", reason, sizeof reason));
   CHECK(strstr(reason,
                "must start with tcp://, unix://, vsock://, shm://, ivshmem://, ivshmem+vsock://, rdma:// or vchan://, not c"));
 }
 
-/* Why there is no session with what gives this answer to the greeting. */
+/* The reason why there is no session with a program that answers the greeting like this. */
 static const char *why_not(const char *answer, size_t bytes) {
   static char reason[600];
   char folder[] = "/tmp/graft-unit-XXXXXX", text[200];
@@ -234,7 +234,7 @@ static const char *why_not(const char *answer, size_t bytes) {
   return reason;
 }
 
-/* What answers in a server's place is shown if that is text, and harms no terminal. */
+/* The answer of a program that is not a Graft server is shown if it is text, without control characters. */
 static void other_servers(void) {
   char web[64] = "HTTP/1.1 400 Bad Request\r\n", shell[64] = "SSH-\r\n\33[2J\x7f\xc3\xa9", tls[64] = {21, 3, 1, 0, 2, 2, 70};
   unsetenv("GRAFT_SERVER");

@@ -1,4 +1,4 @@
-/* What the unit tests share: each file tests a folder of src. */
+/* Shared by the unit tests. Each file tests one folder of src. */
 #ifndef GRAFT_TEST_UNIT_H
 #define GRAFT_TEST_UNIT_H
 
@@ -10,7 +10,7 @@ struct graft_config;
 void unit_check(bool holds, const char *file, int line, const char *condition);
 #define CHECK(condition) unit_check(condition, __FILE__, __LINE__, #condition)
 
-/* Reads a configuration file of this text; 400 bytes of reason. */
+/* Reads a configuration file with this text. The reason has room for 400 bytes. */
 bool config_from(const char *text, struct graft_config *config, char *reason);
 
 void test_base(void);

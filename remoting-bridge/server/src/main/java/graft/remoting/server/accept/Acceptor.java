@@ -19,11 +19,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts connections at all addresses and authenticates each on a thread of its own, since a peer
+ * Accepts connections at all addresses and authenticates each on a separate thread, since a peer
  * may be slow. A connection's thread holds a place in the {@link Lobby} until the connection is
- * authenticated and admitted, or refused, and then the place of a session: so the number of threads
- * has a bound. An error that the accepting thread cannot handle ends the process, since a server
- * that no longer accepts would look alive; its unit starts it again.
+ * authenticated and admitted, or refused. The thread of an admitted connection then holds the place
+ * of a session. The places limit the number of threads. An error that the accepting thread cannot
+ * handle ends the process, and systemd restarts the server: a server that keeps running without
+ * accepting connections would appear healthy.
  */
 public final class Acceptor implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
@@ -51,7 +52,7 @@ public final class Acceptor implements AutoCloseable {
    * An acceptor.
    *
    * @param maxHandshakes the most connections that are not authenticated yet
-   * @param fatal what ends the process when the accepting thread cannot go on
+   * @param fatal ends the process when the accepting thread fails
    */
   public Acceptor(
       List<Listener> listeners,
@@ -186,7 +187,7 @@ public final class Acceptor implements AutoCloseable {
       socket.shutdownOutput();
       try (Scratch scratch = new Scratch(1024)) {
         while (socket.receiveSome(scratch.address(), 1024, deadline) > 0) {
-          // Dropped.
+          // The bytes are discarded.
         }
       }
     } catch (IOException | HandshakeException e) {

@@ -12,22 +12,22 @@ import java.util.Set;
 /** The names that may have a session. */
 public interface Grants {
   /**
-   * Returns what a name is granted, null if nothing.
+   * Returns the grant of a name, null if the name has none.
    *
    * @throws ServerException if the grants cannot be read
    */
   Grant of(String name) throws ServerException;
 
   /**
-   * Returns the names that are granted something; none if every name is.
+   * Returns the names that have a grant; empty if every name has one.
    *
    * @throws ServerException if the grants cannot be read
    */
   Set<String> names() throws ServerException;
 
   /**
-   * Grants a session to every client under any name. The token is the one of a client without a
-   * token, all zeros.
+   * Grants a session to every client under any name. The token is all zeros, as clients without a
+   * token send it.
    */
   static Grants anyone() {
     String none = "0".repeat(64);
@@ -52,7 +52,7 @@ public interface Grants {
     };
   }
 
-  /** Grants what the file says at the time of the query. */
+  /** Reads the grants from the tokens file at each query. */
   static Grants in(TokensFile tokens) {
     return new Grants() {
       @Override

@@ -11,11 +11,12 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The memory that a guest shares with its session, as the server passes it to the worker, which
- * cannot open it itself: the guest's own region, or pages of this domain.
+ * The memory that a guest shares with its session: the guest's own region, or pages of this domain.
+ * The server opens the memory and passes the descriptors to the worker, which cannot open it.
  *
- * @param terms what the worker has to know of pages granted under Xen; empty for a region
- * @param problem why there is no shared memory, which the client is told; empty if there is
+ * @param terms describes pages granted under Xen to the worker; empty for a region
+ * @param problem the reason why there is no shared memory, which is sent to the client; empty if
+ *     there is shared memory
  * @param fds the descriptors, which belong to the server
  */
 public record GuestMemory(Bytes terms, String problem, List<Integer> fds) implements AutoCloseable {

@@ -53,8 +53,8 @@ public final class Handshake {
   /**
    * Authenticates the client.
    *
-   * @throws HandshakeException if the client gets no session. The client has been told nothing yet,
-   *     or only by CHALLENGE.
+   * @throws HandshakeException if the client gets no session. Nothing has been sent to the client
+   *     yet except, perhaps, CHALLENGE.
    */
   Accepted run(NativeSocket socket) throws IOException, ServerException {
     long deadline = System.nanoTime() + limit.toNanos();

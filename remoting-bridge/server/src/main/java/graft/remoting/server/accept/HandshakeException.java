@@ -3,7 +3,7 @@ package graft.remoting.server.accept;
 import graft.remoting.server.protocol.HandshakeStatus;
 import graft.remoting.server.system.ServerException;
 
-/** A connection that gets no session, with the reason that the client is told. */
+/** Thrown if a connection gets no session. The message is the reason that the client gets. */
 final class HandshakeException extends ServerException {
   private static final long serialVersionUID = 1;
   private final HandshakeStatus status;

@@ -7,9 +7,9 @@ import java.util.List;
 
 /**
  * The connections that have not authenticated yet. The lobby has a fixed number of places, and each
- * place stands for one thread. When a connection arrives at a full lobby, the source with the most
- * connections in it loses the oldest of them: a source that fills the lobby turns away its own
- * connections, and a connection that authenticates at once is hardly ever the oldest.
+ * place stands for one thread. When a connection arrives at a full lobby, the lobby ends the oldest
+ * connection of the source with the most connections. A source that fills the lobby therefore
+ * displaces its own connections, and a connection that authenticates quickly is rarely the oldest.
  */
 final class Lobby {
   /** One connection in the lobby. */
@@ -39,7 +39,7 @@ final class Lobby {
 
   private final int places;
 
-  /** In the order of arrival. */
+  /** The connections in the order of arrival. */
   @GuardedBy("this")
   private final List<Visitor> visitors = new ArrayList<>();
 
@@ -51,7 +51,7 @@ final class Lobby {
    * Gives the connection a place. While the lobby is full, ends one connection and waits until the
    * thread of that connection has called {@link #leave}.
    *
-   * @param source where the connection comes from; connections of one source share its places
+   * @param source the origin of the connection, by which connections are counted
    */
   synchronized Visitor enter(NativeSocket socket, String source) throws InterruptedException {
     while (visitors.size() >= places) {
@@ -81,7 +81,7 @@ final class Lobby {
     chosen.socket.shutdown();
   }
 
-  /** Frees the connection's place. The connection's own thread calls this before it closes it. */
+  /** Frees the connection's place. The connection's thread calls this before closing the socket. */
   synchronized void leave(Visitor visitor) {
     visitors.remove(visitor);
     notifyAll();

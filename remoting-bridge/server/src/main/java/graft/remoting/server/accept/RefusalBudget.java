@@ -5,14 +5,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * How many refusals of one source the server logs: {@link #PER_SECOND} in a second. Connections
- * that have not authenticated get no answer beyond that number, so that guessing tokens goes no
- * faster; authenticated guests are always told why they are refused.
+ * Limits the refusals that the server logs to {@link #PER_SECOND} a second for each source. Beyond
+ * that number, connections that have not authenticated get no answer, which limits the rate at
+ * which a source can guess tokens. Authenticated guests always get the reason of a refusal.
  */
 final class RefusalBudget {
   static final int PER_SECOND = 20;
 
-  /** Beyond so many sources in one second, all further sources share one budget. */
+  /** The number of sources in one second that have separate budgets; further ones share one. */
   static final int MAX_SOURCES = 1_024;
 
   private static final long SECOND = 1_000_000_000L;
@@ -38,7 +38,7 @@ final class RefusalBudget {
    * Counts one refusal.
    *
    * @param now {@code System.nanoTime()}
-   * @return how many refusals of this source the current second has seen, this one included
+   * @return the number of refusals of this source in the current second, including this one
    */
   synchronized int count(String source, long now) {
     if (windows.size() >= MAX_SOURCES && !windows.containsKey(source)) {

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends the sessions of a name as soon as the name is removed from the tokens file. A file that
- * cannot be read ends no session; reading it is tried again.
+ * Ends the sessions of a name as soon as the name is removed from the tokens file. If the file
+ * cannot be read, no session ends, and the watch reads the file again later.
  */
 public final class RevocationWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RevocationWatch.class);
@@ -60,8 +60,8 @@ public final class RevocationWatch implements AutoCloseable {
   }
 
   /**
-   * Returns what distinguishes one state of the file from the next. The file is always replaced as
-   * a whole.
+   * Returns the attributes that differ between two versions of the file, which is always replaced
+   * as a whole.
    */
   private List<Object> stamp() {
     try {

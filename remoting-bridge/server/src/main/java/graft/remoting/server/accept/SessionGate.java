@@ -60,11 +60,11 @@ public final class SessionGate {
   }
 
   /**
-   * Reserves a session's place for an authenticated client; further connections of a session need
-   * none.
+   * Reserves the place of a session for an authenticated client. Further connections of a session
+   * need no place.
    *
-   * @throws HandshakeException when the client may not connect this way, or no place is free, with
-   *     what the client is told
+   * @throws HandshakeException when the client may not connect this way, or no place is free; the
+   *     message is sent to the client
    */
   SessionPlaces.Place reserve(NativeSocket socket, Handshake.Accepted accepted)
       throws IOException, HandshakeException, ServerException {
@@ -81,7 +81,8 @@ public final class SessionGate {
   /**
    * Hands the connection over; the caller closes its own descriptor afterwards.
    *
-   * @throws HandshakeException if the connection cannot be served, with what the client is told
+   * @throws HandshakeException if the connection cannot be served; the message is sent to the
+   *     client
    */
   void enter(NativeSocket socket, Handshake.Accepted accepted)
       throws IOException, HandshakeException {

@@ -11,18 +11,18 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * The places for sessions: so many in all, and so many for one guest. The last quarter of the
- * places is for guests that have no session yet, as far as the tokens file names such guests: no
- * guest locks out the others by its number of sessions.
+ * The places for sessions, with a limit for all guests together and a limit for each guest. The
+ * last quarter of the places is reserved for guests of the tokens file that have no session yet, so
+ * that no guest locks out the others by the number of its sessions.
  */
 public final class SessionPlaces {
-  /** A reserved place. The session that begins counts by itself once it is served. */
+  /** A reserved place for a session that begins. Once served, the session is counted instead. */
   public interface Place extends AutoCloseable {
     @Override
     void close();
   }
 
-  /** For a connection that begins no session. */
+  /** The place of a connection that begins no session, which needs none. */
   static final Place NONE = () -> {};
 
   private static final int KEPT_PART = 4;
@@ -54,7 +54,7 @@ public final class SessionPlaces {
   /**
    * Reserves a place for a session of this guest.
    *
-   * @throws HandshakeException when there is none for it
+   * @throws HandshakeException if there is no place for the guest
    * @throws ServerException when the grants cannot be read
    */
   synchronized Place reserve(String guest) throws HandshakeException, ServerException {
