@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 
-/** Writes files that only their owner may read, atomically even if the power is cut. */
+/** Writes files that only their owner may read. Each write is atomic, even if the power is cut. */
 public final class PrivateFiles {
   private static final String UNFINISHED = ".unfinished";
 
@@ -35,14 +35,13 @@ public final class PrivateFiles {
     disk.syncFolder(file.toAbsolutePath().getParent());
   }
 
-  /** As above. */
+  /** Writes these bytes as {@link #write(Path, Content)} does. */
   public static void write(Path file, byte[] content) throws IOException {
     write(file, out -> out.write(content));
   }
 
   /**
-   * Removes a file, and what an interrupted {@link #write} left. The removal survives a power cut,
-   * so that a journal may record it afterwards.
+   * Removes a file and the temporary file of an interrupted {@link #write}. The removal survives a power cut, so that a journal may record it afterwards.
    */
   public static void delete(Path file) throws IOException {
     StateDisk disk = StateDisk.get();

@@ -15,9 +15,8 @@ import java.util.Set;
 
 /**
  * All changes of Graft's state on disk go through this class: journals, claims, tokens and the
- * state folders themselves. A power cut may lose what was not synced: the content of a file whose
- * name is on disk, or the name of a file whose content is synced. Tests replace this disk with one
- * that loses exactly that.
+ * state folders themselves. A power cut may lose data that was not synced: the content of a file whose
+ * name is on disk, or the name of a file whose content is synced. Tests replace this disk with one that loses exactly that data.
  */
 public class StateDisk {
   private static final FileAttribute<Set<PosixFilePermission>> OWN_FILE =
@@ -32,7 +31,7 @@ public class StateDisk {
     return present;
   }
 
-  /** Replaces the disk of this process, for a test, and returns the one before. */
+  /** Replaces the disk of this process, for a test, and returns the previous one. */
   public static StateDisk replace(StateDisk other) {
     StateDisk before = present;
     present = other;
@@ -68,7 +67,7 @@ public class StateDisk {
     return new Channel(channel);
   }
 
-  /** Makes a hard link, which must not exist. */
+  /** Makes a hard link. The new name must not exist. */
   public void link(Path name, Path file) throws IOException {
     Files.createLink(name, file);
   }
@@ -92,7 +91,7 @@ public class StateDisk {
     Files.createDirectory(folder, OWN_FOLDER);
   }
 
-  /** Creates a folder and those above it, each only for its owner, and syncs their names. */
+  /** Creates a folder and its missing parents, which only their owner may enter, and syncs their names. */
   public final void makeFolders(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
       makeFolders(folder.toAbsolutePath().getParent());
@@ -116,7 +115,7 @@ public class StateDisk {
 
   /**
    * Syncs the names in a folder after a removal. Another chain may have removed the folder itself
-   * meanwhile, as the chain of the last guest does with the folder of all guests.
+   * in the meantime, as the chain of the last guest does with the folder of all guests.
    */
   public final void syncRemoval(Path folder) throws IOException {
     try {

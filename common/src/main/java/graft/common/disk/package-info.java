@@ -1,2 +1,2 @@
-/** Files that are on disk, whole or not at all, when a call returns, also where power is cut. */
+/** Files that are written durably and atomically: a power cut leaves the old content or the new. */
 package graft.common.disk;

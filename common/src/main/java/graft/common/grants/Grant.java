@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  *
  * @param name the name of the guest
  * @param token 32 secret bytes in hexadecimal
- * @param settings the text after the token, which the following components are read from
+ * @param settings the text after the token, from which the following components are read
  * @param memory the limit of a session's device memory, in bytes
  * @param device the index of the device at the server
  * @param cid the guest's context id, the only one from which it may connect by vsock

@@ -16,18 +16,16 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Makes trees for {@link Json} of records and reads them back. Understands records of: text,
- * numbers, truth, enums, {@link Path}, the types of {@code texts}, records, maps that are trees
- * already, and {@link Optional} and {@link List} of these. A component that is null or empty is
- * omitted; a {@link Default} of a text or a number replaces one that is absent.
+ * Turns records into trees for {@link Json} and reads them back. A component may be a text, a number, a truth value, an enum, a {@link Path}, one of the types in {@code texts}, a record, a map that is already a tree, or an {@link Optional} or {@link List} of these. A component that is null or empty is
+ * omitted; a {@link Default} stands for a text or number that is absent.
  */
 public final class RecordTrees {
   private final Map<Class<?>, Function<String, ?>> texts;
 
   /**
-   * For records with these types among their components.
+   * Binds records that may have these types among their components.
    *
-   * @param texts types that are written as {@link Object#toString} gives them, and what reads that
+   * @param texts types that are written by {@link Object#toString}, each with the parser of that text
    */
   public RecordTrees(Map<Class<?>, Function<String, ?>> texts) {
     this.texts = Map.copyOf(texts);
@@ -68,7 +66,7 @@ public final class RecordTrees {
   }
 
   /**
-   * Reads a record back. Keys that are no components are passed over.
+   * Reads a record back. Keys without a component of that name are ignored.
    *
    * @throws IllegalArgumentException if the tree does not fit the record
    */

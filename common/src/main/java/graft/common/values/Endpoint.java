@@ -9,10 +9,10 @@ import java.util.regex.Pattern;
  * The address of a server: {@code tcp://HOST:PORT}, {@code unix:///PATH} or {@code
  * vsock://CID:PORT}.
  *
- * @param host the host, empty for a Unix socket and vsock
+ * @param host the host, empty for Unix sockets and vsock
  * @param port the port, 0 for a Unix socket
- * @param path the socket's path, empty for others
- * @param cid the context id, for vsock alone
+ * @param path the path of the Unix socket, empty for other forms
+ * @param cid the context id, used by vsock alone
  */
 @Form(
     pattern = "^(tcp://.+:[0-9]+|unix:///.+|vsock://(any|[0-9]+):[0-9]+)$",
@@ -34,7 +34,7 @@ public record Endpoint(String host, int port, String path, Optional<Long> cid) {
   /**
    * Reads a text.
    *
-   * @throws IllegalArgumentException if it is neither form
+   * @throws IllegalArgumentException if the text has none of these forms
    */
   public static Endpoint parse(String text) {
     if (text.startsWith("unix:///") && text.length() > 8 && !CONTROL.matcher(text).find()) {
@@ -73,7 +73,7 @@ public record Endpoint(String host, int port, String path, Optional<Long> cid) {
     return !path.isEmpty();
   }
 
-  /** Whether only programs on this machine can reach it. */
+  /** Whether only programs on this machine can reach this address. */
   public boolean isLocal() {
     return isUnix() || host.startsWith("127.") || host.equals("localhost") || host.equals("[::1]");
   }

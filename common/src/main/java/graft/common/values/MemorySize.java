@@ -65,7 +65,7 @@ public record MemorySize(long bytes) implements Comparable<MemorySize> {
     return Long.compare(bytes, other.bytes);
   }
 
-  /** In the largest unit that needs no fraction. */
+  /** The amount in the largest unit that needs no fraction. */
   @Override
   public String toString() {
     for (int power = UNITS.length(); power > 0; power--) {
@@ -77,7 +77,7 @@ public record MemorySize(long bytes) implements Comparable<MemorySize> {
     return bytes + "B";
   }
 
-  /** Rounded for reading: {@code 23.5GiB}. */
+  /** The amount rounded for display: {@code 23.5GiB}. */
   public String rounded() {
     for (int power = UNITS.length(); power > 0; power--) {
       double unit = 1L << (10 * power);

@@ -7,7 +7,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a PCI function is: domain, bus, device and function, written {@code 0000:3b:00.1}.
+ * The address of a PCI function: domain, bus, device and function, written {@code 0000:3b:00.1}.
  *
  * <p>Domains have up to 32 bits: Intel VMD and Hyper-V use numbers above {@code ffff}, which the
  * kernel prints with more than four digits ({@code 10000:e1:00.0}).
@@ -42,9 +42,9 @@ public record PciAddress(long domain, int bus, int device, int function)
   }
 
   /**
-   * Reads {@code [domain:]bus:device.function}, all hexadecimal; the domain is 0 when left out.
+   * Reads {@code [domain:]bus:device.function}, all hexadecimal; the domain is 0 if omitted.
    *
-   * @throws IllegalArgumentException with what is expected, when the text is something else
+   * @throws IllegalArgumentException if the text is not an address; the message shows the expected form
    */
   public static PciAddress parse(String text) {
     return tryParse(text)
@@ -56,7 +56,7 @@ public record PciAddress(long domain, int bus, int device, int function)
                         + "'; write it as lspci -D does, such as 0000:3b:00.1"));
   }
 
-  /** As {@link #parse}, empty when the text is not an address. */
+  /** Reads an address as {@link #parse} does; empty if the text is not one. */
   public static Optional<PciAddress> tryParse(String text) {
     Matcher matcher = TEXT.matcher(text);
     if (!matcher.matches()) {
@@ -75,7 +75,7 @@ public record PciAddress(long domain, int bus, int device, int function)
             Integer.parseInt(matcher.group(4), 16)));
   }
 
-  /** The function {@code distance} routing identifiers further on, as SR-IOV counts its VFs. */
+  /** The function whose routing identifier is higher by {@code distance}, as SR-IOV numbers VFs. */
   public PciAddress plus(int distance) {
     int id = ((bus << 8) | (device << 3) | function) + distance;
     if (id < 0 || id > 0xffff) {
@@ -96,7 +96,7 @@ public record PciAddress(long domain, int bus, int device, int function)
 
   @Override
   public String toString() {
-    // Not String.format: a snapshot of a big host prints and parses thousands of these.
+    // Not String.format: a snapshot of a large host formats and parses thousands of addresses.
     StringBuilder text = new StringBuilder(12);
     String high = Long.toHexString(domain);
     text.append("0".repeat(Math.max(0, 4 - high.length()))).append(high).append(':');

@@ -2,11 +2,11 @@ package graft.common.values;
 
 import java.time.Duration;
 
-/** Times that are measured, in seconds. */
+/** Measured times in seconds. */
 public final class Seconds {
   private Seconds() {}
 
-  /** Since {@link System#nanoTime} was {@code start}, to the millisecond. */
+  /** The time since {@link System#nanoTime} returned {@code start}, to the millisecond. */
   public static double since(long start) {
     return Duration.ofNanos(System.nanoTime() - start).toMillis() / 1000.0;
   }

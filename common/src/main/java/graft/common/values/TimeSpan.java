@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A length of time of whole seconds, written {@code 90s}, {@code 5m} or {@code 1h}. */
+/** A length of time in whole seconds, written {@code 90s}, {@code 5m} or {@code 1h}. */
 @Form(pattern = "^[0-9]+ ?[smh]$", example = "90s")
 public record TimeSpan(long seconds) {
   private static final Pattern TEXT = Pattern.compile("([0-9]{1,6}) ?([smh])");
@@ -40,7 +40,7 @@ public record TimeSpan(long seconds) {
     return Duration.ofSeconds(seconds);
   }
 
-  /** In the largest unit that needs no fraction. */
+  /** The time in the largest unit that needs no fraction. */
   @Override
   public String toString() {
     if (seconds % 3600 == 0) {

@@ -4,8 +4,7 @@ import graft.common.bind.Form;
 import java.util.regex.Pattern;
 
 /**
- * The name of a user to log in as: letters, digits, dots, underscores and hyphens, as POSIX has it
- * (3.437, User Name), of which neither a hyphen nor a digit is the first.
+ * The name of a user to log in as: letters, digits, dots, underscores and hyphens, as in POSIX (3.437, User Name). The first character is neither a hyphen nor a digit.
  */
 @Form(pattern = "^[A-Za-z_][A-Za-z0-9._-]{0,31}$", example = "admin")
 public record UserName(String text) {
@@ -14,7 +13,7 @@ public record UserName(String text) {
   /** The superuser. */
   public static final UserName ROOT = new UserName("root");
 
-  /** Refuses what is not one. */
+  /** Refuses text that is not such a name. */
   public UserName {
     if (!TEXT.matcher(text).matches()) {
       throw new IllegalArgumentException(

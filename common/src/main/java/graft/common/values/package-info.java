@@ -1,2 +1,2 @@
-/** Values with rules of their own, as in descriptors: sizes, times, names, addresses. */
+/** Validated value types, as descriptors use them: sizes, times, names, addresses. */
 package graft.common.values;
