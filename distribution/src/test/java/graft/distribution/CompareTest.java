@@ -34,7 +34,10 @@ final class CompareTest {
         - {name: broken, kind: exec, program: [sh, -c, 'echo no such thing >&2; exit 3']}
       """;
 
-  /** A script that runs in the page and finds texts outside their drawing, and a page wider than the window. */
+  /**
+   * A script that runs in the page and finds texts outside their drawing, and a page wider than the
+   * window.
+   */
   private static final String CHECK =
       """
       <script>

@@ -18,7 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs the CUDA programs of the software device's tests through client and server. The programs check their own results. All run on one server, each in its own session.
+ * Runs the CUDA programs of the software device's tests through client and server. The programs
+ * check their own results. All run on one server, each in its own session.
  */
 final class CudaProgramsTest {
   private static final Path SOURCES =

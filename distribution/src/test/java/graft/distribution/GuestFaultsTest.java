@@ -20,7 +20,8 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Faults in guests that are set up by the guest agent: each is reported clearly, and the next run completes. The tests use small guests, which boot in seconds.
+ * Faults in guests that are set up by the guest agent: each is reported clearly, and the next run
+ * completes. The tests use small guests, which boot in seconds.
  */
 @Tag("integration")
 final class GuestFaultsTest {

@@ -18,7 +18,8 @@ import java.util.concurrent.TimeUnit;
  * A deployment of a test's guests, with a unique name and network.
  *
  * @param name the name of the deployment and of its network, and the prefix of its guests' names
- * @param folder the folder of the descriptor {@code lab.yaml}, of the state and, in {@code client}, of a client that replaces the built one
+ * @param folder the folder of the descriptor {@code lab.yaml}, of the state and, in {@code client},
+ *     of a client that replaces the built one
  */
 record GuestLab(String name, Path folder) {
   private static final Duration LIMIT = Duration.ofMinutes(30);
@@ -155,7 +156,10 @@ record GuestLab(String name, Path folder) {
     return leases.replaceAll("(?s).*ipv4 +([0-9.]+)/.*", "$1");
   }
 
-  /** Runs a script in a guest by the guest agent, without Graft. Waits for the agent and for the end of the script. */
+  /**
+   * Runs a script in a guest by the guest agent, without Graft. Waits for the agent and for the end
+   * of the script.
+   */
   void byAgent(String guest, String script) throws IOException, InterruptedException {
     run(0, List.of("python3", "-c", BY_AGENT, uri(), guest, script));
   }

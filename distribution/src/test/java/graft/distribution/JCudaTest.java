@@ -14,7 +14,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** JCuda on the client: in a separate program, and in the queries of {@code doctor} and {@code inspect}. */
+/**
+ * JCuda on the client: in a separate program, and in the queries of {@code doctor} and {@code
+ * inspect}.
+ */
 final class JCudaTest {
   private static final Path PROGRAM = Checkout.HOME.resolve("examples/built/vectorAddJCuda");
   private static final String PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";

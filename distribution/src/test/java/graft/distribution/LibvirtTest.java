@@ -139,7 +139,8 @@ final class LibvirtTest {
   @Test
   void leavesLibvirtAloneThatRanBefore() throws Exception {
     Process before = begin();
-    Files.delete(folder.resolve("run/libvirt.started")); // as if another program had started libvirt
+    Files.delete(
+        folder.resolve("run/libvirt.started")); // as if another program had started libvirt
     end(before);
     end(begin());
     assertThat(answers()).isTrue();

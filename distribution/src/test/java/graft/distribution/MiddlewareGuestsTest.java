@@ -11,7 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The clients of other middleware in small guests, in parallel. A stand-in replaces the vendors' libraries and returns an error from every function: its answer shows that a program finds the library.
+ * The clients of other middleware in small guests, in parallel. A stand-in replaces the vendors'
+ * libraries and returns an error from every function: its answer shows that a program finds the
+ * library.
  */
 @Tag("integration")
 final class MiddlewareGuestsTest {

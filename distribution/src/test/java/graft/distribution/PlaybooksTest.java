@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ansible's own checks of the playbooks, and a run of the guests' role on this machine in a folder. */
+/**
+ * Ansible's own checks of the playbooks, and a run of the guests' role on this machine in a folder.
+ */
 @Tag("integration")
 final class PlaybooksTest {
   private static final Path PLAYBOOKS = Checkout.ROOT.resolve("playbooks");
@@ -93,7 +95,8 @@ final class PlaybooksTest {
   }
 
   /**
-   * A guest whose Python answers the first command with forged facts: they name files of this machine to be copied into the guest, and a program of this machine that should copy them.
+   * A guest whose Python answers the first command with forged facts: they name files of this
+   * machine to be copied into the guest, and a program of this machine that should copy them.
    */
   @Test
   void factsOfAHostileGuestBringItNoFilesOfThisMachine() throws Exception {

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The programs of the examples without a working CUDA driver. With a driver, the tests of the server and of the guests run them.
+ * The programs of the examples without a working CUDA driver. With a driver, the tests of the
+ * server and of the guests run them.
  */
 final class ProgramsTest {
   /** A libcuda.so.1 whose every function returns CUDA_ERROR_NOT_SUPPORTED. */

@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The preparation of {@code ./graft build} on a machine without Maven, where stand-ins for {@code apt-get}, {@code sudo} and {@code id} record their calls.
+ * The preparation of {@code ./graft build} on a machine without Maven, where stand-ins for {@code
+ * apt-get}, {@code sudo} and {@code id} record their calls.
  */
 final class ReadyTest {
   private static final List<String> REAL =

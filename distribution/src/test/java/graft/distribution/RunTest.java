@@ -64,7 +64,10 @@ final class RunTest {
     assertThat(program.err()).isEmpty();
   }
 
-  /** Without shared memory, mirroring makes the memory of both sides equal, and the program sees no difference. */
+  /**
+   * Without shared memory, mirroring makes the memory of both sides equal, and the program sees no
+   * difference.
+   */
   @Test
   void theDriverApiIsTheSameOverEachChannel() throws Exception {
     Path socket = folder.resolve("socket");
@@ -100,7 +103,8 @@ final class RunTest {
   }
 
   /**
-   * Server and program with a full /dev/shm: they share the program's own memory, which that limit does not affect.
+   * Server and program with a full /dev/shm: they share the program's own memory, which that limit
+   * does not affect.
    */
   @Test
   void aFullSharedMemoryFolderIsNotNoticed() throws Exception {

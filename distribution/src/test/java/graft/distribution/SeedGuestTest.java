@@ -13,7 +13,10 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files that reach a Debian guest's disk during its boot or before it: the install methods seed and image. */
+/**
+ * Files that reach a Debian guest's disk during its boot or before it: the install methods seed and
+ * image.
+ */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")

@@ -15,7 +15,9 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The servers of other middleware as services of a Debian guest. Stand-ins replace the vendors' programs: they take library, settings and port as the real ones do, and send their start parameters to each caller.
+ * The servers of other middleware as services of a Debian guest. Stand-ins replace the vendors'
+ * programs: they take library, settings and port as the real ones do, and send their start
+ * parameters to each caller.
  */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
@@ -179,7 +181,10 @@ final class ServerGuestsTest {
     }
   }
 
-  /** The parameters that the service sends to this host. A service listens only some time after its start. */
+  /**
+   * The parameters that the service sends to this host. A service listens only some time after its
+   * start.
+   */
   private String heard(Server server) throws Exception {
     String listening = "until ss -Hltn 'sport = %1$d' | grep -q .; do sleep 0.1; done";
     lab.inGuest(guest, "timeout 60 sh -c \"" + listening.formatted(server.port()) + "\"");

@@ -97,7 +97,10 @@ final class SoftwareServer {
     return words;
   }
 
-  /** The environment in which a program finds the client, and the client finds this server at that address. */
+  /**
+   * The environment in which a program finds the client, and the client finds this server at that
+   * address.
+   */
   Map<String, String> environment(String there) throws IOException {
     return Map.of(
         "GRAFT_SERVER",

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A Debian guest that Ansible sets up over SSH: the client's users in the guest, and faults during the set-up.
+ * A Debian guest that Ansible sets up over SSH: the client's users in the guest, and faults during
+ * the set-up.
  */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
@@ -122,7 +123,9 @@ final class SshGuestTest {
         .contains("cuInit 0\nlooping\nended 0");
   }
 
-  /** A guest with NVIDIA's driver uses that driver, and Graft's client after the driver is removed. */
+  /**
+   * A guest with NVIDIA's driver uses that driver, and Graft's client after the driver is removed.
+   */
   private void aRealDriverIsKept() throws Exception {
     String driver = "/usr/lib/x86_64-linux-gnu/libcuda.so.1";
     String loaded =

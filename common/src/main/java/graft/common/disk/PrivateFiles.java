@@ -41,7 +41,8 @@ public final class PrivateFiles {
   }
 
   /**
-   * Removes a file and the temporary file of an interrupted {@link #write}. The removal survives a power cut, so that a journal may record it afterwards.
+   * Removes a file and the temporary file of an interrupted {@link #write}. The removal survives a
+   * power cut, so that a journal may record it afterwards.
    */
   public static void delete(Path file) throws IOException {
     StateDisk disk = StateDisk.get();

@@ -15,8 +15,9 @@ import java.util.Set;
 
 /**
  * All changes of Graft's state on disk go through this class: journals, claims, tokens and the
- * state folders themselves. A power cut may lose data that was not synced: the content of a file whose
- * name is on disk, or the name of a file whose content is synced. Tests replace this disk with one that loses exactly that data.
+ * state folders themselves. A power cut may lose data that was not synced: the content of a file
+ * whose name is on disk, or the name of a file whose content is synced. Tests replace this disk
+ * with one that loses exactly that data.
  */
 public class StateDisk {
   private static final FileAttribute<Set<PosixFilePermission>> OWN_FILE =
@@ -91,7 +92,10 @@ public class StateDisk {
     Files.createDirectory(folder, OWN_FOLDER);
   }
 
-  /** Creates a folder and its missing parents, which only their owner may enter, and syncs their names. */
+  /**
+   * Creates a folder and its missing parents, which only their owner may enter, and syncs their
+   * names.
+   */
   public final void makeFolders(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
       makeFolders(folder.toAbsolutePath().getParent());

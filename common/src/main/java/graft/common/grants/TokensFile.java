@@ -18,8 +18,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The file of the clients that may have a session, one per line: {@code NAME TOKEN [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]}. The token is 64 hexadecimal digits; {@code #} begins a comment. A server reads the file for each connection, so that a change needs no
- * restart.
+ * The file of the clients that may have a session, one per line: {@code NAME TOKEN [memory=BYTES]
+ * [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]}. The token is 64 hexadecimal digits;
+ * {@code #} begins a comment. A server reads the file for each connection, so that a change needs
+ * no restart.
  *
  * @param path the file, of mode 0600
  */
@@ -32,7 +34,8 @@ public record TokensFile(Path path) {
   /**
    * Reads the grants, by name.
    *
-   * @throws IOException when the file is missing, accessible to other users or invalid; the message names the line, never a token
+   * @throws IOException when the file is missing, accessible to other users or invalid; the message
+   *     names the line, never a token
    */
   public Map<String, Grant> read() throws IOException {
     List<String> lines = lines();

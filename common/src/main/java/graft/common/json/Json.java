@@ -16,11 +16,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes and reads JSON with Jackson's streaming API alone: data binding would delay each start of the command line by a tenth of a second. {@link RecordTrees} binds records.
+ * Writes and reads JSON with Jackson's streaming API alone: data binding would delay each start of
+ * the command line by a tenth of a second. {@link RecordTrees} binds records.
  *
- * <p>A tree consists of {@link Map} (keys are strings), {@link List}, {@link String}, {@link Long} or
- * {@link Integer}, {@link Double}, {@link Boolean} and null; a whole number that is too large for a
- * {@link Long} is read as a {@link java.math.BigInteger}. Any other object is written as its {@link Object#toString} text.
+ * <p>A tree consists of {@link Map} (keys are strings), {@link List}, {@link String}, {@link Long}
+ * or {@link Integer}, {@link Double}, {@link Boolean} and null; a whole number that is too large
+ * for a {@link Long} is read as a {@link java.math.BigInteger}. Any other object is written as its
+ * {@link Object#toString} text.
  */
 public final class Json {
   private static final JsonFactory FACTORY = new JsonFactory();

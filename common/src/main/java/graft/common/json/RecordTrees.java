@@ -16,8 +16,10 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Turns records into trees for {@link Json} and reads them back. A component may be a text, a number, a truth value, an enum, a {@link Path}, one of the types in {@code texts}, a record, a map that is already a tree, or an {@link Optional} or {@link List} of these. A component that is null or empty is
- * omitted; a {@link Default} stands for a text or number that is absent.
+ * Turns records into trees for {@link Json} and reads them back. A component may be a text, a
+ * number, a truth value, an enum, a {@link Path}, one of the types in {@code texts}, a record, a
+ * map that is already a tree, or an {@link Optional} or {@link List} of these. A component that is
+ * null or empty is omitted; a {@link Default} stands for a text or number that is absent.
  */
 public final class RecordTrees {
   private final Map<Class<?>, Function<String, ?>> texts;
@@ -25,7 +27,8 @@ public final class RecordTrees {
   /**
    * Binds records that may have these types among their components.
    *
-   * @param texts types that are written by {@link Object#toString}, each with the parser of that text
+   * @param texts types that are written by {@link Object#toString}, each with the parser of that
+   *     text
    */
   public RecordTrees(Map<Class<?>, Function<String, ?>> texts) {
     this.texts = Map.copyOf(texts);

@@ -44,7 +44,8 @@ public record PciAddress(long domain, int bus, int device, int function)
   /**
    * Reads {@code [domain:]bus:device.function}, all hexadecimal; the domain is 0 if omitted.
    *
-   * @throws IllegalArgumentException if the text is not an address; the message shows the expected form
+   * @throws IllegalArgumentException if the text is not an address; the message shows the expected
+   *     form
    */
   public static PciAddress parse(String text) {
     return tryParse(text)

@@ -4,7 +4,8 @@ import graft.common.bind.Form;
 import java.util.regex.Pattern;
 
 /**
- * The name of a user to log in as: letters, digits, dots, underscores and hyphens, as in POSIX (3.437, User Name). The first character is neither a hyphen nor a digit.
+ * The name of a user to log in as: letters, digits, dots, underscores and hyphens, as in POSIX
+ * (3.437, User Name). The first character is neither a hyphen nor a digit.
  */
 @Form(pattern = "^[A-Za-z_][A-Za-z0-9._-]{0,31}$", example = "admin")
 public record UserName(String text) {

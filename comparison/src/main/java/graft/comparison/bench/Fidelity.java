@@ -34,7 +34,8 @@ public record Fidelity(
    * The outcome of one program.
    *
    * @param local the native run, null if there was none
-   * @param difference the first difference between the outputs that does not also occur between two native runs; empty if there is none
+   * @param difference the first difference between the outputs that does not also occur between two
+   *     native runs; empty if there is none
    */
   public record Outcome(String program, ProgramRun local, ProgramRun remote, String difference) {
     /** Whether both runs passed but printed different output. */
@@ -107,7 +108,8 @@ public record Fidelity(
   }
 
   /**
-   * The first line that both native runs share and the remote run lacks. Lines with times and addresses differ between native runs and are ignored.
+   * The first line that both native runs share and the remote run lacks. Lines with times and
+   * addresses differ between native runs and are ignored.
    */
   private static String difference(ProgramRun first, ProgramRun second, ProgramRun there) {
     List<String> a = first.output().lines().toList();

@@ -12,7 +12,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * One run of a program.
  *
- * @param exit the exit code; {@link #TIMED_OUT} if the program was killed at the time limit, {@link #NOT_RUN} if it did not start
+ * @param exit the exit code; {@link #TIMED_OUT} if the program was killed at the time limit, {@link
+ *     #NOT_RUN} if it did not start
  * @param output the program's standard output
  * @param errors the program's standard error
  */
@@ -20,10 +21,15 @@ public record ProgramRun(int exit, String output, String errors) {
   public static final int TIMED_OUT = -1;
   public static final int NOT_RUN = -2;
 
-  /** The most bytes that are kept of an output. A program that writes more has to be examined separately. */
+  /**
+   * The most bytes that are kept of an output. A program that writes more has to be examined
+   * separately.
+   */
   private static final int KEPT = 16 << 20;
 
-  /** Runs a program to its end or its time limit, at which the program and its children are killed. */
+  /**
+   * Runs a program to its end or its time limit, at which the program and its children are killed.
+   */
   public static ProgramRun of(
       List<String> command, Path folder, ProgramEnvironment way, Duration limit)
       throws IOException, InterruptedException {
@@ -79,7 +85,9 @@ public record ProgramRun(int exit, String output, String errors) {
     };
   }
 
-  /** The last line of standard error or, without one, of standard output; empty if both are empty. */
+  /**
+   * The last line of standard error or, without one, of standard output; empty if both are empty.
+   */
   public String lastWords() {
     String said = errors.isBlank() ? output : errors;
     List<String> lines = said.lines().filter(line -> !line.isBlank()).toList();

@@ -29,7 +29,8 @@ public record RemotingBench(
   private static final Pattern ROUND_TRIPS = Pattern.compile("round-trips=(\\d+)");
 
   /**
-   * All figures of a setting: of new processes with an empty and with a filled cache of compiled kernels, then of a warm process. Remote settings also have the round trips of the start-up.
+   * All figures of a setting: of new processes with an empty and with a filled cache of compiled
+   * kernels, then of a warm process. Remote settings also have the round trips of the start-up.
    */
   public List<Measurement> measure(ProgramEnvironment setting)
       throws IOException, InterruptedException {

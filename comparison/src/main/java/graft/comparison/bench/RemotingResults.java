@@ -16,7 +16,9 @@ public final class RemotingResults {
   private static final String COPY = "plain-copy";
   private static final String ROUND_TRIP = "plain-round-trip";
 
-  /** The allowance for a launch and a wait over TCP, beyond the round trip and the native launch. */
+  /**
+   * The allowance for a launch and a wait over TCP, beyond the round trip and the native launch.
+   */
   private static final double ALLOWED_MICROSECONDS = 5;
 
   private RemotingResults() {}

@@ -16,7 +16,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A server in this process for programs that this process starts. It listens on a Unix socket in a private folder and, on request, on loopback, and accepts only a token of its own. Closing the server deletes its folder.
+ * A server in this process for programs that this process starts. It listens on a Unix socket in a
+ * private folder and, on request, on loopback, and accepts only a token of its own. Closing the
+ * server deletes its folder.
  */
 public final class PrivateServer implements AutoCloseable {
   public static final String NAME = "local";

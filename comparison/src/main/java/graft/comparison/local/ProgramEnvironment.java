@@ -8,7 +8,8 @@ import java.util.Map;
  * The environment by which programs reach a GPU.
  *
  * @param name the displayed name: {@code native}, or the channel
- * @param environment the variables that are set for a program; {@code LD_LIBRARY_PATH} is put before an existing value
+ * @param environment the variables that are set for a program; {@code LD_LIBRARY_PATH} is put
+ *     before an existing value
  */
 public record ProgramEnvironment(String name, Map<String, String> environment) {
   private static final String LIBRARIES = "LD_LIBRARY_PATH";

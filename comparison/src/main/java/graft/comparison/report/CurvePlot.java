@@ -5,7 +5,10 @@ import java.util.function.DoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 
-/** A plot of values over sizes or counts, with a line for each setting and whiskers for the confidence intervals. */
+/**
+ * A plot of values over sizes or counts, with a line for each setting and whiskers for the
+ * confidence intervals.
+ */
 record CurvePlot(String title, String yLabel, boolean logarithmic, List<Curve> curves) {
   static final double WIDTH = 400;
   static final double HEIGHT = 270;

@@ -113,13 +113,18 @@ public final class Findings {
     return observed.isEmpty() ? Optional.empty() : Optional.of(Summary.of(observed, bootstrap));
   }
 
-  /** The overhead of a figure over the baseline; empty for figures that are not compared or have no pairs. */
+  /**
+   * The overhead of a figure over the baseline; empty for figures that are not compared or have no
+   * pairs.
+   */
   public Optional<Overhead> overhead(FigureKey key, String setting) {
     return overhead(List.of(key), setting);
   }
 
   /**
-   * The geometric mean of the overheads of several figures, over the blocks that have all of these figures in both settings. Figures that are not compared, or that one of the settings lacks altogether, are left out.
+   * The geometric mean of the overheads of several figures, over the blocks that have all of these
+   * figures in both settings. Figures that are not compared, or that one of the settings lacks
+   * altogether, are left out.
    */
   public Optional<Overhead> overhead(Collection<FigureKey> keys, String setting) {
     List<FigureKey> common =

@@ -164,7 +164,10 @@ final class HtmlReport {
     return PlotSections.row(findings, label, keys, settings);
   }
 
-  /** Writes which programs run in which setting: the evaluation paper's table II, with a row for every program. */
+  /**
+   * Writes which programs run in which setting: the evaluation paper's table II, with a row for
+   * every program.
+   */
   private void fidelity() {
     List<String> settings = Setting.of(findings.suite()).stream().map(Setting::name).toList();
     html.element("h2", "What runs where");
@@ -195,7 +198,10 @@ final class HtmlReport {
         : well + " of " + results.size() + " ok";
   }
 
-  /** Writes the settings that this site does not support and the runs that failed. The report always lists both. */
+  /**
+   * Writes the settings that this site does not support and the runs that failed. The report always
+   * lists both.
+   */
   private void notMeasured() {
     Map<String, String> impossible = findings.impossible();
     List<Entry.Run> failures = findings.failures();

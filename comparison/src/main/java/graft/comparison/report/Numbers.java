@@ -23,7 +23,9 @@ final class Numbers {
     return text.contains(".") ? text.replaceFirst("\\.?0+$", "") : text;
   }
 
-  /** A ratio as a difference, {@code +20%} or {@code -3.1%}; from tenfold on as {@code 12 times}. */
+  /**
+   * A ratio as a difference, {@code +20%} or {@code -3.1%}; from tenfold on as {@code 12 times}.
+   */
   static String overhead(double ratio) {
     double percent = (ratio - 1) * 100;
     if (ratio >= 10) {

@@ -6,7 +6,8 @@ import java.util.Map;
 import java.util.stream.DoubleStream;
 
 /**
- * Ratios to the baseline as bars that begin at the baseline, with their confidence intervals. The axis is logarithmic, so that twice and half the baseline are at equal distances from it.
+ * Ratios to the baseline as bars that begin at the baseline, with their confidence intervals. The
+ * axis is logarithmic, so that twice and half the baseline are at equal distances from it.
  */
 record OverheadPlot(List<Row> rows, List<String> settings) {
   /** The ratios of one row by setting; a setting without a ratio has no bar. */

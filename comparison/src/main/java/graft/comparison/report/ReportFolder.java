@@ -11,7 +11,9 @@ import java.util.List;
 /**
  * The folder of a comparison: its log and its report.
  *
- * <p>A full disk must not prevent the report. Therefore disk space for the report is reserved at the beginning and freed before each report is written; a new file replaces the previous one only once it is complete.
+ * <p>A full disk must not prevent the report. Therefore disk space for the report is reserved at
+ * the beginning and freed before each report is written; a new file replaces the previous one only
+ * once it is complete.
  */
 public final class ReportFolder {
   private static final int ROOM = 8 << 20;
@@ -50,7 +52,9 @@ public final class ReportFolder {
     }
   }
 
-  /** Frees the reserved space, for the report and for the log entry that gives the reason of a stop. */
+  /**
+   * Frees the reserved space, for the report and for the log entry that gives the reason of a stop.
+   */
   public void giveRoom() throws IOException {
     Files.deleteIfExists(room());
   }

@@ -13,7 +13,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Results as one SVG drawing: a panel of curves for each figure with several sizes, and for each other figure a bar relative to a baseline.
+ * Results as one SVG drawing: a panel of curves for each figure with several sizes, and for each
+ * other figure a bar relative to a baseline.
  */
 public final class ResultsPlot {
   private static final double LEGEND = 30;
@@ -23,7 +24,10 @@ public final class ResultsPlot {
   private final Palette palette;
   private final Html html = new Html();
 
-  /** Prepares a drawing. If {@code baseline} is not among the settings, the first setting is the baseline. */
+  /**
+   * Prepares a drawing. If {@code baseline} is not among the settings, the first setting is the
+   * baseline.
+   */
   public ResultsPlot(Results results, String baseline) {
     this.results = results;
     List<String> settings = results.settings();

@@ -14,7 +14,10 @@ final class TransferTable {
 
   private TransferTable() {}
 
-  /** Writes the table from the first profile of each program, since a program's transfers are the same in every setting. */
+  /**
+   * Writes the table from the first profile of each program, since a program's transfers are the
+   * same in every setting.
+   */
   static void write(Html html, List<Entry.Profile> profiles) {
     html.open("table").open("thead").open("tr");
     for (String column : List.of("program", "direction", "memory", "copies", "MB")) {

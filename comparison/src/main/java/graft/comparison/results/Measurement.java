@@ -10,13 +10,15 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * One figure of one setting, with every sample. It is a line of a results file, and the form in which Graft's measuring programs print their figures:
+ * One figure of one setting, with every sample. It is a line of a results file, and the form in
+ * which Graft's measuring programs print their figures:
  *
  * <pre>{@code
  * {"setting":"tcp","name":"pinned-host-to-device","size":65536,"unit":"us","state":"warm","samples":[41.2,40.9]}
  * }</pre>
  *
- * @param setting how the program reached the GPU, or the name of the tool that was measured; empty in a program's output, since programs do not know their setting
+ * @param setting how the program reached the GPU, or the name of the tool that was measured; empty
+ *     in a program's output, since programs do not know their setting
  * @param size the size of the figure, in bytes or as a count; 0 if it has none
  * @param unit for example {@code us} or {@code MB/s}; empty for a count
  * @param state the state; warm if the line has none

@@ -17,7 +17,9 @@ import java.util.Set;
 /**
  * Measurements in the order in which they were made, one for each setting and figure.
  *
- * <p>A results file is a sequence of JSON objects: each is a {@link Measurement}, or has a list of measurements under the key {@code measurements}. The samples of lines with the same setting and figure are joined.
+ * <p>A results file is a sequence of JSON objects: each is a {@link Measurement}, or has a list of
+ * measurements under the key {@code measurements}. The samples of lines with the same setting and
+ * figure are joined.
  */
 public final class Results {
   private final List<Measurement> measurements = new ArrayList<>();
@@ -132,7 +134,9 @@ public final class Results {
   }
 
   /**
-   * The ratios of single samples to a reference that was measured before the first sample, between every two, and after the last. Since a machine's performance changes with its load, each sample is compared with the mean of the two reference samples beside it.
+   * The ratios of single samples to a reference that was measured before the first sample, between
+   * every two, and after the last. Since a machine's performance changes with its load, each sample
+   * is compared with the mean of the two reference samples beside it.
    */
   public List<Double> ratiosAround(String setting, String reference, Measurement figure) {
     List<Double> samples = at(setting, figure).map(Measurement::samples).orElse(List.of());

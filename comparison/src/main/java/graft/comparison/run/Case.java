@@ -15,7 +15,8 @@ import java.util.Map;
  * One program with its arguments: a workload, or one point of a workload.
  *
  * @param key the name of the case in the log and in reports: {@code synthetic/35%/h2d/64K-256K}
- * @param words the program and its arguments; {@code graft-workload} as the first word stands for the path of Graft's own program in the place
+ * @param words the program and its arguments; {@code graft-workload} as the first word stands for
+ *     the path of Graft's own program in the place
  * @param copies the number of copies that run at once
  */
 public record Case(String key, Workload workload, List<String> words, int copies) {

@@ -76,7 +76,9 @@ public sealed interface Entry {
   record Begin(String digest, String suite, long seed, String at, Map<String, String> machine)
       implements Entry {}
 
-  /** Until the matching {@link Started}, a guest that does not belong to the comparison may be off. */
+  /**
+   * Until the matching {@link Started}, a guest that does not belong to the comparison may be off.
+   */
   record ShutOff(String guest) implements Entry {}
 
   /** A guest that had been shut off was started again. */
@@ -97,7 +99,9 @@ public sealed interface Entry {
   /** A setting was taken down. */
   record Down(int block, String setting) implements Entry {}
 
-  /** The amount of work that a case has from now on, as calibration in that setting determined it. */
+  /**
+   * The amount of work that a case has from now on, as calibration in that setting determined it.
+   */
   record Amount(String key, String setting, String amount) implements Entry {}
 
   /**

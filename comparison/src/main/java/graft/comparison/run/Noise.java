@@ -14,7 +14,8 @@ import java.util.stream.Stream;
 /**
  * Disturbances and the state of the machine during the run of a program.
  *
- * @param stealPercent the share of processor time that the hypervisor of this machine withheld, in per cent
+ * @param stealPercent the share of processor time that the hypervisor of this machine withheld, in
+ *     per cent
  * @param load the one-minute load average at the end
  * @param megahertz the first processor's clock at the end; 0 if the kernel does not report it
  * @param celsius the warmest sensor at the end; 0 if there is none

@@ -12,7 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The log of a comparison: one JSON object in each line, which is on the disk before the comparison continues. A last line that a crash or a full disk truncated is ignored.
+ * The log of a comparison: one JSON object in each line, which is on the disk before the comparison
+ * continues. A last line that a crash or a full disk truncated is ignored.
  */
 public final class ResultsLog implements AutoCloseable {
   private final FileChannel channel;
@@ -76,7 +77,8 @@ public final class ResultsLog implements AutoCloseable {
   /**
    * Appends an entry.
    *
-   * @throws IOException if the entry could not be written durably; the log then ends before this entry
+   * @throws IOException if the entry could not be written durably; the log then ends before this
+   *     entry
    */
   public void add(Entry entry) throws IOException {
     long end = channel.position();

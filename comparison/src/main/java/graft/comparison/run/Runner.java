@@ -15,7 +15,9 @@ import java.util.Set;
 /**
  * Carries out the parts of a plan that are not yet in the log.
  *
- * <p>A failed run is a result, and so is a setting that the site does not support or that does not start; the comparison continues with the other settings. Only a log that cannot be written, or a setting that cannot be taken down, ends the comparison.
+ * <p>A failed run is a result, and so is a setting that the site does not support or that does not
+ * start; the comparison continues with the other settings. Only a log that cannot be written, or a
+ * setting that cannot be taken down, ends the comparison.
  */
 public final class Runner {
   /** After this number of losses in one visit, the setting is skipped until the next block. */
@@ -137,7 +139,9 @@ public final class Runner {
         .toList();
   }
 
-  /** Calibrates the amounts of work in the baseline, or in the first setting that can be made ready. */
+  /**
+   * Calibrates the amounts of work in the baseline, or in the first setting that can be made ready.
+   */
   private void calibrate(List<Case> cases, List<Setting> settings) throws Exception {
     List<Case> unknown =
         cases.stream().filter(c -> c.isCalibrated() && !amounts.containsKey(c.key())).toList();
@@ -182,7 +186,9 @@ public final class Runner {
     void in(Place place) throws Exception;
   }
 
-  /** Makes a setting ready, does the work in it and takes it down. If the place dies, the work ends. */
+  /**
+   * Makes a setting ready, does the work in it and takes it down. If the place dies, the work ends.
+   */
   private void in(int block, Setting setting, Work work) throws Exception {
     long start = System.nanoTime();
     write(new Entry.Preparing(block, setting.name()));
@@ -245,7 +251,8 @@ public final class Runner {
         place.run(first.program(amounts.getOrDefault(first.key(), "")), 1);
       }
     } catch (PlaceLostException e) {
-      progress.note("lost while warming up: " + e.getMessage()); // the first run reports the loss too
+      progress.note(
+          "lost while warming up: " + e.getMessage()); // the first run reports the loss too
     }
   }
 

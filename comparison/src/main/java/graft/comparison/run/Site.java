@@ -8,8 +8,10 @@ public interface Site {
   /**
    * Makes a setting ready.
    *
-   * @throws NotPossibleException if this site does not support the setting; the message gives the reason
-   * @throws Exception if the site supports the setting but making it ready failed; nothing of it remains
+   * @throws NotPossibleException if this site does not support the setting; the message gives the
+   *     reason
+   * @throws Exception if the site supports the setting but making it ready failed; nothing of it
+   *     remains
    */
   Place prepare(Setting setting) throws Exception;
 

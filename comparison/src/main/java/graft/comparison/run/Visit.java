@@ -12,7 +12,9 @@ import java.util.Random;
  */
 public record Visit(int block, Setting setting, List<Case> cases) {
   /**
-   * The plan of a comparison. Each block visits every setting once, and each visit runs every case once, both in random order. Effects that drift with time (clocks, temperature, other load) then affect all settings alike, and measurements within a block are comparable.
+   * The plan of a comparison. Each block visits every setting once, and each visit runs every case
+   * once, both in random order. Effects that drift with time (clocks, temperature, other load) then
+   * affect all settings alike, and measurements within a block are comparable.
    *
    * @param seed the same seed gives the same order
    */

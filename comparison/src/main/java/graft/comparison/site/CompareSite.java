@@ -39,7 +39,10 @@ import java.util.stream.Stream;
 
 /** This host, with the guests that its libvirt runs and the nodes that the suite names. */
 public final class CompareSite implements Site {
-  /** Prefix of a variable for each further node, whose lines become variables of graft-workload's process for that node. */
+  /**
+   * Prefix of a variable for each further node, whose lines become variables of graft-workload's
+   * process for that node.
+   */
   private static final String FURTHER_NODE = "GRAFT_WORKLOAD_NODE_";
 
   private static final String LIBVIRT = "qemu:///system";
@@ -233,7 +236,8 @@ public final class CompareSite implements Site {
   public void shutOff(String guest) throws InterruptedException {
     try (Connections connections = new Connections()) {
       Guest other = other(connections, guest);
-      other.definitionXml(); // fails for a guest without a definition, which could not be started again
+      other.definitionXml(); // fails for a guest without a definition, which could not be started
+      // again
       other.shutdown();
       Await.Outcome outcome =
           new Await(SHUT_DOWN, LOOK)

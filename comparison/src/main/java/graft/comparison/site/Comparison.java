@@ -58,7 +58,8 @@ public final class Comparison implements AutoCloseable {
   }
 
   /**
-   * Runs the remaining part of the plan. Measurements can be reported even if the run ends early, for any reason.
+   * Runs the remaining part of the plan. Measurements can be reported even if the run ends early,
+   * for any reason.
    *
    * @param resumed receives the start time of the interrupted run that this run continues
    * @param failed receives the reason if the run ends early

@@ -32,14 +32,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/**
- * The guests of a descriptor, which the ordinary plan applies. Closing the place destroys them.
- */
+/** The guests of a descriptor, which the ordinary plan applies. Closing the place destroys them. */
 final class GuestPlace implements Place {
   /** The path at which a descriptor for comparisons installs Graft's own program. */
   static final String OWN_PROGRAM = "/usr/local/bin/" + Case.OWN_PROGRAM;
 
-  /** Adds variables to the agent's environment: if the agent is given an environment, the program gets only that one. */
+  /**
+   * Adds variables to the agent's environment: if the agent is given an environment, the program
+   * gets only that one.
+   */
   private static final String WITH_SETTINGS =
       "while [ \"$1\" != -- ]; do export \"$1\"; shift; done; shift; exec \"$@\"";
 

@@ -10,7 +10,11 @@ import org.apache.commons.statistics.distribution.TDistribution;
 /**
  * 95% confidence intervals by resampling.
  *
- * <p>The plain percentile interval is too narrow for few observations. This class computes the expanded percentile interval of T. Hesterberg, "What Teachers Should Know About the Bootstrap" (2015), section 5.3: its percentiles are moved outwards according to Student's t and the factor sqrt(n/(n-1)), so that for the mean of normally distributed values it is about as wide as the t interval.
+ * <p>The plain percentile interval is too narrow for few observations. This class computes the
+ * expanded percentile interval of T. Hesterberg, "What Teachers Should Know About the Bootstrap"
+ * (2015), section 5.3: its percentiles are moved outwards according to Student's t and the factor
+ * sqrt(n/(n-1)), so that for the mean of normally distributed values it is about as wide as the t
+ * interval.
  */
 public final class Bootstrap {
   private static final int RESAMPLES = 2000;
@@ -27,7 +31,8 @@ public final class Bootstrap {
   /**
    * The interval of a statistic of n observations; empty for fewer than three.
    *
-   * @param statistic computes the statistic of the observations with these indices, which may repeat
+   * @param statistic computes the statistic of the observations with these indices, which may
+   *     repeat
    */
   public Optional<Interval> interval(int n, ToDoubleFunction<int[]> statistic) {
     if (n < FEWEST) {

@@ -4,9 +4,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The ratio of a time to the baseline's: 1 means equally long, 1.2 a fifth longer. For a rate, the ratio is that of the baseline's rate to this one, so that a higher overhead is always worse.
+ * The ratio of a time to the baseline's: 1 means equally long, 1.2 a fifth longer. For a rate, the
+ * ratio is that of the baseline's rate to this one, so that a higher overhead is always worse.
  *
- * <p>Each observation is a pair from one block, and resampling selects blocks, so that a disturbance of a whole block cancels out.
+ * <p>Each observation is a pair from one block, and resampling selects blocks, so that a
+ * disturbance of a whole block cancels out.
  *
  * @param interval empty for fewer than three pairs
  */

@@ -12,7 +12,8 @@ import org.apache.commons.statistics.descriptive.StandardDeviation;
  * The statistics of several observations of one quantity.
  *
  * @param interval the confidence interval of the mean; empty for fewer than three observations
- * @param outliers the observations outside Tukey's fences (1.5 times the interquartile range beyond the quartiles); the statistics include them
+ * @param outliers the observations outside Tukey's fences (1.5 times the interquartile range beyond
+ *     the quartiles); the statistics include them
  */
 public record Summary(
     int count,

@@ -15,7 +15,8 @@ import java.util.stream.Stream;
  *
  * @param kind the kind, if the name is not that of a kind
  * @param descriptor for guests: the descriptor that sets them up, relative to the suite's folder
- * @param guests for guests: the guests of the descriptor that run the program; all of them if none is named
+ * @param guests for guests: the guests of the descriptor that run the program; all of them if none
+ *     is named
  * @param server the address of another node's server
  * @param client the name under which the server keeps the token
  * @param tokenFile the file with the token

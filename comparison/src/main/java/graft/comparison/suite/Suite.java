@@ -4,7 +4,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A comparison: workloads in combinations of scenario, hypervisor and middleware, repeated several times.
+ * A comparison: workloads in combinations of scenario, hypervisor and middleware, repeated several
+ * times.
  *
  * <pre>{@code
  * compare: 1
@@ -21,11 +22,14 @@ import java.util.Optional;
  * @param title a line for the report's head
  * @param device the device that Graft's own servers serve: {@code software}, {@code gpu} or {@code
  *     gpu:N}
- * @param seed the seed of the random order and of the statistics' resampling; chosen at random and recorded if absent
- * @param repetitions the number of runs of each case in each setting, which is the number of blocks; 5 if absent
+ * @param seed the seed of the random order and of the statistics' resampling; chosen at random and
+ *     recorded if absent
+ * @param repetitions the number of runs of each case in each setting, which is the number of
+ *     blocks; 5 if absent
  * @param warmUps the number of runs at the beginning of each visit that do not count; 1 if absent
  * @param baseline the scenario with which the others are compared
- * @param hypervisors the hypervisors for scenarios with guests; the descriptor's choice if none is named
+ * @param hypervisors the hypervisors for scenarios with guests; the descriptor's choice if none is
+ *     named
  * @param middleware the middleware for scenarios that need one; {@code graft} if none is named
  * @param otherGuests how the host's other guests are treated; {@code note} if absent
  * @param published files with published figures, relative to the suite's folder

@@ -24,7 +24,8 @@ import java.util.Optional;
  * @param sizes synthetic: classes of transfer sizes; 256K-1M if absent
  * @param copies multiplex: the numbers of copies that run at once; 1, 2 and 4 if absent
  * @param program exec: the program and its arguments
- * @param hostPath exec: the folder of the program on this host, relative to the suite's folder, for programs outside the PATH. Guests get the program from the set-up in their descriptor
+ * @param hostPath exec: the folder of the program on this host, relative to the suite's folder, for
+ *     programs outside the PATH. Guests get the program from the set-up in their descriptor
  * @param figures exec: the figures that the program prints; the run time is always a figure
  * @param timeoutSeconds the time limit of one run; 300 if absent
  * @param profile whether an additional run, which does not count, breaks down the program's time

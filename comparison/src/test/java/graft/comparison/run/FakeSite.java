@@ -10,7 +10,8 @@ import java.util.TreeSet;
 import java.util.function.BiFunction;
 
 /**
- * A site whose programs take a fixed time: 10 ms, times the setting's overhead. The site records the calls that it receives.
+ * A site whose programs take a fixed time: 10 ms, times the setting's overhead. The site records
+ * the calls that it receives.
  */
 public final class FakeSite implements Site {
   private final Map<String, Double> overheads;

@@ -110,7 +110,8 @@ public final class Main implements Runnable {
   }
 
   /**
-   * The command line for these arguments. Only the command that they name is loaded: reading the annotations of all commands takes longer than most commands run.
+   * The command line for these arguments. Only the command that they name is loaded: reading the
+   * annotations of all commands takes longer than most commands run.
    */
   static CommandLine commandLine(String... args) {
     Map<String, Supplier<Object>> commands = commands();

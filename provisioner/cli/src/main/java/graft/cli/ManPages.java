@@ -17,7 +17,8 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * The manual pages of all commands, in roff with the macros of man(7), made from the output of {@code --help}. distribution/assemble.sh calls this class.
+ * The manual pages of all commands, in roff with the macros of man(7), made from the output of
+ * {@code --help}. distribution/assemble.sh calls this class.
  */
 final class ManPages {
   private ManPages() {}
@@ -73,7 +74,8 @@ final class ManPages {
   }
 
   /**
-   * Writes the lines of a footer unchanged, except for titles: lines without indentation that end with a colon.
+   * Writes the lines of a footer unchanged, except for titles: lines without indentation that end
+   * with a colon.
    */
   private static void footer(StringBuilder page, UsageMessageSpec usage) {
     boolean verbatim = false;

@@ -15,7 +15,8 @@ final class ChannelTable {
   private ChannelTable() {}
 
   /**
-   * The rows as a table. The bandwidth is that of pinned memory, which programs use for large copies.
+   * The rows as a table. The bandwidth is that of pinned memory, which programs use for large
+   * copies.
    */
   static String of(List<Map<String, Object>> rows) {
     StringBuilder text = new StringBuilder();
@@ -34,7 +35,10 @@ final class ChannelTable {
     return text.toString();
   }
 
-  /** The measurements as results in which each channel is a setting. Channels that do not work are omitted. */
+  /**
+   * The measurements as results in which each channel is a setting. Channels that do not work are
+   * omitted.
+   */
   static List<Measurement> results(String guest, ChannelMeasurement measured) {
     List<Measurement> results = new ArrayList<>();
     for (ChannelMeasurement.Figures channel : measured.channels()) {

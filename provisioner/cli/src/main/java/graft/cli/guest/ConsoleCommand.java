@@ -81,9 +81,7 @@ public final class ConsoleCommand implements Callable<Integer> {
     }
   }
 
-  /**
-   * Prints the new lines. A restarted guest has a new file, which is printed from its start.
-   */
+  /** Prints the new lines. A restarted guest has a new file, which is printed from its start. */
   private long more(Path log, long shown, ConsolePrinter printer) throws Exception {
     long size = Files.exists(log) ? Files.size(log) : 0;
     long from = size < shown ? 0 : shown;

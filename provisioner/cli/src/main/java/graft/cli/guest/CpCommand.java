@@ -68,7 +68,10 @@ public final class CpCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Whether the text names a file in a guest: {@code alice:/path} does, {@code ./alice:/path} and {@code C} do not. */
+  /**
+   * Whether the text names a file in a guest: {@code alice:/path} does, {@code ./alice:/path} and
+   * {@code C} do not.
+   */
   private static boolean isInGuest(String text) {
     return text.matches("[a-z0-9-]+:/.*");
   }

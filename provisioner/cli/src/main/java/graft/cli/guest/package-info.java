@@ -1,4 +1,2 @@
-/**
- * Commands on guests and on their programs, files, tokens, images and bundles.
- */
+/** Commands on guests and on their programs, files, tokens, images and bundles. */
 package graft.cli.guest;

@@ -101,7 +101,8 @@ public final class RunCommand implements Callable<Integer> {
     ProgramEnvironment.remote("server", ClientFolder.existing(), server.toString(), client, token)
         .applyTo(builder.environment());
     try {
-      // Ctrl-C reaches the program too. The program decides how to react, and graft waits for its end.
+      // Ctrl-C reaches the program too. The program decides how to react, and graft waits for its
+      // end.
       return builder.start().waitFor();
     } catch (IOException e) {
       throw new GraftException(e.getMessage(), "", e);

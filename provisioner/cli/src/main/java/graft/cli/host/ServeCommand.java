@@ -176,7 +176,9 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * Lets the process end once this command has closed the server. The shutdown hook waits for that alone and not for the command's thread, which may block in {@link System#exit} until the shutdown is over.
+   * Lets the process end once this command has closed the server. The shutdown hook waits for that
+   * alone and not for the command's thread, which may block in {@link System#exit} until the
+   * shutdown is over.
    */
   private static void closeAtShutdown(CountDownLatch stop, CountDownLatch closed) {
     Runtime.getRuntime()

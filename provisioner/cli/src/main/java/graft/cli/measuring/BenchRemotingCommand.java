@@ -21,7 +21,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code graft bench remoting}: measures the cost of a remote GPU relative to a GPU of this machine. */
+/**
+ * {@code graft bench remoting}: measures the cost of a remote GPU relative to a GPU of this
+ * machine.
+ */
 @Command(
     name = "remoting",
     mixinStandardHelpOptions = true,

@@ -96,7 +96,9 @@ public final class CompareCommand implements Callable<Integer> {
     return whole;
   }
 
-  /** On Ctrl-C, takes down the setting that is ready and writes the report before the process ends. */
+  /**
+   * On Ctrl-C, takes down the setting that is ready and writes the report before the process ends.
+   */
   private void stopAndAwait(Stop stop, CountDownLatch finished) {
     stop.ask();
     output.err().println("interrupted: takes down what is ready; the same command goes on later");

@@ -11,7 +11,9 @@ import java.nio.charset.StandardCharsets;
 public final class ConsolePrinter {
   private static final char ESCAPE = 0x1b;
 
-  /** The longest control sequence that is completed before it is printed. Programs use shorter ones. */
+  /**
+   * The longest control sequence that is completed before it is printed. Programs use shorter ones.
+   */
   private static final int LONGEST_SEQUENCE = 256;
 
   private final CharsetDecoder decoder =
@@ -24,7 +26,8 @@ public final class ConsolePrinter {
   private String unfinished = "";
 
   /**
-   * Converts the next piece. An incomplete control sequence at the end is kept until the next piece.
+   * Converts the next piece. An incomplete control sequence at the end is kept until the next
+   * piece.
    */
   public String next(byte[] piece) {
     String text = unfinished + decode(piece);

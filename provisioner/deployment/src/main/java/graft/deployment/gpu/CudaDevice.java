@@ -62,12 +62,18 @@ public record CudaDevice(
     return name + ", compute capability " + capability + ", " + new MemorySize(memory).rounded();
   }
 
-  /** The current speed of the device's PCI link, {@code 32.0 GT/s PCIe}; empty if the device has no such link. */
+  /**
+   * The current speed of the device's PCI link, {@code 32.0 GT/s PCIe}; empty if the device has no
+   * such link.
+   */
   public Optional<String> link() {
     return RootFolder.thisHost().read("/sys/bus/pci/devices/" + pci + "/current_link_speed");
   }
 
-  /** A note on access to pageable memory that programs of this machine have and programs of guests lack; empty if there is no such difference. */
+  /**
+   * A note on access to pageable memory that programs of this machine have and programs of guests
+   * lack; empty if there is no such difference.
+   */
   public Optional<String> pageableNote() {
     if (!pageable) {
       return Optional.empty();

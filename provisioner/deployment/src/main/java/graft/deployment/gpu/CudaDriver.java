@@ -17,7 +17,8 @@ import java.util.TreeMap;
 /**
  * The answer of the CUDA driver that programs of this machine load: NVIDIA's or Graft's client.
  *
- * @param version the CUDA version that the driver supports, {@code 13.0}; empty if there is no answer
+ * @param version the CUDA version that the driver supports, {@code 13.0}; empty if there is no
+ *     answer
  * @param problem why there is no answer; empty if there is one
  */
 public record CudaDriver(String version, List<CudaDevice> devices, String problem) {
@@ -33,7 +34,8 @@ public record CudaDriver(String version, List<CudaDevice> devices, String proble
   }
 
   /**
-   * Asks the driver in a separate process: a driver that hangs or crashes then affects nothing else, and Graft's own process does not load it.
+   * Asks the driver in a separate process: a driver that hangs or crashes then affects nothing
+   * else, and Graft's own process does not load it.
    */
   public static CudaDriver ask(Map<String, String> environment) {
     ByteArrayOutputStream said = new ByteArrayOutputStream();
@@ -89,7 +91,9 @@ public record CudaDriver(String version, List<CudaDevice> devices, String proble
     return new CudaDriver((String) tree.get("version"), devices, "");
   }
 
-  /** The last line of standard error, where Graft's client explains why it cannot reach its server. */
+  /**
+   * The last line of standard error, where Graft's client explains why it cannot reach its server.
+   */
   private static String lastLine(ByteArrayOutputStream errors) {
     List<String> lines = errors.toString(StandardCharsets.UTF_8).strip().lines().toList();
     return lines.isEmpty() ? "" : " (" + lines.get(lines.size() - 1) + ")";

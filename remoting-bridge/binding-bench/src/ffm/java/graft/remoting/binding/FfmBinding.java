@@ -12,7 +12,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Java's foreign-function interface, final since Java 22, with plain addresses as in {@code JnaBinding}. With {@code -Dgraft.binding=critical} a call does not leave the thread state "in Java". The server cannot use such calls, since one that blocks would hold up the garbage collector; their cost is a lower bound for comparison.
+ * Java's foreign-function interface, final since Java 22, with plain addresses as in {@code
+ * JnaBinding}. With {@code -Dgraft.binding=critical} a call does not leave the thread state "in
+ * Java". The server cannot use such calls, since one that blocks would hold up the garbage
+ * collector; their cost is a lower bound for comparison.
  */
 final class FfmBinding implements Binding {
   private static final Linker.Option[] OPTIONS =

@@ -20,7 +20,10 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import org.openjdk.jmh.util.Statistics;
 
-/** Measures a launch, a copy and a query with a driver that does nothing, by each binding of this Java. */
+/**
+ * Measures a launch, a copy and a query with a driver that does nothing, by each binding of this
+ * Java.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -70,7 +73,8 @@ public class BindingBenchmark {
   }
 
   /**
-   * Runs short iterations and takes their minimum and median, since other processes of the machine disturb some of them.
+   * Runs short iterations and takes their minimum and median, since other processes of the machine
+   * disturb some of them.
    */
   private static String run(String name, String call) throws RunnerException {
     List<String> options =
@@ -80,7 +84,8 @@ public class BindingBenchmark {
     }
     if (Runtime.version().feature() >= 23) {
       options.add(
-          "--sun-misc-unsafe-memory-access=allow"); // JMH uses it; the warning would spoil the table
+          "--sun-misc-unsafe-memory-access=allow"); // JMH uses it; the warning would spoil the
+      // table
     }
     Collection<RunResult> results =
         new Runner(
