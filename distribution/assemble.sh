@@ -1,6 +1,6 @@
 #!/bin/bash
-# Puts the distribution together: target/graft, the folder from which ./graft runs, and of it
-# target/graft-linux-x86_64.tar.gz. Called by Maven, after lib/*.jar are there.
+# Assembles the distribution: target/graft, the folder from which ./graft runs, and its archive
+# target/graft-linux-x86_64.tar.gz. Maven calls this script once lib/*.jar exist.
 #
 #   assemble.sh JAVA_HOME FOLDER_ONLY
 #
@@ -17,7 +17,7 @@ home=$root/target/graft
 # What Graft uses (checked below), and what its libraries use: JNA logging and jdk.unsupported.
 modules=java.base,java.logging,java.xml,jdk.unsupported
 
-# Replaces the folder $2 by a copy of $1, if that exists.
+# Replaces the folder $2 with a copy of $1, if $1 exists.
 copy() {
   rm -rf "$2"
   [ ! -e "$1" ] || cp -a "$1" "$2"
@@ -43,7 +43,7 @@ install -m 644 "$root/LICENSE" "$root/README.md" "$home/"
 for library in "$root"/remoting-bridge/client/target/lib/lib{cuda,nvidia-ml}.so*; do
   [ ! -e "$library" ] || cp -a "$library" "$home/lib/client/"
 done
-# It is copied into guests, also by agents in small chunks, and debug information would triple its size.
+# Debug information would triple the client's size, and guest agents copy the client into guests in small chunks.
 for library in "$home"/lib/client/lib*.so.1; do
   [ ! -e "$library" ] || strip --strip-unneeded "$library"
 done
@@ -71,7 +71,7 @@ install -m 755 "$root/examples/programs/vectorAddJCuda" "$home/examples/built/"
 rm -rf "$home/share/man"
 "$home/runtime/bin/java" "@$home/lib/launcher/java-options" -cp "$home/lib/graft.jar" graft.cli.ManPages "$home/share/man/man1"
 
-# A class archive belongs to the jars that it was made from.
+# A class archive is valid only for the jars from which it was made.
 rm -f "$home/lib/graft.jsa"
 touch "$home/built"
 

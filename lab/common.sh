@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Shared by the lab's commands: where the lab lives and how its machine is reached.
+# Shared by the lab's commands: the lab's folder and the connection to its machine.
 lab=${GRAFT_LAB:-/var/cache/graft/lab}
 port=${GRAFT_LAB_PORT:-2222}
 
 lab_ssh() { lab_ssh_within 0 "$@"; }
 
-# That with a limit in seconds, after which its exit code is 124 (0: none). A machine that stands still answers
-# nothing, and ssh itself has no limit for the key exchange.
+# lab_ssh with a limit in seconds (0: none), after which the exit code is 124. A stalled machine does not answer, and ssh itself
+# has no limit for the key exchange.
 lab_ssh_within() { # seconds, command
   local limit=$1
   shift
@@ -15,20 +15,20 @@ lab_ssh_within() { # seconds, command
     -o ConnectTimeout=20 -o ServerAliveInterval=30 -o ServerAliveCountMax=4 -o LogLevel=ERROR root@127.0.0.1 "$@"
 }
 
-# The process of the lab's machine, if it runs: by its own pid file, and only if it is still QEMU.
+# The process of the lab's machine, if it runs: the process in its pid file, provided that it is still QEMU.
 lab_pid() {
   local pid
   pid=$(cat "$lab/qemu.pid" 2>/dev/null) || return 1
   [ -n "$pid" ] && grep -q graft-lab "/proc/$pid/cmdline" 2>/dev/null && echo "$pid"
 }
 
-# Under which hypervisor the lab's machine was started: kvm or xen.
+# The hypervisor under which the lab's machine was started: kvm or xen.
 lab_kind() { cat "$lab/kind" 2>/dev/null || echo kvm; }
 
-# Ends a script that needs the machine.
+# Ends the script if the machine does not run.
 lab_needed() { lab_pid >/dev/null || { echo "$1: the lab is not up: ./graft lab up" >&2; exit 1; }; }
 
-# Waits until the machine is reached; says after how many seconds.
+# Waits until the machine can be reached, and prints the time that this took.
 lab_wait() { # who waits
   local start=$SECONDS limit=${GRAFT_LAB_TIMEOUT:-400}
   until lab_ssh_within 60 true 2>/dev/null; do

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the scripts here share: options, a working folder, a server with a token, programs over its channels, and results.
-# Sourced by them.
+# Shared by the scripts in this folder, which source it: options, a working folder, a server with a token, programs over its
+# channels, and results.
 
 die() {
   echo "${0##*/}: $*" >&2
@@ -30,8 +30,8 @@ options() {
 . "${BASH_SOURCE[0]%/*}/results.sh"
 
 server=''
-# begin DISTRIBUTION: makes the folder $work, which goes away at the end but for $out ($work/results, unless an option named another
-# folder); the distribution, unpacked where it is a file, is $root; makes the token of "check", for server and client.
+# begin DISTRIBUTION: makes the folder $work, which is deleted at the end except for $out ($work/results, unless an option names
+# another folder); sets $root to the distribution, which is unpacked if it is a file; makes the token of "check", for server and client.
 begin() {
   work=$(mktemp -d)
   chmod 711 "$work"
@@ -59,7 +59,8 @@ finish() {
   rmdir -- "$work/results" "$work" 2>/dev/null
 }
 
-# start_server ARGUMENT...: a server at a Unix socket and a port; it serves when this returns, at $tcp and $socket. Its log is $out/server.log.
+# start_server ARGUMENT...: starts a server on a Unix socket and a port, and waits until it serves at $tcp
+# and $socket. Its log is $out/server.log.
 start_server() {
   socket=$work/g.sock
   "$root/bin/graft" serve --listen "unix://$socket" --listen tcp://127.0.0.1:0 --tokens "$work/tokens" "$@" >"$out/server.log" 2>&1 &
@@ -83,7 +84,7 @@ stop_server() {
   server=''
 }
 
-# over CHANNEL COMMAND...: runs a program over a channel, or at an address, of the server; "native" on this machine's own driver.
+# over CHANNEL COMMAND...: runs a program over a channel or at an address of the server; "native" runs it on this machine's own driver.
 over() {
   local url=$1
   shift
@@ -101,7 +102,7 @@ over() {
     LD_LIBRARY_PATH=$root/lib/client${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$@"
 }
 
-# The settings to compare: native first, where there is a driver to compare with.
+# The settings to compare: native first, if there is a driver.
 settings() { # device, channels
   [ "$1" = software ] || printf 'native '
   echo "$2"
@@ -111,7 +112,7 @@ summarize() { # options of bench summarize
   "$root/bin/graft" bench summarize "$@" "$results"
 }
 
-# What was measured on what.
+# Prints facts about the machine.
 machine() {
   echo "date: $(date -u +%F)"
   nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sed 's/^/gpu: /'

@@ -1,5 +1,5 @@
-/* Copies by size, direction and kind of host memory, as CUDA's own bandwidthTest does them: copies from and to pinned
- * memory follow each other in a stream and the last is waited for; copies of pageable memory wait one by one. */
+/* Copies by size, direction and kind of host memory, as in CUDA's bandwidthTest: copies from and to pinned memory are
+ * queued in a stream, and the program waits for the last; with pageable memory each copy is waited for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void within_device(void *p) {
   CALL(cuMemcpyDtoDAsync_v2(c->other, c->device, c->bytes, c->stream));
 }
 
-/* What was copied up, across and back must be what it was. */
+/* Checks that data is unchanged after a copy to the device, within it and back. */
 static void verify(struct copy c, void (*up)(void *), void (*down)(void *)) {
   c.bytes = options.most < 1 << 20 ? options.most : 1 << 20;
   unsigned *words = c.host;

@@ -1,5 +1,5 @@
-/* Compute times of the evaluation paper's kind (its tables I, III and VI): a launch, or the launches that make one
- * result, until the result is there. Each result is compared with the processor's own. */
+/* Compute times as in the evaluation paper (its tables I, III and VI): the time from the first launch until the result is
+ * available. Each result is compared with one that the CPU computes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static void walsh(void *p) {
   }
 }
 
-/* Twice transformed is the input times the count. */
+/* Transforming twice multiplies the input by the number of elements. */
 static void walsh_transform(void) {
   struct walsh w = {.count = 1024, .function = kernel("walsh")};
   while (w.count * 2 <= scaled(1 << 16)) w.count *= 2;
@@ -114,7 +114,7 @@ static void walsh_transform(void) {
     if (!(fabsf(out[i] / (float)w.count - in[i]) < 1e-3f)) fail("walsh: element %u is %g, not %g", i, out[i] / (float)w.count, in[i]);
   }
   memset(out, 0, bytes);
-  CALL(cuMemcpyHtoD_v2(w.data, out, bytes)); /* sums do not grow while it is timed */
+  CALL(cuMemcpyHtoD_v2(w.data, out, bytes)); /* zeros, so that sums do not grow during the measurement */
   figure("walsh", 0, measured(walsh, &w) / 1e3, "ms");
   CALL(cuMemFree_v2(w.data));
   free(in);
@@ -147,7 +147,7 @@ static void concurrent_kernels(void) {
   CALL(cuMemFree_v2(c.sums));
 }
 
-/* ---- Multi-copy: up, kernel, down in four streams that overlap ---- */
+/* ---- Multi-copy: host-to-device copy, kernel and device-to-host copy in four overlapping streams ---- */
 
 #define LANES 4
 struct lanes {

@@ -1,11 +1,11 @@
-// The kernels of the workloads. Compiled once, and kept as kernels.ptx so that building them needs gcc alone:
+// The kernels of the workloads. The compiled kernels.ptx is part of the sources, so that a build needs gcc alone:
 //   nvcc -ptx -arch=compute_75 -O3 -o kernels.ptx kernels.cu
-// Names are C's, so that the host programs find them; sizes that both sides know stand in workload.h.
+// Kernels have C names, by which the host programs look them up. Sizes that both sides share are in sizes.h.
 #include "sizes.h"
 
 extern "C" __global__ void nothing() {}
 
-// A chain of multiply-adds that takes as long as it is told; the sum keeps it from being left out.
+// A chain of multiply-adds of a given length. The sum keeps the compiler from removing the chain.
 extern "C" __global__ void spin(float *out, unsigned iterations) {
   float x = threadIdx.x;
   for (unsigned i = 0; i < iterations; i++) x = fmaf(x, 0.999f, 0.5f);
@@ -34,7 +34,7 @@ extern "C" __global__ void black_scholes(const float *price, const float *strike
   put[i] = c - s + discounted;
 }
 
-// One block an option: the tree's values of a level in shared memory, folded back level by level.
+// One block for each option: the values of one level of the tree are in shared memory and are reduced level by level.
 extern "C" __global__ void binomial(const float *price, const float *strike, const float *years, float *call) {
   __shared__ float value[BINOMIAL_STEPS + 1];
   float s = price[blockIdx.x], x = strike[blockIdx.x], t = years[blockIdx.x];
@@ -57,7 +57,8 @@ extern "C" __global__ void binomial(const float *price, const float *strike, con
   if (threadIdx.x == 0) call[blockIdx.x] = value[0];
 }
 
-// One block an option. Random numbers by a hash of path and option (the finalizer of MurmurHash3), normal by Box-Muller.
+// One block for each option. A hash of path and option (the finalizer of MurmurHash3) gives the random numbers, which
+// Box-Muller makes normally distributed.
 __device__ unsigned hash(unsigned h) {
   h ^= h >> 16;
   h *= 0x85ebca6bu;
@@ -85,7 +86,7 @@ extern "C" __global__ void monte_carlo(const float *price, const float *strike, 
   if (threadIdx.x == 0) call[blockIdx.x] = expf(-RATE * t) * sums[0] / paths;
 }
 
-// One butterfly pass of the Walsh-Hadamard transform; log2(n) launches make the whole: many small kernels on purpose.
+// One butterfly pass of the Walsh-Hadamard transform. A transform takes log2(n) launches: many small kernels, on purpose.
 extern "C" __global__ void walsh(float *data, unsigned stride, unsigned pairs) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= pairs) return;
@@ -184,7 +185,7 @@ extern "C" __global__ void sgemm(const float *a, const float *b, float *c, unsig
   c[y * n + x] = sum;
 }
 
-// y = A * x with A in compressed rows, one thread a row.
+// y = A * x with A in compressed sparse rows (CSR), one thread for each row.
 extern "C" __global__ void spmv(const unsigned *row, const unsigned *column, const float *value, const float *x, float *y,
                                 unsigned rows) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

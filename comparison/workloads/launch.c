@@ -1,4 +1,4 @@
-/* What calls cost: a launch that is not waited for, one that is, a tiny copy, an allocation. */
+/* The cost of calls: a launch without and with a wait for its end, a tiny copy, an allocation. */
 #include <stdlib.h>
 
 #include "workload.h"

@@ -1,6 +1,6 @@
-/* graft-workload: the programs of a comparison. Needs libcuda.so.1 at run time, nothing of CUDA to build.
+/* graft-workload: the programs of a comparison. It needs libcuda.so.1 at run time, and no part of CUDA to build.
  *
- * The same binary measures the real driver and the client: it opens whatever libcuda.so.1 the loader finds. */
+ * The same binary measures the real driver and Graft's client: it opens the libcuda.so.1 that the loader finds. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -52,7 +52,7 @@ struct options options = {.scale = 1,
                           .devices = 2,
                           .streams = 6};
 
-/* The kernels' text, ended by a zero byte. */
+/* The kernels' PTX, terminated by a zero byte. */
 extern const char kernels_ptx[];
 __asm__(".section .rodata\n.global kernels_ptx\nkernels_ptx:\n.incbin \"kernels.ptx\"\n.byte 0\n.text\n");
 
@@ -229,7 +229,7 @@ static bool option(const char *text) {
   return false;
 }
 
-/* Runs a program and prints how long that took, measured where it runs. Ends as the program does. */
+/* Runs a program and prints its run time, measured on the machine of the program. Ends with the program's exit code. */
 static int execute(char **words) {
   double start = now();
   pid_t child = fork();
@@ -255,7 +255,7 @@ static void load_kernels(void) {
   figure("load-kernels", 0, (now() - start) / 1e3, "ms");
 }
 
-/* The context and the first allocation or, for the programs that have kernels to load, those. */
+/* Creates the context and makes the first allocation or, in programs with kernels, loads the kernels. */
 static void start_cuda(bool bare) {
   double start = now();
   load_driver();

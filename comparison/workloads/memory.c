@@ -1,4 +1,4 @@
-/* Patterns of memory and compute, the kinds of SHOC's level 0 (what the device can do) and level 1 (small kernels). */
+/* Patterns of memory and compute, as in SHOC's level 0 (the device's limits) and level 1 (small kernels). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void once(void *p) {
                       1, 0, NULL, r->arguments, NULL));
 }
 
-/* Runs it and prints AMOUNT (bytes or operations of one launch) per second in units of 10^9. */
+/* Runs the kernel and prints AMOUNT (bytes or operations of one launch) per second in units of 10^9. */
 static void rate(const char *name, struct run r, double amount, const char *unit) {
   figure(name, 0, amount / measured(once, &r) / 1e3, unit);
 }
@@ -126,7 +126,7 @@ static void level1(void) {
   products();
 }
 
-/* One piece of memory serves all: n floats, a power of two from 2^16 on; the matrices are side by side of them. */
+/* All patterns use the same arrays of n floats, where n is a power of two, at least 2^16; the matrices are SIDE x SIDE. */
 void patterns(void) {
   side = 256;
   while ((double)side * 2 * side * 2 <= 65536 * options.scale) side *= 2;

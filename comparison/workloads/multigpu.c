@@ -1,7 +1,7 @@
-/* The same work on one device and spread over several: data up, a kernel on it, data down, on each.
+/* The same work on one device and divided among several: each device receives its data, runs a kernel and returns the data.
  *
- * The devices are those that the program sees, or one of each node: then there is a process a node, as in an MPI
- * program, whose environment leads it to that node's server. */
+ * The devices are those that the program sees, or one device of each node. With nodes there is one process for each, as in
+ * an MPI program; the environment of the process directs it to that node's server. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,10 +32,10 @@ static struct part prepare(void) {
   return p;
 }
 
-/* How many words a part has when the work is spread over this many. */
+/* The number of words of a part if the work is divided among COUNT devices. */
 static unsigned words_of(int count) { return scaled(WORDS) / (unsigned)count; }
 
-/* Starts the current device's part of work that is spread over this many. */
+/* Starts the current device's part of work that is divided among COUNT devices. */
 static void begin(struct part *p, int count) {
   unsigned words = words_of(count), iterations = scaled(ITERATIONS) / (unsigned)count;
   CALL(cuMemcpyHtoDAsync_v2(p->data, p->host, words * 4, NULL));
@@ -81,7 +81,7 @@ static void on_devices(void) {
   }
   run(parts, count);
   double one = run(parts, 1), all = run(parts, count);
-  /* The first device's part was all of it once. */
+  /* The first device's part was once the whole work. */
   expect(&parts[0], words_of(count) - 1, 3);
   expect(&parts[0], words_of(1) - 1, 1);
   for (int i = 1; i < count; i++) expect(&parts[i], words_of(count) - 1, 2);
@@ -93,22 +93,22 @@ static void on_devices(void) {
 
 #define MOST_NODES 16
 
-/* The processes of the nodes after the first. Each is told over how many the work is spread, and says when its part is
- * done: its standard output is the other end. */
+/* The processes of the nodes after the first. Each receives the number of devices among which the work is divided, and
+ * reports the end of its part over its socket. */
 static struct {
   int socket;
   FILE *says;
 } others[MOST_NODES];
 static int nodes = 1;
 
-/* Takes over settings, a line of NAME=VALUE each. */
+/* Sets variables of the environment, given as lines of NAME=VALUE. */
 static void become(char *settings) {
   for (char *line = strtok(settings, "\n"); line; line = strtok(NULL, "\n")) {
     if (putenv(line)) fail("putenv: %s", strerror(errno));
   }
 }
 
-/* The life of a node's process: parts of the work until no more is asked for. */
+/* The main loop of a node's process: does its part of the work each time it is asked, until the socket is closed. */
 static void work(int socket) __attribute__((noreturn));
 static void work(int socket) {
   load_driver();
@@ -152,7 +152,7 @@ void start_nodes(void) {
   }
 }
 
-/* That one has ended is found by whoever waits for its answer. */
+/* Asks the nodes' processes for their parts. A process that has ended is noticed when its answer is awaited. */
 static void ask(int count) {
   for (int i = 1; i < nodes; i++) send(others[i].socket, &count, sizeof count, MSG_NOSIGNAL);
 }
@@ -180,7 +180,7 @@ static double run_nodes(struct part *p, int count) {
 static void on_nodes(void) {
   use_device(0);
   struct part p = prepare();
-  await(); /* until they are ready */
+  await(); /* until the processes are ready */
   run_nodes(&p, nodes);
   double one = run_nodes(&p, 1), all = run_nodes(&p, nodes);
   expect(&p, words_of(nodes) - 1, 3);

@@ -1,4 +1,4 @@
-/* What plain TCP carries on this machine's loopback, without CUDA: what the channel tcp can be held against. */
+/* The throughput of plain TCP on this machine's loopback, without CUDA: the reference for the channel tcp. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -12,7 +12,7 @@
 
 #include "workload.h"
 
-/* One process sends a block over several connections, another answers when it has all of it. */
+/* One process sends a block over several connections; another answers once it has received the whole block. */
 
 #define MOST_STREAMS 16
 #define PART (1 << 20)
@@ -20,7 +20,7 @@
 struct stream {
   int fd;
   char *data;
-  size_t bytes; /* of its share */
+  size_t bytes; /* of this connection's share */
 };
 
 static void all(ssize_t (*move)(int, void *, size_t, int), int fd, char *data, size_t bytes, size_t step) {
@@ -40,7 +40,7 @@ static void *send_share(void *stream) {
   return NULL;
 }
 
-/* Into the same buffer again and again, as a receiver does that passes it on. */
+/* Receives into the same buffer repeatedly, like a receiver that forwards the data. */
 static void *receive_share(void *stream) {
   struct stream *s = stream;
   all(recv, s->fd, s->data, s->bytes, PART);
@@ -70,7 +70,7 @@ static void pair(int fds[2]) {
   close(listener);
 }
 
-/* Takes a byte, asleep or polling. */
+/* Receives a byte, blocking or polling. */
 static void take_byte(int fd, int flags) {
   char byte;
   while (recv(fd, &byte, 1, flags) != 1) {}

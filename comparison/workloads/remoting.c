@@ -1,4 +1,4 @@
-/* What a channel costs by itself: copies by size that are waited for one by one, launches, allocation, a round trip. */
+/* The cost of the channel itself: copies of several sizes with a wait after each, launches, allocation, a round trip. */
 #include <stdlib.h>
 
 #include "workload.h"

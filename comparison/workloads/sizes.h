@@ -1,4 +1,4 @@
-/* Numbers that the kernels and the programs that launch them share. */
+/* Constants that the kernels share with the programs that launch them. */
 #ifndef GRAFT_SIZES_H
 #define GRAFT_SIZES_H
 

@@ -1,8 +1,8 @@
-/* A program whose share of time in transfers is set (after the Xen paper's synthetic application: its figure 8).
+/* A program with a given share of its time in transfers (after the Xen paper's synthetic application: its figure 8).
  *
- * A run without amount= calibrates: it finds how many bytes and launches make up the share where it runs, and prints
- * them. Runs elsewhere are given that amount, and what they take then is what the other way of reaching a GPU costs.
- * Transfers are of pageable memory; each one's size is random within the class of sizes, as there. */
+ * A run without amount= calibrates: it determines the numbers of bytes and launches that give this share in its setting, and
+ * prints them. Runs in other settings get that amount, so that their times show the cost of the setting. Transfers use
+ * pageable memory; the size of each is random within the class of sizes, as in the paper. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,14 +49,14 @@ static double compute_time(unsigned iterations) {
   return best;
 }
 
-/* Iterations that make one launch long against what the call itself costs. */
+/* The number of iterations that makes a launch long compared with the cost of the call itself. */
 static unsigned long_enough(void) {
   unsigned iterations = 1024;
   while (compute_time(iterations) < 1000 && iterations < 1u << 28) iterations *= 2;
   return iterations;
 }
 
-/* Transfers and launches take turns, so that neither comes in one piece. Microseconds of both. */
+/* Microseconds of transfers and of launches, which alternate. */
 struct times {
   double moving, computing, all;
   uint64_t moved;
@@ -83,8 +83,8 @@ static struct times carry_out(struct amount a) {
   return t;
 }
 
-/* Begins with a guess and corrects it by what a run of it shows, three times: transfers among launches take another
- * time than transfers alone. */
+/* Starts from an estimate and corrects it three times by the result of a run: transfers between launches take a different
+ * time from transfers alone. */
 static struct amount calibrate(void) {
   double wanted_compute = options.seconds * 1e6 * (100 - options.share) / 100;
   double wanted_moving = options.seconds * 1e6 * options.share / 100;
@@ -106,7 +106,7 @@ void synthetic(void) {
   sums = device_memory(64 * sizeof(float));
   host = host_memory(options.high);
   struct amount a;
-  transfer(options.high, 0); /* not counted: the first of each is slower */
+  transfer(options.high, 0); /* not counted: the first transfer in each direction is slower */
   transfer(options.high, 1);
   compute(1024);
   if (!options.amount) {

@@ -1,4 +1,4 @@
-/* What the workloads share: the driver's functions, options, clocks, and how figures are printed. */
+/* Shared by the workloads: the driver's functions, options, clocks, and the output of figures. */
 #ifndef GRAFT_WORKLOAD_H
 #define GRAFT_WORKLOAD_H
 
@@ -8,7 +8,7 @@
 
 #include "sizes.h"
 
-/* ---- The driver (cuda.h comes with the toolkit; this is what is used of it) ---- */
+/* ---- The driver: the declarations used from the toolkit's cuda.h ---- */
 
 typedef void *handle;
 typedef uint64_t devptr;
@@ -52,27 +52,27 @@ void check(int result, const char *call);
 struct options {
   double scale;       /* multiplies the amount of work */
   size_t most;        /* the largest copy, bytes */
-  double seconds;     /* how long one point may be measured */
+  double seconds;     /* the time to measure one point */
   int share;          /* synthetic: per cent of the time in transfers */
   const char *direction;
   size_t low, high;   /* synthetic: bounds of a transfer's size */
   unsigned seed;
   const char *amount; /* synthetic: what calibration printed, or NULL to calibrate */
   int devices;
-  const char *only;   /* kernels, memory: one of them alone */
+  const char *only;   /* kernels, memory: the only part to run */
   bool quick;         /* remoting, plain-tcp: no copies over 8 MiB, fewer samples */
   int streams;        /* plain-tcp: connections */
 };
 extern struct options options;
 
-/* Whether the user wants this part. */
+/* Whether the options select this part. */
 bool wanted(const char *part);
 /* COUNT scaled, at least 1. */
 unsigned scaled(unsigned count);
 
 /* ---- Output: lines on standard output ---- */
 /* A measurement as graft.comparison.results.Measurement reads it: {"name":NAME,"size":SIZE,"unit":UNIT,"samples":[...]};
- * SIZE is 0 where none belongs to it. The reader makes the statistics. */
+ * SIZE is 0 for figures without a size. The reader computes the statistics. */
 void figures(const char *name, size_t size, const double *samples, int count, const char *unit);
 void figure(const char *name, size_t size, double sample, const char *unit);
 /* Prints result=failed: WHY and ends with 1. */
@@ -93,9 +93,9 @@ void *host_memory(size_t bytes);
 void *pinned_memory(size_t bytes);
 float *randoms(unsigned count, float low, float high);
 bool close_to(float got, float expected, float relative);
-/* Microseconds of one of COUNT calls of work(state), which leave work in the device; after one call to warm up. */
+/* The mean time, in microseconds, of one of COUNT asynchronous calls of work(state), after one call to warm up. */
 double timed(void (*work)(void *), void *state, int count);
-/* The same for as many calls as fit into the time of options.seconds, from 3 on. */
+/* As timed, for as many calls as fit into options.seconds, from 3 to 1000. */
 double measured(void (*work)(void *), void *state);
 
 void bandwidth(void);
@@ -109,7 +109,7 @@ extern const size_t sizes[];
 size_t copy_sizes(void);
 void remoting(void);
 void plain_tcp(void);
-/* multi-gpu: starts the processes of further nodes. Before load_driver, since CUDA does not outlive fork. */
+/* multi-gpu: starts the processes of further nodes. Called before load_driver, since CUDA does not work after fork. */
 void start_nodes(void);
 
 #endif

@@ -1,4 +1,4 @@
-# Builds a checkout if its sources are newer than its build. Read by ready.sh.
+# Builds a checkout if its sources are newer than its build. Sourced by ready.sh.
 
 newer_than_build() {
   [ ! -f "$home/built" ] ||
@@ -25,6 +25,6 @@ build() {
     grep -E '^\[(ERROR|FATAL)' "$log" | head -n 30 >&2 || tail -n 30 "$log" >&2
     give_up "the build failed: the whole log is $log"
   fi
-  touch -r "$root/target/build-began" "$home/built" # what changed meanwhile is newer
+  touch -r "$root/target/build-began" "$home/built" # sources that changed during the build are newer
   say "built in $SECONDS s"
 }

@@ -1,6 +1,6 @@
-# Builds guest images that are missing. Read by ready.sh.
+# Builds missing guest images. Sourced by ready.sh.
 #
-# Images are kept in the cache under a name made from their recipe: a changed recipe makes another image.
+# The name of an image in the cache is derived from its recipe, so that a changed recipe makes a new image.
 
 # The small guest image, linked to examples/built/guest.
 ready_image() {
@@ -25,7 +25,7 @@ ready_image() {
   done
 }
 
-# Where Graft's own folder cannot be written, the demo runs on a copy of the examples.
+# If Graft's own folder is not writable, the demo runs on a copy of the examples.
 examples_elsewhere() {
   rm -rf "$cache/examples"
   cp -r "$home/examples" "$cache/examples"
@@ -37,7 +37,7 @@ examples_elsewhere() {
   esac
 }
 
-# The cloud image, for the tests that find it in GRAFT_CLOUD_IMAGE: `graft image build` with what containers need.
+# The cloud image for the tests, which find it through GRAFT_CLOUD_IMAGE: `graft image build` with the packages for containers.
 ready_cloud_image() {
   local packages=(--package podman --package crun) key folder
   key=$(cat "$images/cloud.sh" <(echo "${packages[@]}") | sha256sum | cut -c1-16)

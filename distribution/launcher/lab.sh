@@ -1,4 +1,4 @@
-# The lab's commands: ./graft lab COMMAND. Read by ready.sh. What they do is in the checkout's folder lab/.
+# The lab's commands: ./graft lab COMMAND. Sourced by ready.sh. The checkout's folder lab/ implements them.
 
 lab_usage() {
   cat <<'USAGE'
@@ -43,7 +43,7 @@ run_lab() {
         esac
       done
       ;;
-    ssh) options=("$@") ;; # all of them are the command's
+    ssh) options=("$@") ;; # all arguments belong to the command
     --help | -h | help) lab_usage && return ;;
     *)
       lab_usage >&2
@@ -73,12 +73,12 @@ test_in_lab() {
   local code=0 started=false under=() option
   for option; do
     [ "$option" != --xen ] || under=(--xen)
-    # Both ends of the fabric are in it, each with threads that send and receive.
+    # Both ends of the fabric are in this machine, each with threads that send and receive.
     [ "$option" != --channels ] || export GRAFT_LAB_CPUS=${GRAFT_LAB_CPUS:-2}
-    # One end of a wire; lab/test starts the machine at the other.
+    # This machine is one end of the wire; lab/test starts the machine at the other end.
     [ "$option" != --fabric ] || export GRAFT_LAB_WIRE=listen=${GRAFT_LAB:-/var/cache/graft/lab}/wire
   done
-  # One that runs under the other hypervisor is refused there.
+  # lab/test refuses a machine that runs under the other hypervisor.
   if ! "$root/lab/status" --quiet; then
     started=true
   fi

@@ -1,7 +1,6 @@
-# Sees to it that a libvirt daemon answers, and stops at the end what it started. Read by ready.sh.
-#
-# Several runs may overlap: each holds a shared lock (9) while it uses libvirt, and the last one stops what the first
-# one started, unless guests are still running. Starting and stopping hold a lock of their own (8), briefly.
+# Ensures that a libvirt daemon answers, and at the end stops the daemons that it started. Sourced by ready.sh.
+# Several runs may overlap: each holds a shared lock (9) while it uses libvirt, and the last run stops the daemons that the
+# first run started, unless guests are still running. Starting and stopping briefly hold a separate lock (8).
 
 ready_libvirt() {
   uri=qemu:///system
@@ -18,11 +17,11 @@ ready_libvirt() {
   exec 8>&-
 }
 
-# A session's daemon would start by being asked, and stay for two minutes.
+# The query alone would start a session daemon, which then runs for two minutes.
 answers() { LIBVIRT_AUTOSTART=0 timeout 30 virsh -q -c "$uri" uri >/dev/null 2>&1 8>&- 9>&-; }
 
 start_by_systemd() {
-  # Its sockets come with it, and would start it again after it was stopped.
+  # The daemon's socket units start with it, and would start the daemon again after it was stopped.
   local unit units=()
   for unit in libvirtd.service libvirtd.socket libvirtd-ro.socket libvirtd-admin.socket; do
     systemctl -q is-active "$unit" || units+=("$unit")
@@ -34,7 +33,7 @@ start_by_systemd() {
 
 start_daemons() {
   : >"$run/libvirt.started"
-  restore_settings # of a run that was killed
+  restore_settings # left by a run that was killed
   restore_kvm
   relax_settings
   local daemon
@@ -57,17 +56,17 @@ start_daemons() {
   give_up "libvirtd runs, but $uri does not answer: try virsh -c $uri uri"
 }
 
-# Settings that libvirt needs in chroots and containers. The daemon reads the file once: it is put back at once.
+# Settings that libvirt needs in chroots and containers. The daemon reads the file once, so it is restored at once.
 settings=/etc/libvirt/qemu.conf
 
 relax_settings() {
   [ "$uri" = qemu:///system ] || return 0
   local lines='' group mode
-  # libvirt gives each guest mounts of its own and notes files' owners in attributes. A plain chroot refuses the
-  # first, a container without CAP_SYS_ADMIN both.
+  # libvirt gives each guest a private mount namespace and records the owners of files in extended attributes. A plain chroot
+  # refuses the former, a container without CAP_SYS_ADMIN both.
   unshare --mount true 2>/dev/null || lines=$'namespaces = []\nremember_owner = 0\n'
-  # Where /dev/kvm is of a group that is not this system's kvm, or of no group as where no udev is, root may use it
-  # and QEMU may not, and libvirt then examines QEMU again for every query, which takes half a minute for two guests.
+  # If /dev/kvm does not belong to this system's group kvm (for example without udev), root may use it but QEMU may not.
+  # libvirt then probes QEMU again for every query, which takes half a minute for two guests.
   if group=$(stat -c %g /dev/kvm 2>/dev/null) && ! id -G libvirt-qemu | grep -qw "$group"; then
     lines+="group = \"+$group\""$'\n'
   fi
@@ -113,7 +112,7 @@ release_libvirt() {
   rm -f "$run/libvirt.started" "$run"/*.err
 }
 
-# Ends the daemon whose process number is in that file and waits until it is gone.
+# Ends the daemon whose process number is in the given file and waits for its end.
 stop_daemon() {
   local number tries
   number=$(cat "$1" 2>/dev/null) && kill "$number" 2>/dev/null || return 0

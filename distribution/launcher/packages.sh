@@ -1,4 +1,4 @@
-# Installs the Debian packages that are missing. Read by ready.sh.
+# Installs missing Debian packages. Sourced by ready.sh.
 
 missing=() reasons=()
 
@@ -12,7 +12,7 @@ need() {
   reasons+=("$(printf '  %-24s %s' "$2" "$3")")
 }
 
-# What this run takes: some of "build", "guests", "tests", "cloud" and "lab".
+# Whether this run includes a part: "build", "guests", "tests", "cloud" or "lab".
 takes() { [[ " $parts " == *" $1 "* ]]; }
 
 need_packages() {
@@ -36,7 +36,7 @@ need_packages() {
     need g++ g++ "builds the tests' CUDA programs without nvcc"
     need awk mawk "the same"
     need clang-format clang-format "checks how the client's C is formatted"
-    # 96 MB to download: the one test that sees a comparison's report as its readers do.
+    # 96 MB to download, for the single test that renders a comparison's report in a browser.
     need chromium-headless-shell chromium-headless-shell "draws a test's report"
     need ansible-playbook ansible-core "sets guests up over SSH"
     need ansible-lint ansible-lint "checks the playbooks"
@@ -80,7 +80,7 @@ need_packages() {
   fi
   local install=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends)
   mkdir -p "$cache"
-  # Old or no package lists: fetch them, then try once more.
+  # The package lists may be outdated or missing: fetch them, then try once more.
   if ! "${install[@]}" install "${missing[@]}" >"$cache/apt.log" 2>&1; then
     say "fetching package lists"
     "${install[@]}" update >"$cache/apt.log" 2>&1 &&

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Makes ready what `graft demo`, `graft test`, `graft build` and `graft lab` need, runs them and cleans up.
+# Prepares the requirements of `graft demo`, `graft test`, `graft build` and `graft lab`, runs them and cleans up.
 #
 #   ready.sh ROOT HOME demo|test|build|lab [--yes] [ARGUMENT...]
 #
 # ROOT is the checkout (empty in the distribution), HOME the folder that distribution/assemble.sh makes.
-# Everything said here goes to stderr; stdout belongs to the command.
+# Messages of this script go to stderr; stdout belongs to the command.
 set -euo pipefail
 export LC_ALL=C.UTF-8 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
@@ -16,16 +16,16 @@ case $command in
   demo) parts='build guests' ;;
   test)
     parts='build guests tests'
-    [ "$(id -u)" != 0 ] || parts+=' cloud' # root alone can make the cloud image
+    [ "$(id -u)" != 0 ] || parts+=' cloud' # only root can build the cloud image
     ;;
   *) parts='' ;;
 esac
 yes=false
-rounds=1 # of the lab's tests
+rounds=1 # rounds of the lab's tests
 arguments=()
 for argument; do
   case $command:$argument in
-    lab:*) arguments+=("$argument") ;; # lab.sh reads them
+    lab:*) arguments+=("$argument") ;; # lab.sh parses them
     *:--yes | *:-y) yes=true ;;
     test:--cloud)
       [[ $parts == *cloud* ]] || parts+=' cloud'
@@ -48,7 +48,7 @@ images=$home/lib/image
 
 say() { echo "graft: $*" >&2; }
 
-# Says what this machine lacks and ends, with the exit code that every command has for that.
+# Reports a missing requirement of this machine and ends with the exit code that every command uses for it.
 give_up() {
   say "$*"
   exit 4
@@ -63,7 +63,7 @@ give_up() {
 # Runs a command and passes Ctrl-C and SIGTERM on to it, so that it can clean up; returns its exit code.
 run_to_end() {
   local child code=0
-  set -m # a process group of its own: it gets each signal once
+  set -m # a separate process group, so that the command gets each signal once
   "$@" </dev/null &
   child=$!
   set +m
@@ -77,7 +77,7 @@ run_to_end() {
   return "$code"
 }
 
-# The demo; taken away again, too, if it is interrupted.
+# Runs the demo, and removes its deployment even if the demo is interrupted.
 run_demo() {
   local argument descriptor=$home/examples/demo.yaml keep=false code=0
   for argument in "${arguments[@]}"; do
@@ -87,7 +87,7 @@ run_demo() {
     esac
   done
   export GRAFT_READY=1
-  # The first plan makes the class archive, which is no part of what the demo measures.
+  # The first plan creates the class archive, which the demo should not measure.
   [ -f "$home/lib/graft.jsa" ] || "$home/bin/graft" plan "$descriptor" >/dev/null 2>&1 || true
   run_to_end "$home/bin/graft" demo "${arguments[@]}" || code=$?
   case $code:$keep in
@@ -99,7 +99,7 @@ run_demo() {
   return "$code"
 }
 
-# Packages, and a checkout's build if this run takes it.
+# Prepares packages and, if this run includes it, the checkout's build.
 make_ready() {
   need_packages
   [ -z "$root" ] || ! takes build || build_if_newer

@@ -1,17 +1,17 @@
-# Runs all tests of the checkout and counts them. Read by ready.sh.
+# Runs all tests of the checkout and counts them. Sourced by ready.sh.
 
-# Arguments go to Maven: `./graft test -Dgroups=lab -DexcludedGroups=` runs the ones that need the lab.
+# Arguments go to Maven: `./graft test -Dgroups=lab -DexcludedGroups=` runs the tests that need the lab.
 run_tests() {
   local code=0
   find "$root" -path '*/target/surefire-reports' -prune -exec rm -rf {} +
   rm -f "$root"/remoting-bridge/client/target/test/*.out
-  # Every module's tests run, even when another module's failed; the count below decides.
+  # The tests of every module run even if those of another module failed; the count below decides.
   run_to_end mvn -B -ntp -f "$root/pom.xml" verify -DexcludedGroups=lab -Dmaven.test.failure.ignore=true "$@" || code=$?
   count_tests || code=1
   return "$code"
 }
 
-# Adds up the reports of Java's tests and the closing lines of the client's; says "N passed, N failed, N skipped" and
+# Sums the reports of the Java tests and the last lines of the client's tests, prints "N passed, N failed, N skipped" and
 # fails if a test failed or none ran.
 count_tests() {
   {

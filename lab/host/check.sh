@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Checks that count themselves, for the tests in the lab. Read by others.
+# Functions for checks, which count the results. Sourced by the tests in the lab.
 
 good=0 bad=0
 log=/var/log/graft-test.log
@@ -7,7 +7,7 @@ log=/var/log/graft-test.log
 
 now() { date +%s.%N; }
 
-# Says what came of a check: name, "" or what is wrong, seconds. The log of what ran is shown with the first failures.
+# Prints the result of a check: name, "" or the error, seconds. With the first failures, the log of the command is shown.
 verdict() {
   local what=$1 wrong=$2 seconds=${3:-}
   if [ -z "$wrong" ]; then
@@ -33,7 +33,7 @@ expect() {
   [ -z "$wrong" ]
 }
 
-# same WHAT BEFORE AFTER: two files hold the same.
+# same WHAT BEFORE AFTER: checks that two files are equal.
 same() {
   local difference
   difference=$(diff "$2" "$3") && difference=''
@@ -41,7 +41,7 @@ same() {
   verdict "$1" "${difference:+$(grep -c '^[<>]' <<<"$difference") lines differ}"
 }
 
-within() { # seconds, command: until it succeeds
+within() { # seconds, command: repeats the command until it succeeds
   local last=$((SECONDS + $1))
   shift
   until "$@"; do
@@ -50,14 +50,14 @@ within() { # seconds, command: until it succeeds
   done
 }
 
-# Whether a process has ended: its number.
+# Whether the process with this number has ended.
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
-# shellcheck disable=SC2154 # $graft, and $server below, are those of whoever reads this
-# The process of a set-up's server on this host: its descriptor.
+# shellcheck disable=SC2154 # $graft, and $server below, are set by the script that sources this file
+# The process of a deployment's server on this host, given the descriptor.
 server_of() { "$graft" status "$1" | sed -n 's/.*server running (process \([0-9]*\)).*/\1/p'; }
 
-# How many sessions the server $server has, those ready for more counted too.
+# The number of workers of the server $server, spares included.
 # shellcheck disable=SC2154
 workers() { pgrep -c -P "$server"; }
 as_many_workers() { [ "$(workers)" = "$1" ]; }

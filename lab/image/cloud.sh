@@ -3,9 +3,8 @@
 # by cloud-init from a NoCloud seed, with the guest agent and an SSH server. For tests; takes minutes.
 #
 #   cloud.sh [--full-kernel] OUTPUT.qcow2 [PACKAGE...]
-#
-# --full-kernel takes the kernel with the drivers of adapters such as InfiniBand's, in place of the small one for
-# clouds. Packages that are named are installed, too.
+# --full-kernel installs the kernel with the drivers of adapters such as InfiniBand's instead of the small cloud kernel.
+# The named packages are installed as well.
 # The disk: a FAT partition with the boot loader (syslinux), kernel and initramfs, and an ext4 partition with
 # the rest. Xen's pygrub, which boots PV guests, reads extlinux.conf in its place. Needs root, for mmdebstrap; mounts no image.
 # Needs: mmdebstrap qemu-utils e2fsprogs fdisk dosfstools mtools syslinux syslinux-common
@@ -20,8 +19,8 @@ fi
 out=$(realpath "${1:?usage: cloud.sh [--full-kernel] OUTPUT.qcow2 [PACKAGE...]}")
 shift
 work=$(mktemp -d)
-# While mmdebstrap works it has the machine's own /proc, /sys and /dev/shm mounted in there: after a signal wait for
-# its end, and never follow into what it could not unmount.
+# While mmdebstrap runs, the machine's own /proc, /sys and /dev/shm are mounted in the folder. After a signal, wait for the end of
+# mmdebstrap, and never descend into mounts that it could not unmount.
 trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
@@ -33,8 +32,8 @@ for package; do packages+=,$package; done
 # A mirror, or a file with apt sources, in place of Debian's own.
 mirror=(${GRAFT_DEBIAN_MIRROR:+"$GRAFT_DEBIAN_MIRROR"})
 
-# What the customize hook does in the new root. The initramfs holds only what finds the root disk, and is
-# packed by lz4: without KVM unpacking is a good part of the boot.
+# The customize hook, which runs in the new root. The initramfs contains only the modules for the root disk and is compressed
+# with lz4: without KVM, unpacking takes a considerable part of the boot.
 cat >"$work/customize" <<'HOOK'
 #!/bin/sh
 set -eu

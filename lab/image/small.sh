@@ -7,17 +7,16 @@
 # modules) writes OUTPUT_FOLDER/vmlinuz, OUTPUT_FOLDER/initramfs.cpio and OUTPUT_FOLDER/manifest (the
 # packages and versions that went in). The same packages give the same bytes. The initramfs is not
 # compressed: without KVM a guest boots a quarter faster (1.9 s to 2.4 s with gzip -9).
-#
-# What a guest finds, and what an overlay (a second newc archive appended to the initramfs) may rely on:
+# Properties on which guests and overlays (a second newc archive appended to the initramfs) may rely:
 #   - /bin, /sbin, /lib, /lib64 and /usr/* are real folders, never links: the kernel replaces a link
 #     by the overlay's folder of that name (init/initramfs.c, clean_path), which would lose its files.
 #   - The loader searches /lib/x86_64-linux-gnu and /usr/lib/x86_64-linux-gnu; there is no ld.so.cache.
 #     Every /usr/lib/graft/*.so* is linked into /usr/lib/x86_64-linux-gnu at boot, so an overlay
-#     that brings /usr/lib/graft/libcuda.so.1 is done.
-#   - /etc/hostname, when there, names the guest. /etc/graft/boot.d/* are run, in order, before the
-#     guest says that it is ready.
-#   - With a key for it, /etc/graft/ssh-host-key (OpenSSH's form), an SSH server runs. It lets in who has one of the
-#     keys in /root/.ssh/authorized_keys, and nobody by a password.
+#     needs only to contain /usr/lib/graft/libcuda.so.1.
+#   - /etc/hostname, if it exists, names the guest. The scripts /etc/graft/boot.d/* run in order before the
+#     guest reports that it is ready.
+#   - If the host key /etc/graft/ssh-host-key (OpenSSH's format) exists, an SSH server runs. It accepts the keys in
+#     /root/.ssh/authorized_keys and no passwords.
 #   - "GRAFT-READY" on the console: network (DHCP), guest agent and SSH server are up.
 set -euo pipefail
 export LC_ALL=C
@@ -30,7 +29,7 @@ out=$(cd "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What a libvirt guest needs, in load order; what they depend on is added.
+# The modules that a libvirt guest needs, in load order; their dependencies are added.
 modules="virtio_pci virtio_console virtio_net virtio_rng virtio_blk vmw_vsock_virtio_transport ${*:3}"
 
 say() { echo "small.sh: $*" >&2; }
@@ -41,13 +40,13 @@ download() {
     awk '$1 == "Depends:" {print $2; exit}')
   [ -n "$kernel" ] || return 1
   say "downloading $kernel and $(grep -cv '^#' "$here/packages") more packages"
-  # shellcheck disable=SC2046 # one word a package
+  # shellcheck disable=SC2046 # one word for each package
   (cd "$work/debs" && apt-get -q -o APT::Sandbox::User=root "$@" download "$kernel" $(grep -v '^#' "$here/packages") >&2)
 }
 
 mkdir -p "$work/debs" "$work/root" "$work/image" "$work/lists/partial"
 if ! download; then
-  # The machine's package lists are missing or old: fetch lists of our own, for which no root is needed.
+  # The machine's package lists are missing or outdated: fetch private lists, which needs no root.
   say "fetching package lists"
   own_lists=(-o "Dir::State::Lists=$work/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
   apt-get -q -o APT::Sandbox::User=root "${own_lists[@]}" update >&2
@@ -67,12 +66,12 @@ mkdir -p bin sbin lib/x86_64-linux-gnu lib64 lib/modules usr/bin usr/sbin usr/li
   usr/lib/graft usr/local/bin etc/graft proc sys dev run tmp root var/log
 ln -s ../run var/run
 
-# busybox: one program, many names. busybox is in its own list.
+# busybox: one program with many names; its list of names includes its own.
 cp "$root/bin/busybox" bin/busybox
 "$root/bin/busybox" --list | grep -vx -e busybox -e shutdown | while read -r name; do ln -s busybox "bin/$name"; done
 
-# The guest agent, the SSH server, the loader, and the libraries: those of programs by nvcc by name, those of the
-# two by asking the loader.
+# The guest agent, the SSH server, the loader, and the libraries: those of nvcc's programs by name, those of the
+# two servers from the loader's output.
 cp "$root/usr/sbin/qemu-ga" "$root/usr/sbin/dropbear" usr/sbin/
 cp "$root/usr/lib/dropbear/dropbearconvert" usr/sbin/
 cp -L "$root/lib64/ld-linux-x86-64.so.2" lib64/ 2>/dev/null || cp -L "$root/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" lib64/
@@ -96,7 +95,7 @@ fi
   esac
 done
 
-# Kernel modules, numbered in load order: each after those that its "depends" field names.
+# Kernel modules, numbered in load order: each follows the modules in its "depends" field.
 release=$(basename "$root"/lib/modules/*)
 number=100
 add_module() {

@@ -1,5 +1,5 @@
-// The driver API by groups: driver-api lists them, driver-api GROUP runs one and prints what came out, line by line. The
-// output of a program that runs remotely has to be that of the native one.
+// Tests the driver API in groups: driver-api lists the groups, driver-api GROUP runs one and prints its results line by line. The
+// remote output must equal the native output.
 //   nvcc -O2 -std=c++17 -arch=native -o driver-api driver-api.cu -lcuda
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -73,7 +73,7 @@ static long long sumDevice(const int *d, int n = N) {
 }
 static void CUDART_CB step(void *counter) { ++*(int *)counter; }
 
-// ---- launches that must be refused at once, and leave nothing behind
+// ---- launches that must be refused at once without side effects
 static void launchErrors() {
   int *p;
   RUN(cudaMalloc(&p, 4096));
@@ -197,7 +197,7 @@ static void graphCopies(bool pinned) {
   }
 }
 
-// ---- what kernels print comes with the host's own output, in order
+// ---- the output of kernels appears in order with the host's output
 static void deviceOutput() {
   SAY("before");
   hello<<<1, 3>>>(0);
@@ -327,7 +327,7 @@ __global__ void answer(volatile int *p) {
   p[1] = p[0] + 1;
 }
 
-// A kernel that waits for a word of the program's, and writes beside it.
+// A kernel waits until the program writes a word, and then writes beside it.
 static void asked(const char *memory, int *h, int *seen) {
   h[0] = h[1] = h[2] = 0;
   for (int i = 1; i <= 2; i++) {
@@ -583,7 +583,7 @@ static void graphEvents() {
   SAY("event %s, %s", got == other ? "kept" : "lost", name(cudaEventQuery(other)));
 }
 
-// ---- captures that programs look into
+// ---- captures that programs inspect
 static void captures() {
   int *d;
   RUN(cudaMalloc(&d, N * sizeof(int)));

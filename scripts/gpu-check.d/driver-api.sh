@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The driver API by groups: what driver-api.cu prints natively and over each channel. Sourced by gpu-check.
+# Compares the output of driver-api.cu natively and over each channel, by groups of the driver API. Sourced by gpu-check.
 
 # driver_api_table FOLDER_OF_THE_SCRIPT WORK_FOLDER CLIENT_FOLDER OUT_FOLDER WAY...
 driver_api_table() {

@@ -41,7 +41,7 @@ static struct slot slots[TABLES * SLOTS];
 static int slot_count;
 static struct caller callers[CALLERS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Where cuGetExportTable begins: as exported, and as cuGetProcAddress gives it. */
+/* The entry points of cuGetExportTable: the exported one and the one that cuGetProcAddress returns. */
 static uint8_t *entries[2], kept[2][JUMP];
 static int entry_count;
 static uint8_t *code;
@@ -80,7 +80,7 @@ __attribute__((target("general-regs-only"), used)) static void note(struct slot 
   }
 }
 
-/* Keeps the arguments, notes the call, goes on in the driver's function. rax holds the slot. */
+/* Saves the arguments, records the call and jumps to the driver's function. rax holds the slot. */
 __asm__(
     ".text\n.type spy_thunk,@function\nspy_thunk:\n"
     "push %rdi\npush %rsi\npush %rdx\npush %rcx\npush %r8\npush %r9\npush %rax\n"

@@ -1,11 +1,11 @@
-/* A call that fails ends the program, and says what it was. */
+/* A failed call ends the program with a message that names the call. */
 #ifndef GRAFT_TEST_CHECK_H
 #define GRAFT_TEST_CHECK_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As much thread-local memory as no small stack has room for: a program with cuSPARSE has 100 KiB and more. */
+/* More thread-local memory than fits into a small stack: a program with cuSPARSE has 100 KiB and more. */
 static _Thread_local char much[1 << 20] __attribute__((used));
 
 int cuGetErrorName(int error, const char **name);

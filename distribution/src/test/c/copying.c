@@ -1,4 +1,4 @@
-/* Copies 64 MiB to the device and back without end. Says when the first copies are done, then goes on until it is killed. */
+/* Copies 64 MiB to the device and back until the program is killed. Prints a line after the first copies. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* One program on two devices: a kernel of one library on both, each with more shared memory than a kernel has unasked, and
- * copies between them. Built with gcc alone. */
+/* One program on two devices: the same library's kernel runs on both, with more shared memory than the default limit, and data
+ * is copied between the devices. Built with gcc alone. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The driver API by groups, on any device: each line says what came out. Built with gcc alone; its kernels are PTX. */
+/* Tests the driver API in groups, on any device; each line of output is a result. Built with gcc alone; the kernels are PTX. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ static void launches(void) {
   printf("then: %s\n", name_of(cuCtxSynchronize()));
 }
 
-/* Each line of a kernel's stands where the program has waited for it. */
+/* The output of a kernel appears where the program has waited for the kernel. */
 static void output(void) {
   int n = 1;
   void *parameters[] = {&n};
@@ -133,8 +133,8 @@ static void look(void *data) {
   *(int *)data = seen_here[0]++;
 }
 
-/* What the stream did before a host function is there when it runs: copies to pinned memory, and what kernels wrote to
- * mapped memory; and what it writes there, the next kernel reads. */
+/* A host function sees the results of earlier work in its stream: copies to pinned memory and kernels' writes to mapped
+ * memory. The next kernel reads what the host function writes there. */
 static void host_functions(void) {
   uint64_t d, seen;
   int was = 0;
@@ -155,7 +155,7 @@ static void host_functions(void) {
   }
 }
 
-/* Copies into the same memory, one after the other: the last one stays. */
+/* Copies into the same memory, one after another: the data of the last copy remains. */
 static void overlapping_reads(void) {
   uint64_t d;
   size_t wrong_ones = 0;
@@ -238,7 +238,7 @@ static void nodes(void) {
   printf("user object: %d, then %d\n", before, gone);
 }
 
-/* A kernel that waits for a word of the program's, and writes beside it. */
+/* A kernel waits until the program writes a word, and then writes beside it. */
 static void asked(const char *memory, int *h, uint64_t seen) {
   void *parameters[] = {&seen};
   h[0] = h[1] = h[2] = 0;
@@ -272,7 +272,7 @@ static void memory(void) {
   RUN(launch(seen, 1, COUNT, 0, stream));
   RUN(cuStreamSynchronize(stream));
   printf("mapped: %d\n", sum(h));
-  /* Kernels may use pinned memory that nobody asked to map. */
+  /* Kernels may use pinned memory that was allocated without the flag for mapping. */
   int *q;
   RUN(cuMemHostAlloc((void **)&q, BYTES, 0));
   for (int i = 0; i < COUNT; i++) q[i] = 5;
@@ -294,7 +294,7 @@ static void memory(void) {
   asked("registered", r, seen);
 }
 
-/* What cuBLAS asks before each product. */
+/* The queries that cuBLAS makes before each product. */
 static void limits(void) {
   enum { KINDS = 10, PRINTF_FIFO = 1 };
   size_t first[KINDS], value;
@@ -310,7 +310,7 @@ static void limits(void) {
   printf("a limit that was set: %zu\n", value);
 }
 
-/* A driver gives the addresses of functions out again when their module is gone: each is launched with its own parameters. */
+/* A driver reuses the addresses of functions after their module is unloaded: each function gets its own parameters. */
 static void modules_that_come_and_go(void) {
   static const char *const images[] = {
       ".version 6.4\n.target sm_50\n.address_size 64\n"

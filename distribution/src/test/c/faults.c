@@ -1,5 +1,6 @@
-/* What every class of call answers once a kernel has failed: each kind of fault in a process of its own, then its context's end.
- * Prints a line a call; faults.txt has what an H200 answers natively (driver 580.159). Built with gcc alone. */
+/* The results of every class of call after a kernel has failed, with a separate process for each kind of fault, and then the
+ * destruction of the context. Prints a line for each call; faults.txt has the native results of an H200 (driver 580.159).
+ * Built with gcc alone. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

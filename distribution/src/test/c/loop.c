@@ -1,4 +1,5 @@
-/* Asks the device for memory and gives it back, as often as its argument says or until a call fails; says how it went. */
+/* Allocates and frees device memory until a call fails or the number of rounds in the argument is reached, and prints the
+ * outcome. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

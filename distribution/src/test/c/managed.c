@@ -1,5 +1,5 @@
-/* Program and kernels add to the same managed memory at the same time, with GRAFT_MANAGED=exclusive: nothing gets lost. Built
- * with gcc alone. */
+/* With GRAFT_MANAGED=exclusive, the program and kernels add to the same managed memory at the same time and no addition is
+ * lost. Built with gcc alone. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ int cuLaunchHostFunc(void *stream, void (*function)(void *), void *data);
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **parameters, void **extra);
 
-/* Each thread adds 1 to the first word so many times, and 1 to its own one of the words behind. */
+/* Each thread adds 1 to the first word, and 1 to its own word behind it, the given number of times. */
 static const char PTX[] =
     ".version 6.4\n.target sm_60\n.address_size 64\n"
     ".visible .entry add(.param .u64 p, .param .u32 times) {\n"
@@ -38,7 +38,7 @@ static const char PTX[] =
     "  mov.u32 %r4, %tid.x; mul.wide.u32 %rd2, %r4, 65536; add.u64 %rd3, %rd1, %rd2;\n"
     "  ld.global.u32 %r5, [%rd3+4]; add.u32 %r5, %r5, 1; st.global.u32 [%rd3+4], %r5; ret;\n}\n";
 
-/* The words of 40 threads lie in 2.5 MiB, each in a part of its own. */
+/* The words of the 40 threads are 64 KiB apart and span 2.5 MiB. */
 enum { THREADS = 40, TIMES = 3000, STEP = 65536 / 4, BYTES = THREADS * 65536, LAUNCHES = 20 };
 
 static void *add, *stream;
@@ -89,7 +89,7 @@ static void two_threads(void *context) {
   printf("while another thread launches: %u and %u\n", m[0], behind());
 }
 
-/* Where the kernel does not let the client handle the faults of system calls they fail. */
+/* System calls on such memory fail if the operating system does not let the client handle their page faults. */
 static void system_call(void) {
   int ends[2];
   unsigned seen = 0;
@@ -115,7 +115,7 @@ static void host_function(void) {
   printf("a host function sees %u and adds one: %u\n", seen, m[0]);
 }
 
-/* The client itself reads and writes it while a kernel runs, and must not wait for itself. */
+/* The client itself accesses the managed memory during calls while a kernel runs, and must not wait for itself. */
 static void calls(void) {
   uint64_t device;
   unsigned back = 0;

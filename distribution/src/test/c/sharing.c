@@ -1,4 +1,4 @@
-/* Two processes use the same memory and the same event: what one gives, the other opens. Built with gcc alone. */
+/* Two processes share memory and an event: one process exports the handles, the other opens them. Built with gcc alone. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static int holds(uint64_t memory, unsigned value) {
   return 1;
 }
 
-static int physical_properties[8] = {1, DESCRIPTOR, 1, 0};  /* pinned, what is asked for, on device 0 */
+static int physical_properties[8] = {1, DESCRIPTOR, 1, 0};  /* pinned, with descriptors, on device 0 */
 static int physical_access[3] = {1, 0, 3};                  /* device 0, reading and writing */
 
 /* CUmemPoolProps: pinned, with descriptors, on device 0. */
@@ -131,11 +131,11 @@ static int giver(void) {
   RUN(cuIpcGetEventHandle(&of_event, event));
   tell(&of_memory, 64);
   tell(&of_event, 64);
-  hear(&done, 1); /* the other has looked */
+  hear(&done, 1); /* the other process has read the memory */
   for (int i = 0; i < 50; i++) RUN(cuMemsetD32Async(memory, 20 + i, COUNT, NULL));
   RUN(cuEventRecord(event, NULL));
   tell("", 1);
-  hear(&done, 1); /* the other has written */
+  hear(&done, 1); /* the other process has written to the memory */
   RUN(cuEventSynchronize(event));
   printf("the giver sees what the other wrote: %s\n", holds(memory, 5) ? "yes" : "no");
   RUN(cuMemGetAllocationGranularity(&bytes, physical_properties, 0));
@@ -159,7 +159,7 @@ static int giver(void) {
   RUN(cuMemPoolExportPointer(&of_pointer, of_pool));
   tell_descriptor(fd);
   tell(&of_pointer, 64);
-  hear(&done, 1); /* the other has freed it */
+  hear(&done, 1); /* the other process has freed it */
   printf("the giver sees it in a pool's memory too: %s\n", holds(of_pool, 66) ? "yes" : "no");
   RUN(cuMemFreeAsync(of_pool, NULL));
   return 0;
@@ -222,7 +222,7 @@ static int taker(void) {
 int main(void) {
   int ends[2], status;
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return 2;
-  pid_t child = fork(); /* before CUDA: a process that has used it must not be forked */
+  pid_t child = fork(); /* before CUDA starts: a process must not fork after it has used CUDA */
   other = ends[child == 0];
   close(ends[child != 0]);
   if (!child) {
@@ -230,7 +230,7 @@ int main(void) {
     fflush(stdout);
     return r;
   }
-  int r = giver(); /* what it says comes after what the other says */
+  int r = giver(); /* the giver prints its last line after those of the other process */
   if (waitpid(child, &status, 0) != child || status) return 3;
   return r;
 }

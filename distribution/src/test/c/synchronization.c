@@ -1,11 +1,12 @@
-/* Every line of the CUDA driver API's pages "API synchronization behavior" and "Stream synchronization behavior", tried: which calls
- * return when their work is done, and which leave it to the device. A gate closes a stream; a call that is documented as synchronous
- * must come back only when the gate is open, with the data there, and one that is documented as asynchronous while it is closed, with the
- * data still to come. Lines that say "may" are held to their data alone, and what the call did is printed.
+/* Tests every statement of the CUDA driver API's pages "API synchronization behavior" and "Stream synchronization behavior":
+ * which calls return after their work is done, and which return before. A gate blocks a stream. A call that is documented as
+ * synchronous must return only after the gate is open, with the data complete; a call that is documented as asynchronous
+ * must return while the gate is closed, before the data is complete. For statements with "may", only the data is checked,
+ * and the behaviour of the call is printed.
  *
- * Prints a line a check, "name: ok, what it did" or "name: FAILED why", and counts them. Built with gcc alone; runs against any
- * driver. SYNCHRONIZATION_GATE=value closes streams by a value that they wait for instead of a host function;
- * SYNCHRONIZATION_REPEATS is how often each synchronous call is made without a gate (200). */
+ * Prints a line for each check, "name: ok, BEHAVIOUR" or "name: FAILED REASON", and the counts. Built with gcc alone; runs
+ * against any driver. SYNCHRONIZATION_GATE=value blocks streams by a value that they wait for instead of a host function;
+ * SYNCHRONIZATION_REPEATS is the number of times that each synchronous call is made without a gate (200). */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +22,7 @@
 typedef uint64_t u64;
 typedef void *h; /* a handle */
 
-#define LARGE (256u << 10) /* beyond what the driver takes from pageable memory at once */
+#define LARGE (256u << 10) /* more than the driver stages from pageable memory at once */
 #define SMALL (4u << 10)
 #define ROWS 16u
 #define NOT_READY 600
@@ -47,7 +48,7 @@ static void must(const char *name, int result) {
   exit(2);
 }
 
-static int repeats = 200; /* of a synchronous call without a gate */
+static int repeats = 200; /* repetitions of a synchronous call without a gate */
 static h context, blocking, other, nonblocking, opener, reader, store;
 
 /* ---- Checks ---- */
@@ -114,7 +115,7 @@ static bool is_open(void) {
   return open;
 }
 
-/* Opens the gate after a while, unless the call came back before and has it stopped. */
+/* Opens the gate after a delay, unless the call returned earlier and stopped the timer. */
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t wake;
@@ -157,10 +158,10 @@ static void stop_opening(void) {
 
 enum kind { PAGEABLE, PINNED, MAPPED, REGISTERED, MANAGED, DEVICE, ARRAY, KINDS };
 static const char *const kinds[] = {"pageable", "pinned", "mapped", "registered", "managed", "device", "array"};
-/* Of each kind two, so that a copy has a source and a target. */
+/* Two allocations of each kind, so that a copy has a source and a target. */
 static struct memory {
   enum kind kind;
-  uint8_t *host; /* NULL if the program does not see it */
+  uint8_t *host; /* NULL if the program cannot access the memory */
   u64 address;   /* for calls that take a device pointer */
   h array;
 } memories[KINDS][2];
@@ -221,11 +222,11 @@ struct work {
   enum call call;
   enum form form;
   struct memory *to, *from; /* a fill has no source */
-  size_t bytes;             /* of it all; those of rows are every other half row */
-  h stream;                 /* of asynchronous forms */
+  size_t bytes;             /* the whole extent; calls with rows use every other half row */
+  h stream;                 /* used by asynchronous forms */
 };
 
-/* Pinned and registered memory is as the program got it: earlier work may have shown it to the device. */
+/* Allocates pinned and registered memory again, since earlier work may have mapped it on the device. */
 static void renew(struct memory *m) {
   if (m->kind == PINNED) {
     CHECK(cuMemFreeHost, (h), (m->host));
@@ -333,7 +334,7 @@ static void call(const struct work *w, int value) {
   static char symbol[96];
   static void *function;
   static struct work last;
-  if (memcmp(&last, w, sizeof last)) { /* the same one many times */
+  if (memcmp(&last, w, sizeof last)) { /* look the function up once for repeated calls */
     name_of(w, symbol, sizeof symbol);
     function = entry(symbol);
     last = *w;
@@ -351,7 +352,7 @@ static bool holds_bytes(const struct work *w, const uint8_t *memory, int value) 
   return true;
 }
 
-/* Whether the target has the value. Device memory is read in a stream that waits for no other. */
+/* Whether the target holds the value. Device memory is read in a stream that does not wait for others. */
 static bool holds(const struct work *w, int value) {
   static uint8_t *bounce;
   if (w->to->host) return holds_bytes(w, w->to->host, value);
@@ -368,10 +369,10 @@ static bool holds(const struct work *w, int value) {
 /* ---- What is documented ---- */
 
 enum documented {
-  WAITS,      /* synchronous: the gate is open and the data there when the call returns */
-  RETURNS,    /* asynchronous: returns before the gate opens, with the data to come */
-  PASSES,     /* synchronous, and does not wait for that stream: the gate is closed and the data there */
-  MAY_WAIT    /* either: the data is right when the stream has been waited for */
+  WAITS,      /* synchronous: when the call returns, the gate is open and the data complete */
+  RETURNS,    /* asynchronous: the call returns before the gate opens and the data is complete */
+  PASSES,     /* synchronous without waiting for that stream: the gate is closed and the data complete */
+  MAY_WAIT    /* either: the data is complete after a wait for the stream */
 };
 
 static int value = 1;
@@ -431,10 +432,10 @@ static void try(struct work w, h closed, enum documented documented) {
   call(&w, value);
   bool waited = is_open(), there = true, early = false;
   if ((documented == WAITS || documented == PASSES) && !may_come_later(&w)) there = holds(&w, value);
-  /* Memory that both see may be looked at while the device works on it, managed memory not everywhere. */
+  /* The program may read shared memory while the device works on it, but not managed memory on every system. */
   if (documented == RETURNS && !waited) early = w.to->kind != MANAGED && holds(&w, value);
   bool pending = waited || FUNCTION(cuStreamQuery, (h))(closed) == NOT_READY;
-  /* What is taken is taken. */
+  /* Once the call has returned, changes of a pageable source must not affect the copy. */
   if (w.from && w.from->kind == PAGEABLE) memset(w.from->host, 254, LARGE);
   stop_opening();
   open_gate();
@@ -463,7 +464,7 @@ static void try(struct work w, h closed, enum documented documented) {
 static bool is_pinned(enum kind kind) { return kind == PINNED || kind == MAPPED || kind == REGISTERED; }
 static bool is_host(enum kind kind) { return kind <= REGISTERED; }
 
-/* The page's lines on synchronous copies. Managed memory is in none of them since CUDA 12; its data must be there. */
+/* The page's statements on synchronous copies. Since CUDA 12 none of them covers managed memory; its data must be complete. */
 static enum documented of_plain(const struct work *w) {
   enum kind from = w->from->kind, to = w->to->kind;
   if (is_host(from) && is_host(to)) return WAITS;
@@ -489,7 +490,7 @@ static void copies(void) {
     for (unsigned i = 0; i < 6; i++) {
       for (unsigned j = 0; j < 6; j++) {
         struct work w = {.call = calls[c], .to = &memories[all[j]][0], .from = &memories[all[i]][1], .bytes = LARGE};
-        if (c == 0 && is_host(all[i]) && is_host(all[j])) continue; /* there is no HtoH */
+        if (c == 0 && is_host(all[i]) && is_host(all[j])) continue; /* no such function */
         if (c == 0 && (all[i] == MANAGED || all[j] == MANAGED) && i == j) continue;
         w.form = PLAIN;
         try(w, LEGACY, of_plain(&w));
@@ -510,7 +511,7 @@ static void copies(void) {
   try(small, nonblocking, of_async(&small));
 }
 
-/* One call of each line, by stream and by kind of entry. */
+/* One call for each statement, stream and kind of entry point. */
 static void copies_by_stream(void) {
   static const enum kind pairs[][2] = {{DEVICE, PINNED}, {PINNED, DEVICE}, {DEVICE, MAPPED}, {DEVICE, REGISTERED}, {REGISTERED, DEVICE},
                                        {DEVICE, PAGEABLE}, {PAGEABLE, DEVICE}, {DEVICE, DEVICE}};
@@ -543,7 +544,7 @@ static void array_copies(void) {
     try(w, LEGACY, of_plain(&w));
     struct work back = {.call = LINEAR, .from = &memories[ARRAY][1], .to = &memories[all[i]][0], .bytes = ARRAY_BYTES};
     try(back, LEGACY, of_plain(&back));
-    if (all[i] == DEVICE) continue; /* no asynchronous form */
+    if (all[i] == DEVICE) continue; /* the driver has no asynchronous form */
     w.form = back.form = ASYNC;
     w.stream = back.stream = nonblocking;
     try(w, nonblocking, of_async(&w));
@@ -607,7 +608,7 @@ static void sync_memops(void) {
   verdict(ok, "");
   struct work w = {.call = D8, .to = to, .bytes = LARGE};
   for (unsigned round = 0; round < 3; round++) {
-    /* Of the target, of the source, of neither. */
+    /* The attribute is set for the target, for the source, for neither. */
     set_sync(to->address, round == 0);
     set_sync(from->address, round == 1);
     enum documented documented = round < 2 ? WAITS : RETURNS;
@@ -641,7 +642,7 @@ static void store_in(h stream, u64 at, unsigned number) {
 }
 
 static bool is_busy(h stream) {
-  /* A stream that need not wait has a moment to become idle. */
+  /* Gives a stream that need not wait the time to become idle. */
   for (int i = 0; i < 100; i++) {
     int r = FUNCTION(cuStreamQuery, (h))(stream);
     if (r != NOT_READY) {
@@ -653,7 +654,7 @@ static bool is_busy(h stream) {
   return true;
 }
 
-/* A kernel in one stream while another is closed: whether it waits, and that the launch does not. */
+/* Launches a kernel in one stream while another is blocked: checks whether the kernel waits, and that the launch does not. */
 static void kernel_behind(h closed, h stream, bool waits) {
   struct work w = {.call = LINEAR, .to = &memories[DEVICE][0], .from = NULL, .bytes = 4};
   snprintf(name, sizeof name, "kernel in %s, gate in %s, %s", stream_name(stream), stream_name(closed), waits ? "waits" : "runs");

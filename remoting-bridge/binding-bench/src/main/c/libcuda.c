@@ -1,4 +1,4 @@
-// A libcuda.so.1 whose functions do nothing: what a call costs is then what its binding costs.
+// A libcuda.so.1 whose functions do nothing, so that the cost of a call is the cost of its binding.
 #include <stddef.h>
 #include <stdint.h>
 

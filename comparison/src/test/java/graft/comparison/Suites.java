@@ -11,7 +11,10 @@ import java.util.stream.Stream;
 public final class Suites {
   private Suites() {}
 
-  /** Scenarios and workloads by their kinds' words; the first scenario is the baseline. */
+  /**
+   * A suite of scenarios and workloads that are named after their kinds; the first scenario is the
+   * baseline.
+   */
   public static Suite of(List<String> scenarios, List<String> workloads, int repetitions) {
     return new Suite(
         1,

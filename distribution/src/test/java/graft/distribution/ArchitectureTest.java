@@ -19,7 +19,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Which part of Graft may use which, over the classes of all modules. */
+/** Checks the allowed dependencies between the parts of Graft, over the classes of all modules. */
 class ArchitectureTest {
   /** Each part and its package, which includes the packages below it. */
   private static final Map<String, List<String>> PARTS =
@@ -59,7 +59,7 @@ class ArchitectureTest {
           cli          common guests deployment measuring sriov libvirt server
           """);
 
-  /** A package holds no more classes, nested ones not counted. */
+  /** The largest number of classes in a package, without nested ones. */
   private static final int MOST_CLASSES = 30;
 
   private static JavaClasses classes;
@@ -72,7 +72,7 @@ class ArchitectureTest {
             .importPackages("graft");
   }
 
-  /** A line is a name and what belongs to it. */
+  /** Reads a table: each line is a name and the values that belong to it. */
   private static Map<String, List<String>> table(String text) {
     Map<String, List<String>> table = new LinkedHashMap<>();
     text.lines()
@@ -81,7 +81,7 @@ class ArchitectureTest {
     return table;
   }
 
-  /** The part of a class; empty if it belongs to none. */
+  /** The part to which a class belongs; empty if there is none. */
   private static String part(JavaClass of) {
     String name = of.getPackageName() + ".";
     return PARTS.entrySet().stream()

@@ -2,7 +2,7 @@ package graft.distribution;
 
 import java.nio.file.Path;
 
-/** Where the tests find what the build made. */
+/** The paths of the build's results for the tests. */
 final class Checkout {
   static final Path ROOT = Path.of("").toAbsolutePath().getParent();
   static final Path HOME = ROOT.resolve("target/graft");

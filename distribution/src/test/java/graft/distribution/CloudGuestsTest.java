@@ -60,7 +60,8 @@ final class CloudGuestsTest {
     assertThat(lab.graft(0, "verify", "--channels", user))
         .containsPattern("tcp +tcp://" + lab.name() + "-owner:[0-9]+ +[0-9.]+ +[0-9.]+ .* ok");
 
-    // As another user, in services, and not as a user outside the group that the descriptor names.
+    // The GPU works for another user and in services, but not for a user outside the
+    // descriptor's group.
     assertThat(lab.inGuest(user, "su member -s /bin/sh -c '" + CHECK + "'")).contains("result=ok");
     assertThat(lab.inGuest(user, "su stranger -s /bin/sh -c '" + CHECK + "' 2>&1 || true"))
         .contains("only root and the group that the descriptor names may read it");

@@ -34,7 +34,10 @@ final class CompareTest {
         - {name: broken, kind: exec, program: [sh, -c, 'echo no such thing >&2; exit 3']}
       """;
 
-  /** Runs in the page: texts outside their drawing, and a page wider than the window. */
+  /**
+   * A script that runs in the page and finds texts outside their drawing, and a page wider than the
+   * window.
+   */
   private static final String CHECK =
       """
       <script>
@@ -96,7 +99,7 @@ final class CompareTest {
     assertThat(again.err()).as("nothing is left to run").doesNotContain("block 1, shm");
   }
 
-  /** The nodes are two servers on this host, each with a device of its own. */
+  /** Two servers on this host, each with a separate device, stand for the nodes. */
   @Test
   void worksOnTheDevicesOfTwoNodes() throws Exception {
     Path first = Files.createDirectory(folder.resolve("node1"));

@@ -18,14 +18,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The CUDA programs of the software device's tests through client and server. They check
- * themselves. All run on one server, each in a session of its own.
+ * Runs the CUDA programs of the software device's tests through client and server. The programs
+ * check their own results. All run on one server, each in its own session.
  */
 final class CudaProgramsTest {
   private static final Path SOURCES =
       Checkout.ROOT.resolve("remoting-bridge/software/src/test/cuda");
 
-  /** Kept between builds: nvcc is slow. */
+  /** The compiled programs are kept between builds, since nvcc is slow. */
   private static final Path BUILT = Checkout.ROOT.resolve("remoting-bridge/software/target/cuda");
 
   private static final String PATH =
@@ -80,14 +80,14 @@ final class CudaProgramsTest {
     assertThat(built.code()).as("%s", built).isZero();
   }
 
-  /** As nvcc builds them, with CUDA's own runtime. */
+  /** Programs built by nvcc, with CUDA's own runtime. */
   @ParameterizedTest
   @MethodSource("programsOfNvcc")
   void passes(Path program) throws Exception {
     assertPasses(program);
   }
 
-  /** Where there is no nvcc: the kept PTX, the programs' host parts built by g++. */
+  /** Programs without nvcc: PTX from the sources, with host parts built by g++. */
   @ParameterizedTest
   @MethodSource("programsOfKeptPtx")
   void passesFromKeptPtx(Path program) throws Exception {

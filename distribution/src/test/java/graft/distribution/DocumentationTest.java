@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The Markdown of the tree: its links lead somewhere, and the code that it names is there. */
+/** Checks the tree's Markdown: the targets of its links and the code that it names exist. */
 final class DocumentationTest {
   private static final Pattern FENCED = Pattern.compile("(?ms)^ *```.*?^ *```$");
   private static final Pattern DESCRIPTOR = Pattern.compile("(?ms)^```yaml\n(graft: 1\n.*?)^```$");
@@ -33,7 +33,7 @@ final class DocumentationTest {
   private static final Pattern C_NAME = Pattern.compile("graft_\\w+");
   private static final Pattern C_FILE = Pattern.compile("(?:\\w+/)*\\w+\\.[ch]");
 
-  /** Every file of the tree that nobody generates, and what the builds generate of sources. */
+  /** Every source file of the tree, including generated sources. */
   private static final List<Path> FILES = new ArrayList<>();
 
   @TempDir Path folder;
@@ -172,7 +172,7 @@ final class DocumentationTest {
     return FENCED.matcher(Files.readString(page)).replaceAll("");
   }
 
-  /** The anchors that a page's headings get where it is shown, a second one of a name numbered. */
+  /** The anchors of a page's headings as GitHub renders them; repeated anchors get a number. */
   private static Set<String> anchors(Path page) throws IOException {
     Set<String> anchors = new HashSet<>();
     Matcher heading = HEADING.matcher(prose(page));

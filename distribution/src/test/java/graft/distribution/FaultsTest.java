@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * After a kernel has failed every call answers as natively: {@code faults.txt} was recorded on an
- * H200 with driver 580.159 ({@code src/test/c/faults.c} is the program).
+ * After a kernel has failed, every call returns the same result as natively: {@code faults.txt} was
+ * recorded on an H200 with driver 580.159 ({@code src/test/c/faults.c} is the program).
  */
 final class FaultsTest {
   @TempDir Path folder;

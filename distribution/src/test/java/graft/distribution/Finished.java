@@ -14,19 +14,19 @@ import java.util.concurrent.TimeUnit;
 /**
  * A program that ran to its end.
  *
- * @param code its exit code
- * @param out what it wrote to standard output
- * @param err what it wrote to standard error
+ * @param code the exit code
+ * @param out the program's standard output
+ * @param err the program's standard error
  */
 record Finished(int code, String out, String err) {
 
-  /** Runs a program with just these environment variables, for a minute at most. */
+  /** Runs a program with only these environment variables, with a limit of one minute. */
   static Finished run(Path folder, Map<String, String> environment, List<String> command)
       throws IOException, InterruptedException {
     return run(folder, environment, command, Duration.ofMinutes(1));
   }
 
-  /** Runs a program with just these environment variables, for so long at most. */
+  /** Runs a program with only these environment variables and this time limit. */
   static Finished run(
       Path folder, Map<String, String> environment, List<String> command, Duration limit)
       throws IOException, InterruptedException {

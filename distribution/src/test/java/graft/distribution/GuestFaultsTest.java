@@ -20,8 +20,8 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What goes wrong in guests that are set up by their agent: it is said clearly, and the next run
- * completes. In small guests, which boot in seconds.
+ * Faults in guests that are set up by the guest agent: each is reported clearly, and the next run
+ * completes. The tests use small guests, which boot in seconds.
  */
 @Tag("integration")
 final class GuestFaultsTest {
@@ -77,7 +77,7 @@ final class GuestFaultsTest {
     assertThat(lab.graft(0, "apply", descriptor)).contains("nothing to do");
   }
 
-  /** The small guest on a disk that boots: an image that has an agent and no cloud-init. */
+  /** The small guest on a bootable disk: an image with a guest agent and without cloud-init. */
   @Test
   @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
   void anImageWithoutCloudInitIsSaidAndTheAgentBringsWhatTheSeedHolds() throws Exception {
@@ -191,7 +191,7 @@ final class GuestFaultsTest {
     assertThat(lab.graft(0, "verify", descriptor)).contains("this Graft's");
   }
 
-  /** Another file in the old one's place: what runs keeps what it has open. */
+  /** A new file replaces the library: running programs keep the old file open. */
   @Test
   void aNewClientComesInUnderProgramsThatRun() throws Exception {
     lab.graft(0, "apply", descriptor);
@@ -230,7 +230,7 @@ final class GuestFaultsTest {
     Files.delete(client);
   }
 
-  /** What client and server compare, as the client's build has it. */
+  /** The hash of the interface that client and server compare, from the client's build. */
   private static String apiHash() throws Exception {
     Path header = Checkout.ROOT.resolve("remoting-bridge/client/target/generated/graft_rpc.h");
     Matcher hash =
@@ -239,7 +239,7 @@ final class GuestFaultsTest {
     return hash.group(1);
   }
 
-  /** Makes a client's library one of another version; gives in how many places. */
+  /** Changes the interface hash in a client's library, and returns the number of changed places. */
   private static int changeInterface(byte[] library) throws Exception {
     long hash = Long.parseUnsignedLong(apiHash(), 16);
     ByteBuffer bytes = ByteBuffer.wrap(library).order(ByteOrder.LITTLE_ENDIAN);

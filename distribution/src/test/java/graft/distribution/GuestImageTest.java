@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The small guest image, booted by QEMU alone with an overlay as Graft appends it. */
+/** The small guest image, booted by QEMU alone with an overlay like the one that Graft appends. */
 @Tag("integration")
 final class GuestImageTest {
   private static final Path IMAGE = Checkout.PROGRAMS.resolve("guest");

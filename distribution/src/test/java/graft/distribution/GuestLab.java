@@ -15,16 +15,16 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A deployment of guests of a test, with a name and a network of its own.
+ * A deployment of a test's guests, with a unique name and network.
  *
- * @param name of the deployment and of its network; its guests' names begin with it
- * @param folder holds its descriptor, {@code lab.yaml}, its state, and the client in {@code client}
- *     if it is to be another one than the built one
+ * @param name the name of the deployment and of its network, and the prefix of its guests' names
+ * @param folder the folder of the descriptor {@code lab.yaml}, of the state and, in {@code client},
+ *     of a client that replaces the built one
  */
 record GuestLab(String name, Path folder) {
   private static final Duration LIMIT = Duration.ofMinutes(30);
 
-  /** The image, which {@code ./graft test} builds. */
+  /** The variable with the cloud image, which {@code ./graft test} builds. */
   static final String IMAGE = "GRAFT_CLOUD_IMAGE";
 
   static GuestLab in(Path folder) {
@@ -39,7 +39,7 @@ record GuestLab(String name, Path folder) {
     return System.getenv(IMAGE);
   }
 
-  /** The libvirt that Graft takes. */
+  /** The URI of the libvirt that Graft uses. */
   static String uri() {
     return System.getProperty("user.name").equals("root") ? "qemu:///system" : "qemu:///session";
   }
@@ -49,7 +49,7 @@ record GuestLab(String name, Path folder) {
     return Checkout.PROGRAMS.resolve("guest").resolve(file);
   }
 
-  /** The small image's initramfs with these files put over it, by their paths; all are programs. */
+  /** The small image's initramfs with an overlay of these programs, by path. */
   Path initramfsWith(Map<String, String> files) throws IOException, InterruptedException {
     Path overlay = folder.resolve("overlay");
     for (Map.Entry<String, String> file : files.entrySet()) {
@@ -65,20 +65,20 @@ record GuestLab(String name, Path folder) {
     return made;
   }
 
-  /** A network that no other deployment of this machine is likely to have. */
+  /** The gateway of a network that other deployments of this machine are unlikely to use. */
   String gateway() {
     int hash = Math.floorMod(name.hashCode(), 50 * 200);
     return "10." + (50 + hash % 50) + "." + (20 + hash / 50) + ".1";
   }
 
-  /** Runs graft; gives all that it printed. */
+  /** Runs graft and returns its whole output. */
   String graft(int expected, String... words) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(Checkout.HOME.resolve("bin/graft").toString()));
     command.addAll(List.of(words));
     return run(expected, command);
   }
 
-  /** Builds the program {@code loop.c} as {@code loop} in the folder. */
+  /** Compiles {@code loop.c} to {@code loop} in the folder. */
   void compileLoop() throws IOException, InterruptedException {
     run(
         0,
@@ -90,7 +90,7 @@ record GuestLab(String name, Path folder) {
             Checkout.HOME.resolve("lib/client/libcuda.so.1").toString()));
   }
 
-  /** Begins to run graft. */
+  /** Starts graft without waiting for its end. */
   Begun begin(String... words) throws IOException {
     List<String> command = new ArrayList<>(List.of(Checkout.HOME.resolve("bin/graft").toString()));
     command.addAll(List.of(words));
@@ -104,9 +104,9 @@ record GuestLab(String name, Path folder) {
     return new Begun(builder.start(), said);
   }
 
-  /** A graft that runs. */
+  /** A running graft process. */
   record Begun(Process process, Path said) {
-    /** Waits until it has said something. */
+    /** Waits until the process has printed the text. */
     void untilItSays(String text) throws IOException, InterruptedException {
       long end = System.nanoTime() + LIMIT.toNanos();
       while (!Files.readString(said).contains(text)) {
@@ -117,7 +117,7 @@ record GuestLab(String name, Path folder) {
       }
     }
 
-    /** Waits until it ends; gives all that it said. */
+    /** Waits for the end of the process and returns its whole output. */
     String ends(int... codes) throws IOException, InterruptedException {
       assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
       String all = Files.readString(said);
@@ -137,7 +137,7 @@ record GuestLab(String name, Path folder) {
     return environment;
   }
 
-  /** Runs a program of this machine with the deployment's state; gives all that it printed. */
+  /** Runs a program of this machine with the deployment's state and returns its whole output. */
   String run(int expected, List<String> command) throws IOException, InterruptedException {
     Finished finished = Finished.run(folder, environment(), command, LIMIT);
     String said = finished.out() + finished.err();
@@ -156,7 +156,10 @@ record GuestLab(String name, Path folder) {
     return leases.replaceAll("(?s).*ipv4 +([0-9.]+)/.*", "$1");
   }
 
-  /** Does something in a guest by its agent, which it waits for, past Graft; waits for its end. */
+  /**
+   * Runs a script in a guest by the guest agent, without Graft. Waits for the agent and for the end
+   * of the script.
+   */
   void byAgent(String guest, String script) throws IOException, InterruptedException {
     run(0, List.of("python3", "-c", BY_AGENT, uri(), guest, script));
   }

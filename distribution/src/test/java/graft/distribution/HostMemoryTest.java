@@ -13,10 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Memory of every kind holds what a model of it says, over the channels of one machine: random
- * copies, fills, kernels, graphs and host functions, two minutes in all, with new seeds each time.
- * What differs is told with its seed, and {@code remoting-bridge/client/fuzz/memory --seed N} shows
- * it again.
+ * Memory of every kind agrees with a model of it, over the channels of one machine: random copies,
+ * fills, kernels, graphs and host functions, two minutes in all, with new seeds each time. A
+ * difference is reported with its seed, and {@code remoting-bridge/client/fuzz/memory --seed N}
+ * reproduces it.
  */
 final class HostMemoryTest {
   @TempDir static Path folder;

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** JCuda on the client: a program of its own, and what {@code doctor} and {@code inspect} ask. */
+/**
+ * JCuda on the client: in a separate program, and in the queries of {@code doctor} and {@code
+ * inspect}.
+ */
 final class JCudaTest {
   private static final Path PROGRAM = Checkout.HOME.resolve("examples/built/vectorAddJCuda");
   private static final String PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
@@ -88,7 +91,7 @@ final class JCudaTest {
     assertThat(inspect.out()).containsPattern("\"problem\" : \"cuInit: .*unix:///nowhere");
   }
 
-  /** JCuda itself would load it, and {@code doctor} is often run by root. */
+  /** JCuda by default would load the planted library, and {@code doctor} is often run by root. */
   @Test
   void aLibraryThatLiesInTheTemporaryFolderIsNotLoaded() throws Exception {
     Path temporary = Files.createDirectory(folder.resolve("tmp"));

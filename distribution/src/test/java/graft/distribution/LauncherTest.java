@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code ./graft} and {@code bin/graft}. */
 final class LauncherTest {
-  /** No Java in sight: the launcher brings its own. */
+  /** An environment without Java, since the launcher brings its own. */
   private static final Map<String, String> BARE = Map.of("PATH", "/usr/bin:/bin", "HOME", "/");
 
   private static final Path GRAFT = Checkout.ROOT.resolve("graft");
@@ -116,7 +116,7 @@ final class LauncherTest {
 
   static Stream<Path> examples() throws IOException {
     try (Stream<Path> files = Files.list(Checkout.ROOT.resolve("examples"))) {
-      // The suites of graft compare have a reader, and a test of their own.
+      // The suites of graft compare have a separate reader and test.
       return files
           .filter(f -> f.toString().endsWith(".yaml"))
           .filter(f -> !f.getFileName().toString().startsWith("compare-"))

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** How {@code ./graft demo} and {@code ./graft test} start and stop libvirt, with stand-ins. */
 @Timeout(120)
 final class LibvirtTest {
-  /** What ready.sh does with libvirt.sh: it says "ready", and ends when its input does. */
+  /** Uses libvirt.sh as ready.sh does: prints "ready", and ends at the end of its input. */
   private static final String RUN =
       """
       set -euo pipefail
@@ -41,7 +41,7 @@ final class LibvirtTest {
   void standIns() throws IOException {
     Files.createDirectory(folder.resolve("bin"));
     program("id", "echo 1000");
-    // It answers while a daemon lives; a guest runs while the file is there.
+    // The stand-in answers while a daemon lives; a guest runs while the file exists.
     program(
         "virsh",
         """
@@ -82,7 +82,7 @@ final class LibvirtTest {
     assertThat(file.toFile().setExecutable(true)).isTrue();
   }
 
-  /** A run that has libvirt. */
+  /** Starts a run that uses libvirt. */
   private Process begin() throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder("/bin/bash", "-c", RUN)
@@ -139,7 +139,8 @@ final class LibvirtTest {
   @Test
   void leavesLibvirtAloneThatRanBefore() throws Exception {
     Process before = begin();
-    Files.delete(folder.resolve("run/libvirt.started")); // as if somebody else had started it
+    Files.delete(
+        folder.resolve("run/libvirt.started")); // as if another program had started libvirt
     end(before);
     end(begin());
     assertThat(answers()).isTrue();

@@ -10,7 +10,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The manual pages that the distribution brings. */
+/** The manual pages in the distribution. */
 final class ManPagesTest {
   private static final Pattern COMMAND = Pattern.compile("(?m)^  ([a-z]+) ");
 

@@ -11,15 +11,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The clients of other middleware in small guests, in parallel. The makers' libraries are a
- * stand-in, which returns an error from every function: that it answers shows that a program finds
- * it.
+ * The clients of other middleware in small guests, in parallel. A stand-in replaces the vendors'
+ * libraries and returns an error from every function: its answer shows that a program finds the
+ * library.
  */
 @Tag("integration")
 final class MiddlewareGuestsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";
 
-  /** A profile, where its makers have their libraries, and what its programs must see. */
+  /** A profile with the vendor's folder of libraries and the expected output of its programs. */
   private record Client(String name, String libraries, String server, String says) {}
 
   private static final List<Client> CLIENTS =

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ansible's own look at the playbooks, and the guests' role on this machine, in a folder. */
+/**
+ * Ansible's own checks of the playbooks, and a run of the guests' role on this machine in a folder.
+ */
 @Tag("integration")
 final class PlaybooksTest {
   private static final Path PLAYBOOKS = Checkout.ROOT.resolve("playbooks");
@@ -66,7 +68,7 @@ final class PlaybooksTest {
     assertThat(play()).containsPattern("changed=0 +unreachable=0 +failed=0");
   }
 
-  /** As {@code graft inventory} prints them, by the role that guests get. */
+  /** Variables as {@code graft inventory} prints them, read by the role for guests. */
   @Test
   void textsArriveByteForByteAndNoneOfThemIsEvaluated() throws Exception {
     Path evaluated = folder.resolve("evaluated");
@@ -93,8 +95,8 @@ final class PlaybooksTest {
   }
 
   /**
-   * A guest whose Python answers the first command with facts: of files to be copied into it, which
-   * are this machine's, and of a program of this machine to copy them with.
+   * A guest whose Python answers the first command with forged facts: they name files of this
+   * machine to be copied into the guest, and a program of this machine that should copy them.
    */
   @Test
   void factsOfAHostileGuestBringItNoFilesOfThisMachine() throws Exception {

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The examples' programs where CUDA does not work. Where it works, the tests of the server and the
- * guests run them.
+ * The programs of the examples without a working CUDA driver. With a driver, the tests of the
+ * server and of the guests run them.
  */
 final class ProgramsTest {
   /** A libcuda.so.1 whose every function returns CUDA_ERROR_NOT_SUPPORTED. */
@@ -31,7 +31,8 @@ final class ProgramsTest {
   @Test
   void verifyNamesALibraryThatIsMissing() throws Exception {
     Finished verify = run(Map.of("LD_LIBRARY_PATH", folder.toString()), "graft-verify");
-    // A machine with an NVIDIA driver finds that one's library; then there is nothing to see here.
+    // On a machine with an NVIDIA driver the program finds that driver, and there is nothing to
+    // test.
     if (verify.code() != 0) {
       assertThat(verify.out()).startsWith("result=failed: ").contains("libcuda.so.1");
       assertThat(verify.code()).isEqualTo(1);

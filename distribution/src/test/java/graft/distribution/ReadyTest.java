@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What {@code ./graft build} does before it builds, on a machine where Maven is missing and {@code
- * apt-get}, {@code sudo} and {@code id} are stand-ins that keep a record.
+ * The preparation of {@code ./graft build} on a machine without Maven, where stand-ins for {@code
+ * apt-get}, {@code sudo} and {@code id} record their calls.
  */
 final class ReadyTest {
   private static final List<String> REAL =

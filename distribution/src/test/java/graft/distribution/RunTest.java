@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * {@code graft serve} and {@code graft run} as built, with a program linked to the client and
- * servers that do and do not serve it.
+ * servers that accept or refuse it.
  */
 final class RunTest {
   private static final String RIGHT = SoftwareServer.TOKEN;
@@ -64,7 +64,10 @@ final class RunTest {
     assertThat(program.err()).isEmpty();
   }
 
-  /** Where nothing is shared, memory of both sides is mirrored; the program cannot tell. */
+  /**
+   * Without shared memory, mirroring makes the memory of both sides equal, and the program sees no
+   * difference.
+   */
   @Test
   void theDriverApiIsTheSameOverEachChannel() throws Exception {
     Path socket = folder.resolve("socket");
@@ -74,7 +77,7 @@ final class RunTest {
     }
   }
 
-  /** What does not change is asked once: each question would wait for all work before it. */
+  /** Constant values are queried once, since each query would wait for all earlier work. */
   @Test
   void limitsAreAskedOnce() throws Exception {
     String tcp = serve("tcp://127.0.0.1:0");
@@ -87,12 +90,12 @@ final class RunTest {
     assertThat(driver.err()).containsPattern("cuCtxGetLimit +11 calls +11 waits");
   }
 
-  /** The same server over UCX, by what UCX finds here. */
+  /** The address of the same server over UCX, with the devices that UCX finds on this machine. */
   private static String rdma(String tcp) {
     return tcp.replaceFirst("^tcp", "rdma");
   }
 
-  /** A program that reaches its server at that address. */
+  /** A command that runs a program on the server at this address. */
   private static List<String> at(String address, String... program) {
     List<String> words = new ArrayList<>(List.of("env", "GRAFT_SERVER=" + address));
     words.addAll(List.of(program));
@@ -100,8 +103,8 @@ final class RunTest {
   }
 
   /**
-   * Server and program where nothing more fits into /dev/shm: what they share is memory of the
-   * program's own, which that does not limit.
+   * Server and program with a full /dev/shm: they share the program's own memory, which that limit
+   * does not affect.
    */
   @Test
   void aFullSharedMemoryFolderIsNotNoticed() throws Exception {
@@ -123,7 +126,7 @@ final class RunTest {
     assertThat(driver.err()).isEmpty();
   }
 
-  /** Nothing gets lost that program and kernels add to the same memory at the same time. */
+  /** The program and kernels add to the same memory at the same time without losing an addition. */
   @Test
   void managedMemoryIsTheProgramsOrTheDevicesAtATime() throws Exception {
     Path socket = folder.resolve("socket");
@@ -154,7 +157,7 @@ final class RunTest {
     }
   }
 
-  /** Each process has a session of its own; what one gives, the other opens. */
+  /** Each process has its own session; one process opens the handles that the other exports. */
   @Test
   void processesShareMemoryAndEvents() throws Exception {
     String address = serve("tcp://127.0.0.1:0");
@@ -227,7 +230,7 @@ final class RunTest {
     assertFailsAtOnce(run("tcp://127.0.0.1:1", "me", RIGHT), "tcp://127.0.0.1:1");
   }
 
-  /** A file that is no library stands in for none, since the loader looks no further then. */
+  /** An invalid file stands for a missing library, since the loader then searches no further. */
   @Test
   void withoutUcxRdmaSaysSoAndTheNextChannelCarries() throws Exception {
     String tcp = serve("tcp://127.0.0.1:0");
@@ -250,7 +253,7 @@ final class RunTest {
     assertThat(program.out()).as("%s", program).isEqualTo("cuInit 0\nlooping\nended 0\n");
   }
 
-  /** One that only seems to be there, so that nobody can reach it. */
+  /** An emulated port that nothing can reach. */
   @Test
   void theServerGoesByThePortThatItIsGiven() throws Exception {
     assertFailsAtOnce(
@@ -265,7 +268,7 @@ final class RunTest {
     assertThat(server.log()).contains("WARNING: no client can use rdma now: " + why);
   }
 
-  /** A server on a machine that has one port, with the MAC 02:02:c9:00:00:ab. */
+  /** Starts a server on an emulated machine with one port, whose MAC is 02:02:c9:00:00:ab. */
   private String serveBy(String port) throws IOException {
     Path gids = Files.createDirectories(folder.resolve("adapters/none_0/ports/1/gids"));
     Files.writeString(gids.resolve("0"), "fe80:0000:0000:0000:0002:c9ff:fe00:00ab\n");
@@ -309,7 +312,7 @@ final class RunTest {
     assertThat(Files.readAllLines(err)).singleElement().asString().startsWith("graft: session");
   }
 
-  /** Its worker goes, and with it all that it had; others continue. */
+  /** The worker of a killed program ends and its resources are freed; other sessions continue. */
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "rdma"})
   void aProgramThatIsKilledInMidCopyLeavesNothing(String channel) throws Exception {
@@ -332,7 +335,7 @@ final class RunTest {
       program.descendants().forEach(ProcessHandle::destroyForcibly);
       program.destroyForcibly();
     }
-    // The one that served it ends; a spare may stay for the next client.
+    // The worker of the program ends; a spare may remain for the next client.
     CompletableFuture.anyOf(
             workers.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
         .get(20, TimeUnit.SECONDS);
@@ -346,7 +349,7 @@ final class RunTest {
     assertThat(program.err().lines()).singleElement().asString().contains(line);
   }
 
-  /** Starts a server and gives the first address at which it serves. */
+  /** Starts a server and returns its first address. */
   private String serve(String... addresses) throws IOException {
     server = SoftwareServer.start(folder, addresses);
     return server.address();

@@ -13,7 +13,10 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What reaches a Debian guest's disk by its own boot or before it: the ways seed and image. */
+/**
+ * Files that reach a Debian guest's disk during its boot or before it: the install methods seed and
+ * image.
+ */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
@@ -67,7 +70,7 @@ final class SeedGuestTest {
     assertThat(lab.graft(0, "apply", descriptor)).contains("nothing to do");
   }
 
-  /** Needs libguestfs-tools and a kernel in /boot. */
+  /** This test needs libguestfs-tools and a kernel in /boot. */
   @Test
   @EnabledIf("hasLibguestfs")
   void aDiskIsSetUpBeforeItBoots() throws Exception {

@@ -15,15 +15,15 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The servers of other middleware as services of a Debian guest. The makers' programs are
- * stand-ins, which take library, settings and port where the real ones do, and tell each caller
- * what they were started with.
+ * The servers of other middleware as services of a Debian guest. Stand-ins replace the vendors'
+ * programs: they take library, settings and port as the real ones do, and send their start
+ * parameters to each caller.
  */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
 final class ServerGuestsTest {
-  /** Ends with an error where a real server would: without its library, or without its folder. */
+  /** A stand-in that fails, like a real server, without its library or its folder. */
   private static final String STAND_IN =
       """
       #!/usr/bin/python3
@@ -41,12 +41,12 @@ final class ServerGuestsTest {
   /**
    * A profile.
    *
-   * @param program of its makers, in their folder
-   * @param library that the program loads, in their folder; empty if none
+   * @param program the vendor's program, in the vendor's folder
+   * @param library the library that the program loads, in the vendor's folder; empty if none
    * @param set settings of the profile's user
-   * @param listens where the program takes its port from, in Python
-   * @param port at which it must answer
-   * @param says what it must have been started with
+   * @param listens the Python expression from which the program takes its port
+   * @param port the port at which the program must answer
+   * @param says the start parameters that the program must report
    */
   private record Server(
       String name,
@@ -133,7 +133,7 @@ final class ServerGuestsTest {
     driversSayWhatIsMissing("nvidia-driver", "nvidia-smi", "no GPU of NVIDIA's is in this guest");
   }
 
-  /** In a guest that reaches no mirror of Debian's and has no device. */
+  /** Checks the drivers' messages in a guest that reaches no Debian mirror and has no device. */
   private void driversSayWhatIsMissing(String bundle, String anyPackage, String missing)
       throws Exception {
     describe("      - " + bundle + "\n");
@@ -166,7 +166,7 @@ final class ServerGuestsTest {
             .formatted(lab.name(), lab.gateway(), guest, GuestLab.image(), bundles.indent(2)));
   }
 
-  /** The makers' folder. */
+  /** Creates the vendor's folder. */
   private void lay(Server server) throws IOException {
     Path program = folder.resolve(server.name()).resolve(server.program());
     Files.createDirectories(program.getParent());
@@ -181,7 +181,10 @@ final class ServerGuestsTest {
     }
   }
 
-  /** What it tells this host; a service that was just started takes a while to listen. */
+  /**
+   * The parameters that the service sends to this host. A service listens only some time after its
+   * start.
+   */
   private String heard(Server server) throws Exception {
     String listening = "until ss -Hltn 'sport = %1$d' | grep -q .; do sleep 0.1; done";
     lab.inGuest(guest, "timeout 60 sh -c \"" + listening.formatted(server.port()) + "\"");

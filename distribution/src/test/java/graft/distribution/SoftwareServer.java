@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** {@code graft serve} as built, with the software device and one client that it knows. */
+/** {@code graft serve} as built, with the software device and a token for one client. */
 final class SoftwareServer {
   static final String GRAFT = Checkout.HOME.resolve("bin/graft").toString();
   static final String NAME = "me";
@@ -35,13 +35,13 @@ final class SoftwareServer {
     return start(folder, 1, addresses);
   }
 
-  /** The same with so many devices. */
+  /** Starts a server with this number of devices. */
   static SoftwareServer start(Path folder, int devices, String... addresses) throws IOException {
     Map<String, String> environment = Map.of("GRAFT_SOFTWARE_DEVICES", String.valueOf(devices));
     return start(folder, environment, List.of(), addresses);
   }
 
-  /** The same with further options, in an environment of its own. */
+  /** Starts a server with further options and this environment. */
   static SoftwareServer start(
       Path folder, Map<String, String> environment, List<String> options, String... addresses)
       throws IOException {
@@ -62,7 +62,7 @@ final class SoftwareServer {
     return new SoftwareServer(folder, process, line.substring("serves at ".length()));
   }
 
-  /** The first address at which it serves. */
+  /** The first address of the server. */
   String address() {
     return address;
   }
@@ -71,12 +71,12 @@ final class SoftwareServer {
     return Files.readString(folder.resolve("server.log"));
   }
 
-  /** The processes of sessions, and those that wait for the next. */
+  /** The processes of sessions and of spares. */
   Set<ProcessHandle> workers() {
     return process.descendants().collect(Collectors.toSet());
   }
 
-  /** Kills its sessions, as if the machine had run out of memory. */
+  /** Kills the sessions, as if the machine had run out of memory. */
   void killSessions() {
     process.descendants().forEach(ProcessHandle::destroyForcibly);
   }
@@ -86,7 +86,7 @@ final class SoftwareServer {
     return command(folder, address, NAME, TOKEN, program);
   }
 
-  /** A command that runs a program on a server; the token lies in the folder. */
+  /** A command that runs a program on a server, with the token in the folder. */
   static List<String> command(
       Path folder, String address, String name, String token, List<String> program)
       throws IOException {
@@ -97,7 +97,10 @@ final class SoftwareServer {
     return words;
   }
 
-  /** The environment in which a program finds the client, and the client this server, there. */
+  /**
+   * The environment in which a program finds the client, and the client finds this server at that
+   * address.
+   */
   Map<String, String> environment(String there) throws IOException {
     return Map.of(
         "GRAFT_SERVER",

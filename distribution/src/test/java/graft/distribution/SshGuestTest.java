@@ -13,8 +13,8 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A Debian guest that Ansible sets up over SSH: who uses the client in it, and what goes wrong on
- * the way.
+ * A Debian guest that Ansible sets up over SSH: the client's users in the guest, and faults during
+ * the set-up.
  */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
@@ -91,7 +91,7 @@ final class SshGuestTest {
     aRealDriverIsKept();
   }
 
-  /** Takes an emulated guest a quarter of an hour: {@code ./graft test --cloud}. */
+  /** This test takes an emulated guest a quarter of an hour: {@code ./graft test --cloud}. */
   @Test
   @EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
   void itRecoversFromWhatGoesWrong() throws Exception {
@@ -101,7 +101,7 @@ final class SshGuestTest {
     aKeyThatIsRefusedIsSaid();
   }
 
-  /** By the CDI specification, whose hook tells the container's loader. */
+  /** Uses the CDI specification, whose hook updates the container's loader cache. */
   private void containersHaveTheGpuThatTheyAskFor() throws Exception {
     lab.inGuest(
         guest,
@@ -123,7 +123,9 @@ final class SshGuestTest {
         .contains("cuInit 0\nlooping\nended 0");
   }
 
-  /** A guest that has a driver of its own uses it, and Graft's client once it is gone. */
+  /**
+   * A guest with NVIDIA's driver uses that driver, and Graft's client after the driver is removed.
+   */
   private void aRealDriverIsKept() throws Exception {
     String driver = "/usr/lib/x86_64-linux-gnu/libcuda.so.1";
     String loaded =
@@ -135,7 +137,7 @@ final class SshGuestTest {
     assertThat(lab.inGuest(guest, loaded)).contains("/usr/lib/graft/libcuda.so.1");
   }
 
-  /** The playbook alone, with the inventory that graft prints. */
+  /** Runs the playbook alone, with the inventory that graft prints. */
   private void thePlaybookChangesNothing() throws Exception {
     Path hosts = folder.resolve("hosts.yaml");
     Files.writeString(hosts, lab.graft(0, "inventory", descriptor));

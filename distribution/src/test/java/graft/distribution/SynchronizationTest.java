@@ -14,9 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Calls are synchronous and asynchronous as the CUDA driver API's pages "API synchronization
- * behavior" and "Stream synchronization behavior" say, line by line, over the channels of one
- * machine ({@code src/test/c/synchronization.c} is the program).
+ * Calls are synchronous or asynchronous as the CUDA driver API's pages "API synchronization
+ * behavior" and "Stream synchronization behavior" document, over the channels of one machine
+ * ({@code src/test/c/synchronization.c} is the program).
  */
 final class SynchronizationTest {
   @TempDir static Path folder;

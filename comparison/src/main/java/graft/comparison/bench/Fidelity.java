@@ -17,12 +17,12 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Runs every program of a folder natively and on a server, and compares.
+ * Runs every program of a folder natively and on a server, and compares the results.
  *
  * @param local the machine's own driver; null to run on the server alone
  * @param remote the server
  * @param limit how long a program may run
- * @param progress is told each outcome
+ * @param progress receives each outcome
  */
 public record Fidelity(
     ProgramEnvironment local,
@@ -31,14 +31,14 @@ public record Fidelity(
     Consumer<String> progress) {
 
   /**
-   * How a program fared.
+   * The outcome of one program.
    *
-   * @param local how it ran natively, null if it did not
-   * @param difference where the outputs differ in more than what differs between native runs too;
-   *     empty if nowhere
+   * @param local the native run, null if there was none
+   * @param difference the first difference between the outputs that does not also occur between two
+   *     native runs; empty if there is none
    */
   public record Outcome(String program, ProgramRun local, ProgramRun remote, String difference) {
-    /** Whether both passed and did not print the same. */
+    /** Whether both runs passed but printed different output. */
     boolean differs() {
       return !difference.isEmpty();
     }
@@ -65,7 +65,7 @@ public record Fidelity(
     }
   }
 
-  /** The executable files of a folder, in the order of their names. */
+  /** The executable files of a folder, sorted by name. */
   public static List<Path> programs(Path folder) {
     try (Stream<Path> files = Files.list(folder)) {
       List<Path> found =
@@ -79,7 +79,7 @@ public record Fidelity(
     }
   }
 
-  /** Runs them all. */
+  /** Runs all programs. */
   public List<Outcome> run(List<Path> programs) throws IOException, InterruptedException {
     List<Outcome> outcomes = new ArrayList<>();
     for (Path program : programs) {
@@ -108,7 +108,8 @@ public record Fidelity(
   }
 
   /**
-   * The first line that is the same in both native runs and not there: times and addresses differ.
+   * The first line that both native runs share and the remote run lacks. Lines with times and
+   * addresses differ between native runs and are ignored.
    */
   private static String difference(ProgramRun first, ProgramRun second, ProgramRun there) {
     List<String> a = first.output().lines().toList();
@@ -128,7 +129,7 @@ public record Fidelity(
     return a.size() == c.size() ? "" : a.size() + " lines; there: " + c.size();
   }
 
-  /** Both lists and the differences, for people. */
+  /** The outcomes and the differences as text. */
   public static String table(List<Outcome> outcomes) {
     StringBuilder text =
         new StringBuilder("| program | native | remote | verdict |\n|---|---|---|---|\n");
@@ -161,7 +162,7 @@ public record Fidelity(
     text.append(names.isEmpty() ? "" : " (" + String.join(", ", names) + ")").append('\n');
   }
 
-  /** The same as a tree for JSON. */
+  /** The outcomes as a tree for JSON. */
   public static Object tree(List<Outcome> outcomes) {
     return Map.of("programs", outcomes.stream().map(Outcome::tree).toList());
   }

@@ -10,21 +10,26 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How a program ran.
+ * One run of a program.
  *
- * @param exit its exit code; {@link #TIMED_OUT} if it was ended, {@link #NOT_RUN} if it did not
- *     start
- * @param output what it wrote to its standard output
- * @param errors what it wrote to its standard error
+ * @param exit the exit code; {@link #TIMED_OUT} if the program was killed at the time limit, {@link
+ *     #NOT_RUN} if it did not start
+ * @param output the program's standard output
+ * @param errors the program's standard error
  */
 public record ProgramRun(int exit, String output, String errors) {
   public static final int TIMED_OUT = -1;
   public static final int NOT_RUN = -2;
 
-  /** What is kept of an output; a program that writes more is one to look at by itself. */
+  /**
+   * The most bytes that are kept of an output. A program that writes more has to be examined
+   * separately.
+   */
   private static final int KEPT = 16 << 20;
 
-  /** Runs a program to its end or for as long as it may; its children end with it then. */
+  /**
+   * Runs a program to its end or its time limit, at which the program and its children are killed.
+   */
   public static ProgramRun of(
       List<String> command, Path folder, ProgramEnvironment way, Duration limit)
       throws IOException, InterruptedException {
@@ -70,7 +75,7 @@ public record ProgramRun(int exit, String output, String errors) {
     return exit == 0;
   }
 
-  /** How it ended, for people. */
+  /** How the program ended, as text. */
   public String ending() {
     return switch (exit) {
       case 0 -> "passed";
@@ -80,7 +85,9 @@ public record ProgramRun(int exit, String output, String errors) {
     };
   }
 
-  /** The last line that it wrote to its standard error, or its output; empty if none. */
+  /**
+   * The last line of standard error or, without one, of standard output; empty if both are empty.
+   */
   public String lastWords() {
     String said = errors.isBlank() ? output : errors;
     List<String> lines = said.lines().filter(line -> !line.isBlank()).toList();

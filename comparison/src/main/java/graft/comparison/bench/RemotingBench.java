@@ -22,15 +22,15 @@ import java.util.regex.Pattern;
  * @param program {@code graft-workload}
  * @param quick whether to leave out large copies and take fewer samples
  * @param limit how long one run may take
- * @param progress is told what runs
+ * @param progress receives a line for each run
  */
 public record RemotingBench(
     Path program, boolean quick, Duration limit, Consumer<String> progress) {
   private static final Pattern ROUND_TRIPS = Pattern.compile("round-trips=(\\d+)");
 
   /**
-   * All figures of a setting: of new processes with the cache of compiled kernels empty and filled,
-   * then of a warm one; remote ones have the start-up's round trips as well.
+   * All figures of a setting: of new processes with an empty and with a filled cache of compiled
+   * kernels, then of a warm process. Remote settings also have the round trips of the start-up.
    */
   public List<Measurement> measure(ProgramEnvironment setting)
       throws IOException, InterruptedException {
@@ -67,7 +67,7 @@ public record RemotingBench(
     }
   }
 
-  /** What plain TCP carries on this machine with as many streams. */
+  /** The throughput of plain TCP on this machine with this number of streams. */
   public List<Measurement> plain(int streams) throws IOException, InterruptedException {
     progress.accept("measures plain TCP with " + streams + " streams");
     String printed =

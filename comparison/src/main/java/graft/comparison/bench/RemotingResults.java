@@ -5,23 +5,25 @@ import graft.comparison.results.Results;
 import graft.comparison.results.ResultsTable;
 import java.util.Optional;
 
-/** What was measured over each channel, with what plain TCP could do at best beside it. */
+/** The measurements of each channel, beside the best values that plain TCP allows. */
 public final class RemotingResults {
   public static final String NATIVE = "native";
   private static final String TCP = "tcp";
 
-  /** The setting of what a figure could be at best over plain TCP. */
+  /** The name of the setting that holds the best possible figures over plain TCP. */
   static final String BEST = "best over tcp";
 
   private static final String COPY = "plain-copy";
   private static final String ROUND_TRIP = "plain-round-trip";
 
-  /** What a launch and a wait may cost over TCP beside the round trip and the launch itself. */
+  /**
+   * The allowance for a launch and a wait over TCP, beyond the round trip and the native launch.
+   */
   private static final double ALLOWED_MICROSECONDS = 5;
 
   private RemotingResults() {}
 
-  /** Adds what plain TCP could do at best, where it was measured. */
+  /** Adds the best possible figures over plain TCP, where plain TCP was measured. */
   public static Results withBest(Results measured) {
     for (Measurement figure : measured.figures()) {
       best(measured, figure)
@@ -33,7 +35,7 @@ public final class RemotingResults {
     return measured;
   }
 
-  /** The copy's rate, or round trip + native + 5 us for a launch and its wait. */
+  /** For a copy, the rate of plain TCP; for a launch with its wait, round trip + native + 5 us. */
   private static Optional<Double> best(Results measured, Measurement figure) {
     if (figure.name().startsWith("pinned-") || figure.name().startsWith("pageable-")) {
       return measured
@@ -51,7 +53,7 @@ public final class RemotingResults {
         : Optional.empty();
   }
 
-  /** A table in Markdown: ratios are to native in the same run. */
+  /** A table in Markdown, with ratios to native in the same run. */
   public static String table(Results results) {
     ResultsTable table = new ResultsTable(results);
     for (String setting : results.settings()) {

@@ -1,5 +1,5 @@
 /**
- * Measures and compares programs natively and on a server: {@code graft bench}, {@code graft
- * fidelity}.
+ * Measures programs natively and on a server, and compares the results: {@code graft bench}, {@code
+ * graft fidelity}.
  */
 package graft.comparison.bench;

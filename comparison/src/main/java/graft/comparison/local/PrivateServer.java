@@ -16,17 +16,17 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A server in this process for programs of this one: on a Unix socket in a folder that nobody else
- * may enter, and on loopback if so wished, with a token that nobody else has. Everything is gone
- * when it is closed.
+ * A server in this process for programs that this process starts. It listens on a Unix socket in a
+ * private folder and, on request, on loopback, and accepts only a token of its own. Closing the
+ * server deletes its folder.
  */
 public final class PrivateServer implements AutoCloseable {
   public static final String NAME = "local";
 
-  /** What {@link #url} knows. */
+  /** The channels that {@link #url} accepts. */
   static final List<String> CHANNELS = List.of("shm", "unix", "tcp", "rdma");
 
-  /** Refuses what is none of {@link #CHANNELS}. */
+  /** Refuses a channel that is not one of {@link #CHANNELS}. */
   public static void checkChannel(String channel) {
     if (!CHANNELS.contains(channel)) {
       throw new GraftException(
@@ -44,12 +44,12 @@ public final class PrivateServer implements AutoCloseable {
     this.server = server;
   }
 
-  /** A server on its Unix socket alone. */
+  /** Starts a server on its Unix socket alone. */
   public static PrivateServer start(String device, MemorySize memory) throws IOException {
     return start(device, memory, false);
   }
 
-  /** The same, and over TCP on a free port of loopback if so wished. */
+  /** Starts a server on its Unix socket and, if {@code tcp} is set, on a free port of loopback. */
   public static PrivateServer start(String device, MemorySize memory, boolean tcp)
       throws IOException {
     Path folder = Files.createTempDirectory("graft-run"); // mode 0700
@@ -81,13 +81,13 @@ public final class PrivateServer implements AutoCloseable {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Its address on loopback if it has one, else its socket. */
+  /** The server's address on loopback if it has one, else its Unix socket. */
   public Endpoint endpoint() {
     int last = server.addresses().size() - 1;
     return Endpoint.parse(server.addresses().get(last).toString());
   }
 
-  /** Its address as the client reads it for a channel: one of {@link #CHANNELS}. */
+  /** The server's address in the client's form for one of {@link #CHANNELS}. */
   public String url(String channel) {
     return switch (channel) {
       case "unix", "shm" -> channel + "://" + folder.resolve("socket");
@@ -124,7 +124,7 @@ public final class PrivateServer implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // the hook runs already
+      // the hook is already running
     }
   }
 }

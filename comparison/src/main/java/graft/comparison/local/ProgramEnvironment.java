@@ -5,27 +5,28 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How programs reach a GPU.
+ * The environment by which programs reach a GPU.
  *
- * @param name for people: {@code native}, or the channel
- * @param environment what is set for a program; {@code LD_LIBRARY_PATH} goes before what is there
+ * @param name the displayed name: {@code native}, or the channel
+ * @param environment the variables that are set for a program; {@code LD_LIBRARY_PATH} is put
+ *     before an existing value
  */
 public record ProgramEnvironment(String name, Map<String, String> environment) {
   private static final String LIBRARIES = "LD_LIBRARY_PATH";
 
-  /** This machine's own driver. */
+  /** The environment of this machine's own driver. */
   public static ProgramEnvironment ofThisMachine() {
     return new ProgramEnvironment("native", Map.of());
   }
 
   /**
-   * A server.
+   * The environment of a server.
    *
-   * @param name for people
+   * @param name the displayed name
    * @param client the folder of the client's libraries
-   * @param url as the client reads it
-   * @param user the name that the server knows the token by
-   * @param token the file with the token; null for a server that asks for none
+   * @param url the server's address in the client's form
+   * @param user the name under which the server keeps the token
+   * @param token the file with the token; null for a server that requires none
    */
   public static ProgramEnvironment remote(
       String name, Path client, String url, String user, Path token) {
@@ -43,7 +44,7 @@ public record ProgramEnvironment(String name, Map<String, String> environment) {
     return !environment.containsKey(LIBRARIES);
   }
 
-  /** The same with one more variable. */
+  /** This environment with one more variable. */
   public ProgramEnvironment with(String variable, String value) {
     Map<String, String> more = new LinkedHashMap<>(environment);
     more.put(variable, value);

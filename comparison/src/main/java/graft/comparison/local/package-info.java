@@ -1,4 +1,4 @@
 /**
- * Programs of this machine on a GPU that a server has: what leads them there, and a private server.
+ * Runs programs of this machine on the GPU of a server: their environment, and a private server.
  */
 package graft.comparison.local;

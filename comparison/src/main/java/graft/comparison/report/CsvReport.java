@@ -5,7 +5,7 @@ import java.util.Iterator;
 import java.util.Locale;
 import java.util.Map;
 
-/** Every single observation, a line each (RFC 4180). */
+/** The CSV report (RFC 4180), with one line for each observation. */
 final class CsvReport {
   private CsvReport() {}
 

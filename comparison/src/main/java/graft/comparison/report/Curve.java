@@ -6,6 +6,6 @@ import java.util.Optional;
 
 /** One setting's values over sizes or counts. */
 record Curve(String setting, List<Point> points) {
-  /** A value, with how sure it is. */
+  /** A value with its confidence interval. */
   record Point(double x, double y, Optional<Interval> interval) {}
 }

@@ -5,7 +5,10 @@ import java.util.function.DoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 
-/** Values over sizes or counts, a line for each setting, whiskers for the intervals. */
+/**
+ * A plot of values over sizes or counts, with a line for each setting and whiskers for the
+ * confidence intervals.
+ */
 record CurvePlot(String title, String yLabel, boolean logarithmic, List<Curve> curves) {
   static final double WIDTH = 400;
   static final double HEIGHT = 270;
@@ -29,7 +32,7 @@ record CurvePlot(String title, String yLabel, boolean logarithmic, List<Curve> c
     html.close();
   }
 
-  /** What is in the drawing, for one that others share. */
+  /** Writes the content of this plot into a drawing that may hold further plots. */
   void content(Html html, Palette palette, DoubleFunction<String> xText) {
     List<Double> xs =
         curves.stream()
@@ -103,7 +106,7 @@ record CurvePlot(String title, String yLabel, boolean logarithmic, List<Curve> c
         : Scale.linear(highest, HEIGHT - BOTTOM, TOP);
   }
 
-  /** Sizes stand at equal distances, as their powers do. */
+  /** Neighbouring sizes have equal distances, since they are powers of two. */
   private static double x(int index, int count) {
     double inner = WIDTH - LEFT - RIGHT - 24;
     return LEFT + 12 + (count < 2 ? inner / 2 : inner * index / (count - 1));

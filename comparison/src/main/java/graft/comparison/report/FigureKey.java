@@ -2,7 +2,7 @@ package graft.comparison.report;
 
 import graft.comparison.results.Measurement;
 
-/** A figure of a case: the same in every setting. */
+/** The key of a figure of a case, which is the same in every setting. */
 public record FigureKey(String workload, String run, String figure, long size, String unit) {
   public boolean isRate() {
     return Measurement.isRate(unit);
@@ -12,7 +12,7 @@ public record FigureKey(String workload, String run, String figure, long size, S
     return Measurement.isCompared(unit);
   }
 
-  /** For people: {@code kernels: walsh}. */
+  /** The displayed label: {@code kernels: walsh}. */
   public String label() {
     String name = figure + (size > 0 ? ", " + Numbers.size(size) : "");
     return run + ": " + name;

@@ -5,7 +5,7 @@ import graft.comparison.statistics.Overhead;
 import graft.comparison.statistics.Summary;
 import java.util.List;
 
-/** The report's section with every figure: nothing that was measured is hidden in a mean. */
+/** The report's section that lists every figure by itself, without means over figures. */
 final class FiguresSection {
   private FiguresSection() {}
 

@@ -22,7 +22,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** A log, ordered by what was measured where, with the statistics of it. */
+/** The contents of a log, grouped by figure and setting, with their statistics. */
 public final class Findings {
   private final Suite suite;
   private final List<Entry> entries;
@@ -32,7 +32,7 @@ public final class Findings {
   private final Map<FigureKey, Map<String, SortedMap<Integer, Double>>> values =
       new LinkedHashMap<>();
 
-  /** Orders a log, which begins with its {@link Entry.Begin}. */
+  /** Groups the entries of a log, whose first entry is its {@link Entry.Begin}. */
   public Findings(Suite suite, List<Entry> entries) {
     this.suite = suite;
     this.entries = List.copyOf(entries);
@@ -60,17 +60,17 @@ public final class Findings {
     return suite;
   }
 
-  /** How it began. */
+  /** The first entry of the log. */
   public Entry.Begin begin() {
     return begin;
   }
 
-  /** The setting that others are compared with. */
+  /** The setting with which the others are compared. */
   public String baseline() {
     return baseline;
   }
 
-  /** All runs, as they were done. */
+  /** All runs, in the order in which they were made. */
   public List<Entry.Run> runs() {
     return of(Entry.Run.class);
   }
@@ -102,25 +102,29 @@ public final class Findings {
     return values.keySet().stream().filter(key -> names.contains(key.workload())).toList();
   }
 
-  /** Observations by block; empty if there are none. */
+  /** The observations of a figure by block; empty if there are none. */
   public SortedMap<Integer, Double> values(FigureKey key, String setting) {
     return values.getOrDefault(key, Map.of()).getOrDefault(setting, new TreeMap<>());
   }
 
-  /** The observations of a figure in a setting; empty if there are none. */
+  /** The summary of a figure's observations in a setting; empty if there are none. */
   public Optional<Summary> summary(FigureKey key, String setting) {
     List<Double> observed = List.copyOf(values(key, setting).values());
     return observed.isEmpty() ? Optional.empty() : Optional.of(Summary.of(observed, bootstrap));
   }
 
-  /** A figure against the baseline; empty for figures that are not compared, or without pairs. */
+  /**
+   * The overhead of a figure over the baseline; empty for figures that are not compared or have no
+   * pairs.
+   */
   public Optional<Overhead> overhead(FigureKey key, String setting) {
     return overhead(List.of(key), setting);
   }
 
   /**
-   * The geometric mean over figures, of the blocks that have all of them in both settings; figures
-   * that are not compared, or that one of the two does not have at all, are left out.
+   * The geometric mean of the overheads of several figures, over the blocks that have all of these
+   * figures in both settings. Figures that are not compared, or that one of the settings lacks
+   * altogether, are left out.
    */
   public Optional<Overhead> overhead(Collection<FigureKey> keys, String setting) {
     List<FigureKey> common =
@@ -147,7 +151,7 @@ public final class Findings {
     return Optional.of(Overhead.geometricMean(pairs, bootstrap));
   }
 
-  /** A ratio needs numbers above nothing. */
+  /** Whether both settings have a value in the block. A ratio needs values above zero. */
   private boolean isPair(FigureKey key, String setting, int block) {
     return values(key, setting).getOrDefault(block, 0.0) > 0
         && values(key, baseline).getOrDefault(block, 0.0) > 0;
@@ -157,19 +161,19 @@ public final class Findings {
     return blocks.stream().map(block -> values(key, setting).get(block)).toList();
   }
 
-  /** Why the comparison ended early; empty if it did not, or has gone on since. */
+  /** Why the comparison ended early; empty if it did not, or was continued later. */
   public Optional<String> stopped() {
     return entries.get(entries.size() - 1) instanceof Entry.Stopped stopped
         ? Optional.of(stopped.why())
         : Optional.empty();
   }
 
-  /** Runs that did not give figures. */
+  /** Runs that produced no figures. */
   public List<Entry.Run> failures() {
     return runs().stream().filter(run -> run.result() != Result.OK).toList();
   }
 
-  /** Settings that this site cannot do and that never gave a figure, with the reason. */
+  /** Settings that this site does not support and that have no figure, with the reason. */
   public Map<String, String> impossible() {
     Map<String, String> reasons = new LinkedHashMap<>();
     of(Entry.Impossible.class).forEach(entry -> reasons.put(entry.setting(), entry.why()));

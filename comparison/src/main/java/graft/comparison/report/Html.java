@@ -8,7 +8,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Locale;
 
-/** Writes HTML and SVG elements, everything escaped and every element closed. */
+/** Writes HTML and SVG elements, escapes their text, and closes every element. */
 final class Html {
   private final StringBuilder out = new StringBuilder();
   private final Deque<String> open = new ArrayDeque<>();
@@ -22,7 +22,7 @@ final class Html {
     }
   }
 
-  /** Opens an element; attributes are names and values in turns. */
+  /** Opens an element; attributes alternate between names and values. */
   Html open(String element, Object... attributes) {
     tag(element, attributes);
     out.append('>');
@@ -30,20 +30,20 @@ final class Html {
     return this;
   }
 
-  /** Closes the element that was opened last. */
+  /** Closes the innermost open element. */
   Html close() {
     out.append("</").append(open.pop()).append('>');
     return this;
   }
 
-  /** An element without content. */
+  /** Writes an element without content. */
   Html empty(String element, Object... attributes) {
     tag(element, attributes);
     out.append("/>");
     return this;
   }
 
-  /** An element that holds text alone. */
+  /** Writes an element that contains only text. */
   Html element(String element, String text, Object... attributes) {
     return open(element, attributes).text(text).close();
   }
@@ -53,7 +53,7 @@ final class Html {
     return this;
   }
 
-  /** Text that is HTML already: another writer's, or the style sheet. */
+  /** Writes text that is already HTML, such as another writer's output or the style sheet. */
   Html raw(String html) {
     out.append(html);
     return this;

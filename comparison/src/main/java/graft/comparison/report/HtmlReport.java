@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The report for people: one HTML file that needs nothing else. */
+/** The HTML report: one self-contained file. */
 final class HtmlReport {
-  /** Waiting programs for each processor that a comparison's own do not explain. */
+  /** The load per processor above which the comparison's own programs cannot be the cause. */
   private static final int BUSY = 4;
 
   private final Findings findings;
@@ -80,7 +80,7 @@ final class HtmlReport {
     legend();
   }
 
-  /** Figures of a machine that did much else are worth little, and the reader should know. */
+  /** Warns the reader if other work loaded the machine, since the figures are then unreliable. */
   private void busy() {
     String processors = findings.begin().machine().getOrDefault("processors", "");
     double load = findings.runs().stream().mapToDouble(r -> r.noise().load()).max().orElse(0);
@@ -108,7 +108,7 @@ final class HtmlReport {
     html.close();
   }
 
-  /** What each way costs, by workload and in all. */
+  /** Writes the cost of each setting, by workload and overall. */
   private void overview() {
     List<String> others = new ArrayList<>(findings.settings());
     others.remove(findings.baseline());
@@ -164,7 +164,10 @@ final class HtmlReport {
     return PlotSections.row(findings, label, keys, settings);
   }
 
-  /** What runs where: the evaluation paper's table II, with a row for every program. */
+  /**
+   * Writes which programs run in which setting: the evaluation paper's table II, with a row for
+   * every program.
+   */
   private void fidelity() {
     List<String> settings = Setting.of(findings.suite()).stream().map(Setting::name).toList();
     html.element("h2", "What runs where");
@@ -179,7 +182,7 @@ final class HtmlReport {
     html.close().close();
   }
 
-  /** One word where all blocks agree, else how many of them gave figures. */
+  /** One word if all blocks agree, else the number of blocks that produced figures. */
   private String outcome(String key, String setting) {
     List<Result> results =
         findings.runs().stream()
@@ -195,7 +198,10 @@ final class HtmlReport {
         : well + " of " + results.size() + " ok";
   }
 
-  /** What this site could not do, and what failed: never left out. */
+  /**
+   * Writes the settings that this site does not support and the runs that failed. The report always
+   * lists both.
+   */
   private void notMeasured() {
     Map<String, String> impossible = findings.impossible();
     List<Entry.Run> failures = findings.failures();

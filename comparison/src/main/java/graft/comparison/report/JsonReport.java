@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The same data for programs. */
+/** The report's data as JSON. */
 final class JsonReport {
   private JsonReport() {}
 

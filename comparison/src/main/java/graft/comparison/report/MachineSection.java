@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
-/** The report's section with the machine, how quiet it was, and how to repeat the run. */
+/** The report's section about the machine, its load during the run, and how to repeat the run. */
 final class MachineSection {
   private MachineSection() {}
 

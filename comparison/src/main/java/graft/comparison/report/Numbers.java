@@ -3,11 +3,11 @@ package graft.comparison.report;
 import graft.comparison.statistics.Interval;
 import java.util.Locale;
 
-/** Numbers as people read them. */
+/** Formats numbers for display. */
 final class Numbers {
   private Numbers() {}
 
-  /** Three digits that count, without an exponent. */
+  /** Three significant digits, without an exponent. */
   static String plain(double value) {
     double size = Math.abs(value);
     if (size == 0) {
@@ -17,13 +17,15 @@ final class Numbers {
     return String.format(Locale.ROOT, "%,." + digits + "f", value).replace(',', '\u2009');
   }
 
-  /** A number on an axis: without zeros that say nothing. */
+  /** A number on an axis, without trailing zeros. */
   static String tick(double value) {
     String text = plain(value);
     return text.contains(".") ? text.replaceFirst("\\.?0+$", "") : text;
   }
 
-  /** A ratio as what it adds: {@code +20%}, {@code -3.1%}, from tenfold on {@code 12 times}. */
+  /**
+   * A ratio as a difference, {@code +20%} or {@code -3.1%}; from tenfold on as {@code 12 times}.
+   */
   static String overhead(double ratio) {
     double percent = (ratio - 1) * 100;
     if (ratio >= 10) {
@@ -38,7 +40,7 @@ final class Numbers {
     return overhead(interval.low()) + " to " + overhead(interval.high());
   }
 
-  /** Bytes in powers of 1024. */
+  /** A number of bytes in units of powers of 1024. */
   static String size(long bytes) {
     if (bytes < 1024) {
       return Long.toString(bytes);

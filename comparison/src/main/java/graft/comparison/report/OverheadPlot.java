@@ -6,11 +6,11 @@ import java.util.Map;
 import java.util.stream.DoubleStream;
 
 /**
- * Ratios to the baseline as bars that begin at the baseline, with their intervals. The axis is
- * logarithmic: twice as long and half as long are equally far from it.
+ * Ratios to the baseline as bars that begin at the baseline, with their confidence intervals. The
+ * axis is logarithmic, so that twice and half the baseline are at equal distances from it.
  */
 record OverheadPlot(List<Row> rows, List<String> settings) {
-  /** One thing's ratios by setting; settings without one have no bar. */
+  /** The ratios of one row by setting; a setting without a ratio has no bar. */
   record Row(String label, Map<String, Overhead> overheads) {}
 
   static final double WIDTH = 820;
@@ -43,7 +43,7 @@ record OverheadPlot(List<Row> rows, List<String> settings) {
     html.close();
   }
 
-  /** What is in the drawing, for one that others share. */
+  /** Writes the content of this plot into a drawing that may hold further plots. */
   void content(Html html, Palette palette) {
     double height = height();
     Scale scale = scale();

@@ -3,8 +3,8 @@ package graft.comparison.report;
 import java.util.List;
 
 /**
- * Colours and marks of settings. The colours are Okabe and Ito's (2008), which people with colour
- * blindness can tell apart; the marks tell them apart in grey print.
+ * The colours and marks of settings. The colours are Okabe and Ito's (2008), which people with
+ * colour blindness can tell apart; the marks distinguish settings in greyscale print.
  */
 final class Palette {
   private static final List<String> COLOURS =

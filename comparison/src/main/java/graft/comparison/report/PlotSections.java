@@ -189,7 +189,10 @@ final class PlotSections {
     return new OverheadPlot.Row(label, overheads);
   }
 
-  /** The slowest of N copies over one copy alone, as in the evaluation paper's figure 4. */
+  /**
+   * Plots the time of the slowest of N copies relative to a single copy, as in the evaluation
+   * paper's figure 4.
+   */
   private void multiplex() {
     List<FigureKey> keys = findings.figures(WorkloadKind.MULTIPLEX);
     List<Curve> curves = new ArrayList<>();
@@ -232,7 +235,9 @@ final class PlotSections {
     return new FigureKey(key.workload(), run, key.figure(), key.size(), key.unit());
   }
 
-  /** Where the time of programs goes, as the client saw it in runs of their own. */
+  /**
+   * Plots how the time of programs divides into parts, as the client measured it in separate runs.
+   */
   private void profiles() {
     List<Entry.Profile> profiles = findings.of(Entry.Profile.class);
     if (profiles.isEmpty()) {

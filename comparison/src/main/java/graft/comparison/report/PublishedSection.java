@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The report's section with others' published figures, and the same figures of this run. */
+/** The report's section that shows figures published by others beside those of this run. */
 final class PublishedSection {
   private PublishedSection() {}
 

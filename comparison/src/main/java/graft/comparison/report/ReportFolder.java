@@ -9,10 +9,11 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 
 /**
- * The folder that a comparison is kept in: its log, and the report of it.
+ * The folder of a comparison: its log and its report.
  *
- * <p>A full disk must not cost the report. So room for it is taken at the beginning, and given back
- * before each report is written; a file takes the place of the one before only once it is whole.
+ * <p>A full disk must not prevent the report. Therefore disk space for the report is reserved at
+ * the beginning and freed before each report is written; a new file replaces the previous one only
+ * once it is complete.
  */
 public final class ReportFolder {
   private static final int ROOM = 8 << 20;
@@ -23,7 +24,7 @@ public final class ReportFolder {
     this.folder = folder;
   }
 
-  /** Makes the folder, or takes one that a comparison was begun in. */
+  /** Creates the folder, or opens the folder of a comparison that was begun earlier. */
   public static ReportFolder open(Path folder) throws IOException {
     Files.createDirectories(folder);
     ReportFolder opened = new ReportFolder(folder);
@@ -35,7 +36,7 @@ public final class ReportFolder {
     return folder.resolve("results.jsonl");
   }
 
-  /** The file for people. */
+  /** The HTML report. */
   public Path html() {
     return folder.resolve("report.html");
   }
@@ -44,14 +45,16 @@ public final class ReportFolder {
     return folder.resolve(".room");
   }
 
-  /** Bytes that are written, not a hole: a hole takes no room. */
+  /** Writes real bytes, since a sparse file reserves no space. */
   private void takeRoom() throws IOException {
     if (!Files.exists(room())) {
       Files.write(room(), new byte[ROOM]);
     }
   }
 
-  /** Gives back the room that was taken: to say why a comparison stops, and for the report. */
+  /**
+   * Frees the reserved space, for the report and for the log entry that gives the reason of a stop.
+   */
   public void giveRoom() throws IOException {
     Files.deleteIfExists(room());
   }

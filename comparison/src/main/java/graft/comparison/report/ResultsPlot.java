@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Results as one drawing (SVG): a panel of curves for each figure of several sizes, and a bar for
- * each other one, relative to a baseline.
+ * Results as one SVG drawing: a panel of curves for each figure with several sizes, and for each
+ * other figure a bar relative to a baseline.
  */
 public final class ResultsPlot {
   private static final double LEGEND = 30;
@@ -24,7 +24,10 @@ public final class ResultsPlot {
   private final Palette palette;
   private final Html html = new Html();
 
-  /** A drawing; without the baseline among the settings, the first one is the baseline. */
+  /**
+   * Prepares a drawing. If {@code baseline} is not among the settings, the first setting is the
+   * baseline.
+   */
   public ResultsPlot(Results results, String baseline) {
     this.results = results;
     List<String> settings = results.settings();
@@ -32,7 +35,7 @@ public final class ResultsPlot {
     palette = new Palette(settings);
   }
 
-  /** The drawing. */
+  /** Returns the drawing as SVG. */
   public String draw() {
     Map<String, List<Measurement>> figures =
         results.figures().stream()
@@ -122,7 +125,7 @@ public final class ResultsPlot {
     return new CurvePlot(name, unit, true, curves);
   }
 
-  /** Small copies are measured in microseconds each; the same in GB/s. */
+  /** The rate of a copy in GB/s. Small copies are measured in microseconds each. */
   private static double rate(Measurement m) {
     return m.unit().equals("us") ? m.size() / m.value() / 1e3 : m.value();
   }

@@ -3,16 +3,16 @@ package graft.comparison.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where values lie on an axis. */
+/** Maps values to positions on an axis. */
 record Scale(double low, double high, boolean logarithmic, double from, double to) {
 
-  /** From nothing to the highest value, rounded up. */
+  /** A scale from zero to the highest value, rounded up. */
   static Scale linear(double highest, double from, double to) {
     double step = step(highest <= 0 ? 1 : highest);
     return new Scale(0, step * Math.ceil(highest / step - 1e-9), false, from, to);
   }
 
-  /** Whole decades around the values, all above nothing. */
+  /** A logarithmic scale of whole decades around the values, all of which are above zero. */
   static Scale decades(double lowest, double highest, double from, double to) {
     double low = Math.pow(10, Math.floor(Math.log10(lowest)));
     double high = Math.pow(10, Math.ceil(Math.log10(highest)));
@@ -27,7 +27,7 @@ record Scale(double low, double high, boolean logarithmic, double from, double t
     return from + part * (to - from);
   }
 
-  /** Where lines are drawn: five or so, or every decade. */
+  /** The values at which grid lines are drawn: about five, or one for each decade. */
   List<Double> ticks() {
     List<Double> ticks = new ArrayList<>();
     if (logarithmic) {

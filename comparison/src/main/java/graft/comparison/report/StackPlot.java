@@ -3,9 +3,9 @@ package graft.comparison.report;
 import java.util.List;
 import java.util.Map;
 
-/** Times in parts, one bar a setting, grouped by case. */
+/** Times divided into parts: one bar for each setting, grouped by case. */
 record StackPlot(String title, List<Group> groups) {
-  /** The parts of time, in the order that they are stacked in, and their looks. */
+  /** The parts of the time in stacking order, with their styles. */
   static final Map<String, String> PARTS =
       Map.of("compute", "#4c78a8", "transfer", "#f2a541", "other", "#c9c9c9");
 

@@ -6,15 +6,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Bytes and message sizes of programs' transfers: the Xen paper's table 1 and figure 11. */
+/** The amounts and sizes of programs' transfers, as in the Xen paper's table 1 and figure 11. */
 final class TransferTable {
-  /** Sizes in between fall under the next one. */
+  /** The upper bounds of the size classes. */
   private static final List<Long> CLASSES =
       List.of(4L << 10, 64L << 10, 1L << 20, 4L << 20, 16L << 20, 32L << 20, Long.MAX_VALUE);
 
   private TransferTable() {}
 
-  /** What a program transfers is the same in every setting: the first profile of each is shown. */
+  /**
+   * Writes the table from the first profile of each program, since a program's transfers are the
+   * same in every setting.
+   */
   static void write(Html html, List<Entry.Profile> profiles) {
     html.open("table").open("thead").open("tr");
     for (String column : List.of("program", "direction", "memory", "copies", "MB")) {

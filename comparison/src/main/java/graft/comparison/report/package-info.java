@@ -1,2 +1,2 @@
-/** What a comparison found, for people and for programs. */
+/** The reports of a comparison, as HTML, CSV and JSON. */
 package graft.comparison.report;

@@ -10,19 +10,19 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * One figure of one setting, with every sample. A line of a results file, and what Graft's
- * measuring programs print:
+ * One figure of one setting, with every sample. It is a line of a results file, and the form in
+ * which Graft's measuring programs print their figures:
  *
  * <pre>{@code
  * {"setting":"tcp","name":"pinned-host-to-device","size":65536,"unit":"us","state":"warm","samples":[41.2,40.9]}
  * }</pre>
  *
- * @param setting how the program reached the GPU, or whose tool was measured; empty as a program
- *     prints it, which does not know
- * @param size the size that belongs to it, in bytes or as a count; 0 if none does
+ * @param setting how the program reached the GPU, or the name of the tool that was measured; empty
+ *     in a program's output, since programs do not know their setting
+ * @param size the size of the figure, in bytes or as a count; 0 if it has none
  * @param unit for example {@code us} or {@code MB/s}; empty for a count
- * @param state warm if the line has none
- * @param samples in the order in which they were measured; null in the place of one that failed
+ * @param state the state; warm if the line has none
+ * @param samples the samples in the order of their measurement; null stands for one that failed
  */
 public record Measurement(
     @Default("") String setting,
@@ -41,7 +41,7 @@ public record Measurement(
   /**
    * Reads a measurement from a tree of JSON.
    *
-   * @throws IllegalArgumentException if the tree is none
+   * @throws IllegalArgumentException if the tree is not a measurement
    */
   static Measurement read(Map<?, ?> tree) {
     Measurement measurement = TREES.read(Measurement.class, tree);
@@ -58,17 +58,17 @@ public record Measurement(
     return tree;
   }
 
-  /** A warm one, of no setting yet. */
+  /** A measurement in the warm state, without a setting. */
   public static Measurement of(String name, long size, String unit, Double... samples) {
     return new Measurement("", name, size, unit, State.WARM, List.of(samples));
   }
 
-  /** The same, measured in that setting. */
+  /** This measurement in that setting. */
   public Measurement in(String place) {
     return new Measurement(place, name, size, unit, state, samples);
   }
 
-  /** The same, measured in that state. */
+  /** This measurement in that state. */
   public Measurement in(State measured) {
     return new Measurement(setting, name, size, unit, measured, samples);
   }
@@ -95,12 +95,12 @@ public record Measurement(
         && state == other.state;
   }
 
-  /** Whether a higher value is a better one. */
+  /** Whether the unit is a rate, of which higher values are better. */
   public static boolean isRate(String unit) {
     return unit.endsWith("/s") || unit.equals("x");
   }
 
-  /** Whether values are compared at all: amounts and shares are not. */
+  /** Whether values of this unit are compared: amounts and shares are not. */
   public static boolean isCompared(String unit) {
     return !unit.equals("B") && !unit.equals("%");
   }

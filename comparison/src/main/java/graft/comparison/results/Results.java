@@ -18,12 +18,13 @@ import java.util.Set;
  * Measurements in the order in which they were made, one for each setting and figure.
  *
  * <p>A results file is a sequence of JSON objects: each is a {@link Measurement}, or has a list of
- * them as {@code measurements}. Lines of the same setting and figure add samples to each other.
+ * measurements under the key {@code measurements}. The samples of lines with the same setting and
+ * figure are joined.
  */
 public final class Results {
   private final List<Measurement> measurements = new ArrayList<>();
 
-  /** Adds a measurement, to the samples of the same setting and figure if there are some. */
+  /** Adds a measurement; its samples join existing samples of the same setting and figure. */
   public Results add(Measurement added) {
     for (int i = 0; i < measurements.size(); i++) {
       Measurement before = measurements.get(i);
@@ -46,12 +47,12 @@ public final class Results {
     return this;
   }
 
-  /** Adds several. */
+  /** Adds several measurements. */
   public void addAll(List<Measurement> added) {
     added.forEach(this::add);
   }
 
-  /** Adds all that a file has. */
+  /** Adds all measurements of a file. */
   public Results add(Path file) {
     try {
       for (Map<String, Object> tree : Json.readObjects(Files.readString(file))) {
@@ -123,7 +124,7 @@ public final class Results {
         .findFirst();
   }
 
-  /** The median of a setting over that of another one; empty if one of them has no sample. */
+  /** The median of a setting over that of another one; empty if either has no sample. */
   public Optional<Double> ratio(String setting, String reference, Measurement figure) {
     Optional<Double> base = at(reference, figure).filter(Results::hasValue).map(Measurement::value);
     return at(setting, figure)
@@ -133,9 +134,9 @@ public final class Results {
   }
 
   /**
-   * The ratios of single samples to a reference that was measured before the first one, between
-   * all, and after the last one: what a machine can do changes with its load, so each sample is
-   * compared with the mean of the reference's two beside it.
+   * The ratios of single samples to a reference that was measured before the first sample, between
+   * every two, and after the last. Since a machine's performance changes with its load, each sample
+   * is compared with the mean of the two reference samples beside it.
    */
   public List<Double> ratiosAround(String setting, String reference, Measurement figure) {
     List<Double> samples = at(setting, figure).map(Measurement::samples).orElse(List.of());

@@ -44,7 +44,7 @@ public final class ResultsTable {
                 .orElse(""));
   }
 
-  /** Adds a setting's medians with the range of their samples, and how many of them failed. */
+  /** Adds a setting's medians with the range of their samples and the number of failed samples. */
   public ResultsTable spread(String setting) {
     return column(setting, f -> results.at(setting, f).map(ResultsTable::spread).orElse(""));
   }
@@ -94,7 +94,7 @@ public final class ResultsTable {
     return String.format(Locale.ROOT, "%.2f", ratio);
   }
 
-  /** Bytes in powers of 1024, where they are whole. */
+  /** A number of bytes, in MiB or KiB if it is a whole multiple of that unit. */
   public static String size(long bytes) {
     if (bytes % (1 << 20) == 0) {
       return bytes / (1 << 20) + " MiB";

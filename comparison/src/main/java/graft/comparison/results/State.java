@@ -4,11 +4,11 @@ import java.util.Locale;
 
 /** The state in which a program was measured. */
 public enum State {
-  /** In a new process, with every cache of compiled kernels empty. */
+  /** Measured in a new process, with every cache of compiled kernels empty. */
   EMPTY("new process, caches empty"),
-  /** In a new process, with the caches filled. */
+  /** Measured in a new process, with the caches filled. */
   FILLED("new process"),
-  /** Repeated in one process. */
+  /** Measured repeatedly in one process. */
   WARM("warm");
 
   private final String title;
@@ -17,19 +17,19 @@ public enum State {
     this.title = title;
   }
 
-  /** The state for people. */
+  /** The displayed name of the state. */
   public String title() {
     return title;
   }
 
-  /** The state as results files name it. */
+  /** The name of the state in results files. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);
   }
 
   /**
-   * The state that results files name so.
+   * The state with this name in results files.
    *
    * @throws IllegalArgumentException if there is none
    */

@@ -1,2 +1,2 @@
-/** What was measured, in the one format that every program and script of Graft writes and reads. */
+/** Measurements, in the common format that every program and script of Graft writes and reads. */
 package graft.comparison.results;

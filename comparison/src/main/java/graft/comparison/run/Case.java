@@ -12,15 +12,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One program with its arguments: a workload, or one point of it.
+ * One program with its arguments: a workload, or one point of a workload.
  *
- * @param key what it is called in the log and in reports: {@code synthetic/35%/h2d/64K-256K}
- * @param words the program and its arguments; the first word {@code graft-workload} stands for
- *     Graft's own program, wherever a place has it
- * @param copies how many run at once
+ * @param key the name of the case in the log and in reports: {@code synthetic/35%/h2d/64K-256K}
+ * @param words the program and its arguments; {@code graft-workload} as the first word stands for
+ *     the path of Graft's own program in the place
+ * @param copies the number of copies that run at once
  */
 public record Case(String key, Workload workload, List<String> words, int copies) {
-  /** The word that stands for Graft's own workloads' program. */
+  /** The word that stands for Graft's own program of workloads. */
   public static final String OWN_PROGRAM = "graft-workload";
 
   private static final List<Integer> SHARES = List.of(10, 35, 65, 90);
@@ -30,12 +30,12 @@ public record Case(String key, Workload workload, List<String> words, int copies
     return workload.knownKind().orElseThrow();
   }
 
-  /** Whether it is given the amount of work that the baseline's calibration found. */
+  /** Whether the program gets the amount of work that calibration in the baseline determined. */
   public boolean isCalibrated() {
     return kind() == WorkloadKind.SYNTHETIC;
   }
 
-  /** The program, with the amount of work if there is one. */
+  /** The program with its arguments, including the amount of work unless that is empty. */
   public Program program(String amount) {
     List<String> all = new ArrayList<>(words);
     if (!amount.isEmpty()) {

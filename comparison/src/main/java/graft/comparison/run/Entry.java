@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** One line of the results log. */
 public sealed interface Entry {
-  /** Every kind of entry, by the word that names it in logs. */
+  /** Every kind of entry, by its name in logs. */
   Map<String, Class<? extends Entry>> KINDS =
       Map.ofEntries(
           Map.entry("begin", Begin.class),
@@ -25,7 +25,7 @@ public sealed interface Entry {
           Map.entry("profile", Profile.class),
           Map.entry("stopped", Stopped.class));
 
-  /** Their components. */
+  /** Converts entries to trees and back. */
   RecordTrees TREES = new RecordTrees(Map.of(Result.class, Result::of, State.class, State::of));
 
   /** An entry as a tree of JSON. */
@@ -44,7 +44,7 @@ public sealed interface Entry {
   /**
    * Reads what {@link #write} wrote.
    *
-   * @throws IllegalArgumentException if it is something else
+   * @throws IllegalArgumentException if the tree is not an entry
    */
   static Entry read(Map<String, Object> tree) {
     Class<? extends Entry> type = KINDS.get(String.valueOf(tree.get("entry")));
@@ -57,7 +57,7 @@ public sealed interface Entry {
     return TREES.read(type, tree);
   }
 
-  /** Logs of earlier versions have one value of a figure in place of the samples. */
+  /** Converts a figure of an earlier version's log, which has one value instead of the samples. */
   private static Object withSamples(Object figure) {
     if (figure instanceof Map<?, ?> old && old.containsKey("value")) {
       Map<Object, Object> current = new LinkedHashMap<>(old);
@@ -68,44 +68,48 @@ public sealed interface Entry {
   }
 
   /**
-   * The first line.
+   * The first line of a log.
    *
-   * @param digest of the suite's text: a log belongs to one text
-   * @param at when, in ISO 8601
+   * @param digest the digest of the suite's text: a log belongs to exactly one text
+   * @param at the time of the start, in ISO 8601
    */
   record Begin(String digest, String suite, long seed, String at, Map<String, String> machine)
       implements Entry {}
 
-  /** From here on until {@link Started} a guest that is none of the comparison's may be off. */
+  /**
+   * Until the matching {@link Started}, a guest that does not belong to the comparison may be off.
+   */
   record ShutOff(String guest) implements Entry {}
 
-  /** It was started again. */
+  /** A guest that had been shut off was started again. */
   record Started(String guest) implements Entry {}
 
-  /** The site cannot do a setting. */
+  /** The site does not support a setting. */
   record Impossible(String setting, String why) implements Entry {}
 
-  /** From here on until {@link Down} something of this setting may be on the host. */
+  /** Until the matching {@link Down}, parts of this setting may exist on the host. */
   record Preparing(int block, String setting) implements Entry {}
 
   /** A setting was made ready. */
   record Ready(int block, String setting, double seconds, int guestsRunning) implements Entry {}
 
-  /** A setting could not be made ready although it should. */
+  /** Making a setting ready failed, although the site supports it. */
   record NotReady(int block, String setting, String why) implements Entry {}
 
   /** A setting was taken down. */
   record Down(int block, String setting) implements Entry {}
 
-  /** The amount of work that a case has from now on, as found in that setting. */
+  /**
+   * The amount of work that a case has from now on, as calibration in that setting determined it.
+   */
   record Amount(String key, String setting, String amount) implements Entry {}
 
   /**
    * A case was run.
    *
-   * @param result how it ended
-   * @param why what was wrong, empty if nothing
-   * @param seconds how long the slowest copy ran
+   * @param result the outcome of the run
+   * @param why the cause of a failure; empty if the run was successful
+   * @param seconds the run time of the slowest copy
    */
   record Run(
       int block,
@@ -118,7 +122,7 @@ public sealed interface Entry {
       Noise noise)
       implements Entry {}
 
-  /** Where a case's time went, by a run of its own that does not count. */
+  /** The breakdown of a case's time, from a separate run that does not count. */
   record Profile(String setting, String key, Map<String, Object> profile) implements Entry {}
 
   /** The comparison stopped before its end. */

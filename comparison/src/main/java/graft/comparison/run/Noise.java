@@ -12,14 +12,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What else went on while a program ran.
+ * Disturbances and the state of the machine during the run of a program.
  *
- * @param stealPercent the share of processor time that the hypervisor below took, in per cent
- * @param load the load average of one minute at the end
- * @param megahertz the first processor's clock at the end; 0 if the kernel does not say
+ * @param stealPercent the share of processor time that the hypervisor of this machine withheld, in
+ *     per cent
+ * @param load the one-minute load average at the end
+ * @param megahertz the first processor's clock at the end; 0 if the kernel does not report it
  * @param celsius the warmest sensor at the end; 0 if there is none
  * @param gpuMegahertz the clock of the host's first NVIDIA GPU at the end; 0 if there is none
- * @param gpuCelsius its temperature
+ * @param gpuCelsius the temperature of that GPU at the end; 0 if there is none
  */
 public record Noise(
     double stealPercent,
@@ -32,12 +33,12 @@ public record Noise(
   private static final Duration LIMIT = Duration.ofSeconds(10);
   private static final Pattern GPU = Pattern.compile("(\\d+), (\\d+)");
 
-  /** Counts processor time from here on. */
+  /** Starts to count processor time. */
   static Watch watch() {
     return ticks();
   }
 
-  /** All ticks of processor time until now, and the stolen ones. */
+  /** The counts of all ticks and of stolen ticks of processor time. */
   record Watch(long all, long stolen) {
     Noise end() {
       Watch after = ticks();
@@ -48,7 +49,7 @@ public record Noise(
     }
   }
 
-  /** Of /proc/stat (proc(5): steal is the eighth). */
+  /** Reads the counts from /proc/stat (proc(5): steal is the eighth). */
   private static Watch ticks() {
     for (String line : lines(Path.of("/proc/stat"))) {
       if (line.startsWith("cpu ")) {
@@ -92,7 +93,7 @@ public record Noise(
     }
   }
 
-  /** Clock and temperature, as nvidia-smi says them; zeros without a GPU. */
+  /** Clock and temperature as nvidia-smi reports them; zeros without a GPU. */
   private static double[] readGpu() {
     double[] none = {0, 0};
     try {
@@ -111,7 +112,7 @@ public record Noise(
           }
           : none;
     } catch (IOException e) {
-      return none; // there is no nvidia-smi, or no GPU
+      return none; // no nvidia-smi or no GPU
     }
   }
 
@@ -119,7 +120,7 @@ public record Noise(
     try {
       return Files.isReadable(file) ? Files.readAllLines(file) : List.of();
     } catch (IOException e) {
-      return List.of(); // a sensor that cannot be read is no sensor
+      return List.of(); // an unreadable sensor is ignored
     }
   }
 }

@@ -1,6 +1,6 @@
 package graft.comparison.run;
 
-/** This site cannot do a setting; the message says why. */
+/** This site does not support a setting; the message gives the reason. */
 public final class NotPossibleException extends Exception {
   private static final long serialVersionUID = 1;
 

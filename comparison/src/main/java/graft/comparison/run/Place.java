@@ -2,19 +2,19 @@ package graft.comparison.run;
 
 import java.util.List;
 
-/** A setting that is ready. Closing takes it down and puts the host back. */
+/** A setting that is ready. Closing the place takes the setting down and restores the host. */
 public interface Place extends AutoCloseable {
-  /** How many copies of a program can run at once. */
+  /** The number of copies of a program that can run at once. */
   int capacity();
 
   /**
    * Runs copies of a program at once and waits for all of them.
    *
-   * @throws PlaceLostException if the place itself is gone, as a guest that died
+   * @throws PlaceLostException if the place itself is lost, for example because its guest died
    */
   List<Ended> run(Program program, int copies) throws PlaceLostException, InterruptedException;
 
-  /** Takes it down; a runtime exception says what is left. */
+  /** Takes the setting down; the message of a runtime exception lists what remains. */
   @Override
   void close();
 }

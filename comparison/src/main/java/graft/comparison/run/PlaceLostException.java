@@ -1,6 +1,6 @@
 package graft.comparison.run;
 
-/** A place died under a program; the message says what was seen. */
+/** A place died while a program ran in it; the message describes the symptoms. */
 public final class PlaceLostException extends Exception {
   private static final long serialVersionUID = 1;
 

@@ -7,14 +7,14 @@ import java.util.Map;
 /**
  * A program to run in a place.
  *
- * @param environment settings beyond those that the place makes
- * @param limit how long it may run, then it is killed
- * @param profile whether the client shall break its time down
+ * @param environment variables in addition to those that the place sets
+ * @param limit the time after which the program is killed
+ * @param profile whether the client breaks down the program's time
  */
 public record Program(
     List<String> words, Map<String, String> environment, Duration limit, boolean profile) {
 
-  /** The same, profiled. */
+  /** This program with a breakdown of its time. */
   public Program profiled() {
     return new Program(words, environment, limit, true);
   }

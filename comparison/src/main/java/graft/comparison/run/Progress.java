@@ -1,6 +1,6 @@
 package graft.comparison.run;
 
-/** Who is told what goes on. */
+/** Receives the events of a comparison. */
 public interface Progress {
   /** A visit begins. */
   void visit(int number, int of, Visit visit);
@@ -8,6 +8,6 @@ public interface Progress {
   /** A case was run. */
   void ran(Entry.Run run);
 
-  /** Something that a reader should know. */
+  /** A message to the user. */
   void note(String text);
 }

@@ -11,17 +11,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What is read from the output of a case's programs.
+ * The result of a run, read from the output of the case's programs.
  *
- * @param why what was wrong, empty if nothing
+ * @param why the cause of a failure; empty if the run was successful
  */
 record Reading(Result result, String why, List<Measurement> figures) {
-  /** As automake has it: what the test needs is not there. */
+  /** The exit code of a program that lacks a requirement, as in automake's tests. */
   private static final int UNSUPPORTED = 77;
 
   private static final int MOST_SAID = 400;
 
-  /** Reads how all copies of a case ended. */
+  /** Reads the result from all copies of a case. */
   static Reading of(Case run, List<Ended> copies) {
     List<Measurement> figures = new ArrayList<>();
     for (Ended ended : copies) {
@@ -70,7 +70,7 @@ record Reading(Result result, String why, List<Measurement> figures) {
     return figures;
   }
 
-  /** The word after {@code amount}, empty if there is none. */
+  /** The word after {@code amount}; empty if there is none. */
   static String amount(String output) {
     return output
         .lines()
@@ -81,7 +81,7 @@ record Reading(Result result, String why, List<Measurement> figures) {
   }
 
   private static List<Measurement> own(Case run, Ended ended) {
-    List<Measurement> figures = new ArrayList<>(printed(ended.output())); // its run time
+    List<Measurement> figures = new ArrayList<>(printed(ended.output())); // includes the run time
     for (OwnFigure figure : run.workload().figures()) {
       Matcher matcher = Pattern.compile(figure.pattern()).matcher(ended.output());
       String last = null;

@@ -2,24 +2,24 @@ package graft.comparison.run;
 
 import java.util.Locale;
 
-/** How a run ended. */
+/** The outcome of a run. */
 public enum Result {
-  /** With its figures. */
+  /** The run produced its figures. */
   OK,
   /** The program failed, or its result was wrong. */
   FAILED,
-  /** The program says that what it needs is not there. */
+  /** The program reported that one of its requirements is missing. */
   UNSUPPORTED,
-  /** It was killed because its time was over. */
+  /** The program was killed at its time limit. */
   TIMEOUT,
-  /** What it ran in died. */
+  /** The place in which the program ran died. */
   LOST;
 
   static Result of(String word) {
     return valueOf(word.toUpperCase(Locale.ROOT));
   }
 
-  /** As the log writes it. */
+  /** The outcome as the log writes it. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What has happened so far: one JSON object a line, each on the disk before the next thing is done.
- * A last line that a crash or a full disk cut off is as if it had not been written.
+ * The log of a comparison: one JSON object in each line, which is on the disk before the comparison
+ * continues. A last line that a crash or a full disk truncated is ignored.
  */
 public final class ResultsLog implements AutoCloseable {
   private final FileChannel channel;
@@ -24,7 +24,7 @@ public final class ResultsLog implements AutoCloseable {
     this.entries = entries;
   }
 
-  /** Opens a log to go on with it, or makes a new one. */
+  /** Opens an existing log to continue it, or creates a new one. */
   public static ResultsLog open(Path file) throws IOException {
     FileChannel channel =
         FileChannel.open(
@@ -48,7 +48,7 @@ public final class ResultsLog implements AutoCloseable {
     }
   }
 
-  /** Reads a log without going on with it. */
+  /** Reads a log without continuing it. */
   public static List<Entry> read(Path file) throws IOException {
     String text = Files.readString(file);
     return parse(file, text.substring(0, text.lastIndexOf('\n') + 1));
@@ -69,15 +69,16 @@ public final class ResultsLog implements AutoCloseable {
     return entries;
   }
 
-  /** All that has happened. */
+  /** All entries so far. */
   public List<Entry> entries() {
     return List.copyOf(entries);
   }
 
   /**
-   * Writes an entry down.
+   * Appends an entry.
    *
-   * @throws IOException if it is not safely on the disk; then the log ends before it
+   * @throws IOException if the entry could not be written durably; the log then ends before this
+   *     entry
    */
   public void add(Entry entry) throws IOException {
     long end = channel.position();

@@ -13,14 +13,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Carries out what of a plan the log does not have yet.
+ * Carries out the parts of a plan that are not yet in the log.
  *
- * <p>A run that fails is a result. A setting that the site cannot do, or that does not come up, is
- * one too; the others go on. Only a log that cannot be written, or a setting that cannot be taken
- * down, ends the comparison.
+ * <p>A failed run is a result, and so is a setting that the site does not support or that does not
+ * start; the comparison continues with the other settings. Only a log that cannot be written, or a
+ * setting that cannot be taken down, ends the comparison.
  */
 public final class Runner {
-  /** A place that died this often in one visit is given up until the next block. */
+  /** After this number of losses in one visit, the setting is skipped until the next block. */
   private static final int MOST_LOSSES = 2;
 
   private final Suite suite;
@@ -34,7 +34,7 @@ public final class Runner {
   private final Set<String> open = new HashSet<>();
   private final Set<String> off = new LinkedHashSet<>();
 
-  /** A runner that goes on where the log ends; the log begins with its {@link Entry.Begin}. */
+  /** A runner that continues where the log ends; the log begins with its {@link Entry.Begin}. */
   public Runner(Suite suite, Site site, ResultsLog log, Progress progress, Stop stop) {
     this.suite = suite;
     this.site = site;
@@ -44,7 +44,7 @@ public final class Runner {
     log.entries().forEach(this::note);
   }
 
-  /** What an entry means for what is left to do. Impossible settings are tried once more. */
+  /** Updates the remaining work according to an entry. Impossible settings are tried once more. */
   private void note(Entry entry) {
     if (entry instanceof Entry.Amount amount) {
       amounts.put(amount.key(), amount.amount());
@@ -73,9 +73,9 @@ public final class Runner {
   }
 
   /**
-   * Runs to the end, or until asked to stop.
+   * Runs the plan to its end or until the user asks to stop.
    *
-   * @return whether everything of the plan is in the log
+   * @return whether the log contains the whole plan
    * @throws IOException if the log cannot be written
    */
   public boolean run(long seed) throws Exception {
@@ -107,14 +107,14 @@ public final class Runner {
     }
   }
 
-  /** Those that an interrupted run left off are among them. */
+  /** Starts the guests that were shut off, including those that an interrupted run left off. */
   private void startOthers() {
     for (String guest : List.copyOf(off)) {
       try {
         site.start(guest);
         progress.note("guest " + guest + " was started again");
         write(new Entry.Started(guest));
-      } catch (Exception e) { // the others are started all the same
+      } catch (Exception e) { // start the others nevertheless
         progress.note("guest " + guest + " was shut off and is not started: " + e.getMessage());
       }
     }
@@ -139,7 +139,9 @@ public final class Runner {
         .toList();
   }
 
-  /** Finds the amounts of work in the baseline, or in the first setting that can be made ready. */
+  /**
+   * Calibrates the amounts of work in the baseline, or in the first setting that can be made ready.
+   */
   private void calibrate(List<Case> cases, List<Setting> settings) throws Exception {
     List<Case> unknown =
         cases.stream().filter(c -> c.isCalibrated() && !amounts.containsKey(c.key())).toList();
@@ -179,12 +181,14 @@ public final class Runner {
     }
   }
 
-  /** What is done in a place. */
+  /** Work to do in a place. */
   private interface Work {
     void in(Place place) throws Exception;
   }
 
-  /** Makes a setting ready, works in it and takes it down; a place that dies is the work's end. */
+  /**
+   * Makes a setting ready, does the work in it and takes it down. If the place dies, the work ends.
+   */
   private void in(int block, Setting setting, Work work) throws Exception {
     long start = System.nanoTime();
     write(new Entry.Preparing(block, setting.name()));
@@ -200,7 +204,7 @@ public final class Runner {
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {
-      if (!stop.isAsked()) { // else that is why
+      if (!stop.isAsked()) { // a requested stop explains the failure
         progress.note(setting.name() + " does not come up: " + e.getMessage());
         write(new Entry.NotReady(block, setting.name(), String.valueOf(e.getMessage())));
       }
@@ -247,7 +251,8 @@ public final class Runner {
         place.run(first.program(amounts.getOrDefault(first.key(), "")), 1);
       }
     } catch (PlaceLostException e) {
-      progress.note("lost while warming up: " + e.getMessage()); // the first run says it again
+      progress.note(
+          "lost while warming up: " + e.getMessage()); // the first run reports the loss too
     }
   }
 
@@ -271,7 +276,7 @@ public final class Runner {
       reading = new Reading(Result.LOST, e.getMessage(), List.of());
     }
     if (stop.isAsked()) {
-      return reading.result(); // it was disturbed, and will be run again
+      return reading.result(); // the stop disturbed this run, which is repeated on resuming
     }
     Result result = record(visit, run, reading, seconds, watch.end());
     if (result == Result.OK && run.workload().profile().orElse(false)) {
@@ -301,7 +306,7 @@ public final class Runner {
     return reading.result();
   }
 
-  /** Once for each case and setting that Graft's client is in. */
+  /** Profiles a case once in each setting that uses Graft's client. */
   private void profile(Place place, Visit visit, Case run, Program program) throws Exception {
     Setting setting = visit.setting();
     boolean client = setting.kind().isRemoted() && setting.middleware().isGraft();

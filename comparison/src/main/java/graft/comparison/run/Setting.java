@@ -9,15 +9,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A scenario with one hypervisor and one middleware: what a site makes ready.
+ * A scenario with one hypervisor and one middleware: the unit that a site makes ready.
  *
- * @param name how reports call it: {@code shm}, {@code vm-local/kvm}, {@code tcp+rcuda}
- * @param hypervisor empty where there is no guest, or the descriptor chooses
+ * @param name the name in reports: {@code shm}, {@code vm-local/kvm}, {@code tcp+rcuda}
+ * @param hypervisor empty without a guest, or if the descriptor chooses
  */
 public record Setting(
     String name, Scenario scenario, Optional<String> hypervisor, Middleware middleware) {
 
-  /** What kind of way it is. */
+  /** The kind of the scenario. */
   public ScenarioKind kind() {
     return scenario.knownKind().orElseThrow();
   }
@@ -52,7 +52,7 @@ public record Setting(
     return own ? List.of(Middleware.GRAFT) : suite.middleware();
   }
 
-  /** The setting that others are compared with. */
+  /** The setting with which the others are compared. */
   public static Setting baseline(Suite suite) {
     return of(suite).stream()
         .filter(setting -> setting.scenario().name().equals(suite.baseline()))

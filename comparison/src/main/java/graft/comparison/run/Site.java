@@ -8,27 +8,29 @@ public interface Site {
   /**
    * Makes a setting ready.
    *
-   * @throws NotPossibleException if this site cannot do it, with the reason
-   * @throws Exception if it should have worked and did not; nothing is left
+   * @throws NotPossibleException if this site does not support the setting; the message gives the
+   *     reason
+   * @throws Exception if the site supports the setting but making it ready failed; nothing of it
+   *     remains
    */
   Place prepare(Setting setting) throws Exception;
 
-  /** Takes down what an interrupted comparison left of a setting; nothing may be there. */
+  /** Takes down the remains of a setting after an interrupted comparison. There may be none. */
   void clear(Setting setting) throws Exception;
 
-  /** What somebody who wants to repeat the comparison has to know, by name. */
+  /** Facts, by name, that are needed to repeat the comparison. */
   Map<String, String> describe();
 
-  /** The guests that run on this host at the moment; none where there is no libvirt. */
+  /** The guests that currently run on this host; none without libvirt. */
   List<String> guestsRunning();
 
   /**
    * Shuts a guest down and waits until it is off.
    *
-   * @throws Exception if it stays, or could not be started again
+   * @throws Exception if the guest does not shut down, or could not be started again
    */
   void shutOff(String guest) throws Exception;
 
-  /** Starts a guest that was shut off, unless it runs. */
+  /** Starts a guest that was shut off, unless it is already running. */
   void start(String guest) throws Exception;
 }

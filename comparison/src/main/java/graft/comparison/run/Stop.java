@@ -2,16 +2,16 @@ package graft.comparison.run;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Says whether the user wants the comparison to stop. */
+/** The user's request to stop the comparison. */
 public final class Stop {
   private final AtomicBoolean asked = new AtomicBoolean();
 
-  /** From now on no other run is begun, and the one that runs does not count. */
+  /** Requests the stop: no further run begins, and the current run does not count. */
   public void ask() {
     asked.set(true);
   }
 
-  /** Whether somebody asked. */
+  /** Whether the user asked for a stop. */
   public boolean isAsked() {
     return asked.get();
   }

@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * One stay in a setting: it is made ready, runs cases, and is taken down.
+ * One visit of a setting: the setting is made ready, cases run in it, and it is taken down.
  *
- * @param block the block that it belongs to, from 1
+ * @param block the block of the visit, from 1
  */
 public record Visit(int block, Setting setting, List<Case> cases) {
   /**
-   * The plan of a comparison: in each block every setting once and in it every case once, both in
-   * an order by chance, so that what drifts with time (clocks, temperature, other people's work)
-   * falls on all alike and a block can be compared within itself.
+   * The plan of a comparison. Each block visits every setting once, and each visit runs every case
+   * once, both in random order. Effects that drift with time (clocks, temperature, other load) then
+   * affect all settings alike, and measurements within a block are comparable.
    *
    * @param seed the same seed gives the same order
    */

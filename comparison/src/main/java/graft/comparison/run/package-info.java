@@ -1,2 +1,5 @@
-/** Carrying a suite out: the plan, the runs, and the log from which an interrupted one goes on. */
+/**
+ * Carries out a suite: the plan, the runs, and the log from which an interrupted comparison
+ * continues.
+ */
 package graft.comparison.run;

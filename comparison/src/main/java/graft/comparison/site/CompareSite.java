@@ -39,7 +39,10 @@ import java.util.stream.Stream;
 
 /** This host, with the guests that its libvirt runs and the nodes that the suite names. */
 public final class CompareSite implements Site {
-  /** What graft-workload's process on a node after the first takes into its environment. */
+  /**
+   * Prefix of a variable for each further node, whose lines become variables of graft-workload's
+   * process for that node.
+   */
   private static final String FURTHER_NODE = "GRAFT_WORKLOAD_NODE_";
 
   private static final String LIBVIRT = "qemu:///system";
@@ -55,9 +58,9 @@ public final class CompareSite implements Site {
   private final Path workloads;
 
   /**
-   * @param version of Graft, for the report
-   * @param progress hears how guests are set up and taken away
-   * @param stop asked when the run is to end early
+   * @param version the version of Graft, for the report
+   * @param progress receives the progress of setting up and removing guests
+   * @param stop the user's request to end the run early
    */
   public CompareSite(SuiteFile file, String version, DeploymentProgress progress, Stop stop) {
     this.file = file;
@@ -89,7 +92,7 @@ public final class CompareSite implements Site {
     return host(Map.of(), () -> {});
   }
 
-  /** The host itself, with the suite's folders of programs in its PATH. */
+  /** A place on the host itself, with the suite's folders of programs in its PATH. */
   private Place host(Map<String, String> environment, AutoCloseable server) {
     Map<String, String> all = new HashMap<>(environment);
     Stream<String> folders =
@@ -101,7 +104,7 @@ public final class CompareSite implements Site {
     return new HostPlace(workloads, all, server, stop);
   }
 
-  /** A server of its own for one stay. */
+  /** A place with a private server for one visit. */
   private Place served(Setting setting) throws Exception {
     if (!setting.middleware().isGraft()) {
       throw new NotPossibleException(
@@ -138,7 +141,7 @@ public final class CompareSite implements Site {
     return host(environment, () -> {});
   }
 
-  /** What leads a program to a server. */
+  /** The variables that direct a program to a server. */
   private Map<String, String> client(RemoteServer server) {
     return Map.of(
         "GRAFT_SERVER", server.server(),
@@ -152,7 +155,7 @@ public final class CompareSite implements Site {
         .collect(Collectors.joining("\n"));
   }
 
-  /** What other middleware needs. */
+  /** The variables that other middleware needs. */
   private static Map<String, String> environment(Setting setting) {
     Middleware middleware = setting.middleware();
     Map<String, String> environment = new HashMap<>();
@@ -225,7 +228,7 @@ public final class CompareSite implements Site {
           .map(ObservedGuest::name)
           .toList();
     } catch (HypervisorException e) {
-      return List.of(); // no libvirt here
+      return List.of(); // no libvirt on this host
     }
   }
 
@@ -233,7 +236,8 @@ public final class CompareSite implements Site {
   public void shutOff(String guest) throws InterruptedException {
     try (Connections connections = new Connections()) {
       Guest other = other(connections, guest);
-      other.definitionXml(); // fails for one without a definition, which could not be started again
+      other.definitionXml(); // fails for a guest without a definition, which could not be started
+      // again
       other.shutdown();
       Await.Outcome outcome =
           new Await(SHUT_DOWN, LOOK)

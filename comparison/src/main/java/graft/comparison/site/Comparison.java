@@ -21,7 +21,7 @@ import java.util.HexFormat;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** A comparison with a folder for its results: run, or gone on with, and reported. */
+/** A comparison with a folder for its results. It can be run, resumed and reported. */
 public final class Comparison implements AutoCloseable {
   private final SuiteFile file;
   private final Path folder;
@@ -35,7 +35,7 @@ public final class Comparison implements AutoCloseable {
     this.log = log;
   }
 
-  /** Opens the folder, which may hold what an interrupted run of the same suite measured. */
+  /** Opens the folder, which may hold the measurements of an interrupted run of the same suite. */
   public static Comparison open(SuiteFile file, Path folder) throws IOException {
     ReportFolder reports;
     try {
@@ -46,7 +46,7 @@ public final class Comparison implements AutoCloseable {
     return new Comparison(file, folder, reports, ResultsLog.open(reports.log()));
   }
 
-  /** A folder holds the results of another text of the suite: nothing in it may be touched. */
+  /** The folder holds the results of a different text of the suite and must not be changed. */
   private static final class OtherSuiteException extends GraftException {
     private static final long serialVersionUID = 1;
 
@@ -58,11 +58,12 @@ public final class Comparison implements AutoCloseable {
   }
 
   /**
-   * Runs what is left. Whatever ends it early, what was measured can be reported.
+   * Runs the remaining part of the plan. Measurements can be reported even if the run ends early,
+   * for any reason.
    *
-   * @param resumed hears when an interrupted run began that this one goes on with
-   * @param failed hears why the run ended early
-   * @return whether everything was run
+   * @param resumed receives the start time of the interrupted run that this run continues
+   * @param failed receives the reason if the run ends early
+   * @return whether the plan is complete
    */
   public boolean run(
       Site site, Progress progress, Stop stop, Consumer<String> resumed, Consumer<String> failed)
@@ -130,7 +131,7 @@ public final class Comparison implements AutoCloseable {
     return Optional.of(findings);
   }
 
-  /** The report for people. */
+  /** The HTML report. */
   public Path html() {
     return reports.html();
   }

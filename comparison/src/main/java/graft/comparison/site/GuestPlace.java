@@ -32,14 +32,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/**
- * The guests of a descriptor: applied by the ordinary plan, and destroyed when the place is closed.
- */
+/** The guests of a descriptor, which the ordinary plan applies. Closing the place destroys them. */
 final class GuestPlace implements Place {
-  /** Where a descriptor for comparisons puts Graft's own program. */
+  /** The path at which a descriptor for comparisons installs Graft's own program. */
   static final String OWN_PROGRAM = "/usr/local/bin/" + Case.OWN_PROGRAM;
 
-  /** The agent's environment and these settings: given its own, a program would get no other. */
+  /**
+   * Adds variables to the agent's environment: if the agent is given an environment, the program
+   * gets only that one.
+   */
   private static final String WITH_SETTINGS =
       "while [ \"$1\" != -- ]; do export \"$1\"; shift; done; shift; exec \"$@\"";
 
@@ -67,7 +68,7 @@ final class GuestPlace implements Place {
   /**
    * Applies the descriptor.
    *
-   * @throws NotPossibleException if this host does not fit it
+   * @throws NotPossibleException if this host does not meet the descriptor's requirements
    */
   static GuestPlace apply(
       DescriptorFile file,

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Programs of this machine, with an environment that leads them to a GPU. */
+/** Runs programs on this machine, in an environment that directs them to a GPU. */
 final class HostPlace implements Place {
   private static final int MOST_COPIES = 64;
   private static final long LOOK_MILLIS = 20;
@@ -28,11 +28,11 @@ final class HostPlace implements Place {
   private final Stop stop;
 
   /**
-   * A place.
+   * A place on this host.
    *
-   * @param workloads Graft's own program for workloads
-   * @param environment what is set beside this process's own environment
-   * @param server closed with the place
+   * @param workloads the path of Graft's own program of workloads
+   * @param environment the variables in addition to this process's own environment
+   * @param server the server, which is closed with the place
    */
   HostPlace(Path workloads, Map<String, String> environment, AutoCloseable server, Stop stop) {
     this.workloads = workloads;

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What this machine is, for somebody who wants to repeat a comparison. */
+/** Facts about this machine that are needed to repeat a comparison. */
 public final class MachineFacts {
   private static final Duration PROMPT = Duration.ofSeconds(10);
 
   private MachineFacts() {}
 
-  /** Facts by name; what cannot be found out is left out. */
+  /** The facts by name; those that cannot be determined are left out. */
   public static Map<String, String> read(String device, String version) {
     Map<String, String> facts = new TreeMap<>();
     if (device.equals("software")) {
@@ -46,7 +46,7 @@ public final class MachineFacts {
     return facts;
   }
 
-  /** Of the first GPU. */
+  /** Adds the facts of the first GPU. */
   private static void gpu(Map<String, String> facts) {
     CudaDriver cuda = CudaDriver.ask(System.getenv());
     if (cuda.devices().isEmpty()) {
@@ -84,7 +84,7 @@ public final class MachineFacts {
     }
   }
 
-  /** What follows a word at the beginning of a line, without separators. */
+  /** The text after a word at the beginning of a line, without separators. */
   private static String value(Path file, String word) {
     return first(file, "")
         .lines()

@@ -28,7 +28,7 @@ public final class SuiteReader {
   /**
    * Reads a file.
    *
-   * @throws InvalidDescriptorException with every problem that it has
+   * @throws InvalidDescriptorException with every problem of the file
    */
   public static SuiteFile read(Path path) throws InvalidDescriptorException {
     SuiteReader reader = new SuiteReader();

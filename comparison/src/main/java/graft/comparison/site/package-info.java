@@ -1,5 +1,4 @@
 /**
- * Comparison runs: reading suites, the places of this host where workloads run, and what the
- * machine is.
+ * Comparison runs: reading suites, the places in which workloads run, and facts about the machine.
  */
 package graft.comparison.site;

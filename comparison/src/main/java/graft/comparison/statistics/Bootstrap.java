@@ -10,10 +10,11 @@ import org.apache.commons.statistics.distribution.TDistribution;
 /**
  * 95% confidence intervals by resampling.
  *
- * <p>The plain percentile interval is too narrow for few observations. This is the expanded one of
- * T. Hesterberg, "What Teachers Should Know About the Bootstrap" (2015), section 5.3: its
- * percentiles are moved outwards as Student's t and the factor sqrt(n/(n-1)) say, so that for a
- * mean of normal values it is about as wide as the t interval.
+ * <p>The plain percentile interval is too narrow for few observations. This class computes the
+ * expanded percentile interval of T. Hesterberg, "What Teachers Should Know About the Bootstrap"
+ * (2015), section 5.3: its percentiles are moved outwards according to Student's t and the factor
+ * sqrt(n/(n-1)), so that for the mean of normally distributed values it is about as wide as the t
+ * interval.
  */
 public final class Bootstrap {
   private static final int RESAMPLES = 2000;
@@ -22,7 +23,7 @@ public final class Bootstrap {
 
   private final long seed;
 
-  /** Resamples by a generator that begins with this seed each time. */
+  /** Creates a bootstrap whose random generator starts from this seed for each interval. */
   public Bootstrap(long seed) {
     this.seed = seed;
   }
@@ -30,7 +31,8 @@ public final class Bootstrap {
   /**
    * The interval of a statistic of n observations; empty for fewer than three.
    *
-   * @param statistic computes it of the observations of these indices, which may repeat
+   * @param statistic computes the statistic of the observations with these indices, which may
+   *     repeat
    */
   public Optional<Interval> interval(int n, ToDoubleFunction<int[]> statistic) {
     if (n < FEWEST) {

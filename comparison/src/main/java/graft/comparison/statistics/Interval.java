@@ -1,6 +1,6 @@
 package graft.comparison.statistics;
 
-/** Bounds between which a value lies with 95% confidence. */
+/** A 95% confidence interval. */
 public record Interval(double low, double high) {
   /** Whether the value is inside, bounds included. */
   public boolean contains(double value) {

@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How much longer something takes than the baseline: 1 is as long, 1.2 a fifth longer. Of a rate it
- * is the baseline's over this one's, so that more is worse there too.
+ * The ratio of a time to the baseline's: 1 means equally long, 1.2 a fifth longer. For a rate, the
+ * ratio is that of the baseline's rate to this one, so that a higher overhead is always worse.
  *
- * <p>Observations are pairs of one block each, and blocks are what is resampled: what slowed down a
- * whole block cancels out.
+ * <p>Each observation is a pair from one block, and resampling selects blocks, so that a
+ * disturbance of a whole block cancels out.
  *
  * @param interval empty for fewer than three pairs
  */
@@ -23,7 +23,7 @@ public record Overhead(double ratio, Optional<Interval> interval, int pairs) {
     }
   }
 
-  /** Of one figure, with at least one pair. */
+  /** The overhead of one figure, with at least one pair. */
   public static Overhead of(Pairs pairs, Bootstrap bootstrap) {
     return geometricMean(List.of(pairs), bootstrap);
   }

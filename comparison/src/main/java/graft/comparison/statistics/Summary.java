@@ -9,11 +9,11 @@ import org.apache.commons.statistics.descriptive.Quantile;
 import org.apache.commons.statistics.descriptive.StandardDeviation;
 
 /**
- * Observations of one thing.
+ * The statistics of several observations of one quantity.
  *
- * @param interval of the mean; empty for fewer than three observations
- * @param outliers which observations lie outside Tukey's fences (1.5 times the distance of the
- *     quartiles beyond them); they count like all others
+ * @param interval the confidence interval of the mean; empty for fewer than three observations
+ * @param outliers the observations outside Tukey's fences (1.5 times the interquartile range beyond
+ *     the quartiles); the statistics include them
  */
 public record Summary(
     int count,

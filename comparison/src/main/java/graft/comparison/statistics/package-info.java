@@ -1,2 +1,2 @@
-/** What the numbers say, with how sure. */
+/** The statistics of the observations, with confidence intervals. */
 package graft.comparison.statistics;

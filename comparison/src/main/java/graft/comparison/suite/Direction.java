@@ -1,11 +1,11 @@
 package graft.comparison.suite;
 
-/** Which way a synthetic workload's transfers go. */
+/** The direction of a synthetic workload's transfers. */
 public enum Direction {
   /** From the host to the device. */
   H2D,
   /** From the device to the host. */
   D2H,
-  /** In turns. */
+  /** Alternately in both directions. */
   BOTH
 }

@@ -1,10 +1,10 @@
 package graft.comparison.suite;
 
 /**
- * Something wrong in a suite.
+ * An error in a suite.
  *
- * @param part the record that has it
- * @param key its key, empty for the record itself
- * @param hint what to do, empty if that is plain
+ * @param part the record with the error
+ * @param key the key in that record; empty for the record itself
+ * @param hint how to correct the error; empty if that is obvious
  */
 public record Fault(Object part, String key, String message, String hint) {}

@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What lies between the program and the driver. {@code graft} is Graft's own and needs nothing
- * more; another one is installed, and its server started, by whoever runs the comparison.
+ * The middleware between the program and the driver. {@code graft} is Graft's own and needs no
+ * preparation. The user installs other middleware and starts its server before the comparison.
  *
- * @param library the folder that the program finds its libraries in first
- * @param environment further settings, each {@code NAME=VALUE}
+ * @param library the folder that the loader searches first for the program's libraries
+ * @param environment further variables, each {@code NAME=VALUE}
  */
 public record Middleware(String name, Optional<String> library, List<String> environment) {
-  /** Graft's own. */
+  /** Graft's own middleware. */
   public static final Middleware GRAFT = new Middleware("graft", Optional.empty(), List.of());
 
   public boolean isGraft() {

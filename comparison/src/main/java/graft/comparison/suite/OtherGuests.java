@@ -1,9 +1,9 @@
 package graft.comparison.suite;
 
-/** What becomes of guests that run on the host and are none of the comparison's. */
+/** How a comparison treats running guests of the host that do not belong to it. */
 public enum OtherGuests {
-  /** They go on; the report says how many ran. */
+  /** The guests continue to run; the report gives their number. */
   NOTE,
-  /** They are shut down before the first run and started again after the last. */
+  /** The guests are shut down before the first run and started again after the last. */
   SHUT_OFF
 }

@@ -4,15 +4,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A figure that somebody published, to stand beside what is measured here.
+ * A figure that others published, shown beside the measurements of this run.
  *
  * @param source the publication, and the table or figure in it
- * @param what what was measured there
- * @param unit its unit
- * @param baseline the label of the value that others are compared with, if it was published
+ * @param what the quantity that the publication measured
+ * @param unit the unit of the quantity
+ * @param baseline the label of the value with which the others are compared, if it was published
  * @param values the values, by the publication's own labels
- * @param workload the workload of this suite that is of the same kind
- * @param figure its figure
+ * @param workload the corresponding workload of this suite
+ * @param figure the corresponding figure of that workload
  */
 public record Published(
     String source,
@@ -23,6 +23,6 @@ public record Published(
     Optional<String> workload,
     Optional<String> figure) {
 
-  /** One value. */
+  /** One published value. */
   public record PublishedValue(String label, Quantity value) {}
 }

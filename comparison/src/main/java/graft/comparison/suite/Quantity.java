@@ -5,7 +5,7 @@ public record Quantity(double value) {
   /**
    * Reads a text.
    *
-   * @throws IllegalArgumentException if it is no finite number
+   * @throws IllegalArgumentException if the text is not a finite number
    */
   public static Quantity parse(String text) {
     try {
@@ -14,7 +14,7 @@ public record Quantity(double value) {
         return new Quantity(value);
       }
     } catch (NumberFormatException e) {
-      // said below
+      // reported below
     }
     throw new IllegalArgumentException("'" + text + "' is not a number");
   }

@@ -3,10 +3,10 @@ package graft.comparison.suite;
 import java.util.Optional;
 
 /**
- * A server of another node.
+ * The server of another node.
  *
- * @param server its address
- * @param client the name that it knows the token by
+ * @param server the address
+ * @param client the name under which the server keeps the token
  * @param tokenFile the file with the token
  */
 public record RemoteServer(String server, Optional<String> client, String tokenFile) {}

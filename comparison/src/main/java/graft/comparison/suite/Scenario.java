@@ -13,13 +13,14 @@ import java.util.stream.Stream;
  * - {name: pf-remote, server: 'tcp://10.0.0.2:7799', client: me, token-file: token}
  * }</pre>
  *
- * @param kind the kind, where the name is not its word
- * @param descriptor for guests: the descriptor that sets them up, counted from the suite's folder
- * @param guests for guests: which of the descriptor's run the program; all of them if none is named
- * @param server for another node's server: its address
- * @param client the name that the server knows the token by
+ * @param kind the kind, if the name is not that of a kind
+ * @param descriptor for guests: the descriptor that sets them up, relative to the suite's folder
+ * @param guests for guests: the guests of the descriptor that run the program; all of them if none
+ *     is named
+ * @param server the address of another node's server
+ * @param client the name under which the server keeps the token
  * @param tokenFile the file with the token
- * @param furtherNodes servers of more nodes: {@code multi-gpu} then works on a GPU of each
+ * @param furtherNodes the servers of further nodes: {@code multi-gpu} then uses a GPU of each node
  */
 public record Scenario(
     String name,
@@ -31,12 +32,12 @@ public record Scenario(
     Optional<String> tokenFile,
     List<RemoteServer> furtherNodes) {
 
-  /** The kind, given or by the name; empty if the name is no kind's. */
+  /** The kind, explicit or derived from the name; empty if the name is not that of a kind. */
   public Optional<ScenarioKind> knownKind() {
     return kind.or(() -> Words.find(ScenarioKind.class, name));
   }
 
-  /** For another node's server: that one and those of further nodes. */
+  /** The server of another node, followed by the servers of further nodes. */
   public List<RemoteServer> servers() {
     RemoteServer first = new RemoteServer(server.orElseThrow(), client, tokenFile.orElseThrow());
     return Stream.concat(Stream.of(first), furtherNodes.stream()).toList();

@@ -12,7 +12,7 @@ public enum ScenarioKind {
   TCP,
   /** On this host, through the server of another node over an adapter's physical function. */
   PF_REMOTE,
-  /** The same over one of its virtual functions. */
+  /** On this host, through the server of another node over an adapter's virtual function. */
   VF_REMOTE,
   /** In a guest, through a server on its host. */
   VM_LOCAL,
@@ -26,7 +26,7 @@ public enum ScenarioKind {
     return this == VM_LOCAL || this == VM_REMOTE || this == VM_PASSTHROUGH;
   }
 
-  /** Whether the server is another node's, at an address that the suite names. */
+  /** Whether the program uses the server of another node, whose address is in the suite. */
   public boolean isOtherNode() {
     return this == PF_REMOTE || this == VF_REMOTE;
   }

@@ -10,7 +10,7 @@ public record SizeClass(String low, String high) {
   /**
    * Reads a text.
    *
-   * @throws IllegalArgumentException if it is not two sizes, the smaller first
+   * @throws IllegalArgumentException if the text is not two sizes, the smaller first
    */
   public static SizeClass parse(String text) {
     Matcher matcher = TEXT.matcher(text.strip());

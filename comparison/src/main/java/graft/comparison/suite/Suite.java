@@ -4,7 +4,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A comparison: workloads by scenarios, hypervisors and middleware, so many times.
+ * A comparison: workloads in combinations of scenario, hypervisor and middleware, repeated several
+ * times.
  *
  * <pre>{@code
  * compare: 1
@@ -16,19 +17,22 @@ import java.util.Optional;
  * workloads: [{name: bandwidth}, {name: kernels}]
  * }</pre>
  *
- * @param compare the version of the file's form: 1
- * @param name what the comparison is called
+ * @param compare the version of the file format: 1
+ * @param name the name of the comparison
  * @param title a line for the report's head
- * @param device which device Graft's own servers serve: {@code software}, {@code gpu} or {@code
+ * @param device the device that Graft's own servers serve: {@code software}, {@code gpu} or {@code
  *     gpu:N}
- * @param seed of the order and of the statistics' resampling; by chance if absent, and kept
- * @param repetitions how often each case is run in each setting: as many blocks; 5 if absent
- * @param warmUps runs before each visit of a setting that do not count; 1 if absent
- * @param baseline the scenario that others are compared with
- * @param hypervisors for scenarios with guests; the descriptor's own choice if none is named
- * @param middleware for scenarios that need some; {@code graft} if none is named
- * @param otherGuests what becomes of the host's other guests; {@code note} if absent
- * @param published files with published figures, counted from the suite's folder
+ * @param seed the seed of the random order and of the statistics' resampling; chosen at random and
+ *     recorded if absent
+ * @param repetitions the number of runs of each case in each setting, which is the number of
+ *     blocks; 5 if absent
+ * @param warmUps the number of runs at the beginning of each visit that do not count; 1 if absent
+ * @param baseline the scenario with which the others are compared
+ * @param hypervisors the hypervisors for scenarios with guests; the descriptor's choice if none is
+ *     named
+ * @param middleware the middleware for scenarios that need one; {@code graft} if none is named
+ * @param otherGuests how the host's other guests are treated; {@code note} if absent
+ * @param published files with published figures, relative to the suite's folder
  */
 public record Suite(
     Integer compare,
@@ -51,7 +55,7 @@ public record Suite(
     return device.orElse("gpu");
   }
 
-  /** How many blocks there are. */
+  /** The number of blocks. */
   public int blocks() {
     return repetitions.orElse(5);
   }

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/** What a suite must keep beyond its form; finds everything at once. */
+/** Rules for suites beyond their syntax. The check reports all violations at once. */
 public final class SuiteRules {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
   private static final Set<String> HYPERVISORS = Set.of("auto", "kvm", "qemu", "xen", "lxc");
@@ -20,7 +20,7 @@ public final class SuiteRules {
     this.suite = suite;
   }
 
-  /** All that is wrong; nothing if the suite can be run. */
+  /** All errors of the suite; none if it can be run. */
   public static List<Fault> check(Suite suite) {
     SuiteRules rules = new SuiteRules(suite);
     rules.whole();

@@ -3,7 +3,7 @@ package graft.comparison.suite;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Enums as the file writes them: {@code vm-local} for {@code VM_LOCAL}. */
+/** Enum constants in the notation of suites: {@code vm-local} for {@code VM_LOCAL}. */
 public final class Words {
   private Words() {}
 

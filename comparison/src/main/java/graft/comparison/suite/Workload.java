@@ -17,18 +17,18 @@ import java.util.Optional;
  *   figures: [{name: loop-time, pattern: 'Loop time of ([0-9.]+)', unit: s}]
  * }</pre>
  *
- * @param kind the kind, where the name is not its word
+ * @param kind the kind, if the name is not that of a kind
  * @param arguments for Graft's own programs, each {@code OPTION=VALUE}: graft-workload --help
  * @param shares synthetic: per cent of the time in transfers; 10, 35, 65 and 90 if absent
  * @param directions synthetic: both if absent
  * @param sizes synthetic: classes of transfer sizes; 256K-1M if absent
- * @param copies multiplex: how many at once; 1, 2 and 4 if absent
+ * @param copies multiplex: the numbers of copies that run at once; 1, 2 and 4 if absent
  * @param program exec: the program and its arguments
- * @param hostPath exec: the folder that the program is in on this host, counted from the suite's;
- *     where the PATH does not have it. A descriptor's guests get theirs by its set-up
- * @param figures exec: what it prints; its run time is always a figure
- * @param timeoutSeconds how long one run may take; 300 if absent
- * @param profile whether one more run, which does not count, breaks its time down
+ * @param hostPath exec: the folder of the program on this host, relative to the suite's folder, for
+ *     programs outside the PATH. Guests get the program from the set-up in their descriptor
+ * @param figures exec: the figures that the program prints; the run time is always a figure
+ * @param timeoutSeconds the time limit of one run; 300 if absent
+ * @param profile whether an additional run, which does not count, breaks down the program's time
  */
 public record Workload(
     String name,
@@ -44,7 +44,7 @@ public record Workload(
     Optional<Integer> timeoutSeconds,
     Optional<Boolean> profile) {
 
-  /** The kind, given or by the name; empty if the name is no kind's. */
+  /** The kind, explicit or derived from the name; empty if the name is not that of a kind. */
   public Optional<WorkloadKind> knownKind() {
     return kind.or(() -> Words.find(WorkloadKind.class, name));
   }

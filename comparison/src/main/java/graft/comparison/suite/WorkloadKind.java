@@ -1,27 +1,27 @@
 package graft.comparison.suite;
 
-/** What a workload runs. All but {@code exec} are programs of Graft's own. */
+/** The kinds of workloads. All but {@code exec} are Graft's own programs. */
 public enum WorkloadKind {
   /** Copies by size, direction and kind of memory. */
   BANDWIDTH,
-  /** What calls cost. */
+  /** The cost of calls. */
   LAUNCH,
-  /** What a channel costs by itself: copies that are each waited for, launches, a round trip. */
+  /** The cost of the channel itself: copies with a wait after each, launches, a round trip. */
   REMOTING,
-  /** A share of the time in transfers, calibrated on the baseline. */
+  /** A program with a given share of its time in transfers, calibrated on the baseline. */
   SYNTHETIC,
   /** Compute times: option pricing, Walsh transform, concurrent kernels, overlapped copies. */
   KERNELS,
   /** Patterns of memory and compute. */
   MEMORY,
-  /** Several copies of {@code kernels} at once: the slowest one's time. */
+  /** Several copies of {@code kernels} at once: the time of the slowest copy. */
   MULTIPLEX,
-  /** One piece of work on one GPU and on several. */
+  /** The same work on one GPU and on several. */
   MULTI_GPU,
   /** Any program. */
   EXEC;
 
-  /** The program's own word for it. */
+  /** The argument that selects this workload in graft-workload. */
   public String program() {
     return Words.of(this == MULTIPLEX ? KERNELS : this);
   }

@@ -1,2 +1,2 @@
-/** What to compare: the suite as its file has it, and the rules that it keeps. */
+/** The suite: its representation as read from the file, and its rules. */
 package graft.comparison.suite;

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs here are shell scripts that see from the environment where they run. */
+/**
+ * The programs in these tests are shell scripts that tell from the environment whether they run
+ * natively or remotely.
+ */
 @Timeout(60)
 class FidelityTest {
   private static final ProgramEnvironment REMOTE =

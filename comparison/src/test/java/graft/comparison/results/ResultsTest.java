@@ -58,7 +58,7 @@ class ResultsTest {
   void aReferenceMeasuredAroundEachSampleIsItsMeanOfTwo() throws Exception {
     Results results = read(line("wire", "100,200,null,400"), line("rdma", "75,100,null"));
     Measurement figure = results.figures().get(0);
-    // 75 to the mean of 100 and 200, 100 to 200 alone; the third sample failed.
+    // 75 is compared with the mean of 100 and 200, 100 with 200 alone; the third sample failed.
     assertThat(results.ratiosAround("rdma", "wire", figure)).containsExactly(0.5, 0.5);
     assertThat(new ResultsTable(results).ratioAround("ratio", "rdma", "wire").toString())
         .contains("| 0.50 [0.50 to 0.50] |");

@@ -10,8 +10,8 @@ import java.util.TreeSet;
 import java.util.function.BiFunction;
 
 /**
- * A site whose programs take as long as they are told: 10 ms, times the setting's overhead. It
- * notes what is done to it.
+ * A site whose programs take a fixed time: 10 ms, times the setting's overhead. The site records
+ * the calls that it receives.
  */
 public final class FakeSite implements Site {
   private final Map<String, Double> overheads;
@@ -26,7 +26,7 @@ public final class FakeSite implements Site {
     this.overheads = Map.copyOf(overheads);
   }
 
-  /** Makes a setting one that this site cannot do. */
+  /** Makes a setting one that this site does not support. */
   public FakeSite withImpossible(String setting) {
     impossible = setting;
     return this;
@@ -37,13 +37,13 @@ public final class FakeSite implements Site {
     return this;
   }
 
-  /** Makes programs behave otherwise; they are given the setting. */
+  /** Replaces the programs' behaviour, which may depend on the setting. */
   public FakeSite withPrograms(BiFunction<String, Program, Ended> behaviour) {
     programs = behaviour;
     return this;
   }
 
-  /** A program that ends well with its figures. */
+  /** The end of a program that succeeds and prints its figures. */
   public Ended works(String setting, Program program) {
     double milliseconds = 10 * overheads.get(setting);
     String output =

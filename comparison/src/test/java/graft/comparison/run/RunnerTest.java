@@ -33,7 +33,7 @@ class RunnerTest {
         public void note(String text) {}
       };
 
-  /** The same without other guests. */
+  /** The suite without other guests. */
   private static final Suite ALONE =
       new Suite(
           SUITE.compare(),

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Reports of runs that were made where the hardware is, as their logs have them. */
+/** Reports from the recorded logs of runs on real hardware and in the lab. */
 class RecordedRunTest {
   private static final Path RECORDED = Path.of("src/test/resources/recorded");
 
@@ -31,7 +31,7 @@ class RecordedRunTest {
     return Files.readString(reports.html());
   }
 
-  /** The ratios were computed from the log by other means. */
+  /** The expected ratios were computed from the log independently of this code. */
   @Test
   void findsWhatTheChannelsOfAnH200Cost() throws Exception {
     Findings findings = findings("h200");

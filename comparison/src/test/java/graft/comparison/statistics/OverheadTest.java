@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class OverheadTest {
   private static final int TRIALS = 300;
 
-  /** Times of both sides with an overhead put in; what slows a block down slows both. */
+  /** Generated times of both sides with a known overhead; a slow block slows both sides. */
   private static Overhead.Pairs generated(double overhead, int blocks, Random random) {
     List<Double> baseline = new ArrayList<>();
     List<Double> values = new ArrayList<>();

@@ -25,7 +25,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
 /**
- * Turns exceptions into messages and exit codes: text on standard error, JSON on standard output.
+ * Turns exceptions into exit codes and messages: text on standard error, JSON on standard output.
  */
 public final class Errors implements IExecutionExceptionHandler {
   @Override
@@ -58,7 +58,7 @@ public final class Errors implements IExecutionExceptionHandler {
     }
     int own = line.getCommandSpec().exitCodeOnExecutionException();
     if (own != CommandLine.ExitCode.SOFTWARE) {
-      code = own; // the command's other codes are a program's
+      code = own; // other exit codes of this command belong to the program that it runs
     }
     Logger log = LoggerFactory.getLogger("graft");
     log.info("failed", e);

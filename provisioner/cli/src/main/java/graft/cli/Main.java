@@ -110,8 +110,8 @@ public final class Main implements Runnable {
   }
 
   /**
-   * The command line for these arguments. Only the command that is named is loaded: reading the
-   * annotations of all of them takes longer than most of them run.
+   * The command line for these arguments. Only the command that they name is loaded: reading the
+   * annotations of all commands takes longer than most commands run.
    */
   static CommandLine commandLine(String... args) {
     Map<String, Supplier<Object>> commands = commands();
@@ -137,7 +137,7 @@ public final class Main implements Runnable {
     return line;
   }
 
-  /** A converter that complains in the parser's own words. */
+  /** A converter whose error message is the parser's own. */
   private static <T> ITypeConverter<T> saying(ITypeConverter<T> parser) {
     return text -> {
       try {

@@ -17,15 +17,15 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * The manual pages of all commands, in roff's macros of man(7), made of what {@code --help} prints.
- * distribution/assemble.sh calls it.
+ * The manual pages of all commands, in roff with the macros of man(7), made from the output of
+ * {@code --help}. distribution/assemble.sh calls this class.
  */
 final class ManPages {
   private ManPages() {}
 
   /** Writes one page for each command into the folder {@code args[0]}. */
   public static void main(String[] args) throws IOException {
-    // The default of options such as run's --name; the name of whoever builds Graft says nothing.
+    // The default of options such as run's --name would otherwise show who built Graft.
     System.setProperty("user.name", "your user name");
     Path folder = Files.createDirectories(Path.of(args[0]));
     for (Map.Entry<String, String> page : pages(Main.commandLine()).entrySet()) {
@@ -33,7 +33,7 @@ final class ManPages {
     }
   }
 
-  /** Each command's page by its file name, such as {@code graft-image-build.1}. */
+  /** The page of each command, by file names such as {@code graft-image-build.1}. */
   static Map<String, String> pages(CommandLine line) {
     Map<String, String> pages = new TreeMap<>();
     pages.put(name(line) + ".1", page(line));
@@ -74,7 +74,8 @@ final class ManPages {
   }
 
   /**
-   * The lines of a footer stand as they are; one that is not indented and ends with : is a title.
+   * Writes the lines of a footer unchanged, except for titles: lines without indentation that end
+   * with a colon.
    */
   private static void footer(StringBuilder page, UsageMessageSpec usage) {
     boolean verbatim = false;
@@ -134,7 +135,7 @@ final class ManPages {
     return line.getCommandSpec().qualifiedName("-");
   }
 
-  /** Text that means nothing to roff: a line that begins with . or ' would be a request. */
+  /** Escapes text for roff, which takes a line that begins with . or ' for a request. */
   private static String text(String text) {
     return text.lines()
         .map(line -> line.replace("\\", "\\e").replace("-", "\\-"))

@@ -8,7 +8,7 @@ import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Says what is wrong with a command line, in two lines instead of the whole usage page. */
+/** Reports an invalid command line in two lines instead of the whole usage page. */
 final class UsageErrors implements IParameterExceptionHandler {
   @Override
   public int handleParseException(ParameterException e, String[] args) {

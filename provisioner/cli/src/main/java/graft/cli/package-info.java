@@ -1,6 +1,7 @@
 /**
- * The command line: one class a command, text for people, JSON for programs.
+ * The command line: a class for each command, with output as text or as JSON.
  *
- * <p>A command parses its arguments, calls what does the work in the packages below, and prints.
+ * <p>A command parses its arguments, calls the packages below, which do the work, and prints the
+ * result.
  */
 package graft.cli;

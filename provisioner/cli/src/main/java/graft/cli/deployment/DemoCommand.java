@@ -23,7 +23,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft demo}: the ordinary commands, one after the other, on an example. */
+/** {@code graft demo}: runs the ordinary commands one after another on an example. */
 @Command(
     name = "demo",
     mixinStandardHelpOptions = true,
@@ -128,7 +128,7 @@ public final class DemoCommand implements Callable<Integer> {
     return rows;
   }
 
-  /** Starts graft as a shell does, so that the measured time is what a user waits. */
+  /** Starts graft as a shell does, so that the measured time is the time that a user waits. */
   private void plan() throws Exception {
     List<String> command = GraftCommand.shell(List.of("plan", file().toString()));
     long start = System.nanoTime();

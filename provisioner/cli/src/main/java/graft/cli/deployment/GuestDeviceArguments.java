@@ -22,7 +22,7 @@ final class GuestDeviceArguments {
   @Option(names = "--plan", description = "Show what would be done, and do nothing.")
   boolean only;
 
-  /** The attachment. */
+  /** The attachment that these arguments describe. */
   DeviceAttachment attachment() throws InvalidDescriptorException {
     return new DeviceAttachment(target.state(), guest, device);
   }

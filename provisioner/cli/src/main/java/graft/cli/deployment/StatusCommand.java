@@ -101,7 +101,10 @@ public final class StatusCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Compares with the descriptor: the given one, else the one that was applied. */
+  /**
+   * Compares the state with the given descriptor or, without one, with the descriptor that was
+   * applied.
+   */
   private boolean differences(StateFolder state, JournalState journal, Map<String, Object> tree)
       throws Exception {
     Path file = Path.of(Files.exists(Path.of(given)) ? given : journal.descriptor());

@@ -4,7 +4,7 @@ import graft.deployment.DeploymentStatus;
 import graft.deployment.step.guest.AwaitGuest;
 import java.util.Map;
 
-/** The status of a deployment for people: a line for each server and guest. */
+/** The status of a deployment as text: a line for each server and guest. */
 final class StatusText {
   private StatusText() {}
 

@@ -6,7 +6,8 @@ import graft.deployment.state.StateFolder;
 import picocli.CommandLine.Parameters;
 
 /**
- * The deployment that a command is about: a descriptor's file, or the name of one that was applied.
+ * The deployment on which a command works, given by the file of its descriptor or, once applied, by
+ * its name.
  */
 public final class Target {
   @Parameters(

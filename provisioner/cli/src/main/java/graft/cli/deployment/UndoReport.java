@@ -7,7 +7,7 @@ import graft.deployment.state.StateFolder;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Says what was undone. */
+/** Prints what was undone. */
 final class UndoReport {
   private UndoReport() {}
 

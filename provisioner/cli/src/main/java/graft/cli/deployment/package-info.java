@@ -1,2 +1,2 @@
-/** Commands on a descriptor and its deployment: plan, apply, status, undo and their like. */
+/** Commands on a descriptor and its deployment, such as plan, apply, status and undo. */
 package graft.cli.deployment;

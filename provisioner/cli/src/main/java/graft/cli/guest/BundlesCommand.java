@@ -17,7 +17,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft bundles}: what guests can be given. */
+/** {@code graft bundles}: lists the bundles that guests can get. */
 @Command(
     name = "bundles",
     mixinStandardHelpOptions = true,

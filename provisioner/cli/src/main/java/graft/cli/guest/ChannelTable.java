@@ -8,14 +8,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What {@code graft verify --channels} measured, for people. */
+/** The measurements of {@code graft verify --channels} as text. */
 final class ChannelTable {
   private static final String FORMAT = "%-8s  %-32s  %13s  %13s  %13s  %s%n";
 
   private ChannelTable() {}
 
   /**
-   * The rows as a table; bandwidth is that of pinned memory, which large copies of programs use.
+   * The rows as a table. The bandwidth is that of pinned memory, which programs use for large
+   * copies.
    */
   static String of(List<Map<String, Object>> rows) {
     StringBuilder text = new StringBuilder();
@@ -34,7 +35,10 @@ final class ChannelTable {
     return text.toString();
   }
 
-  /** The same as results, in which a channel is a setting; those that do not work are left out. */
+  /**
+   * The measurements as results in which each channel is a setting. Channels that do not work are
+   * omitted.
+   */
   static List<Measurement> results(String guest, ChannelMeasurement measured) {
     List<Measurement> results = new ArrayList<>();
     for (ChannelMeasurement.Figures channel : measured.channels()) {

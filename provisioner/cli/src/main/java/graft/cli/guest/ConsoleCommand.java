@@ -22,7 +22,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft console}: what a guest prints on its console. */
+/** {@code graft console}: shows the output on a guest's console. */
 @Command(
     name = "console",
     mixinStandardHelpOptions = true,
@@ -81,10 +81,7 @@ public final class ConsoleCommand implements Callable<Integer> {
     }
   }
 
-  /**
-   * Prints the new lines. A guest that was restarted has a new file, which is printed from its
-   * start.
-   */
+  /** Prints the new lines. A restarted guest has a new file, which is printed from its start. */
   private long more(Path log, long shown, ConsolePrinter printer) throws Exception {
     long size = Files.exists(log) ? Files.size(log) : 0;
     long from = size < shown ? 0 : shown;

@@ -68,7 +68,10 @@ public final class CpCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** {@code alice:/path}, and neither {@code ./alice:/path} nor {@code C}. */
+  /**
+   * Whether the text names a file in a guest: {@code alice:/path} does, {@code ./alice:/path} and
+   * {@code C} do not.
+   */
   private static boolean isInGuest(String text) {
     return text.matches("[a-z0-9-]+:/.*");
   }

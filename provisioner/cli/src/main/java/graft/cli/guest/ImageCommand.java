@@ -26,7 +26,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code graft image}: the images that guests boot. */
+/** {@code graft image}: manages the images that guests boot. */
 @Command(
     name = "image",
     mixinStandardHelpOptions = true,

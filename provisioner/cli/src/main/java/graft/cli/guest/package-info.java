@@ -1,4 +1,2 @@
-/**
- * Commands on guests, and on what is brought into guests: programs, files, tokens, images, bundles.
- */
+/** Commands on guests and on their programs, files, tokens, images and bundles. */
 package graft.cli.guest;

@@ -19,7 +19,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code graft inspect}: this host as a descriptor to start from. */
+/** {@code graft inspect}: prints a descriptor of this host to start from. */
 @Command(
     name = "inspect",
     mixinStandardHelpOptions = true,
@@ -65,7 +65,7 @@ public final class InspectCommand implements Callable<Integer> {
           connections.get(uri);
           return uri;
         } catch (HypervisorException e) {
-          // the next one
+          // try the next one
         }
       }
       return "";

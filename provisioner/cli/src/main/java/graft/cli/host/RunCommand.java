@@ -19,7 +19,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft run}: runs a program of this machine on a GPU elsewhere. */
+/** {@code graft run}: runs a program of this machine on a remote GPU. */
 @Command(
     name = "run",
     exitCodeOnExecutionException = ExitCode.NOT_RUN,
@@ -46,7 +46,7 @@ public final class RunCommand implements Callable<Integer> {
   @ArgGroup(multiplicity = "1")
   Where where;
 
-  /** Where the GPU is. */
+  /** The options that select the GPU. */
   static final class Where {
     @Option(names = "--server", paramLabel = "URL", description = "The server to use.")
     Endpoint server;
@@ -101,7 +101,8 @@ public final class RunCommand implements Callable<Integer> {
     ProgramEnvironment.remote("server", ClientFolder.existing(), server.toString(), client, token)
         .applyTo(builder.environment());
     try {
-      // Ctrl-C reaches the program too. The program decides what to do, and graft waits for it.
+      // Ctrl-C reaches the program too. The program decides how to react, and graft waits for its
+      // end.
       return builder.start().waitFor();
     } catch (IOException e) {
       throw new GraftException(e.getMessage(), "", e);

@@ -26,7 +26,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code graft serve}: the server beside a GPU. */
+/** {@code graft serve}: runs the server on the machine of a GPU. */
 @Command(
     name = "serve",
     mixinStandardHelpOptions = true,
@@ -65,7 +65,7 @@ public final class ServeCommand implements Callable<Integer> {
   @ArgGroup(multiplicity = "1")
   Clients clients;
 
-  /** Who may connect. */
+  /** The options that select which clients may connect. */
   static final class Clients {
     @Option(
         names = "--tokens",
@@ -176,8 +176,9 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * The process ends once this command has closed the server. It waits for that alone and not for
-   * the command's thread, which may stand in {@link System#exit} until the shutdown is over.
+   * Lets the process end once this command has closed the server. The shutdown hook waits for that
+   * alone and not for the command's thread, which may block in {@link System#exit} until the
+   * shutdown is over.
    */
   private static void closeAtShutdown(CountDownLatch stop, CountDownLatch closed) {
     Runtime.getRuntime()

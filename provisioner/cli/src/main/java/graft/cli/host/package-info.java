@@ -1,2 +1,2 @@
-/** Commands on this machine: what it is, and programs and servers that run here. */
+/** Commands on this machine: its description, and the programs and servers that run on it. */
 package graft.cli.host;

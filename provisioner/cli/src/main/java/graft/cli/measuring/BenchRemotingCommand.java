@@ -21,7 +21,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code graft bench remoting}: what a GPU elsewhere costs, against this machine's own. */
+/**
+ * {@code graft bench remoting}: measures the cost of a remote GPU relative to a GPU of this
+ * machine.
+ */
 @Command(
     name = "remoting",
     mixinStandardHelpOptions = true,

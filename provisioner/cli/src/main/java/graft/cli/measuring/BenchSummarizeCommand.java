@@ -16,7 +16,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft bench summarize}: the table of what programs and scripts measured. */
+/** {@code graft bench summarize}: prints a table of the measurements of programs and scripts. */
 @Command(
     name = "summarize",
     mixinStandardHelpOptions = true,

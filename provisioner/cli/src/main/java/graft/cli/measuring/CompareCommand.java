@@ -25,7 +25,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft compare}: what each way of reaching a GPU costs programs, and why. */
+/** {@code graft compare}: measures and explains the cost of each scenario for programs. */
 @Command(
     name = "compare",
     mixinStandardHelpOptions = true,
@@ -96,7 +96,9 @@ public final class CompareCommand implements Callable<Integer> {
     return whole;
   }
 
-  /** On Ctrl-C: what is ready is taken down, and the report written, before the process ends. */
+  /**
+   * On Ctrl-C, takes down the setting that is ready and writes the report before the process ends.
+   */
   private void stopAndAwait(Stop stop, CountDownLatch finished) {
     stop.ask();
     output.err().println("interrupted: takes down what is ready; the same command goes on later");
@@ -112,7 +114,7 @@ public final class CompareCommand implements Callable<Integer> {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // the hook runs already
+      // the hook is already running
     }
   }
 

@@ -7,7 +7,7 @@ import graft.comparison.run.Result;
 import graft.comparison.run.Visit;
 import java.util.Locale;
 
-/** Tells on standard error how a comparison goes on. */
+/** Prints the progress of a comparison to standard error. */
 final class CompareProgress implements Progress {
   private final Output output;
 

@@ -19,7 +19,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft fidelity}: whether programs do remotely what they do natively. */
+/** {@code graft fidelity}: checks whether programs behave remotely as they do natively. */
 @Command(
     name = "fidelity",
     mixinStandardHelpOptions = true,
@@ -43,7 +43,7 @@ public final class FidelityCommand implements Callable<Integer> {
   @ArgGroup(multiplicity = "1")
   Where where;
 
-  /** Where the GPU is. */
+  /** The options that select the GPU. */
   static final class Where {
     @Option(
         names = "--server",

@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** Shows results, and writes them as Markdown, JSON and a drawing where a folder is given. */
+/** Prints results and, if a folder is given, writes them there as Markdown, JSON and a drawing. */
 record SavedResults(Output output, Results results, String table, Map<String, Object> tree) {
 
   void show(Path folder, String name, String baseline) throws IOException {

@@ -7,11 +7,13 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
-/** Makes the output of a guest's console safe for a terminal, chunk by chunk. */
+/** Makes the output of a guest's console safe for a terminal, piece by piece. */
 public final class ConsolePrinter {
   private static final char ESCAPE = 0x1b;
 
-  /** The longest control sequence that is waited for. Programs use shorter ones. */
+  /**
+   * The longest control sequence that is completed before it is printed. Programs use shorter ones.
+   */
   private static final int LONGEST_SEQUENCE = 256;
 
   private final CharsetDecoder decoder =
@@ -24,7 +26,8 @@ public final class ConsolePrinter {
   private String unfinished = "";
 
   /**
-   * Converts the next chunk. An incomplete control sequence at its end waits for the next chunk.
+   * Converts the next piece. An incomplete control sequence at the end is kept until the next
+   * piece.
    */
   public String next(byte[] piece) {
     String text = unfinished + decode(piece);

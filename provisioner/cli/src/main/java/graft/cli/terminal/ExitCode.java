@@ -1,11 +1,11 @@
 package graft.cli.terminal;
 
-/** What the commands' exit codes mean. They are documented in docs/exit-codes.md and --help. */
+/** The exit codes of the commands. docs/exit-codes.md and --help document them. */
 public final class ExitCode {
-  /** Done, or nothing to do. */
+  /** The command succeeded, or there was nothing to do. */
   public static final int OK = 0;
 
-  /** It failed; the steps that were begun have been undone. */
+  /** The command failed; the steps that it had begun have been undone. */
   public static final int FAILED = 1;
 
   /** The command line is wrong. */
@@ -20,13 +20,13 @@ public final class ExitCode {
   /** Interrupted or incomplete: {@code graft apply} continues, {@code graft undo} reverts it. */
   public static final int PARTIAL = 5;
 
-  /** Another graft works on the same deployment. */
+  /** Another graft process works on the same deployment. */
   public static final int BUSY = 6;
 
   /** The state differs from the descriptor ({@code status}). */
   public static final int DIFFERS = 7;
 
-  /** The program was not run ({@code run}, {@code exec}), as docker and env have it. */
+  /** The program was not run ({@code run}, {@code exec}); docker and env use the same code. */
   public static final int NOT_RUN = 125;
 
   /** Interrupted by Ctrl-C. */

@@ -3,11 +3,11 @@ package graft.cli.terminal;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 
-/** Prints in which state an interruption (Ctrl-C) leaves the deployment. */
+/** Reports the state in which an interruption (Ctrl-C) leaves the deployment. */
 public final class Interruption {
   private Interruption() {}
 
-  /** Does the work. Prints the message if the process is interrupted meanwhile. */
+  /** Does the work, and prints the message if the process is interrupted during it. */
   static <T> T told(PrintWriter err, String message, Callable<T> work) throws Exception {
     Thread hook =
         new Thread(
@@ -23,7 +23,7 @@ public final class Interruption {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // the JVM is shutting down already
+        // the JVM is already shutting down
       }
     }
   }

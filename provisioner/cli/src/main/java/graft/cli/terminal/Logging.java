@@ -1,6 +1,6 @@
 package graft.cli.terminal;
 
-/** Sets how much SLF4J's simple logger says, which it reads once, when the first logger is made. */
+/** Sets the level of SLF4J's simple logger, which reads it once, when the first logger is made. */
 public final class Logging {
   private static final String LEVEL = "org.slf4j.simpleLogger.defaultLogLevel";
 

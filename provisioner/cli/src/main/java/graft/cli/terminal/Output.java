@@ -6,7 +6,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options that every command has, and where its output goes. */
+/** The options that every command has, and the streams to which it prints. */
 public final class Output {
   /** The forms of output. */
   public enum Format {
@@ -35,7 +35,7 @@ public final class Output {
     return format == Format.json;
   }
 
-  /** Prints a line of text; nothing where the output is JSON. */
+  /** Prints a line of text, unless the output is JSON. */
   public void say(String text) {
     if (!isJson()) {
       out().println(text);
@@ -43,7 +43,7 @@ public final class Output {
     }
   }
 
-  /** Prints the result as JSON; nothing where the output is text. */
+  /** Prints the result as JSON, unless the output is text. */
   public void result(Object tree) {
     if (isJson()) {
       out().println(Json.pretty(tree));

@@ -4,7 +4,7 @@ import graft.common.bind.Problem;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Problems of a descriptor for programs. */
+/** Problems of a descriptor as trees for JSON. */
 public final class ProblemTree {
   private ProblemTree() {}
 

@@ -2,7 +2,7 @@ package graft.cli.terminal;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** The version that the jar's manifest holds. */
+/** The version in the jar's manifest. */
 public final class Version implements IVersionProvider {
   @Override
   public String[] getVersion() {

@@ -1,2 +1,2 @@
-/** What every command prints with: output for people and programs, exit codes, progress. */
+/** Output that all commands share: text and JSON, exit codes, progress. */
 package graft.cli.terminal;

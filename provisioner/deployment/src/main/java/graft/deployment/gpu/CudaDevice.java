@@ -15,7 +15,7 @@ import java.util.TreeMap;
  * @param capability the compute capability, {@code 9.0}
  * @param megahertz the highest clock of the multiprocessors
  * @param pageable whether kernels reach the program's pageable memory
- * @param ats whether they do so by the host's page tables and not by HMM
+ * @param ats whether kernels reach that memory by the host's page tables and not by HMM
  */
 public record CudaDevice(
     int index,
@@ -52,7 +52,7 @@ public record CudaDevice(
         (Boolean) tree.get("ats"));
   }
 
-  /** Whether the device is the PCI function of this address. */
+  /** Whether the device is the PCI function at this address. */
   public boolean isAt(PciAddress address) {
     return PciAddress.tryParse(pci).filter(address::equals).isPresent();
   }
@@ -62,12 +62,18 @@ public record CudaDevice(
     return name + ", compute capability " + capability + ", " + new MemorySize(memory).rounded();
   }
 
-  /** The speed of the device's PCI link now, {@code 32.0 GT/s PCIe}; empty for no PCI device. */
+  /**
+   * The current speed of the device's PCI link, {@code 32.0 GT/s PCIe}; empty if the device has no
+   * such link.
+   */
   public Optional<String> link() {
     return RootFolder.thisHost().read("/sys/bus/pci/devices/" + pci + "/current_link_speed");
   }
 
-  /** What programs on this device can do and programs of guests cannot; empty if nothing. */
+  /**
+   * A note on access to pageable memory that programs of this machine have and programs of guests
+   * lack; empty if there is no such difference.
+   */
   public Optional<String> pageableNote() {
     if (!pageable) {
       return Optional.empty();

@@ -15,13 +15,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What the CUDA driver that programs find here, NVIDIA's or Graft's client, says about itself.
+ * The answer of the CUDA driver that programs of this machine load: NVIDIA's or Graft's client.
  *
- * @param version the CUDA version that the driver knows, {@code 13.0}; empty if there is no answer
+ * @param version the CUDA version that the driver supports, {@code 13.0}; empty if there is no
+ *     answer
  * @param problem why there is no answer; empty if there is one
  */
 public record CudaDriver(String version, List<CudaDevice> devices, String problem) {
-  /** A driver that keeps no device awake starts each of eight GPUs in a few seconds. */
+  /** Without persistence mode the driver needs a few seconds to initialize each of eight GPUs. */
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
   public CudaDriver {
@@ -33,8 +34,8 @@ public record CudaDriver(String version, List<CudaDevice> devices, String proble
   }
 
   /**
-   * Asks the driver in a process of its own: a driver that hangs or crashes takes nothing else
-   * along, and no other command of Graft loads it.
+   * Asks the driver in a separate process: a driver that hangs or crashes then affects nothing
+   * else, and Graft's own process does not load it.
    */
   public static CudaDriver ask(Map<String, String> environment) {
     ByteArrayOutputStream said = new ByteArrayOutputStream();
@@ -69,7 +70,7 @@ public record CudaDriver(String version, List<CudaDevice> devices, String proble
     }
   }
 
-  /** The answer, for programs. */
+  /** The answer as a tree for JSON. */
   public Map<String, Object> tree() {
     return new TreeMap<>(
         Map.of(
@@ -90,7 +91,9 @@ public record CudaDriver(String version, List<CudaDevice> devices, String proble
     return new CudaDriver((String) tree.get("version"), devices, "");
   }
 
-  /** Graft's client says there why it cannot reach its server. */
+  /**
+   * The last line of standard error, where Graft's client explains why it cannot reach its server.
+   */
   private static String lastLine(ByteArrayOutputStream errors) {
     List<String> lines = errors.toString(StandardCharsets.UTF_8).strip().lines().toList();
     return lines.isEmpty() ? "" : " (" + lines.get(lines.size() - 1) + ")";

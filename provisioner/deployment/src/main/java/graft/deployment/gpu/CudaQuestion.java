@@ -20,7 +20,7 @@ import jcuda.LibUtils;
 import jcuda.driver.CUdevice;
 import jcuda.driver.JCudaDriver;
 
-/** The process that {@link CudaDriver} asks: prints one JSON object. */
+/** The process that {@link CudaDriver} starts. It prints one JSON object. */
 final class CudaQuestion {
   private CudaQuestion() {}
 
@@ -30,8 +30,9 @@ final class CudaQuestion {
 
   private static CudaDriver answer() {
     try {
-      // Before JCuda does it: where its library cannot be loaded, as without a driver, JCuda would
-      // load a file of a known name from the temporary folder, which anybody may have put there.
+      // The library is loaded here, before JCuda loads it: if loading fails, as without a driver,
+      // JCuda would load a file with a predictable name from the temporary folder, where any
+      // user may have placed one.
       System.loadLibrary(LibUtils.createPlatformLibraryName("JCudaDriver-" + JCudaVersion.get()));
     } catch (UnsatisfiedLinkError e) {
       return CudaDriver.silent(e.getMessage());

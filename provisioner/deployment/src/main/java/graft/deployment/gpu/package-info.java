@@ -1,9 +1,9 @@
 /**
- * What the CUDA driver of this machine says about its devices, asked through JCuda.
+ * Queries the CUDA driver of this machine about its devices, through JCuda.
  *
  * <p>JCuda's native library is a file of the distribution, {@code lib/libJCudaDriver-*.so}, and
- * only the process that asks loads it. JCuda's own way, to unpack the library into the temporary
- * folder under a fixed name and to load what is there already, would let every user of the machine
- * run code as the user who asks.
+ * only the process that queries the driver loads the library. By default JCuda unpacks its library
+ * into the temporary folder under a fixed name, and loads a file that already has this name: every
+ * user of the machine could then run code as the user who runs the query.
  */
 package graft.deployment.gpu;

@@ -12,9 +12,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Java's own foreign-function interface, final since Java 22, with plain addresses as in {@code
- * JnaBinding}. With {@code -Dgraft.binding=critical} a call does not leave the state "in Java": a
- * floor to compare with, since a call that waits would then hold up the garbage collector.
+ * Java's foreign-function interface, final since Java 22, with plain addresses as in {@code
+ * JnaBinding}. With {@code -Dgraft.binding=critical} a call does not leave the thread state "in
+ * Java". The server cannot use such calls, since one that blocks would hold up the garbage
+ * collector; their cost is a lower bound for comparison.
  */
 final class FfmBinding implements Binding {
   private static final Linker.Option[] OPTIONS =

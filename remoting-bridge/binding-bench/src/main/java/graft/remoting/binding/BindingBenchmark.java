@@ -20,7 +20,10 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import org.openjdk.jmh.util.Statistics;
 
-/** Launch, copy and query of a driver that does nothing, by each binding that this Java has. */
+/**
+ * Measures a launch, a copy and a query with a driver that does nothing, by each binding of this
+ * Java.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -32,7 +35,7 @@ public class BindingBenchmark {
 
   private Binding binding;
 
-  /** A process has one binding, so that the compiler sees one implementation. */
+  /** Each process uses one binding, so that the compiler sees a single implementation. */
   @Setup
   public void load() throws ReflectiveOperationException {
     binding = Binding.named(System.getProperty(PROPERTY));
@@ -70,8 +73,8 @@ public class BindingBenchmark {
   }
 
   /**
-   * Short iterations, of which the least and the median are taken: other processes of the machine
-   * take the processor away in some.
+   * Runs short iterations and takes their minimum and median, since other processes of the machine
+   * disturb some of them.
    */
   private static String run(String name, String call) throws RunnerException {
     List<String> options =
@@ -81,7 +84,8 @@ public class BindingBenchmark {
     }
     if (Runtime.version().feature() >= 23) {
       options.add(
-          "--sun-misc-unsafe-memory-access=allow"); // JMH's; its warning is not for the table
+          "--sun-misc-unsafe-memory-access=allow"); // JMH uses it; the warning would spoil the
+      // table
     }
     Collection<RunResult> results =
         new Runner(

@@ -8,8 +8,8 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * JCuda at its best: all objects that it takes in the place of addresses are there before. A server
- * would have to make them from each record.
+ * JCuda under the best conditions: all objects that JCuda takes instead of addresses are created in
+ * advance. A server would have to create them for each record.
  */
 final class JCudaBinding implements Binding {
   private final CUfunction function = new CUfunction();

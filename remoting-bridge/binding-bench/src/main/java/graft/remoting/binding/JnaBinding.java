@@ -5,7 +5,7 @@ import graft.remoting.server.device.NativeDevice;
 import graft.remoting.server.system.ServerException;
 
 /**
- * What the server does: its {@link NativeDevice}, by JNA's direct mapping, with plain addresses.
+ * The server's own binding: {@link NativeDevice}, by JNA's direct mapping, with plain addresses.
  */
 final class JnaBinding implements Binding {
   private final NativeDevice device;

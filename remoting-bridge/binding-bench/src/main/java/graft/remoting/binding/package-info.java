@@ -1,4 +1,5 @@
 /**
- * What a call of the CUDA driver costs from Java, by each binding; {@code scripts/binding-bench}.
+ * Measures the cost of CUDA driver calls from Java by each binding; {@code scripts/binding-bench}
+ * runs it.
  */
 package graft.remoting.binding;
