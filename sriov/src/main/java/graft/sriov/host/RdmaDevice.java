@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param address the device's PCI function
  * @param nodeGuid empty if the device reports 0, as a VF does whose GUID was not set
  * @param systemImageGuid equal for all functions of one adapter; empty if the device reports 0
- * @param the firmware's version
+ * @param firmware the version of the firmware
  * @param board the vendor's board identifier (PSID)
  * @param ports the device's ports, by number
  * @param mlx4Iov whether the device has the {@code iov} folder through which mlx4 takes GUIDs
