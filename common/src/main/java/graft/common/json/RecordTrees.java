@@ -1,6 +1,7 @@
 package graft.common.json;
 
 import graft.common.bind.Default;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.ParameterizedType;
@@ -114,7 +115,15 @@ public final class RecordTrees {
       }
       return decode(type, absent.value(), of);
     }
-    return type instanceof Class<?> plain ? plain(plain, tree) : tree;
+    if (!(type instanceof Class<?> plain)) {
+      return tree;
+    }
+    Object value = plain(plain, tree);
+    if (!MethodType.methodType(plain).wrap().returnType().isInstance(value)) {
+      throw new IllegalArgumentException(
+          "'" + of.getName() + "' is no " + plain.getSimpleName() + ": " + tree);
+    }
+    return value;
   }
 
   private Object plain(Class<?> type, Object tree) {

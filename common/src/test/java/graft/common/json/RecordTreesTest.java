@@ -77,7 +77,11 @@ class RecordTreesTest {
   void whatDoesNotFitIsRefused() {
     for (Map<String, Object> wrong :
         List.<Map<String, Object>>of(
-            Map.of("name", 5L, "numbers", List.of()), Map.of("numbers", List.of()))) {
+            Map.of("name", 5L, "numbers", List.of()),
+            Map.of("name", "a", "numbers", List.of("5 ")),
+            Map.of("name", "a", "numbers", List.of(1L, true)),
+            Map.of("name", "a", "numbers", List.of(Map.of())),
+            Map.of("numbers", List.of()))) {
       assertThatIllegalArgumentException().isThrownBy(() -> TREES.read(Inner.class, wrong));
     }
   }

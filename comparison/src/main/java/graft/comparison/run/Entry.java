@@ -3,6 +3,7 @@ package graft.comparison.run;
 import graft.common.json.RecordTrees;
 import graft.comparison.results.Measurement;
 import graft.comparison.results.State;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,7 +62,7 @@ public sealed interface Entry {
   private static Object withSamples(Object figure) {
     if (figure instanceof Map<?, ?> old && old.containsKey("value")) {
       Map<Object, Object> current = new LinkedHashMap<>(old);
-      current.put("samples", List.of(old.get("value")));
+      current.put("samples", Collections.singletonList(old.get("value")));
       return current;
     }
     return figure;

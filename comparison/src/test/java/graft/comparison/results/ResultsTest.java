@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ResultsTest {
   @TempDir Path folder;
@@ -110,5 +112,25 @@ class ResultsTest {
         .containsExactly(Measurement.of("walsh", 0, "ms", 3.0));
     assertThatThrownBy(() -> Results.printed("{\"name\":\"walsh\", 3 ms"))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"name\":7,\"samples\":[1]}",
+        "{\"name\":\"a\",\"samples\":[\"1\"]}",
+        "{\"name\":\"a\",\"samples\":[true]}",
+        "{\"name\":\"a\",\"samples\":[[1]]}",
+        "{\"name\":\"a\",\"samples\":{\"0\":1}}",
+        "{\"name\":\"a\",\"samples\":[]}",
+        "{\"name\":\"a\",\"samples\":[1],\"size\":1.5}",
+        "{\"name\":\"a\",\"samples\":[1],\"size\":99999999999999999999}",
+        "{\"name\":\"a\",\"samples\":[1],\"state\":\"cold\"}",
+        "{\"name\":\"a\",\"samples\":[1],\"unit\":[]}"
+      })
+  void aLineThatAGuestMadeUpIsRefused(String line) {
+    assertThatThrownBy(() -> Results.printed(line))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("not a measurement: ");
   }
 }

@@ -2,10 +2,9 @@ package graft.deployment.gpu;
 
 import graft.common.values.MemorySize;
 import graft.common.values.PciAddress;
+import graft.hypervisors.libvirt.calls.GuestText;
 import graft.sriov.files.RootFolder;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * A device as the CUDA driver describes it.
@@ -26,40 +25,21 @@ public record CudaDevice(
     int megahertz,
     boolean pageable,
     boolean ats) {
-
-  Map<String, Object> tree() {
-    return new TreeMap<>(
-        Map.of(
-            "index", index,
-            "name", name,
-            "pci", pci,
-            "memory", memory,
-            "capability", capability,
-            "megahertz", megahertz,
-            "pageable", pageable,
-            "ats", ats));
-  }
-
-  static CudaDevice of(Map<?, ?> tree) {
-    return new CudaDevice(
-        ((Number) tree.get("index")).intValue(),
-        (String) tree.get("name"),
-        (String) tree.get("pci"),
-        ((Number) tree.get("memory")).longValue(),
-        (String) tree.get("capability"),
-        ((Number) tree.get("megahertz")).intValue(),
-        (Boolean) tree.get("pageable"),
-        (Boolean) tree.get("ats"));
-  }
+  /** The longest name that is shown. */
+  private static final int SHOWN = 100;
 
   /** Whether the device is the PCI function at this address. */
   public boolean isAt(PciAddress address) {
     return PciAddress.tryParse(pci).filter(address::equals).isPresent();
   }
 
-  /** Name, compute capability and memory. */
+  /** Name, compute capability and memory; the name may come from a server's GPU. */
   public String describe() {
-    return name + ", compute capability " + capability + ", " + new MemorySize(memory).rounded();
+    return GuestText.line(name, SHOWN)
+        + ", compute capability "
+        + capability
+        + ", "
+        + new MemorySize(memory).rounded();
   }
 
   /**

@@ -1,6 +1,7 @@
 package graft.deployment.gpu;
 
 import graft.common.json.Json;
+import graft.common.json.RecordTrees;
 import graft.common.program.ClientFolder;
 import graft.common.program.HostProgram;
 import java.io.ByteArrayInputStream;
@@ -12,7 +13,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * The answer of the CUDA driver that programs of this machine load: NVIDIA's or Graft's client.
@@ -24,6 +24,8 @@ import java.util.TreeMap;
 public record CudaDriver(String version, List<CudaDevice> devices, String problem) {
   /** Without persistence mode the driver needs a few seconds to initialize each of eight GPUs. */
   private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  private static final RecordTrees TREES = new RecordTrees(Map.of());
 
   public CudaDriver {
     devices = List.copyOf(devices);
@@ -72,23 +74,16 @@ public record CudaDriver(String version, List<CudaDevice> devices, String proble
 
   /** The answer as a tree for JSON. */
   public Map<String, Object> tree() {
-    return new TreeMap<>(
-        Map.of(
-            "version", version,
-            "devices", devices.stream().map(CudaDevice::tree).toList(),
-            "problem", problem));
+    return TREES.write(this);
   }
 
   static CudaDriver read(String answer, String remark) throws IOException {
-    Map<String, Object> tree = Json.readObject(answer);
-    String problem = (String) tree.get("problem");
-    if (!problem.isEmpty()) {
-      return silent(problem + remark);
+    try {
+      CudaDriver driver = TREES.read(CudaDriver.class, Json.readObject(answer));
+      return driver.problem.isEmpty() ? driver : silent(driver.problem + remark);
+    } catch (IllegalArgumentException e) {
+      throw new IOException("the answer is no driver's: " + e.getMessage(), e);
     }
-    List<CudaDevice> devices =
-        ((List<?>) tree.get("devices"))
-            .stream().map(device -> CudaDevice.of((Map<?, ?>) device)).toList();
-    return new CudaDriver((String) tree.get("version"), devices, "");
   }
 
   /**

@@ -1,9 +1,11 @@
 package graft.deployment.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.common.json.Json;
 import graft.common.values.PciAddress;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -27,6 +29,16 @@ final class CudaDriverTest {
     String problem = Json.line(CudaDriver.silent("cuInit: CUDA_ERROR_NO_DEVICE").tree());
     assertThat(CudaDriver.read(problem, " (graft: no server)"))
         .isEqualTo(CudaDriver.silent("cuInit: CUDA_ERROR_NO_DEVICE (graft: no server)"));
+  }
+
+  @Test
+  void anAnswerOfTheWrongShapeIsAnErrorAndANameStaysOnItsLine() {
+    for (String wrong : List.of("{}", "{\"version\":1,\"devices\":[],\"problem\":\"\"}")) {
+      assertThatThrownBy(() -> CudaDriver.read(wrong, "")).isInstanceOf(IOException.class);
+    }
+    CudaDevice hostile =
+        new CudaDevice(0, "T4\nguests: []\u001b[2J", "0000:01:00.0", 1, "7.5", 1, false, false);
+    assertThat(hostile.describe()).startsWith("T4 guests: []\\u001b[2J, compute");
   }
 
   @Test

@@ -68,7 +68,7 @@ public final class SessionPlaces {
     if (free <= 0) {
       throw busy("the server has its " + most + " sessions");
     }
-    if (own > 0 && free <= kept(holders)) {
+    if (own > 0 && free <= most / KEPT_PART && free <= absent(holders)) {
       throw busy(
           "the server keeps its last " + free + " places for guests that have no session yet");
     }
@@ -76,10 +76,10 @@ public final class SessionPlaces {
     return () -> release(guest);
   }
 
-  private int kept(List<String> holders) throws ServerException {
+  private int absent(List<String> holders) throws ServerException {
     Set<String> absent = new HashSet<>(grants.names());
     holders.forEach(absent::remove);
-    return Math.min(absent.size(), most / KEPT_PART);
+    return absent.size();
   }
 
   private static HandshakeException busy(String why) {

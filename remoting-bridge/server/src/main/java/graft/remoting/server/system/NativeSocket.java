@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongFunction;
 
 /**
  * A socket as a plain file descriptor, so that it can be passed to another process. Reads and
@@ -55,14 +56,7 @@ public final class NativeSocket implements AutoCloseable {
 
   /** Returns the peer's context id if this is a vsock connection. */
   public OptionalLong peerCid() throws IOException {
-    try (Scratch scratch = new Scratch(SocketAddress.CAPACITY + 8)) {
-      long memory = scratch.address();
-      Memory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
-      if (Libc.getpeername(fd.get(), memory, memory + SocketAddress.CAPACITY) < 0) {
-        throw Libc.failure("ask who is at " + peer);
-      }
-      return SocketAddress.cid(memory);
-    }
+    return ofPeer(SocketAddress::cid);
   }
 
   /**
@@ -70,13 +64,18 @@ public final class NativeSocket implements AutoCloseable {
    * network of an IPv6 address, a virtual machine's context id, or this machine for a Unix socket.
    */
   public String source() throws IOException {
+    return ofPeer(SocketAddress::source);
+  }
+
+  /** Applies a function to the kernel's form of the peer's address. */
+  private <T> T ofPeer(LongFunction<T> function) throws IOException {
     try (Scratch scratch = new Scratch(SocketAddress.CAPACITY + 8)) {
       long memory = scratch.address();
       Memory.putInt(memory + SocketAddress.CAPACITY, SocketAddress.CAPACITY);
       if (Libc.getpeername(fd.get(), memory, memory + SocketAddress.CAPACITY) < 0) {
         throw Libc.failure("ask who is at " + peer);
       }
-      return SocketAddress.source(memory);
+      return function.apply(memory);
     }
   }
 
