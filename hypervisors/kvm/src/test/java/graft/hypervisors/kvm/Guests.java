@@ -53,7 +53,7 @@ final class Guests {
         .memory(MemorySize.ofGib(2))
         .boot(new Boot.FromDisk(Boot.Firmware.BIOS))
         .disk(DiskSpec.volume("graft", name + ".qcow2", DiskSpec.Format.QCOW2))
-        .disk(DiskSpec.file("/data/b.raw", DiskSpec.Format.RAW))
+        .disk(DiskSpec.file("/data/b.raw", DiskSpec.Format.RAW).withSerial("data"))
         .disk(DiskSpec.cdromVolume("graft", name + "-seed.iso"))
         .networkInterface(
             InterfaceSpec.network("default").withMac(MacAddress.parse("52:54:00:11:22:33")))

@@ -44,7 +44,7 @@ final class DevicesElement {
   /** Under Xen, QEMU fails for a disk that is read-only ("Block node is read-only", 7.2). */
   private static DiskSpec shown(DiskSpec disk) {
     return disk.readOnly()
-        ? new DiskSpec(disk.source(), disk.format(), DiskSpec.Kind.CDROM, true)
+        ? new DiskSpec(disk.source(), disk.format(), DiskSpec.Kind.CDROM, true, disk.serial())
         : disk;
   }
 

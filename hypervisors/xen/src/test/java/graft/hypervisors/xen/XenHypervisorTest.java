@@ -74,6 +74,7 @@ class XenHypervisorTest {
         DomainSpec.named("xen-2")
             .virtualization(Virtualization.PVH)
             .disk(DiskSpec.file("/images/xen-2.qcow2", DiskSpec.Format.QCOW2))
+            .disk(DiskSpec.file("/data/b.raw", DiskSpec.Format.RAW).withSerial("data"))
             .disk(SEED)
             .networkInterface(InterfaceSpec.bridge("xenbr0"))
             .build());

@@ -155,7 +155,9 @@ final class GuestDomain {
       spec.disk(disk(folder.resolve(GuestSteps.ROOT_DISK), false));
     }
     for (Disk disk : guest.disks()) {
-      spec.disk(disk(folder.resolve(GuestSteps.diskFile(disk)), disk.readOnly()));
+      spec.disk(
+          disk(folder.resolve(GuestSteps.diskFile(disk)), disk.readOnly())
+              .withSerial(serial(disk)));
     }
     if (GuestSteps.hasSeed(input, guest)) {
       spec.disk(seed(GuestSeed.file(input, guest)));
@@ -184,6 +186,11 @@ final class GuestDomain {
   /** Whether it is emulated without hardware virtualization. */
   static boolean isEmulated(PlanInput input, Guest guest) {
     return !features(input, guest).contains(GuestFeature.HARDWARE_ACCELERATION);
+  }
+
+  private static String serial(Disk disk) {
+    String name = disk.name().text();
+    return name.substring(0, Math.min(name.length(), DiskSpec.SERIAL_LENGTH));
   }
 
   private static DiskSpec disk(Path file, boolean readOnly) {

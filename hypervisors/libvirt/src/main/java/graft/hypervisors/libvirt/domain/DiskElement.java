@@ -43,6 +43,7 @@ public final class DiskElement {
     if (spec.readOnly()) {
       Xml.add(disk, "readonly");
     }
+    spec.serial().ifPresent(serial -> Xml.add(disk, "serial").setTextContent(serial));
     return disk;
   }
 }

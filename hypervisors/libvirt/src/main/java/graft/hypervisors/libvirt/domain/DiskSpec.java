@@ -1,6 +1,7 @@
 package graft.hypervisors.libvirt.domain;
 
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * A disk of a guest.
@@ -9,11 +10,35 @@ import java.util.Locale;
  * @param format the format of the content
  * @param kind the kind of drive in the guest
  * @param readOnly whether the guest may not write to the disk; always true for a CD-ROM
+ * @param serial the serial number in the guest, at most {@link #SERIAL_LENGTH} characters
  */
-public record DiskSpec(Source source, Format format, Kind kind, boolean readOnly) {
+public record DiskSpec(
+    Source source, Format format, Kind kind, boolean readOnly, Optional<String> serial) {
+
+  /** The length of a virtio disk's serial number, of which a guest sees no more (VIRTIO_BLK_ID). */
+  public static final int SERIAL_LENGTH = 20;
 
   public DiskSpec {
     readOnly = readOnly || kind == Kind.CDROM;
+    serial.ifPresent(DiskSpec::checkSerial);
+  }
+
+  /** A disk whose serial number the hypervisor chooses, if it has one. */
+  public DiskSpec(Source source, Format format, Kind kind, boolean readOnly) {
+    this(source, format, kind, readOnly, Optional.empty());
+  }
+
+  private static void checkSerial(String serial) {
+    Checks.name("serial number", serial);
+    if (serial.length() > SERIAL_LENGTH) {
+      throw new IllegalArgumentException(
+          "serial number '" + serial + "' is longer than " + SERIAL_LENGTH + " characters");
+    }
+  }
+
+  /** The same disk with a serial number, by which the guest finds it. */
+  public DiskSpec withSerial(String value) {
+    return new DiskSpec(source, format, kind, readOnly, Optional.of(value));
   }
 
   /** A writable disk in a file of the host. */

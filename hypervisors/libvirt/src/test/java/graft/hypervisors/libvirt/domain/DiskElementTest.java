@@ -69,6 +69,32 @@ class DiskElementTest {
   }
 
   @Test
+  void serialNumber() {
+    DiskSpec disk = DiskSpec.file("/data.raw", DiskSpec.Format.RAW).withSerial("data-1");
+    assertThat(Built.by(devices -> DiskElement.append(devices, disk, "qemu", "vdb", "virtio")))
+        .isEqualTo(
+            """
+            <disk device='disk' type='file'>
+              <driver name='qemu' type='raw'/>
+              <source file='/data.raw'/>
+              <target bus='virtio' dev='vdb'/>
+              <serial>data-1</serial>
+            </disk>
+            """);
+  }
+
+  @Test
+  void serialNumbersThatTheGuestWouldSeeOtherwiseAreRefused() {
+    DiskSpec disk = DiskSpec.file("/data.raw", DiskSpec.Format.RAW);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> disk.withSerial("a".repeat(21)))
+        .withMessageContaining("longer than 20 characters");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> disk.withSerial("a\nb"))
+        .withMessageContaining("serial number");
+  }
+
+  @Test
   void relativePathsAreRefusedSinceLibvirtHasAnotherWorkingFolder() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> DiskSpec.cdrom("seed.iso"))

@@ -9,7 +9,10 @@ import java.util.Optional;
 /** A disk beside the one that a guest boots. */
 @Doc("An additional disk: a new empty one, or a copy of a file.")
 public record Disk(
-    @Doc("Its name, also its serial number in the guest.") Name name,
+    @Doc(
+            "Its name. The first 20 characters are its serial number in the guest, except under Xen,"
+                + " whose disks have none.")
+        Name name,
     @Doc("The size of a new empty disk.") Optional<MemorySize> size,
     @Doc("A disk image to start from.") Optional<String> source,
     @Default("false") @Doc("Whether it is read-only for the guest.") boolean readOnly) {}
