@@ -75,6 +75,9 @@ unsigned scaled(unsigned count);
  * SIZE is 0 for figures without a size. The reader computes the statistics. */
 void figures(const char *name, size_t size, const double *samples, int count, const char *unit);
 void figure(const char *name, size_t size, double sample, const char *unit);
+/* A figure that a process has once, such as the time of its start. The program takes the caches of compiled kernels to be filled;
+ * the reader, who knows, may correct that. */
+void figure_of_process(const char *name, double milliseconds);
 /* Prints result=failed: WHY and ends with 1. */
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 /* Prints result=unsupported: WHY and ends with 77. */

@@ -24,6 +24,7 @@ public final class Suites {
         Optional.of(7),
         Optional.of(repetitions),
         Optional.of(0),
+        Optional.empty(),
         scenarios.get(0),
         scenarios.stream().map(Suites::scenario).toList(),
         List.of(),
@@ -31,6 +32,26 @@ public final class Suites {
         workloads.stream().map(Suites::workload).toList(),
         Optional.empty(),
         List.of());
+  }
+
+  /** The suite with runs that find the caches of compiled kernels empty. */
+  public static Suite withEmptyCaches(Suite suite) {
+    return new Suite(
+        suite.compare(),
+        suite.name(),
+        suite.title(),
+        suite.device(),
+        suite.seed(),
+        suite.repetitions(),
+        suite.warmUps(),
+        Optional.of(true),
+        suite.baseline(),
+        suite.scenarios(),
+        suite.hypervisors(),
+        suite.middleware(),
+        suite.workloads(),
+        suite.otherGuests(),
+        suite.published());
   }
 
   private static Scenario scenario(String name) {

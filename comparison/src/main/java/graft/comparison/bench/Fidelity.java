@@ -1,12 +1,19 @@
 package graft.comparison.bench;
 
 import graft.common.GraftException;
+import graft.common.disk.PrivateFiles;
+import graft.comparison.local.OwnProgram;
 import graft.comparison.local.ProgramEnvironment;
+import graft.comparison.results.Measurement;
+import graft.comparison.results.Results;
+import graft.comparison.results.ResultsTable;
+import graft.comparison.results.State;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -17,7 +24,9 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Runs every program of a folder natively and on a server, and compares the results.
+ * Runs every program of a folder natively and on a server, and compares the results. Each program
+ * runs twice in each setting, in a new process each time: with the caches of compiled kernels
+ * empty, and with the caches that this run has filled.
  *
  * @param local the machine's own driver; null to run on the server alone
  * @param remote the server
@@ -33,11 +42,18 @@ public record Fidelity(
   /**
    * The outcome of one program.
    *
-   * @param local the native run, null if there was none
+   * @param local the native run, null if there was none; the first that failed, or else the last
+   * @param remote the same of the server
    * @param difference the first difference between the outputs that does not also occur between two
    *     native runs; empty if there is none
+   * @param times how long each run took
    */
-  public record Outcome(String program, ProgramRun local, ProgramRun remote, String difference) {
+  public record Outcome(
+      String program,
+      ProgramRun local,
+      ProgramRun remote,
+      String difference,
+      List<Measurement> times) {
     /** Whether both runs passed but printed different output. */
     boolean differs() {
       return !difference.isEmpty();
@@ -65,11 +81,18 @@ public record Fidelity(
     }
   }
 
-  /** The executable files of a folder, sorted by name. */
+  /**
+   * The executable files of a folder, sorted by name, without {@code graft-workload}, which
+   * measures and does nothing without arguments.
+   */
   public static List<Path> programs(Path folder) {
     try (Stream<Path> files = Files.list(folder)) {
       List<Path> found =
-          files.filter(f -> Files.isRegularFile(f) && Files.isExecutable(f)).sorted().toList();
+          files
+              .filter(f -> Files.isRegularFile(f) && Files.isExecutable(f))
+              .filter(f -> !f.getFileName().toString().equals(OwnProgram.NAME))
+              .sorted()
+              .toList();
       if (found.isEmpty()) {
         throw new GraftException("there is no executable file in " + folder, "");
       }
@@ -91,20 +114,55 @@ public record Fidelity(
   }
 
   private Outcome run(Path program) throws IOException, InterruptedException {
-    ProgramRun first = local == null ? null : run(program, local);
-    ProgramRun there = run(program, remote);
-    boolean compared = first != null && first.passed() && there.passed();
-    String difference =
-        compared && !first.output().equals(there.output())
-            ? difference(first, run(program, local), there)
-            : "";
-    return new Outcome(program.getFileName().toString(), first, there, difference);
+    String name = program.getFileName().toString();
+    List<Measurement> times = new ArrayList<>();
+    List<ProgramRun> here = local == null ? List.of() : run(program, local, times);
+    List<ProgramRun> there = run(program, remote, times);
+    ProgramRun first = local == null ? null : outcome(here);
+    String difference = "";
+    if (first != null && first.passed() && outcome(there).passed()) {
+      for (ProgramRun one : there) {
+        if (difference.isEmpty() && !one.output().equals(first.output())) {
+          difference = difference(here.get(0), here.get(1), one);
+        }
+      }
+    }
+    return new Outcome(name, first, outcome(there), difference, List.copyOf(times));
   }
 
-  private ProgramRun run(Path program, ProgramEnvironment way)
+  /** The run that decides: the first that failed, or else the last. */
+  private static ProgramRun outcome(List<ProgramRun> runs) {
+    return runs.stream().filter(r -> !r.passed()).findFirst().orElse(runs.get(runs.size() - 1));
+  }
+
+  private List<ProgramRun> run(Path program, ProgramEnvironment setting, List<Measurement> times)
       throws IOException, InterruptedException {
     Path absolute = program.toAbsolutePath();
-    return ProgramRun.of(List.of(absolute.toString()), absolute.getParent(), way, limit);
+    Path caches = Files.createTempDirectory("graft-caches");
+    try {
+      List<ProgramRun> runs = new ArrayList<>();
+      for (State state : List.of(State.EMPTY, State.FILLED)) {
+        ProgramRun run =
+            ProgramRun.of(
+                List.of(absolute.toString()),
+                absolute.getParent(),
+                setting.withCaches(caches),
+                limit);
+        runs.add(run);
+        Double seconds = run.passed() ? run.seconds() : null;
+        times.add(
+            new Measurement(
+                setting.name(),
+                program.getFileName().toString(),
+                0,
+                "s",
+                state,
+                Collections.singletonList(seconds)));
+      }
+      return runs;
+    } finally {
+      PrivateFiles.deleteFolder(caches);
+    }
   }
 
   /**
@@ -153,7 +211,24 @@ public record Fidelity(
         outcomes.stream().filter(o -> o.local() != null && o.local().passed()));
     list(text, "passes remotely", outcomes.stream().filter(o -> o.remote().passed()));
     list(text, "differs in output", outcomes.stream().filter(Outcome::differs));
-    return text.toString();
+    return text.append('\n').append(times(results(outcomes))).toString();
+  }
+
+  /** Times, and ratios to native where the programs ran natively. */
+  private static ResultsTable times(Results results) {
+    ResultsTable table = new ResultsTable(results);
+    List<String> settings = results.settings();
+    settings.forEach(table::median);
+    if (settings.size() > 1) {
+      table.ratio("ratio", settings.get(1), settings.get(0));
+    }
+    return table;
+  }
+
+  private static Results results(List<Outcome> outcomes) {
+    Results results = new Results();
+    outcomes.forEach(outcome -> results.addAll(outcome.times()));
+    return results;
   }
 
   private static void list(StringBuilder text, String what, Stream<Outcome> outcomes) {
@@ -162,8 +237,12 @@ public record Fidelity(
     text.append(names.isEmpty() ? "" : " (" + String.join(", ", names) + ")").append('\n');
   }
 
-  /** The outcomes as a tree for JSON. */
+  /** The outcomes as a tree for JSON, which is also a results file. */
   public static Object tree(List<Outcome> outcomes) {
-    return Map.of("programs", outcomes.stream().map(Outcome::tree).toList());
+    return Map.of(
+        "programs",
+        outcomes.stream().map(Outcome::tree).toList(),
+        "measurements",
+        results(outcomes).trees());
   }
 }

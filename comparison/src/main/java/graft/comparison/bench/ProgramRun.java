@@ -16,8 +16,9 @@ import java.util.concurrent.TimeUnit;
  *     #NOT_RUN} if it did not start
  * @param output the program's standard output
  * @param errors the program's standard error
+ * @param seconds how long the program ran
  */
-public record ProgramRun(int exit, String output, String errors) {
+public record ProgramRun(int exit, String output, String errors, double seconds) {
   public static final int TIMED_OUT = -1;
   public static final int NOT_RUN = -2;
 
@@ -44,21 +45,24 @@ public record ProgramRun(int exit, String output, String errors) {
               .redirectError(errors.toFile());
       way.applyTo(builder.environment());
       Process process;
+      long start = System.nanoTime();
       try {
         process = builder.start();
       } catch (IOException e) {
-        return new ProgramRun(NOT_RUN, "", e.getMessage());
+        return new ProgramRun(NOT_RUN, "", e.getMessage(), 0);
       }
       int exit = TIMED_OUT;
+      double seconds;
       try {
         if (process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
           exit = process.exitValue();
         }
+        seconds = (System.nanoTime() - start) / 1e9;
       } finally {
         process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
       }
-      return new ProgramRun(exit, text(output), text(errors));
+      return new ProgramRun(exit, text(output), text(errors), seconds);
     } finally {
       Files.deleteIfExists(output);
       Files.deleteIfExists(errors);

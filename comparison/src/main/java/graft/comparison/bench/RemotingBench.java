@@ -58,7 +58,7 @@ public record RemotingBench(
     try {
       List<Measurement> figures = new ArrayList<>();
       for (State state : List.of(State.EMPTY, State.FILLED)) {
-        ProgramRun run = run(setting.with("CUDA_CACHE_PATH", cache.toString()), "load");
+        ProgramRun run = run(setting.withCaches(cache), "load");
         Results.printed(run.output()).forEach(figure -> figures.add(figure.in(state)));
       }
       return figures;

@@ -6,6 +6,9 @@ import java.nio.file.Path;
 
 /** Graft's own measuring program, {@code graft-workload}. */
 public final class OwnProgram {
+  /** The name of the program's file. */
+  public static final String NAME = "graft-workload";
+
   private OwnProgram() {}
 
   /** The program in this installation. */

@@ -51,6 +51,13 @@ public record ProgramEnvironment(String name, Map<String, String> environment) {
     return new ProgramEnvironment(name, more);
   }
 
+  /** This environment with all caches of compiled kernels in an existing folder. */
+  public ProgramEnvironment withCaches(Path folder) {
+    Map<String, String> more = new LinkedHashMap<>(environment);
+    more.putAll(CompilerCaches.in(folder.toString()));
+    return new ProgramEnvironment(name, more);
+  }
+
   /** Sets the variables in a program's environment. */
   public void applyTo(Map<String, String> program) {
     environment.forEach(

@@ -11,7 +11,7 @@ final class CsvReport {
 
   static String write(Findings findings) {
     StringBuilder out =
-        new StringBuilder("setting,workload,case,figure,size,unit,block,value,outlier\r\n");
+        new StringBuilder("setting,workload,case,figure,size,unit,state,block,value,outlier\r\n");
     for (FigureKey key : findings.figures()) {
       for (String setting : findings.settings()) {
         if (findings.summary(key, setting).isPresent()) {
@@ -21,6 +21,7 @@ final class CsvReport {
             out.append(field(setting)).append(',').append(field(key.workload())).append(',');
             out.append(field(key.run())).append(',').append(field(key.figure())).append(',');
             out.append(key.size()).append(',').append(field(key.unit())).append(',');
+            out.append(key.state()).append(',');
             out.append(value.getKey()).append(',');
             out.append(String.format(Locale.ROOT, "%.9g", value.getValue())).append(',');
             out.append(outlier.next()).append("\r\n");

@@ -48,7 +48,12 @@ public final class Findings {
     for (Measurement figure : entry.figures()) {
       FigureKey key =
           new FigureKey(
-              run.workload().name(), run.key(), figure.name(), figure.size(), figure.unit());
+              run.workload().name(),
+              run.key(),
+              figure.name(),
+              figure.size(),
+              figure.unit(),
+              figure.state());
       values
           .computeIfAbsent(key, k -> new LinkedHashMap<>())
           .computeIfAbsent(entry.setting(), s -> new TreeMap<>())
@@ -92,14 +97,16 @@ public final class Findings {
     return values.keySet();
   }
 
-  /** The figures of workloads of a kind. */
+  /** The figures of workloads of a kind, without those of runs with empty caches. */
   public List<FigureKey> figures(WorkloadKind kind) {
     Set<String> names =
         suite.workloads().stream()
             .filter(workload -> workload.knownKind().orElseThrow() == kind)
             .map(workload -> workload.name())
             .collect(Collectors.toCollection(LinkedHashSet::new));
-    return values.keySet().stream().filter(key -> names.contains(key.workload())).toList();
+    return values.keySet().stream()
+        .filter(key -> names.contains(key.workload()) && !key.isOfEmptyCaches())
+        .toList();
   }
 
   /** The observations of a figure by block; empty if there are none. */

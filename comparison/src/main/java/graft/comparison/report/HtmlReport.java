@@ -131,6 +131,7 @@ final class HtmlReport {
           findings.figures().stream()
               .filter(k -> k.workload().equals(workload.name()))
               .filter(k -> !k.figure().equals("start") && !k.figure().equals("total"))
+              .filter(k -> !k.isOfEmptyCaches())
               .toList();
       OverheadPlot.Row row = row(workload.name(), keys, others);
       if (!row.overheads().isEmpty()) {

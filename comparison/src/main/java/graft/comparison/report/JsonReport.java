@@ -54,6 +54,7 @@ final class JsonReport {
     tree.put("name", key.run() + ": " + key.figure());
     tree.put("size", key.size());
     tree.put("unit", key.unit());
+    tree.put("state", key.state().toString());
     tree.put("samples", findings.values(key, setting).values());
     tree.put("blocks", findings.values(key, setting).keySet());
     tree.put("workload", key.workload());

@@ -118,8 +118,7 @@ final class PlotSections {
   }
 
   private Optional<Double> part(FigureKey of, String figure, String setting) {
-    FigureKey key = new FigureKey(of.workload(), of.run(), figure, of.size(), of.unit());
-    return findings.summary(key, setting).map(Summary::mean);
+    return findings.summary(of.named(figure), setting).map(Summary::mean);
   }
 
   private void stack(String title, Map<String, List<StackPlot.Bar>> groups) {
@@ -231,8 +230,7 @@ final class PlotSections {
   }
 
   private static FigureKey one(FigureKey key) {
-    String run = key.run().substring(0, key.run().lastIndexOf('x')) + "x1";
-    return new FigureKey(key.workload(), run, key.figure(), key.size(), key.unit());
+    return key.in(key.run().substring(0, key.run().lastIndexOf('x')) + "x1");
   }
 
   /**

@@ -63,7 +63,7 @@ final class PublishedSection {
         findings.figures().stream()
             .filter(k -> figure.workload().filter(k.workload()::equals).isPresent())
             .filter(k -> figure.figure().isEmpty() || figure.figure().get().equals(k.figure()))
-            .filter(FigureKey::isCompared)
+            .filter(key -> key.isCompared() && !key.isOfEmptyCaches())
             .toList();
     if (keys.isEmpty()) {
       return "";

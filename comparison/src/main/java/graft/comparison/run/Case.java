@@ -1,5 +1,6 @@
 package graft.comparison.run;
 
+import graft.comparison.local.OwnProgram;
 import graft.comparison.suite.Direction;
 import graft.comparison.suite.SizeClass;
 import graft.comparison.suite.Suite;
@@ -21,7 +22,7 @@ import java.util.Map;
  */
 public record Case(String key, Workload workload, List<String> words, int copies) {
   /** The word that stands for Graft's own program of workloads. */
-  public static final String OWN_PROGRAM = "graft-workload";
+  public static final String OWN_PROGRAM = OwnProgram.NAME;
 
   private static final List<Integer> SHARES = List.of(10, 35, 65, 90);
   private static final List<Integer> COPIES = List.of(1, 2, 4);

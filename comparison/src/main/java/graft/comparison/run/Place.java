@@ -14,6 +14,14 @@ public interface Place extends AutoCloseable {
    */
   List<Ended> run(Program program, int copies) throws PlaceLostException, InterruptedException;
 
+  /**
+   * Makes an empty folder for the caches of compiled kernels, which replaces the one before.
+   *
+   * @return the folder's path for programs of this place
+   * @throws PlaceLostException if the place itself is lost
+   */
+  String emptyCaches() throws PlaceLostException;
+
   /** Takes the setting down; the message of a runtime exception lists what remains. */
   @Override
   void close();

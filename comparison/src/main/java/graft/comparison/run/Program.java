@@ -1,6 +1,8 @@
 package graft.comparison.run;
 
+import graft.comparison.local.CompilerCaches;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -13,6 +15,13 @@ import java.util.Map;
  */
 public record Program(
     List<String> words, Map<String, String> environment, Duration limit, boolean profile) {
+
+  /** This program with all caches of compiled kernels in a folder of the place. */
+  public Program withCaches(String folder) {
+    Map<String, String> more = new LinkedHashMap<>(environment);
+    more.putAll(CompilerCaches.in(folder));
+    return new Program(words, more, limit, profile);
+  }
 
   /** This program with a breakdown of its time. */
   public Program profiled() {

@@ -2,6 +2,7 @@ package graft.comparison.run;
 
 import graft.comparison.results.Measurement;
 import graft.comparison.results.Results;
+import graft.comparison.results.State;
 import graft.comparison.suite.OwnFigure;
 import graft.comparison.suite.WorkloadKind;
 import java.util.ArrayList;
@@ -37,6 +38,15 @@ record Reading(Result result, String why, List<Measurement> figures) {
     }
     return new Reading(
         Result.OK, "", run.kind() == WorkloadKind.MULTIPLEX ? slowest(figures) : figures);
+  }
+
+  /** This reading with the figures that processes have once, from runs with empty caches. */
+  Reading with(Reading empty) {
+    List<Measurement> all = new ArrayList<>(figures);
+    empty.figures.stream()
+        .filter(figure -> figure.state() == State.FILLED)
+        .forEach(figure -> all.add(figure.in(State.EMPTY)));
+    return new Reading(result, why, List.copyOf(all));
   }
 
   private static Result result(Ended ended) {
@@ -92,7 +102,8 @@ record Reading(Result result, String why, List<Measurement> figures) {
         throw new IllegalArgumentException(
             "its output has nothing that matches " + figure.pattern());
       }
-      figures.add(Measurement.of(figure.name(), 0, figure.unit().orElse(""), number(last)));
+      String unit = figure.unit().orElse("");
+      figures.add(Measurement.of(figure.name(), 0, unit, number(last)).in(State.FILLED));
     }
     return figures;
   }
@@ -104,7 +115,7 @@ record Reading(Result result, String why, List<Measurement> figures) {
             .mapToDouble(Measurement::value)
             .max()
             .orElseThrow(() -> new IllegalArgumentException("no copy printed its total"));
-    return List.of(Measurement.of("slowest", 0, "ms", longest));
+    return List.of(Measurement.of("slowest", 0, "ms", longest).in(State.FILLED));
   }
 
   private static double number(String text) {

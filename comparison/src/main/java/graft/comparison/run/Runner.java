@@ -269,9 +269,19 @@ public final class Runner {
     Reading reading;
     double seconds = 0;
     try {
-      List<Ended> ended = place.run(program, run.copies());
-      seconds = ended.stream().mapToDouble(Ended::seconds).max().orElse(0);
-      reading = Reading.of(run, ended);
+      Reading empty = null;
+      if (suite.startsEmpty()) {
+        program = program.withCaches(place.emptyCaches());
+        empty = Reading.of(run, place.run(program, run.copies()));
+      }
+      if (empty != null && empty.result() != Result.OK) {
+        reading = empty;
+      } else {
+        List<Ended> ended = place.run(program, run.copies());
+        seconds = ended.stream().mapToDouble(Ended::seconds).max().orElse(0);
+        reading = Reading.of(run, ended);
+        reading = empty == null ? reading : reading.with(empty);
+      }
     } catch (PlaceLostException e) {
       reading = new Reading(Result.LOST, e.getMessage(), List.of());
     }

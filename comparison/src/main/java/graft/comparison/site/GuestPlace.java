@@ -44,6 +44,10 @@ final class GuestPlace implements Place {
   private static final String WITH_SETTINGS =
       "while [ \"$1\" != -- ]; do export \"$1\"; shift; done; shift; exec \"$@\"";
 
+  private static final String CACHES = "/tmp/graft-caches";
+  private static final String EMPTY_CACHES = "rm -rf " + CACHES + " && mkdir -m 700 " + CACHES;
+  private static final Duration EMPTY_LIMIT = Duration.ofSeconds(60);
+
   private static final String PROFILE = "/tmp/graft-profile.json";
 
   private final StateFolder state;
@@ -165,6 +169,24 @@ final class GuestPlace implements Place {
         .open(connections)
         .run(List.of("/bin/cat", PROFILE), new byte[0], Duration.ofSeconds(10))
         .outputText();
+  }
+
+  @Override
+  public String emptyCaches() throws PlaceLostException {
+    for (String guest : guests) {
+      try {
+        var result =
+            AppliedGuest.of(journal, guest)
+                .open(connections)
+                .run(List.of("/bin/sh", "-c", EMPTY_CACHES), new byte[0], EMPTY_LIMIT);
+        if (result.code() != 0) {
+          throw new GraftException("'" + EMPTY_CACHES + "': " + result.errorText().strip(), "");
+        }
+      } catch (HypervisorException | GraftException e) {
+        throw new PlaceLostException("guest '" + guest + "': " + e.getMessage(), e);
+      }
+    }
+    return CACHES;
   }
 
   private boolean isRunning(AppliedGuest reached) {

@@ -26,6 +26,7 @@ final class HostPlace implements Place {
   private final Map<String, String> environment;
   private final AutoCloseable server;
   private final Stop stop;
+  private Path caches;
 
   /**
    * A place on this host.
@@ -122,8 +123,27 @@ final class HostPlace implements Place {
   }
 
   @Override
+  public String emptyCaches() {
+    try {
+      dropCaches();
+      caches = Files.createTempDirectory("graft-caches"); // mode 0700
+      return caches.toString();
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot make a folder for compiled kernels", e);
+    }
+  }
+
+  private void dropCaches() throws IOException {
+    if (caches != null) {
+      PrivateFiles.deleteFolder(caches);
+      caches = null;
+    }
+  }
+
+  @Override
   public void close() {
     try {
+      dropCaches();
       server.close();
     } catch (Exception e) {
       throw new GraftException("the server cannot be stopped: " + e.getMessage(), "", e);

@@ -27,6 +27,8 @@ import java.util.Optional;
  * @param repetitions the number of runs of each case in each setting, which is the number of
  *     blocks; 5 if absent
  * @param warmUps the number of runs at the beginning of each visit that do not count; 1 if absent
+ * @param emptyCaches whether each run of a case follows one with the caches of compiled kernels
+ *     empty; if absent, unless the device is {@code software}, which compiles into no cache
  * @param baseline the scenario with which the others are compared
  * @param hypervisors the hypervisors for scenarios with guests; the descriptor's choice if none is
  *     named
@@ -42,6 +44,7 @@ public record Suite(
     Optional<Integer> seed,
     Optional<Integer> repetitions,
     Optional<Integer> warmUps,
+    Optional<Boolean> emptyCaches,
     String baseline,
     List<Scenario> scenarios,
     List<String> hypervisors,
@@ -53,6 +56,11 @@ public record Suite(
   /** The device of Graft's own servers. */
   public String servedDevice() {
     return device.orElse("gpu");
+  }
+
+  /** Whether each case also runs with empty caches. */
+  public boolean startsEmpty() {
+    return emptyCaches.orElse(!servedDevice().equals("software"));
   }
 
   /** The number of blocks. */

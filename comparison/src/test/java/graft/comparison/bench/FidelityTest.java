@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.common.GraftException;
+import graft.common.json.Json;
 import graft.comparison.local.ProgramEnvironment;
+import graft.comparison.results.Results;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -102,6 +104,29 @@ class FidelityTest {
         .contains("passes natively: 2 (a, b)")
         .contains("passes remotely: 1 (a)")
         .contains("differs in output: 0");
+  }
+
+  @Test
+  void eachProgramRunsWithEmptyCachesAndWithTheFilledOnes() throws Exception {
+    program("compiles", "mkdir \"$CUDA_CACHE_PATH\" 2>/dev/null || test -e \"$CUDA_CACHE_PATH/a\"; touch \"$CUDA_CACHE_PATH/a\"");
+    program("only-once", "test -e \"$CUDA_CACHE_PATH\" && exit 4; mkdir \"$CUDA_CACHE_PATH\"");
+    List<Fidelity.Outcome> outcomes =
+        run(ProgramEnvironment.ofThisMachine(), Duration.ofSeconds(20));
+    assertThat(outcomes.get(0).verdict()).isEqualTo("passes");
+    assertThat(outcomes.get(0).times())
+        .extracting(m -> m.setting() + " " + m.state() + " " + m.measured().size())
+        .containsExactly("native empty 1", "native filled 1", "server empty 1", "server filled 1");
+    assertThat(outcomes.get(1).remote().ending()).isEqualTo("exit code 4");
+    Path json = folder.resolve("outcomes.json");
+    Files.writeString(json, Json.pretty(Fidelity.tree(outcomes)));
+    assertThat(new Results().add(json).settings()).containsExactly("native", "server");
+  }
+
+  @Test
+  void graftsOwnMeasuringProgramIsNoTest() throws Exception {
+    program("graft-workload", "exit 2");
+    program("a", "true");
+    assertThat(Fidelity.programs(folder)).containsExactly(folder.resolve("a"));
   }
 
   @Test

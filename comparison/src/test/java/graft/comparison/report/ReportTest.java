@@ -165,7 +165,7 @@ class ReportTest {
     List<String> lines = Files.readAllLines(folder.resolve("results.csv"));
     assertThat(lines).hasSize(1 + 2 * 5 * 8);
     assertThat(lines.get(1))
-        .isEqualTo("native,bandwidth,bandwidth,h2d-pinned,1024,MB/s,1,99.0099010,false");
+        .isEqualTo("native,bandwidth,bandwidth,h2d-pinned,1024,MB/s,warm,1,99.0099010,false");
     JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
     assertThat(json.path("measurements")).hasSize(2 * 8);
     Results read = new Results().add(folder.resolve("results.json"));

@@ -96,6 +96,12 @@ public final class FakeSite implements Site {
     }
 
     @Override
+    public String emptyCaches() {
+      done.add("empty caches");
+      return "/caches";
+    }
+
+    @Override
     public void close() {
       done.add("down " + setting);
     }

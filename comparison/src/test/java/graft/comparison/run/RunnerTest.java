@@ -2,6 +2,7 @@ package graft.comparison.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import graft.comparison.Suites;
 import graft.comparison.suite.OtherGuests;
@@ -9,6 +10,7 @@ import graft.comparison.suite.Suite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +45,7 @@ class RunnerTest {
           SUITE.seed(),
           SUITE.repetitions(),
           SUITE.warmUps(),
+          SUITE.emptyCaches(),
           SUITE.baseline(),
           SUITE.scenarios(),
           SUITE.hypervisors(),
@@ -81,6 +84,38 @@ class RunnerTest {
     assertThat(runs).hasSize(RUNS).allMatch(run -> run.result() == Result.OK);
     assertThat(runs.stream().map(run -> run.block() + run.setting() + run.key()))
         .doesNotHaveDuplicates();
+  }
+
+  @Test
+  void eachCaseRunsWithEmptyCachesFirst() throws Exception {
+    Suite suite = Suites.withEmptyCaches(Suites.of(List.of("shm"), List.of("kernels"), 1));
+    FakeSite site = site();
+    List<String> times = new ArrayList<>(List.of("900", "100"));
+    site.withPrograms(
+        (setting, program) -> {
+          assertThat(program.environment()).containsEntry("CUDA_CACHE_PATH", "/caches/cuda");
+          String line =
+              "{\"name\":\"total\",\"unit\":\"ms\",\"state\":\"filled\",\"samples\":[%s]}\n"
+                  + "{\"name\":\"wait\",\"unit\":\"us\",\"samples\":[1]}\n";
+          return new Ended(0, false, 1, line.formatted(times.remove(0)), "", "");
+        });
+    List<Entry.Run> runs = run(suite, site);
+    assertThat(site.done)
+        .containsExactly("up shm", "empty caches", "run kernels", "run kernels", "down shm");
+    assertThat(runs.get(0).figures().stream().map(f -> f.state() + " " + f.name() + f.samples()))
+        .containsExactlyInAnyOrder("empty total[900.0]", "filled total[100.0]", "warm wait[1.0]");
+  }
+
+  @Test
+  void aRunThatFailsWithEmptyCachesIsTheResult() throws Exception {
+    FakeSite site = site();
+    site.withPrograms(
+        (setting, program) ->
+            new Ended(1, false, 1, "result=failed: nothing compiles here\n", "", ""));
+    Suite suite = Suites.withEmptyCaches(Suites.of(List.of("shm"), List.of("kernels"), 1));
+    assertThat(run(suite, site))
+        .extracting(Entry.Run::result, Entry.Run::why)
+        .containsExactly(tuple(Result.FAILED, "nothing compiles here"));
   }
 
   @Test

@@ -27,7 +27,8 @@ import picocli.CommandLine.Parameters;
     description = {
       "",
       "A program passes if it ends with exit code 0. Where both pass, their outputs are compared;"
-          + " lines that differ between two native runs as well, such as times, do not count.",
+          + " lines that differ between two native runs as well, such as times, do not count. Each"
+          + " program runs twice: with the caches of compiled kernels empty, and then filled.",
       "Ends with 0 if all that pass natively pass on the server and print the same, else with 1.",
       ""
     },
@@ -91,7 +92,8 @@ public final class FidelityCommand implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Write the outcomes there as JSON besides.")
+      description =
+          "Write the outcomes and times there as JSON, a results file for bench summarize.")
   Path json;
 
   @Parameters(arity = "1", paramLabel = "FOLDER", description = "The folder with the programs.")

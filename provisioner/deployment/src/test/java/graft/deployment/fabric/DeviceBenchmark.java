@@ -28,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -107,16 +108,14 @@ public final class DeviceBenchmark {
       plan = plan(folder, file, access);
     }
     long took = System.nanoTime() - start;
-    System.out.printf(
-        "observed and planned%s in %d ms, %d ms of CPU with Java's start: %d actions; %d files read,"
-            + " %d of them more than once; most memory %s%n",
-        uri.isEmpty() ? "" : ", with the guests of " + uri + ",",
-        took / 1_000_000,
-        cpu(),
-        plan.actions().size(),
-        files.reads.size(),
-        files.reads.values().stream().filter(count -> count.sum() > 1).count(),
-        peak());
+    String setting = uri.isEmpty() ? "folder" : "folder and libvirt";
+    figure(setting, "observe and plan", "ms", took / 1e6);
+    figure(setting, "observe and plan: CPU, with the start of Java", "ms", cpu());
+    figure(setting, "observe and plan: actions", "", plan.actions().size());
+    figure(setting, "observe and plan: files read", "", files.reads.size());
+    long again = files.reads.values().stream().filter(count -> count.sum() > 1).count();
+    figure(setting, "observe and plan: files read more than once", "", again);
+    figure(setting, "observe and plan: most memory", "KiB", peak());
   }
 
   private static Plan plan(Path folder, DescriptorFile file, HostAccess access) {
@@ -177,9 +176,10 @@ public final class DeviceBenchmark {
     for (int i = 0; i < count; i++) {
       DescriptorReader.read(Path.of("/d/host-" + i + ".yaml"), texts[i]);
     }
-    System.out.printf(
-        "%d descriptors of %d lines validated in %d ms, %d ms of CPU%n",
-        count, texts[0].lines().count(), (System.nanoTime() - start) / 1_000_000, cpu());
+    figure("folder", "validate: descriptors", "", count);
+    figure("folder", "validate: lines in each", "", texts[0].lines().count());
+    figure("folder", "validate", "ms", (System.nanoTime() - start) / 1e6);
+    figure("folder", "validate: CPU", "ms", cpu());
   }
 
   private static void apply(Path folder) throws Exception {
@@ -191,18 +191,25 @@ public final class DeviceBenchmark {
     host.apply(plan);
     long wall = System.nanoTime() - start;
     long kernel = Slow.busy();
+    figure("folder", "apply: steps", "", DeviceHost.ofDevices(plan).actions().size());
+    figure("folder", "apply", "ms", wall / 1e6);
+    figure("folder", "apply: while a step waits for the kernel", "ms", kernel / 1e6);
+    figure("folder", "apply: while no step waits for the kernel", "ms", (wall - kernel) / 1e6);
+    figure("folder", "apply: to observe and plan", "ms", planned / 1e6);
+    figure("folder", "apply: CPU", "ms", cpu());
+    figure("folder", "apply: the kernel's work, one after the other", "ms", Slow.sum() / 1e6);
+  }
+
+  /** Prints a line of a results file (docs/compare.md); each process prints its figures once. */
+  private static void figure(String setting, String name, String unit, Number value) {
     System.out.printf(
-        "applied %d steps in %d ms: some step waited for the kernel for %d ms, none for %d ms"
-            + " (%.1f %%), %d ms of it to observe and plan; %d ms of CPU; the kernel's work one after"
-            + " the other: %d ms%n",
-        DeviceHost.ofDevices(plan).actions().size(),
-        wall / 1_000_000,
-        kernel / 1_000_000,
-        (wall - kernel) / 1_000_000,
-        100.0 * (wall - kernel) / kernel,
-        planned / 1_000_000,
-        cpu(),
-        Slow.sum() / 1_000_000);
+        Locale.ROOT,
+        "{\"setting\":\"%s\",\"name\":\"%s\",\"unit\":\"%s\",\"state\":\"filled\","
+            + "\"samples\":[%s]}%n",
+        setting,
+        name,
+        unit,
+        value);
   }
 
   private static String adapter(int i) {
@@ -237,13 +244,13 @@ public final class DeviceBenchmark {
     return ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis();
   }
 
-  /** The most memory that this process had (proc(5), VmHWM). */
-  private static String peak() throws Exception {
+  /** The most memory that this process had, in KiB (proc(5), VmHWM). */
+  private static long peak() throws Exception {
     return Files.readAllLines(Path.of("/proc/self/status")).stream()
         .filter(line -> line.startsWith("VmHWM"))
+        .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
         .findFirst()
-        .map(line -> line.substring(6).strip())
-        .orElse("?");
+        .orElseThrow();
   }
 
   /** The folder has no live netlink behind it. */
