@@ -8,19 +8,19 @@
 typedef uint64_t ptr;
 typedef void *handle;
 
-/* CUDA_MEMCPY3D and other declarations of cuda.h. */
+/* CUDA_MEMCPY3D, and CUDA_MEMCPY3D_PEER, which has the contexts in place of the reserved fields; other declarations of cuda.h. */
 struct copy3d {
   size_t src_x, src_y, src_z, src_lod;
   unsigned src_type;
   const void *src_host;
   ptr src_device;
-  handle src_array, reserved0;
+  handle src_array, src_context;
   size_t src_pitch, src_height;
   size_t dst_x, dst_y, dst_z, dst_lod;
   unsigned dst_type;
   void *dst_host;
   ptr dst_device;
-  handle dst_array, reserved1;
+  handle dst_array, dst_context;
   size_t dst_pitch, dst_height;
   size_t width, height, depth;
 };
@@ -43,6 +43,10 @@ struct array3d {
   size_t width, height, depth;
   unsigned format, channels, flags;
 };
+/* CUipcMemHandle, CUipcEventHandle. */
+struct ipc_handle {
+  char bytes[64];
+};
 enum { HOST = 1, DEVICE = 2, ARRAY = 3, UNIFIED = 4 };
 enum { NOT_READY = 600 };
 
@@ -50,9 +54,12 @@ enum { NOT_READY = 600 };
 #define FUNCTIONS(F)                                                                                                          \
   F(cuInit, (unsigned))                                                                                                       \
   F(cuDeviceGet, (int *, int))                                                                                                \
+  F(cuDeviceGetCount, (int *))                                                                                                \
+  F(cuDeviceCanAccessPeer, (int *, int, int))                                                                                 \
   F(cuDeviceGetAttribute, (int *, int, int))                                                                                  \
   F(cuDevicePrimaryCtxRetain, (handle *, int))                                                                                \
   F(cuCtxSetCurrent, (handle))                                                                                                \
+  F(cuCtxEnablePeerAccess, (handle, unsigned))                                                                                \
   F(cuCtxSynchronize, (void))                                                                                                 \
   F(cuModuleLoadData, (handle *, const void *))                                                                               \
   F(cuModuleGetFunction, (handle *, handle, const char *))                                                                    \
@@ -86,6 +93,12 @@ enum { NOT_READY = 600 };
   F(cuMemAllocManaged, (ptr *, size_t, unsigned))                                                                             \
   F(cuMemAdvise, (ptr, size_t, int, int))                                                                                     \
   F(cuMemPrefetchAsync, (ptr, size_t, int, handle))                                                                           \
+  F(cuStreamAttachMemAsync, (handle, ptr, size_t, unsigned))                                                                  \
+  F(cuIpcGetMemHandle, (struct ipc_handle *, ptr))                                                                            \
+  F(cuIpcOpenMemHandle_v2, (ptr *, struct ipc_handle, unsigned))                                                              \
+  F(cuIpcCloseMemHandle, (ptr))                                                                                               \
+  F(cuIpcGetEventHandle, (struct ipc_handle *, handle))                                                                       \
+  F(cuIpcOpenEventHandle, (handle *, struct ipc_handle))                                                                      \
   F(cuArray3DCreate_v2, (handle *, const struct array3d *))                                                                   \
   F(cuArrayDestroy, (handle))                                                                                                 \
   F(cuMemcpy, (ptr, ptr, size_t))                                                                                             \
@@ -96,10 +109,14 @@ enum { NOT_READY = 600 };
   F(cuMemcpyDtoHAsync_v2, (void *, ptr, size_t, handle))                                                                      \
   F(cuMemcpyDtoD_v2, (ptr, ptr, size_t))                                                                                      \
   F(cuMemcpyDtoDAsync_v2, (ptr, ptr, size_t, handle))                                                                         \
+  F(cuMemcpyPeer, (ptr, handle, ptr, handle, size_t))                                                                         \
+  F(cuMemcpyPeerAsync, (ptr, handle, ptr, handle, size_t, handle))                                                            \
   F(cuMemcpy2D_v2, (const struct copy2d *))                                                                                   \
   F(cuMemcpy2DAsync_v2, (const struct copy2d *, handle))                                                                      \
   F(cuMemcpy3D_v2, (const struct copy3d *))                                                                                   \
   F(cuMemcpy3DAsync_v2, (const struct copy3d *, handle))                                                                      \
+  F(cuMemcpy3DPeer, (const struct copy3d *))                                                                                  \
+  F(cuMemcpy3DPeerAsync, (const struct copy3d *, handle))                                                                     \
   F(cuMemsetD8_v2, (ptr, unsigned char, size_t))                                                                              \
   F(cuMemsetD8Async, (ptr, unsigned char, size_t, handle))                                                                    \
   F(cuMemsetD16Async, (ptr, unsigned short, size_t, handle))                                                                  \

@@ -1,7 +1,11 @@
 /* Random work on memory of every kind, compared with a model: copies, fills, kernels, graphs, host functions, values that streams
  * write and wait for, and the program's own reads and writes, in several streams and threads.
  *
- *   memory [--seed N] [--rounds N | --seconds N] [--bytes N] [--threads N] [--trace]
+ *   memory [--seed N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--trace]
+ *
+ * Buffers have up to --bytes (65536), two thirds of them more than half of it. With --large they have from 1 byte to --bytes (1 GiB),
+ * and as many are small as large, as are the parts on which work is done. With --share each thread has another process, and both
+ * work on memory of either by the calls cuIpc..., in an order that shared events make. A second device, if there is one, takes part.
  *
  * Runs on any CUDA driver, found as libcuda.so.1 (dlopen). Prints "memory: N passed, N failed" at the end; each round is a test.
  *
@@ -45,9 +49,8 @@ static const char *const code =
     "add.u64 %a7, %a6, %a3;\nst.u8 [%a7], %h1;\nadd.u64 %a3, %a3, %a4;\nbra LOOP;\n"
     "DONE:\nret;\n}\n";
 
-handle module, kernel_add, kernel_move;
-bool concurrent_managed, trace;
-static handle context;
+handle module, kernel_add, kernel_move, contexts[2];
+bool concurrent_managed, kernels_reach_peer, large, trace;
 
 /* While one thread captures a stream, other threads must not wait for the context of that stream. */
 static pthread_rwlock_t turns = PTHREAD_RWLOCK_INITIALIZER;
@@ -109,7 +112,9 @@ static void graph(struct thread *t) {
  * other threads must not make calls for which the driver waits until the device is idle. */
 static void gate(struct thread *t) {
   struct buffer *from = any(t), *to = any(t);
-  if (!from->host || from->kind == PAGEABLE || from->kind == MANAGED || from->kind == COMBINED || to->host || is_array(to)) return;
+  if (!from->host || from->kind == PAGEABLE || (from->kind == MANAGED && !concurrent_managed) || from->kind == COMBINED ||
+      !may_work(from, 2) || to->kind == PEER || to->host || is_array(to))
+    return;
   size_t n = a_length(t, from->bytes < to->bytes ? from->bytes : to->bytes);
   ptr at;
   CHECK(cuMemHostGetDevicePointer_v2(&at, t->flag, 0));
@@ -185,17 +190,6 @@ static void compare(struct thread *t, struct buffer *b) {
   free(found);
 }
 
-static void hint(struct thread *t) {
-  struct buffer *b = any(t);
-  if (b->kind != MANAGED) return;
-  static const int advice[] = {1, 2, 3, 4, 5, 6};
-  CHECK(cuMemAdvise(b->device, b->bytes, advice[below(t, 6)], 0));
-  if (b->owner < 0 || concurrent_managed) {
-    use(t, b, 1, 0, b->bytes);
-    CHECK(cuMemPrefetchAsync(b->device, b->bytes, below(t, 2) ? 0 : -1, t->streams[1]));
-  }
-}
-
 static void one_round(struct thread *t) {
   for (size_t i = below(t, 3); i; i--) touch(t);
   for (size_t i = 1 + below(t, 12); i; i--) {
@@ -206,7 +200,7 @@ static void one_round(struct thread *t) {
   }
   if (!below(t, 6)) graph(t);
   if (!below(t, 10)) gate(t);
-  if (!below(t, 8) && concurrent_managed) hint(t);
+  if (!below(t, 4)) hint(t);
   wait_somehow(t);
   for (int i = 0; i < t->count; i++) compare(t, &t->buffers[i]);
   if (!below(t, 12)) {
@@ -222,18 +216,22 @@ static void one_round(struct thread *t) {
 }
 
 static void *run(void *argument) {
-  static const enum kind kinds[] = {DEV,    DEV,        POOL,       GLOBAL,  PINNED,  PINNED,   PORTABLE, COMBINED, MAPPED,
-                                    MAPPED, REGISTERED, REGISTERED, MANAGED, MANAGED, PAGEABLE, PAGEABLE, FLAT,     CUBE};
+  static const enum kind kinds[] = {DEV,      DEV,      POOL,   GLOBAL,     PINNED,     PINNED,  PORTABLE,
+                                    COMBINED, MAPPED,   MAPPED, REGISTERED, REGISTERED, MANAGED, MANAGED,
+                                    PAGEABLE, PAGEABLE, FLAT,   CUBE,       SHARED,     OPENED,  PEER};
   struct thread *t = argument;
-  CHECK(cuCtxSetCurrent(context));
+  CHECK(cuCtxSetCurrent(contexts[0]));
   pthread_rwlock_rdlock(&turns);
   for (int i = 1; i < STREAMS; i++) CHECK(cuStreamCreate(&t->streams[i], i == 1 ? 0 : 1));
   for (int i = 0; i < STREAMS; i++) CHECK(cuEventCreate(&t->event[i], 2));
   CHECK(cuMemHostAlloc((void **)&t->flag, 64, 3));
   *t->flag = 0;
+  if (t->other >= 0) meet_other(t);
   t->buffers = calloc(sizeof kinds / sizeof *kinds, sizeof *t->buffers);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     if (kinds[i] == GLOBAL && t->number) continue; /* only one thread may use the module's variable */
+    if ((kinds[i] == SHARED || kinds[i] == OPENED) && t->other < 0) continue;
+    if (kinds[i] == PEER && !contexts[1]) continue;
     make(t, &t->buffers[t->count], kinds[i]);
     t->count++;
   }
@@ -251,19 +249,55 @@ static void *run(void *argument) {
     compare(t, &t->buffers[i]);
     end(t, &t->buffers[i]);
   }
+  if (t->other >= 0) end_other(t);
   pthread_rwlock_unlock(&turns);
   return NULL;
 }
 
+void start_cuda(void) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW);
+  if (!library) {
+    fprintf(stderr, "%s\n", dlerror());
+    exit(2);
+  }
+#define FIND(name, parameters)                        \
+  name = (int(*) parameters)dlsym(library, #name);    \
+  if (!name) {                                        \
+    fprintf(stderr, "the driver has no " #name "\n"); \
+    exit(2);                                          \
+  }
+  FUNCTIONS(FIND)
+  struct thread first = {0}, *t = &first;
+  int devices, attribute = 0, there = 0, back = 0;
+  CHECK(cuInit(0));
+  CHECK(cuDeviceGetCount(&devices));
+  for (int i = 0; i < 2 && i < devices; i++) CHECK(cuDevicePrimaryCtxRetain(&contexts[i], i));
+  if (contexts[1]) CHECK(cuDeviceCanAccessPeer(&there, 0, 1));
+  if (contexts[1]) CHECK(cuDeviceCanAccessPeer(&back, 1, 0));
+  kernels_reach_peer = there && back;
+  CHECK(cuCtxSetCurrent(contexts[0]));
+  if (kernels_reach_peer) CHECK(cuCtxEnablePeerAccess(contexts[1], 0));
+  CHECK(cuDeviceGetAttribute(&attribute, 89, 0)); /* CONCURRENT_MANAGED_ACCESS */
+  concurrent_managed = attribute;
+  CHECK(cuModuleLoadData(&module, code));
+  CHECK(cuModuleGetFunction(&kernel_add, module, "add"));
+  CHECK(cuModuleGetFunction(&kernel_move, module, "move"));
+}
+
 int main(int argc, char **argv) {
   uint64_t seed = (uint64_t)time(NULL) * 1000003u ^ (uint64_t)clock();
-  size_t most = 65536;
+  size_t most = 0;
   int count = 1;
+  bool share = false;
   rounds_wanted = 200;
   for (int i = 1; i < argc; i++) {
     char *value = i + 1 < argc ? argv[i + 1] : "";
-    if (!strcmp(argv[i], "--trace")) {
-      trace = true;
+    bool *flag = !strcmp(argv[i], "--trace")   ? &trace
+                 : !strcmp(argv[i], "--large") ? &large
+                 : !strcmp(argv[i], "--share") ? &share
+                                               : NULL;
+    if (flag) {
+      *flag = true;
       continue;
     }
     if (!strcmp(argv[i], "--seed"))
@@ -277,40 +311,22 @@ int main(int argc, char **argv) {
     else if (!strcmp(argv[i], "--threads"))
       count = atoi(value);
     else {
-      fprintf(stderr, "usage: %s [--seed N] [--rounds N | --seconds N] [--bytes N] [--threads N] [--trace]\n", argv[0]);
+      fprintf(stderr, "usage: %s [--seed N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--trace]\n",
+              argv[0]);
       return 2;
     }
     i++;
   }
+  if (!most) most = large ? 1u << 30 : 65536;
   if (count < 1 || count > 64 || most < 64) {
     fprintf(stderr, "%s: 1 to 64 threads, 64 bytes at least\n", argv[0]);
     return 2;
   }
   printf("seed %llu, %d threads, up to %zu bytes\n", (unsigned long long)seed, count, most);
   fflush(stdout);
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
-  if (!library) {
-    fprintf(stderr, "%s\n", dlerror());
-    return 2;
-  }
-#define FIND(name, parameters)                        \
-  name = (int(*) parameters)dlsym(library, #name);    \
-  if (!name) {                                        \
-    fprintf(stderr, "the driver has no " #name "\n"); \
-    return 2;                                         \
-  }
-  FUNCTIONS(FIND)
-  struct thread first = {0}, *t = &first;
-  int device, attribute = 0;
-  CHECK(cuInit(0));
-  CHECK(cuDeviceGet(&device, 0));
-  CHECK(cuDevicePrimaryCtxRetain(&context, device));
-  CHECK(cuCtxSetCurrent(context));
-  CHECK(cuDeviceGetAttribute(&attribute, 89, device)); /* CONCURRENT_MANAGED_ACCESS */
-  concurrent_managed = attribute;
-  CHECK(cuModuleLoadData(&module, code));
-  CHECK(cuModuleGetFunction(&kernel_add, module, "add"));
-  CHECK(cuModuleGetFunction(&kernel_move, module, "move"));
+  int *sockets = malloc((size_t)count * sizeof *sockets);
+  for (int i = 0; i < count; i++) sockets[i] = share ? start_other() : -1;
+  start_cuda();
   struct thread *threads = calloc((size_t)count, sizeof *threads);
   unsigned long rounds = 0, failed = 0, operations = 0;
   for (int i = 0; i < count; i++) {
@@ -318,6 +334,7 @@ int main(int argc, char **argv) {
     threads[i].random = (seed + (uint64_t)i) * 0x9e3779b97f4a7c15ull | 1;
     threads[i].most = most;
     threads[i].has_others = count > 1;
+    threads[i].other = sockets[i];
     if (pthread_create(&threads[i].id, NULL, run, &threads[i])) return 2;
   }
   for (int i = 0; i < count; i++) {

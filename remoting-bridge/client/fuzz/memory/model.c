@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const names[KINDS] = {"device", "pool",       "variable", "pinned",   "portable", "write-combined",
-                                  "mapped", "registered", "managed",  "pageable", "array",    "3D array"};
+const char *const names[KINDS] = {"device",         "pool",     "variable",   "pinned",  "portable",
+                                  "write-combined", "mapped",   "registered", "managed", "pageable",
+                                  "array",          "3D array", "shared",     "opened",  "peer"};
 
 uint64_t next(struct thread *t) { /* xorshift* */
   t->random ^= t->random >> 12;
@@ -17,6 +18,13 @@ uint64_t next(struct thread *t) { /* xorshift* */
   return t->random * 0x2545f4914f6cdd1dull;
 }
 size_t below(struct thread *t, size_t n) { return n ? (size_t)(next(t) >> 11) % n : 0; }
+
+size_t of_any_size(struct thread *t, size_t most) {
+  size_t bits = 0;
+  while (most >> (bits + 1)) bits++;
+  size_t power = (size_t)1 << below(t, bits + 1), size = power + below(t, power);
+  return size < most ? size : most;
+}
 
 void say(struct thread *t, const char *format, ...) {
   va_list arguments;
@@ -47,17 +55,44 @@ bool is_array(const struct buffer *b) { return b->kind == FLAT || b->kind == CUB
 /* ---- Allocating and freeing buffers ---- */
 
 static size_t a_size(struct thread *t, size_t most) {
+  if (large) return of_any_size(t, most);
   size_t size = below(t, 3) ? most / 2 + below(t, most / 2) : 1 + below(t, most);
   return size + !size;
+}
+
+/* Gives a new buffer its first contents. */
+static void contents(struct thread *t, struct buffer *b) {
+  size_t n = b->bytes;
+  b->model = malloc(n);
+  for (size_t i = 0; i < n; i++) b->model[i] = (uint8_t)(i * 7 + i / 251);
+  if (b->host) {
+    memcpy(b->host, b->model, n);
+  } else if (is_array(b)) {
+    struct copy3d c = {.src_type = HOST,
+                       .src_host = b->model,
+                       .src_pitch = SIDE,
+                       .src_height = b->height,
+                       .dst_type = ARRAY,
+                       .dst_array = b->array,
+                       .width = SIDE,
+                       .height = b->height,
+                       .depth = b->depth};
+    CHECK(cuMemcpy3D_v2(&c));
+  } else {
+    CHECK(cuMemcpyHtoD_v2(b->device, b->model, n));
+  }
+  CHECK(cuCtxSynchronize());
 }
 
 void make(struct thread *t, struct buffer *b, enum kind kind) {
   memset(b, 0, sizeof *b);
   b->kind = kind;
   b->owner = -1;
+  b->attached = TO_ALL;
   b->bytes = a_size(t, t->most);
   if (kind == GLOBAL) b->bytes = 65536;
   if (is_array(b)) {
+    if (b->bytes < SIDE) b->bytes = SIDE;
     b->depth = kind == CUBE ? 1 + below(t, 4) : 1;
     b->height = 1 + below(t, b->bytes / SIDE / b->depth < 255 ? b->bytes / SIDE / b->depth + 1 : 255);
     b->bytes = SIDE * b->height * b->depth;
@@ -103,34 +138,26 @@ void make(struct thread *t, struct buffer *b, enum kind kind) {
       CHECK(cuArray3DCreate_v2(&b->array, &d));
       break;
     }
+    case SHARED:
+    case OPENED: make_common(t, b, n); break;
+    case PEER:
+      CHECK(cuCtxSetCurrent(contexts[1]));
+      CHECK(cuMemAlloc_v2(&b->device, n));
+      CHECK(cuCtxSetCurrent(contexts[0]));
+      break;
     default: break;
   }
-  b->model = malloc(n);
-  for (size_t i = 0; i < n; i++) b->model[i] = (uint8_t)(i * 7 + i / 251);
-  if (b->host) {
-    memcpy(b->host, b->model, n);
-  } else if (is_array(b)) {
-    struct copy3d c = {.src_type = HOST,
-                       .src_host = b->model,
-                       .src_pitch = SIDE,
-                       .src_height = b->height,
-                       .dst_type = ARRAY,
-                       .dst_array = b->array,
-                       .width = SIDE,
-                       .height = b->height,
-                       .depth = b->depth};
-    CHECK(cuMemcpy3D_v2(&c));
-  } else {
-    CHECK(cuMemcpyHtoD_v2(b->device, b->model, n));
-  }
-  CHECK(cuCtxSynchronize());
+  contents(t, b);
   say(t, "new %s of %zu bytes", names[kind], n);
 }
 
 void end(struct thread *t, struct buffer *b) {
   switch (b->kind) {
+    case SHARED:
+    case OPENED: end_common(t, b); break;
     case DEV:
     case POOL:
+    case PEER:
     case MANAGED: CHECK(cuMemFree_v2(b->device)); break;
     case PINNED:
     case PORTABLE:
@@ -194,13 +221,19 @@ void await_source(struct thread *t, struct buffer *from) {
   if (from->kind == PAGEABLE) use(t, from, -1, 0, 0);
 }
 
-/* Whether the program may access the buffer. Without CONCURRENT_MANAGED_ACCESS it may access managed memory only if there is no other
- * thread and no work is pending. */
+/* Whether the program may access the buffer. Without CONCURRENT_MANAGED_ACCESS it may access managed memory only while no work is
+ * pending in the stream to which the memory is attached, or if that is none, in any stream of any thread. */
 bool may_touch(const struct thread *t, const struct buffer *b) {
-  bool may = b->kind != MANAGED || concurrent_managed || !t->has_others;
-  for (int i = 0; i < t->count && may && b->kind == MANAGED && !concurrent_managed; i++) may = t->buffers[i].owner < 0;
+  if (b->kind != MANAGED || concurrent_managed || b->attached == TO_PROGRAM) return true;
+  bool may = b->attached != TO_ALL || !t->has_others;
+  for (int i = 0; i < t->count && may; i++) {
+    int owner = t->buffers[i].owner;
+    may = owner < 0 || (b->attached != TO_ALL && owner != b->attached);
+  }
   return may;
 }
+
+bool may_work(const struct buffer *b, int stream) { return b->attached == TO_ALL || b->attached == stream; }
 
 static bool is_idle(const struct thread *t, const struct buffer *b, size_t from, size_t to) {
   if (!may_touch(t, b)) return false;

@@ -9,13 +9,33 @@
 
 #include "driver.h"
 
-enum kind { DEV, POOL, GLOBAL, PINNED, PORTABLE, COMBINED, MAPPED, REGISTERED, MANAGED, PAGEABLE, FLAT, CUBE, KINDS };
+/* SHARED memory is the program's, opened by its other process; OPENED memory is that process's. PEER memory is on a second device. */
+enum kind {
+  DEV,
+  POOL,
+  GLOBAL,
+  PINNED,
+  PORTABLE,
+  COMBINED,
+  MAPPED,
+  REGISTERED,
+  MANAGED,
+  PAGEABLE,
+  FLAT,
+  CUBE,
+  SHARED,
+  OPENED,
+  PEER,
+  KINDS
+};
 extern const char *const names[KINDS];
 
 #define STREAMS 4
 #define PENDING 24
 #define LOG 48
 #define SIDE 64 /* the width of a row of arrays */
+
+enum { TO_ALL = -1, TO_PROGRAM = -2 }; /* of buffer.attached: every stream may use the memory, or none */
 
 struct span {
   size_t from, to;
@@ -28,6 +48,7 @@ struct buffer {
   ptr device;                  /* 0 if kernels cannot access it */
   handle array;
   uint8_t *model;
+  int attached;                 /* of managed memory: a stream, or one of the values below */
   int owner;                    /* the stream with the last work that uses the buffer, -1 if no work is pending */
   struct span pending[PENDING]; /* the bytes that queued work reads or writes */
   int spans;
@@ -45,16 +66,19 @@ struct thread {
   unsigned logged;
   unsigned long rounds, failed, operations;
   bool capturing, has_others;
-  uint32_t *flag; /* pinned, for streams that wait */
+  int other;                   /* a socket to the other process, -1 without one */
+  handle our_event, its_event; /* shared with that process: each says how far its side has come */
+  uint32_t *flag;              /* pinned, for streams that wait */
   uint32_t flag_value;
 };
 
-extern handle module, kernel_add, kernel_move;
-extern bool concurrent_managed, trace;
+extern handle module, kernel_add, kernel_move, contexts[2]; /* contexts[1]: of a second device, NULL without one */
+extern bool concurrent_managed, kernels_reach_peer, large, trace;
 
-/* Random numbers: of 64 bits, and below n. */
+/* Random numbers: of 64 bits, below n, and from 1 to most with as many small as large ones. */
 uint64_t next(struct thread *t);
 size_t below(struct thread *t, size_t n);
+size_t of_any_size(struct thread *t, size_t most);
 
 /* Notes an operation, to be printed with a difference that is found later. */
 void say(struct thread *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -71,6 +95,8 @@ void over(struct buffer *b);
 void wait_for(struct thread *t, int stream);
 /* Notes that work of a stream uses a part of a buffer from now on. With -1 the program itself waits for the work on the buffer. */
 void use(struct thread *t, struct buffer *b, int stream, size_t from, size_t to);
+/* Whether work of a stream may use the buffer; with the stream 0, work that is waited for. */
+bool may_work(const struct buffer *b, int stream);
 /* Waits for the work on a pageable source, since the driver may read it during the call and not when the stream reaches the copy. */
 void await_source(struct thread *t, struct buffer *from);
 bool may_touch(const struct thread *t, const struct buffer *b);
@@ -85,6 +111,22 @@ void look(struct thread *t, struct buffer *b, size_t from, size_t to, const char
 /* Writes or reads bytes that no queued work uses, even if queued work uses their neighbours. */
 void touch(struct thread *t);
 
+/* ---- Managed memory (managed.c) ---- */
+/* Advises on a part of managed memory, prefetches it, or attaches the memory to a stream, the program or all. */
+void hint(struct thread *t);
+
+/* ---- Other processes and devices (others.c) ---- */
+/* Starts a process that shares memory and events with the caller's thread. Called before CUDA starts. Returns a socket to the process. */
+int start_other(void);
+/* Exchanges events with the other process. */
+void meet_other(struct thread *t);
+void end_other(struct thread *t);
+/* Allocate memory that both processes use, and free it. The index of the buffer names it. */
+void make_common(struct thread *t, struct buffer *b, size_t bytes);
+void end_common(struct thread *t, struct buffer *b);
+/* Finds the driver and makes contexts and kernels; ends the program if that fails. */
+void start_cuda(void);
+
 /* ---- Work (work.c) ---- */
 /* The effect of an operation on the model. A captured graph has it once for each launch. */
 struct effect {
@@ -95,6 +137,8 @@ struct effect {
   size_t rows, slices, pitch, pitch_from, slice, slice_from;
 };
 
+/* Has the other process change memory, in the order of a stream of this one. */
+struct effect by_other(struct thread *t, int stream);
 /* Queues random work in a stream. Returns the effect of the work on the model. */
 struct effect work(struct thread *t, int stream);
 /* Applies an effect to the model. */

@@ -13,6 +13,8 @@
     check(t, result, #call);                                                            \
   } while (0)
 
+enum { MOST_FOR_KERNELS = 16 << 20 };
+
 /* ---- Work ---- */
 
 void run_on_host(void *data) {
@@ -55,6 +57,7 @@ void apply(const struct effect *e) {
 }
 
 size_t a_length(struct thread *t, size_t most) {
+  if (large) return of_any_size(t, most);
   size_t n = below(t, 4) ? 1 + below(t, 4096) : 1 + below(t, most);
   return n < most ? n : most;
 }
@@ -67,15 +70,19 @@ static ptr name(struct thread *t, const struct buffer *b, unsigned *type) {
   return by_device ? b->device : (uintptr_t)b->host;
 }
 
+static bool is_of_device(const struct buffer *b) { return b->device && !b->host; }
+static handle context_of(const struct buffer *b) { return contexts[b->kind == PEER]; }
+
 static struct effect copy(struct thread *t, int stream) {
   struct buffer *to = any(t), *from = any(t);
   bool both_host = to->kind == PAGEABLE && from->host, host_from = from->kind == PAGEABLE && to->host;
   if (to == from || is_array(to) || is_array(from) || both_host || host_from) return (struct effect){NO_EFFECT};
+  bool blocking = !t->capturing && !below(t, 6);
+  if (!may_work(to, blocking ? 0 : stream) || !may_work(from, blocking ? 0 : stream)) return (struct effect){NO_EFFECT};
   size_t most = to->bytes < from->bytes ? to->bytes : from->bytes, n = a_length(t, most);
   size_t a = below(t, to->bytes - n + 1), b = below(t, from->bytes - n + 1);
   unsigned to_type, from_type;
   ptr target = name(t, to, &to_type) + a, source = name(t, from, &from_type) + b;
-  bool blocking = !t->capturing && !below(t, 6);
   bool pageable = to->kind == PAGEABLE || from->kind == PAGEABLE;
   handle s = t->streams[stream];
   await_source(t, from);
@@ -83,8 +90,11 @@ static struct effect copy(struct thread *t, int stream) {
   use(t, from, blocking ? -1 : stream, b, b + n);
   say(t, "%s%zu bytes of %s at %zu to %s at %zu, stream %d", blocking ? "waits for " : "", n, names[from->kind], b, names[to->kind],
       a, stream);
+  bool peers = is_of_device(to) && is_of_device(from) && below(t, 2);
   if (blocking) {
-    if (to_type != HOST && from_type == HOST && below(t, 2)) {
+    if (peers) {
+      CHECK(cuMemcpyPeer(target, context_of(to), source, context_of(from), n));
+    } else if (to_type != HOST && from_type == HOST && below(t, 2)) {
       CHECK(cuMemcpyHtoD_v2(target, (void *)(uintptr_t)source, n));
     } else if (to_type == HOST && from_type != HOST && below(t, 2)) {
       CHECK(cuMemcpyDtoH_v2((void *)(uintptr_t)target, source, n));
@@ -98,6 +108,8 @@ static struct effect copy(struct thread *t, int stream) {
       use(t, from, 0, b, b + n);
       if (to->host || from->host) wait_for(t, 0);
     }
+  } else if (peers) {
+    CHECK(cuMemcpyPeerAsync(target, context_of(to), source, context_of(from), n, s));
   } else if (to_type != HOST && from_type == HOST && below(t, 2)) {
     CHECK_CAPTURED(cuMemcpyHtoDAsync_v2(target, (void *)(uintptr_t)source, n, s), pageable);
   } else if (to_type == HOST && from_type != HOST && below(t, 2)) {
@@ -149,6 +161,8 @@ static bool place_block(struct thread *t, const struct buffer *b, size_t width, 
 static struct effect copy_rows(struct thread *t, int stream) {
   struct buffer *to = any(t), *from = any(t);
   if (to == from || (to->kind == PAGEABLE && from->host) || (from->kind == PAGEABLE && to->host)) return (struct effect){NO_EFFECT};
+  bool blocking = !t->capturing && !below(t, 6);
+  if (!may_work(to, blocking ? 0 : stream) || !may_work(from, blocking ? 0 : stream)) return (struct effect){NO_EFFECT};
   size_t width = 1 + below(t, SIDE), rows = 1 + below(t, 12), slices = below(t, 3) ? 1 : 1 + below(t, 3);
   struct block a, b;
   if (!place_block(t, to, width, rows, slices, &a) || !place_block(t, from, width, rows, slices, &b))
@@ -190,7 +204,7 @@ static struct effect copy_rows(struct thread *t, int stream) {
     else
       c.dst_device = base;
   }
-  bool blocking = !t->capturing && !below(t, 6), pageable = to->kind == PAGEABLE || from->kind == PAGEABLE;
+  bool pageable = to->kind == PAGEABLE || from->kind == PAGEABLE;
   await_source(t, from);
   use(t, to, blocking ? -1 : stream, a.at, a_end);
   use(t, from, blocking ? -1 : stream, b.at, b_end);
@@ -199,14 +213,22 @@ static struct effect copy_rows(struct thread *t, int stream) {
   bool flat = slices == 1 && from->kind != CUBE && to->kind != CUBE && below(t, 2);
   struct copy2d d = {c.src_x, c.src_y,    c.src_type, c.src_host,   c.src_device, c.src_array, c.src_pitch, c.dst_x,
                      c.dst_y, c.dst_type, c.dst_host, c.dst_device, c.dst_array,  c.dst_pitch, width,       rows};
+  bool peers = !to->host && !from->host && below(t, 2);
+  c.dst_context = context_of(to);
+  c.src_context = context_of(from);
+  if (!peers) c.dst_context = c.src_context = NULL;
   if (blocking) {
-    if (flat)
+    if (peers)
+      CHECK(cuMemcpy3DPeer(&c));
+    else if (flat)
       CHECK(cuMemcpy2D_v2(&d));
     else
       CHECK(cuMemcpy3D_v2(&c));
     use(t, to, 0, a.at, a_end);
     use(t, from, 0, b.at, b_end);
     if (to->host || from->host) wait_for(t, 0);
+  } else if (peers && !t->capturing) {
+    CHECK(cuMemcpy3DPeerAsync(&c, t->streams[stream]));
   } else if (flat) {
     CHECK_CAPTURED(cuMemcpy2DAsync_v2(&d, t->streams[stream]), pageable);
   } else {
@@ -218,12 +240,12 @@ static struct effect copy_rows(struct thread *t, int stream) {
 
 static struct effect fill(struct thread *t, int stream) {
   struct buffer *b = any(t);
-  if (!b->device) return (struct effect){NO_EFFECT};
+  bool blocking = !t->capturing && !below(t, 5);
+  if (!b->device || b->kind == PEER || !may_work(b, blocking ? 0 : stream)) return (struct effect){NO_EFFECT};
   size_t n = a_length(t, b->bytes), at = below(t, b->bytes - n + 1);
   unsigned value = (unsigned)next(t);
   ptr to = (b->host && b->kind != REGISTERED && below(t, 2) ? (uintptr_t)b->host : b->device) + at;
   handle s = t->streams[stream];
-  bool blocking = !t->capturing && !below(t, 5);
   struct effect e = {FILL, b, NULL, at, 0, n, value & 255, 0, 0, 0, 0, 0, 0};
   say(t, "%sfills %zu bytes of %s at %zu, stream %d", blocking ? "waits for, " : "", n, names[b->kind], at, stream);
   use(t, b, blocking ? -1 : stream, at, at + n);
@@ -272,13 +294,18 @@ static struct effect fill(struct thread *t, int stream) {
   return e;
 }
 
+static bool is_for_kernels(const struct buffer *b, int stream) {
+  return b->device && b->kind != COMBINED && (b->kind != PEER || kernels_reach_peer) && may_work(b, stream);
+}
+
 static struct effect launch(struct thread *t, int stream) {
   struct buffer *b = any(t), *from = any(t);
-  if (!b->device || b->kind == COMBINED) return (struct effect){NO_EFFECT};
-  uint64_t n = a_length(t, b->bytes);
+  if (!is_for_kernels(b, stream)) return (struct effect){NO_EFFECT};
+  /* The kernels move one byte at a time. */
+  uint64_t n = a_length(t, b->bytes < MOST_FOR_KERNELS ? b->bytes : MOST_FOR_KERNELS);
   handle s = t->streams[stream];
   unsigned blocks = 1 + (unsigned)below(t, 6), value = (unsigned)below(t, 256);
-  if (from != b && from->device && from->kind != COMBINED && below(t, 2)) {
+  if (from != b && is_for_kernels(from, stream) && below(t, 2)) {
     if (n > from->bytes) n = from->bytes;
     size_t at = below(t, b->bytes - n + 1), at_from = below(t, from->bytes - n + 1);
     ptr q = b->device + at, p = from->device + at_from;
@@ -301,7 +328,7 @@ static struct effect launch(struct thread *t, int stream) {
 
 static struct effect host_function(struct thread *t, int stream) {
   struct buffer *b = any(t);
-  if (!b->host || b->kind == COMBINED || (b->kind == MANAGED && !concurrent_managed) || below(t, 3))
+  if (!b->host || b->kind == COMBINED || (b->kind == MANAGED && !concurrent_managed) || !may_work(b, stream) || below(t, 3))
     return (struct effect){NO_EFFECT};
   size_t n = a_length(t, b->bytes), at = below(t, b->bytes - n + 1);
   uint8_t value = (uint8_t)next(t); /* when the call returns, the function may have run and freed its data */
@@ -315,7 +342,8 @@ static struct effect host_function(struct thread *t, int stream) {
 
 static struct effect write_value(struct thread *t, int stream) {
   struct buffer *b = any(t);
-  if (!b->device || b->bytes < 8 || b->device % 4 || b->kind == MANAGED || b->kind == COMBINED || b->kind == POOL)
+  if (!b->device || b->bytes < 8 || b->device % 4 || b->kind == MANAGED || b->kind == COMBINED || b->kind == POOL ||
+      b->kind == OPENED || b->kind == PEER)
     return (struct effect){NO_EFFECT};
   size_t at = below(t, b->bytes / 4) * 4;
   unsigned value = (unsigned)next(t);
@@ -326,7 +354,9 @@ static struct effect write_value(struct thread *t, int stream) {
 }
 
 struct effect work(struct thread *t, int stream) {
-  switch (below(t, 12)) {
+  switch (below(t, t->other >= 0 ? 14 : 12)) {
+    case 12:
+    case 13: return t->capturing ? (struct effect){NO_EFFECT} : by_other(t, stream);
     case 0:
     case 1:
     case 2:
