@@ -28,6 +28,10 @@ int cuEventSynchronize(void *event);
 int cuStreamCreate(void **stream, unsigned flags);
 int cuStreamWaitEvent(void *stream, void *event, unsigned flags);
 int cuStreamSynchronize(void *stream);
+int cuStreamQuery(void *stream);
+int cuStreamWaitValue32_v2(void *stream, uint64_t pointer, unsigned value, unsigned flags);
+int cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags);
+int cuMemHostGetDevicePointer_v2(uint64_t *pointer, void *memory, unsigned flags);
 int cuIpcGetMemHandle(struct handle *handle, uint64_t pointer);
 int cuIpcOpenMemHandle_v2(uint64_t *pointer, struct handle handle, unsigned flags);
 int cuIpcCloseMemHandle(uint64_t pointer);
@@ -113,6 +117,46 @@ static uint64_t lay_out(uint64_t handle, size_t bytes) {
   return memory;
 }
 
+/* An event is recorded behind work that waits, and again in an idle stream. Who waits for the first recording waits for that work. */
+static void record_twice(void *event) {
+  unsigned *flag;
+  uint64_t at;
+  void *held, *idle;
+  char done;
+  RUN(cuMemHostAlloc((void **)&flag, 64, 3)); /* portable, mapped */
+  *flag = 0;
+  RUN(cuMemHostGetDevicePointer_v2(&at, flag, 0));
+  RUN(cuStreamCreate(&held, 1));
+  RUN(cuStreamCreate(&idle, 1));
+  RUN(cuStreamWaitValue32_v2(held, at, 1, 0));
+  RUN(cuEventRecord(event, held));
+  tell("", 1);
+  hear(&done, 1); /* the other process waits for the first recording */
+  RUN(cuEventRecord(event, idle));
+  RUN(cuStreamSynchronize(idle));
+  tell("", 1);
+  hear(&done, 1); /* the other process has seen that it still waits */
+  __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+  RUN(cuStreamSynchronize(held));
+}
+
+static void wait_for_first(void *event, void *stream) {
+  enum { NOT_READY = 600 };
+  char done;
+  hear(&done, 1);
+  RUN(cuStreamWaitEvent(stream, event, 0));
+  tell("", 1);
+  hear(&done, 1);
+  int still = 1;
+  for (int i = 0; i < 20 && still; i++) { /* 40 ms, in which a wait that ended too early would be seen */
+    still = cuStreamQuery(stream) == NOT_READY;
+    usleep(2000);
+  }
+  printf("the taker waits for the recording that it asked for: %s\n", still ? "yes" : "no");
+  tell("", 1);
+  RUN(cuStreamSynchronize(stream));
+}
+
 static int giver(void) {
   uint64_t small, memory, handle;
   void *event;
@@ -162,6 +206,7 @@ static int giver(void) {
   hear(&done, 1); /* the other process has freed it */
   printf("the giver sees it in a pool's memory too: %s\n", holds(of_pool, 66) ? "yes" : "no");
   RUN(cuMemFreeAsync(of_pool, NULL));
+  record_twice(event);
   return 0;
 }
 
@@ -216,6 +261,7 @@ static int taker(void) {
   RUN(cuMemFreeAsync(of_pool, NULL));
   RUN(cuCtxSynchronize());
   tell("", 1);
+  wait_for_first(event, stream);
   return 0;
 }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -14,7 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Memory of every kind agrees with a model of it, over the channels of one machine: random copies,
- * fills, kernels, graphs and host functions, two minutes in all, with new seeds each time. A
+ * fills, kernels, graphs, host functions and a second process, two minutes in all, with new seeds
+ * each time. A
  * difference is reported with its seed, and {@code remoting-bridge/client/fuzz/memory --seed N}
  * reproduces it.
  */
@@ -28,20 +30,15 @@ final class HostMemoryTest {
         SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
     Finished gcc =
         Finished.run(
-            Path.of("").toAbsolutePath(),
+            Checkout.ROOT,
             System.getenv(),
             List.of(
-                "gcc",
-                "-O1",
-                "-std=c11",
-                "-D_GNU_SOURCE",
-                "-pthread",
-                "../remoting-bridge/client/fuzz/memory/main.c",
-                "../remoting-bridge/client/fuzz/memory/model.c",
-                "../remoting-bridge/client/fuzz/memory/work.c",
-                "-o",
-                folder.resolve("memory").toString(),
-                "-ldl"));
+                "sh",
+                "-c",
+                "gcc -O1 -std=c11 -D_GNU_SOURCE -pthread remoting-bridge/client/fuzz/memory/*.c"
+                    + " -o \"$1\" -ldl",
+                "sh",
+                folder.resolve("memory").toString()));
     assertThat(gcc.code()).as(gcc.err()).isZero();
   }
 
@@ -50,34 +47,29 @@ final class HostMemoryTest {
     server.stop();
   }
 
-  @ParameterizedTest(name = "{0}, up to {1} bytes, {2} threads")
+  @ParameterizedTest(name = "{0} {1}")
   @CsvSource({
-    "shm, 65536, 1, 25",
-    "shm, 300, 3, 20",
-    "unix, 65536, 1, 15",
-    "tcp, 65536, 1, 25",
-    "tcp, 300, 3, 20",
-    "tcp, 4000000, 1, 15"
+    "shm, --bytes 65536 --share, 25",
+    "shm, --bytes 300 --threads 3, 15",
+    "shm, --large --bytes 67108864, 10",
+    "unix, --bytes 65536, 10",
+    "tcp, --bytes 65536 --share, 25",
+    "tcp, --bytes 300 --threads 3 --share, 20",
+    "tcp, --large --bytes 67108864, 15"
   })
-  void bytesAreWhereTheModelSays(String channel, String bytes, String threads, int seconds)
-      throws Exception {
+  void bytesAreWhereTheModelSays(String channel, String arguments, int seconds) throws Exception {
     String seed = Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE);
     String address =
         channel.equals("tcp") ? server.address() : channel + "://" + folder.resolve("socket");
+    List<String> command = new ArrayList<>();
+    command.addAll(List.of(folder.resolve("memory").toString(), "--seed", seed));
+    command.addAll(List.of("--seconds", Integer.toString(seconds)));
+    command.addAll(List.of(arguments.split(" ")));
     Finished program =
         Finished.run(
             folder,
             server.environment(address),
-            List.of(
-                folder.resolve("memory").toString(),
-                "--seed",
-                seed,
-                "--bytes",
-                bytes,
-                "--threads",
-                threads,
-                "--seconds",
-                Integer.toString(seconds)),
+            command,
             Duration.ofSeconds(seconds + 120L));
     System.out.println(channel + ": " + program.out());
     assertThat(program.code()).as("%s", program).isZero();

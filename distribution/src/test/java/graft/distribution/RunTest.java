@@ -179,6 +179,7 @@ final class RunTest {
             closed twice: 1
             memory's handle for a pool's: 1
             the taker sees it in a pool's memory too: yes
+            the taker waits for the recording that it asked for: yes
             the same handle for the same memory: yes
             the giver sees what the other wrote: yes
             the giver sees it in physical memory too: yes

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import graft.comparison.report.FigureKey;
 import graft.comparison.report.Findings;
-import graft.comparison.results.State;
 import graft.comparison.report.ReportFolder;
+import graft.comparison.results.State;
 import graft.comparison.run.ResultsLog;
 import graft.comparison.statistics.Overhead;
 import java.nio.file.Files;
@@ -37,7 +37,8 @@ class RecordedRunTest {
   void findsWhatTheChannelsOfAnH200Cost() throws Exception {
     Findings findings = findings("h200");
     FigureKey wait = new FigureKey("launch", "launch", "launch-and-wait", 0, "us", State.WARM);
-    FigureKey mixed = new FigureKey("synthetic", "synthetic/90%/both/256K-1M", "time", 0, "ms", State.WARM);
+    FigureKey mixed =
+        new FigureKey("synthetic", "synthetic/90%/both/256K-1M", "time", 0, "ms", State.WARM);
     assertThat(findings.figures()).contains(wait, mixed);
     assertThat(ratio(findings, wait, "shm")).isCloseTo(2.08986, within(1e-5));
     assertThat(ratio(findings, wait, "tcp")).isCloseTo(3.10272, within(1e-5));

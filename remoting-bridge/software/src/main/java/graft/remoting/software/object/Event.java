@@ -13,6 +13,9 @@ public final class Event {
   private volatile GraphNode captured;
   private volatile SharedEvent shared;
 
+  /** The task that tells other processes of the last recording. */
+  private volatile Task told;
+
   public Event(Context context, int flags) {
     this.context = context;
     this.flags = flags;
@@ -39,18 +42,29 @@ public final class Event {
   public void share(SharedEvent with) {
     shared = with;
     if (task != null) {
-      long number = with.record();
-      context.detached(() -> with.happened(number), List.of(task));
+      tell(with, task);
     }
+  }
+
+  /**
+   * Tells other processes when a recording's work has finished. Recordings in several streams may
+   * finish in another order than that of their numbers, but a number stands for all before it.
+   */
+  private void tell(SharedEvent others, Task work) {
+    long number = others.record();
+    told =
+        context.detached(
+            () -> others.happened(number), told == null ? List.of(work) : List.of(work, told));
   }
 
   /** Records the event behind the work that is queued in a stream. */
   public void record(Stream stream) {
     SharedEvent others = shared;
-    long number = others == null ? 0 : others.record();
-    Runnable tell = others == null ? () -> {} : () -> others.happened(number);
-    task = stream.context().submit(stream, tell, List.of());
+    task = stream.context().submit(stream, () -> {}, List.of());
     captured = null;
+    if (others != null) {
+      tell(others, task);
+    }
   }
 
   public void record(Task recorded) {
