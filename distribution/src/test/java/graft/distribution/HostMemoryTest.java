@@ -16,9 +16,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * Memory of every kind agrees with a model of it, over the channels of one machine: random copies,
  * fills, kernels, graphs, host functions and a second process, two minutes in all, with new seeds
- * each time. A
- * difference is reported with its seed, and {@code remoting-bridge/client/fuzz/memory --seed N}
- * reproduces it.
+ * each time. A difference is reported with its seed, and {@code remoting-bridge/client/fuzz/memory
+ * --seed N} reproduces it.
  */
 final class HostMemoryTest {
   @TempDir static Path folder;
@@ -67,10 +66,7 @@ final class HostMemoryTest {
     command.addAll(List.of(arguments.split(" ")));
     Finished program =
         Finished.run(
-            folder,
-            server.environment(address),
-            command,
-            Duration.ofSeconds(seconds + 120L));
+            folder, server.environment(address), command, Duration.ofSeconds(seconds + 120L));
     System.out.println(channel + ": " + program.out());
     assertThat(program.code()).as("%s", program).isZero();
   }

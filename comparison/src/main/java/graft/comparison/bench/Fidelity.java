@@ -138,6 +138,8 @@ public record Fidelity(
   private List<ProgramRun> run(Path program, ProgramEnvironment setting, List<Measurement> times)
       throws IOException, InterruptedException {
     Path absolute = program.toAbsolutePath();
+    String name = program.getFileName().toString();
+    String place = setting.name();
     Path caches = Files.createTempDirectory("graft-caches");
     try {
       List<ProgramRun> runs = new ArrayList<>();
@@ -149,15 +151,8 @@ public record Fidelity(
                 setting.withCaches(caches),
                 limit);
         runs.add(run);
-        Double seconds = run.passed() ? run.seconds() : null;
-        times.add(
-            new Measurement(
-                setting.name(),
-                program.getFileName().toString(),
-                0,
-                "s",
-                state,
-                Collections.singletonList(seconds)));
+        List<Double> samples = Collections.singletonList(run.passed() ? run.seconds() : null);
+        times.add(new Measurement(place, name, 0, "s", state, samples));
       }
       return runs;
     } finally {

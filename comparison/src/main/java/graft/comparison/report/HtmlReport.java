@@ -121,7 +121,8 @@ final class HtmlReport {
     html.element(
         "p",
         "Geometric mean of the time relative to the baseline, over all figures of a workload; of a"
-            + " rate, the baseline's over this one's. Less is better, 0% is as long as the baseline.");
+            + " rate, the baseline's over this one's. Less is better, 0% is as long as the"
+            + " baseline.");
     html.open("table").open("thead").open("tr").element("th", "workload");
     others.forEach(setting -> html.element("th", setting));
     html.close().close().open("tbody");

@@ -217,8 +217,8 @@ final class PlotSections {
     html.element("h2", "Several at once");
     html.element(
         "p",
-        "Time of the slowest of N programs that run at once, over the mean time of one alone. A line"
-            + " from 1 to N at N would be no gain over running them one after the other.");
+        "Time of the slowest of N programs that run at once, over the mean time of one alone. A"
+            + " line from 1 to N at N would be no gain over running them one after the other.");
     html.open("div", "class", "plots");
     new CurvePlot("Slowest of N over one alone", "times", false, curves)
         .draw(html, palette, n -> Integer.toString((int) n));

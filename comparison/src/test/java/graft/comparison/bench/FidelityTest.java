@@ -110,7 +110,8 @@ class FidelityTest {
   void eachProgramRunsWithEmptyCachesAndWithTheFilledOnes() throws Exception {
     program(
         "compiles",
-        "mkdir \"$CUDA_CACHE_PATH\" 2>/dev/null || test -e \"$CUDA_CACHE_PATH/a\"; touch \"$CUDA_CACHE_PATH/a\"");
+        "mkdir \"$CUDA_CACHE_PATH\" 2>/dev/null || test -e \"$CUDA_CACHE_PATH/a\"; touch"
+            + " \"$CUDA_CACHE_PATH/a\"");
     program("only-once", "test -e \"$CUDA_CACHE_PATH\" && exit 4; mkdir \"$CUDA_CACHE_PATH\"");
     List<Fidelity.Outcome> outcomes =
         run(ProgramEnvironment.ofThisMachine(), Duration.ofSeconds(20));

@@ -10,8 +10,8 @@ import java.util.Optional;
 @Doc("An additional disk: a new empty one, or a copy of a file.")
 public record Disk(
     @Doc(
-            "Its name. The first 20 characters are its serial number in the guest, except under Xen,"
-                + " whose disks have none.")
+            "Its name. The first 20 characters are its serial number in the guest, except under"
+                + " Xen, whose disks have none.")
         Name name,
     @Doc("The size of a new empty disk.") Optional<MemorySize> size,
     @Doc("A disk image to start from.") Optional<String> source,
