@@ -1,6 +1,7 @@
 /* usage: answers [FUNCTION...]      (patterns; all functions if none is given)
  * Prints "FUNCTION,PARAMETER=LABEL,ANSWER" for each case. Children execute the cases, a few functions each; the next child
- * continues behind a case that crashes, hangs or leaves the process unusable. ANSWERS_JOBS: the number of children. */
+ * continues behind a case that crashes, hangs or leaves the process unusable. A SIGTERM makes it print what it knows by then.
+ * ANSWERS_JOBS: the number of children; ANSWERS_VERBOSE: crashes and hangs are printed on stderr at once. */
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 #define FUNCTIONS ((int)(sizeof functions / sizeof *functions))
 #define FUNCTIONS_PER_CHILD 6
-#define SECONDS_PER_CASE 20
+#define SECONDS_PER_CASE 10
 
 /* Shared by the parent and a child. */
 struct progress {
@@ -34,6 +35,9 @@ struct chunk {
 static struct answer_case *cases;
 static char (*answers)[48];
 static int case_count;
+
+static volatile sig_atomic_t stopped;
+static void stop(int signal) { stopped = signal; }
 
 static void note(int at, const char *answer) { snprintf(answers[at], sizeof answers[at], "%s", answer); }
 
@@ -156,7 +160,9 @@ static void start(struct chunk *chunk, bool before) {
   chunk->progress->running = -1;
   chunk->progress->since = time(NULL);
   chunk->child = fork();
-  if (!chunk->child) child(chunk, before);
+  if (chunk->child) return;
+  signal(SIGTERM, SIG_DFL);
+  child(chunk, before);
 }
 
 static void ended(struct chunk *chunk, int status) {
@@ -172,12 +178,16 @@ static void ended(struct chunk *chunk, int status) {
     bool called = chunk->progress->running == at;
     note(at, !called ? "not called" : !WIFSIGNALED(status) ? "exit" : WTERMSIG(status) == SIGKILL ? "hang" : "crash");
   }
+  if (getenv("ANSWERS_VERBOSE")) {
+    const char *parameter = cases[at].parameter < 0 ? "" : cases[at].function->parameters[cases[at].parameter].name;
+    fprintf(stderr, "%s %s=%s: %s\n", cases[at].function->name, parameter, cases[at].label, answers[at]);
+  }
   chunk->progress->next = at + 1;
 }
 
 static void run(struct chunk *chunks, int count, int jobs, bool before) {
   int next = 0, running = 0;
-  while (next < count || running) {
+  while (!stopped && (next < count || running)) {
     for (; next < count && running < jobs; next++) {
       chunks[next].progress->next = chunks[next].first;
       if (is_done(&chunks[next], before)) continue;
@@ -187,7 +197,8 @@ static void run(struct chunk *chunks, int count, int jobs, bool before) {
     int status;
     pid_t pid = waitpid(-1, &status, WNOHANG);
     for (int i = 0; i < count; i++) {
-      if (pid <= 0 && chunks[i].child > 0 && time(NULL) - chunks[i].progress->since > SECONDS_PER_CASE) kill(chunks[i].child, SIGKILL);
+      if (pid <= 0 && chunks[i].child > 0 && time(NULL) - chunks[i].progress->since > SECONDS_PER_CASE)
+        kill(chunks[i].child, SIGKILL);
       if (pid <= 0 || chunks[i].child != pid) continue;
       chunks[i].child = 0;
       ended(&chunks[i], status);
@@ -198,6 +209,9 @@ static void run(struct chunk *chunks, int count, int jobs, bool before) {
       }
     }
     if (pid <= 0) usleep(2000);
+  }
+  for (int i = 0; i < count; i++) {
+    if (chunks[i].child > 0) kill(chunks[i].child, SIGKILL);
   }
 }
 
@@ -226,15 +240,16 @@ int main(int argc, char **argv) {
   case_count = filled;
   size_t bytes = (size_t)case_count * sizeof *answers;
   answers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  struct progress *progress =
-      mmap(NULL, FUNCTIONS * sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct progress *progress = mmap(NULL, FUNCTIONS * sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   for (int i = 0; i < chunk_count; i++) chunks[i].progress = &progress[i];
+  signal(SIGTERM, stop);
   run(chunks, chunk_count, jobs, true);
   run(chunks, chunk_count, jobs, false);
   for (int i = 0; i < case_count; i++) {
     const struct answer_case *one = &cases[i];
     const char *parameter = one->parameter < 0 ? "" : one->function->parameters[one->parameter].name;
-    printf("%s,%s%s%s,%s\n", one->function->name, parameter, *parameter ? "=" : "", one->label, answers[i]);
+    printf("%s,%s%s%s,%s\n", one->function->name, parameter, *parameter ? "=" : "", one->label,
+           *answers[i] ? answers[i] : "not run");
   }
   return 0;
 }

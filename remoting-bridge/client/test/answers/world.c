@@ -16,9 +16,7 @@
 const char world_ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n.global .b32 x[4];\n.visible .entry k(.param .u64 p) { ret; }\n";
 
-static struct {
-  uint64_t context, module, library, function, kernel, array, mipmap, texref, pool, memory, managed, pinned;
-} kept;
+static struct { uint64_t context, module, library, function, kernel, array, mipmap, texref, pool, memory, managed, pinned; } kept;
 static uint64_t stream, capturing; /* of this case */
 static struct world_graph graph;
 static bool has_graph;
@@ -82,9 +80,7 @@ uint64_t world_pinned(void) {
   return kept.pinned;
 }
 
-uint64_t world_page(void) {
-  return AT(mmap(NULL, WORLD_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-}
+uint64_t world_page(void) { return AT(mmap(NULL, WORLD_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); }
 
 uint64_t world_registered(void) {
   uint64_t page = world_page();
