@@ -1,7 +1,8 @@
 /* usage: answers [FUNCTION...]      (patterns; all functions if none is given)
  * Prints "FUNCTION,PARAMETER=LABEL,ANSWER" for each case. Children execute the cases, a few functions each; the next child
  * continues behind a case that crashes, hangs or leaves the process unusable. A SIGTERM makes it print what it knows by then.
- * ANSWERS_JOBS: the number of children; ANSWERS_VERBOSE: crashes and hangs are printed on stderr at once. */
+ * ANSWERS_JOBS: the number of children; ANSWERS_NO_WILD_HANDLES: leaves out handles that point nowhere, with which nearly every
+ * call crashes natively (each crash costs a process and a context); ANSWERS_VERBOSE: crashes and hangs are printed on stderr at once. */
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdio.h>
@@ -111,6 +112,14 @@ static void uninitialized(struct answer_case *one, struct arguments *a) {
   }
 }
 
+static bool may_end_objects(const char *name) {
+  static const char *const verbs[] = {"Free", "Destroy", "Unload", "Release", "Unmap", "Unregister", "Reset", "Detach", "Close"};
+  for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+    if (strstr(name, verbs[i])) return true;
+  }
+  return false;
+}
+
 static bool execute(int at, struct arguments *a, struct progress *progress) {
   struct answer_case *one = &cases[at];
   if (one->state == UNINITIALIZED) {
@@ -125,6 +134,7 @@ static bool execute(int at, struct arguments *a, struct progress *progress) {
   int result = call(one, a);
   describe(at, result, a);
   if (one->state == UNINITIALIZED) return true;
+  if (may_end_objects(one->function->name)) world_forget();
   return world_leave(one->state);
 }
 

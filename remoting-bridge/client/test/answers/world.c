@@ -171,6 +171,7 @@ static uint64_t event(void) {
   uint64_t made = 0;
   DRIVER(cuEventCreate, AT(&made), 0);
   DRIVER(cuEventRecord, made, 0);
+  DRIVER(cuEventSynchronize, made);
   return made;
 }
 
