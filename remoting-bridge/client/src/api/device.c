@@ -7,6 +7,7 @@
 #include "api/contexts.h"
 #include "api/devices.h"
 #include "api/rpc.h"
+#include "api/visible.h"
 #include "graft_rpc.h"
 #include "session/parts.h"
 #include "session/session.h"
@@ -38,11 +39,41 @@ static const struct {
 static struct graft_devices *current(void) { return &graft_parts(graft_session_current())->devices; }
 
 const struct graft_device *graft_device(struct graft_session *session, int index) {
-  return &graft_parts(session)->devices.each[index];
+  const struct graft_devices *devices = &graft_parts(session)->devices;
+  return &devices->each[devices->ordinal[index]];
+}
+const struct graft_device *graft_server_device(struct graft_session *session, int index) {
+  const struct graft_devices *devices = &graft_parts(session)->devices;
+  return index >= 0 && index < devices->server_count ? &devices->each[index] : NULL;
+}
+int graft_device_ordinal(const struct graft_session *session, int index) {
+  const struct graft_devices *devices = &graft_parts((struct graft_session *)session)->devices;
+  return index >= 0 && index < devices->count ? devices->ordinal[index] : index < 0 ? index : INT_MAX;
+}
+int graft_device_seen(struct graft_session *session, int ordinal) {
+  const struct graft_devices *devices = &graft_parts(session)->devices;
+  for (int i = 0; i < devices->count; i++) {
+    if (devices->ordinal[i] == ordinal) return i;
+  }
+  return -1;
 }
 int graft_device_count(void) { return current()->count; }
 int graft_driver_version(void) { return current()->driver_version; }
 const char *graft_driver_text(void) { return current()->driver_text; }
+
+void graft_location_to_server(const struct graft_session *session, void *location) {
+  enum { ON_DEVICE = 1 }; /* CU_MEM_LOCATION_TYPE_DEVICE */
+  int32_t type_and_id[2];
+  memcpy(type_and_id, location, sizeof type_and_id);
+  if (type_and_id[0] == ON_DEVICE) type_and_id[1] = graft_device_ordinal(session, type_and_id[1]);
+  memcpy(location, type_and_id, sizeof type_and_id);
+}
+
+void graft_put_located(struct graft_call *call, const void *data, size_t count, size_t bytes, size_t offset) {
+  uint8_t *at = call->at + 8;
+  graft_put_block(call, data, count * bytes);
+  for (size_t i = 0; data && i < count; i++) graft_location_to_server(call->session, at + i * bytes + offset);
+}
 
 static int load(struct graft_devices *devices, int index) {
   uint8_t data[SNAPSHOT];
@@ -59,8 +90,8 @@ static int load(struct graft_devices *devices, int index) {
   } head;
   memcpy(&head, data, sizeof head);
   if (head.version && (int)head.version < devices->driver_version) devices->driver_version = (int)head.version;
-  devices->count = head.count < GRAFT_MAX_DEVICES ? (int)head.count : GRAFT_MAX_DEVICES;
-  if (!devices->count) return 0;
+  devices->server_count = head.count < GRAFT_MAX_DEVICES ? (int)head.count : GRAFT_MAX_DEVICES;
+  if (!devices->server_count) return 0;
   struct graft_device *device = &devices->each[index];
   memcpy(devices->driver_text, head.driver, sizeof devices->driver_text - 1);
   device->total_memory = head.memory;
@@ -86,17 +117,26 @@ static int load(struct graft_devices *devices, int index) {
 int graft_devices_load(struct graft_session *session) {
   struct graft_devices *devices = &graft_parts(session)->devices;
   int r = load(devices, 0);
-  for (int i = 1; !r && i < devices->count; i++) r = load(devices, i);
-  return r;
+  for (int i = 1; !r && i < devices->server_count; i++) r = load(devices, i);
+  if (r) return r;
+  struct graft_identity identities[GRAFT_MAX_DEVICES];
+  for (int i = 0; i < devices->server_count; i++) {
+    const struct graft_device *d = &devices->each[i];
+    identities[i] = (struct graft_identity){
+        .domain = d->attributes[50], .bus = d->attributes[33], .slot = d->attributes[34], .instance = strstr(d->name, " MIG ")};
+    memcpy(identities[i].uuid, d->uuid, sizeof d->uuid);
+  }
+  devices->count = graft_visible(identities, devices->server_count, getenv("CUDA_VISIBLE_DEVICES"), getenv("CUDA_DEVICE_ORDER"),
+                                 devices->ordinal);
+  return 0;
 }
 
 /* The device of an ordinal in the calling thread's session. */
 static int need(int ordinal, const struct graft_device **device) {
   int r = graft_ready();
   if (r) return r;
-  const struct graft_devices *devices = current();
-  if (ordinal < 0 || ordinal >= devices->count) return GRAFT_INVALID_DEVICE;
-  *device = &devices->each[ordinal];
+  if (ordinal < 0 || ordinal >= current()->count) return GRAFT_INVALID_DEVICE;
+  *device = graft_device(graft_session_current(), ordinal);
   return GRAFT_OK;
 }
 
@@ -204,7 +244,7 @@ GRAFT_EXPORT int cuDeviceGetByPCIBusId(void *device, const char *text) {
   }
   const struct graft_devices *devices = current();
   for (int i = 0; i < devices->count; i++) {
-    const int *a = devices->each[i].attributes;
+    const int *a = devices->each[devices->ordinal[i]].attributes;
     if (a[50] == (int)domain && a[33] == (int)bus && a[34] == (int)slot) {
       *(int *)device = i;
       return 0;

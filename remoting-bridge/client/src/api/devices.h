@@ -18,16 +18,22 @@ struct graft_device {
 };
 /* Constant once the session is open. */
 struct graft_devices {
-  int count;
+  int count;                      /* that the program sees */
+  int ordinal[GRAFT_MAX_DEVICES]; /* of these at the server */
+  int server_count;
   int driver_version;
   char driver_text[16]; /* the owner's driver as tools print it, "" if it has none */
-  struct graft_device each[GRAFT_MAX_DEVICES];
+  struct graft_device each[GRAFT_MAX_DEVICES]; /* by the server's ordinals */
 };
 
 struct graft_session;
 
-/* One of the session's devices, by its ordinal, which is in range. */
+/* One of the devices that the program sees, by its ordinal, which is in range. */
 const struct graft_device *graft_device(struct graft_session *session, int index);
+/* One of the server's devices, whether the program sees it or not; NULL if there is none. */
+const struct graft_device *graft_server_device(struct graft_session *session, int index);
+/* The program's ordinal of a server's device, -1 if the program does not see it. */
+int graft_device_seen(struct graft_session *session, int ordinal);
 /* Of the calling thread's session. */
 int graft_device_count(void);
 int graft_driver_version(void);

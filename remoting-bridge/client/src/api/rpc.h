@@ -99,6 +99,13 @@ static inline uint64_t graft_float_bits(float value) {
   return bits;
 }
 
+/* The server's ordinal of a device that the program names by its own ordinal, or one that the server refuses. */
+int graft_device_ordinal(const struct graft_session *session, int ordinal);
+/* Replaces the program's ordinal in a location (CUmemLocation) by the server's. */
+void graft_location_to_server(const struct graft_session *session, void *location);
+/* Puts structures that name a device: each has a location at this offset. */
+void graft_put_located(struct graft_call *call, const void *data, size_t count, size_t bytes, size_t offset);
+
 /* The id of a handle that the program passes in another way; the handle must belong to the session. */
 int graft_id(const struct graft_session *session, int kind, const void *handle, uint64_t *id);
 /* An object with an id that the client chooses, in a session or, if that is NULL, in the calling thread's session. */

@@ -45,6 +45,7 @@ public final class Generator {
         write(folder.resolve("graft_exports.c"), c.exports());
         write(folder.resolve("graft_procs.h"), c.procs());
         write(folder.resolve("exports.map"), c.versionScript());
+        write(folder.resolve("answers_table.h"), new AnswersGenerator(description).table());
       }
       default -> throw new IllegalArgumentException("unknown output " + args[0]);
     }

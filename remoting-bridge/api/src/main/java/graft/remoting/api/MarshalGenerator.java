@@ -2,6 +2,7 @@ package graft.remoting.api;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Writes the client's marshalling of one function, {@code rpc_SYMBOL}. */
 final class MarshalGenerator {
@@ -52,6 +53,9 @@ final class MarshalGenerator {
   }
 
   private static String word(Parameter p) {
+    if (p.type().name().equals("device")) {
+      return "(uint64_t)(int64_t)graft_device_ordinal(call.session, " + p.name() + ")";
+    }
     if (p.type().isFloat()) {
       return "graft_float_bits(" + p.name() + ")";
     }
@@ -92,7 +96,27 @@ final class MarshalGenerator {
         p.type().isHandle()
             ? "  graft_put_handles(&call, %2$s, (void *const *)%1$s, %1$s ? (size_t)%3$s : 0);\n"
                 .formatted(n, kind(p), p.count())
-            : "  graft_put_block(&call, %1$s, %1$s ? %2$s : 0);\n".formatted(n, bytes(p)));
+            : located(p)
+                .map(
+                    offset ->
+                        "  graft_put_located(&call, %1$s, %1$s ? %2$s : 0, %3$d, %4$d);\n"
+                            .formatted(
+                                n,
+                                p.isArray() ? "(size_t)" + p.count() : "1",
+                                p.type().size(),
+                                offset))
+                .orElse("  graft_put_block(&call, %1$s, %1$s ? %2$s : 0);\n".formatted(n, bytes(p))));
+  }
+
+  /** Returns the offset of the CUmemLocation in a structure, in which the program names a device. */
+  private static Optional<Integer> located(Parameter p) {
+    String structure =
+        Optional.ofNullable(p.meaning()).flatMap(Meaning::structure).orElse("");
+    return switch (structure) {
+      case "location", "access" -> Optional.of(0);
+      case "memoryProperties", "poolProperties" -> Optional.of(8);
+      default -> Optional.empty();
+    };
   }
 
   private void result(Parameter p) {

@@ -1,0 +1,165 @@
+/* Start and end of the library, the system's versions, and the driver beneath. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvml.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int users, count;
+static struct device devices[MAX_DEVICES];
+
+static int (*Init)(unsigned), (*GetCount)(int *), (*GetName)(char *, int, int), (*GetUuid)(uint8_t *, int);
+static int (*TotalMem)(size_t *, int), (*GetAttribute)(int *, int, int), (*DriverVersion)(int *);
+static int (*CanAccessPeer)(int *, int, int);
+static int (*GetExportTable)(const void **, const void *);
+
+/* The client's own table (tables.c): memory in use as the session counts it, without a context. */
+static const uint8_t graft_table[16] = {'g', 'r', 'a', 'f', 't', '.', 'n', 'v', 'm', 'l', '.', '1'};
+struct graft_functions {
+  size_t bytes;
+  int (*memory)(int device, uint64_t *free, uint64_t *total);
+  const char *(*driver)(void);
+};
+
+static bool resolve(void *library, const char *name, void *to) {
+  void *found = dlsym(library, name);
+  memcpy(to, &found, sizeof found);
+  return found != NULL;
+}
+
+static int start(void) {
+  void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+  if (!cuda) return DRIVER_NOT_LOADED;
+  if (!resolve(cuda, "cuInit", &Init) || !resolve(cuda, "cuDeviceGetCount", &GetCount) ||
+      !resolve(cuda, "cuDeviceGetName", &GetName) || !resolve(cuda, "cuDeviceGetUuid", &GetUuid) ||
+      !resolve(cuda, "cuDeviceTotalMem_v2", &TotalMem) || !resolve(cuda, "cuDeviceGetAttribute", &GetAttribute) ||
+      !resolve(cuda, "cuDeviceCanAccessPeer", &CanAccessPeer) || !resolve(cuda, "cuDriverGetVersion", &DriverVersion) ||
+      !resolve(cuda, "cuGetExportTable", &GetExportTable)) {
+    return DRIVER_NOT_LOADED;
+  }
+  if (Init(0) || GetCount(&count)) return DRIVER_NOT_LOADED;
+  if (count > MAX_DEVICES) count = MAX_DEVICES;
+  for (int i = 0; i < count; i++) devices[i].ordinal = i;
+  return OK;
+}
+
+EXPORT int nvmlInitWithFlags(unsigned int flags) {
+  pthread_mutex_lock(&lock);
+  int r = users ? OK : start();
+  if (!r) users++;
+  pthread_mutex_unlock(&lock);
+  return r;
+}
+EXPORT int nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
+EXPORT int nvmlInit(void) { return nvmlInitWithFlags(0); }
+
+EXPORT int nvmlShutdown(void) {
+  pthread_mutex_lock(&lock);
+  int r = users ? OK : UNINITIALIZED;
+  if (users) users--;
+  pthread_mutex_unlock(&lock);
+  return r;
+}
+
+int ready(void) { return users ? OK : UNINITIALIZED; }
+
+int valid(const struct device *device) {
+  if (!users) return UNINITIALIZED;
+  for (int i = 0; i < count; i++) {
+    if (device == &devices[i]) return OK;
+  }
+  return INVALID_ARGUMENT;
+}
+
+struct device *device_at(unsigned int index) {
+  return index < (unsigned)count ? &devices[index] : NULL;
+}
+unsigned int device_count(void) { return (unsigned)count; }
+
+bool debug(void) {
+  const char *value = getenv("GRAFT_DEBUG");
+  return value && *value && strcmp(value, "0");
+}
+
+int text(char *to, unsigned int size, const char *from) {
+  if (!to) return INVALID_ARGUMENT;
+  if (strlen(from) >= size) return INSUFFICIENT_SIZE;
+  strcpy(to, from);
+  return OK;
+}
+
+int driver_name(const struct device *device, char *to, int size) { return GetName(to, size, device->ordinal) ? UNKNOWN : OK; }
+
+int driver_uuid(const struct device *device, uint8_t to[16]) { return GetUuid(to, device->ordinal) ? UNKNOWN : OK; }
+
+int driver_attribute(const struct device *device, int attribute, int *value) {
+  return GetAttribute(value, attribute, device->ordinal) ? UNKNOWN : OK;
+}
+
+int driver_peer_access(const struct device *device, const struct device *peer, int *can) {
+  return CanAccessPeer(can, device->ordinal, peer->ordinal) ? UNKNOWN : OK;
+}
+
+int driver_memory(const struct device *device, uint64_t *free, uint64_t *total) {
+  const struct graft_functions *graft;
+  if (!GetExportTable((const void **)&graft, graft_table) && !graft->memory(device->ordinal, free, total)) return OK;
+  size_t bytes;
+  if (TotalMem(&bytes, device->ordinal)) return UNKNOWN;
+  *free = *total = bytes;
+  return OK;
+}
+
+/* ---- Versions ---- */
+
+EXPORT int nvmlSystemGetCudaDriverVersion_v2(int *version) {
+  if (!users) return UNINITIALIZED;
+  if (!version) return INVALID_ARGUMENT;
+  return DriverVersion(version) ? UNKNOWN : OK;
+}
+EXPORT int nvmlSystemGetCudaDriverVersion(int *version) { return nvmlSystemGetCudaDriverVersion_v2(version); }
+
+EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned int size) { return text(version, size, "13.580.0"); }
+
+/* This guest has no kernel driver of NVIDIA: the version is that of the owner's driver. */
+EXPORT int nvmlSystemGetDriverVersion(char *version, unsigned int size) {
+  const struct graft_functions *graft;
+  if (!users) return UNINITIALIZED;
+  if (GetExportTable((const void **)&graft, graft_table)) return UNKNOWN;
+  return text(version, size, graft->driver()[0] ? graft->driver() : "0.0");
+}
+
+EXPORT const char *nvmlErrorString(int error) {
+  static const char *const names[] = {"Success",
+                                      "Uninitialized",
+                                      "Invalid Argument",
+                                      "Not Supported",
+                                      "Insufficient Permissions",
+                                      "Already Initialized",
+                                      "Not Found",
+                                      "Insufficient Size",
+                                      "Insufficient External Power",
+                                      "Driver Not Loaded",
+                                      "Timeout",
+                                      "Interrupt Request Issue",
+                                      "NVML Shared Library Not Found",
+                                      "Function Not Found",
+                                      "Corrupted infoROM",
+                                      "GPU is lost",
+                                      "GPU requires reset",
+                                      "GPU access blocked by the operating system",
+                                      "Driver/library version mismatch",
+                                      "In use by another client",
+                                      "Insufficient Memory",
+                                      "No data",
+                                      "The requested vgpu operation is not available on target device, because ECC is enabled",
+                                      "Insufficient Resources",
+                                      "Frequency not supported",
+                                      "Argument version mismatch",
+                                      "Deprecated",
+                                      "Not Ready",
+                                      "GPU not found",
+                                      "Invalid State"};
+  return error >= 0 && error < (int)(sizeof names / sizeof *names) ? names[error] : "Unknown Error";
+}

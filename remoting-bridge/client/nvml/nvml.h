@@ -1,0 +1,80 @@
+/* libnvidia-ml.so.1 for a guest: answers queries of tools and frameworks about a vGPU, through the client's libcuda.so.1. The library
+ * uses the driver API alone, so a process that uses both libraries has one session. Names, structures and codes: NVML API reference.
+ *
+ * What the guest knows of a vGPU is answered. Sensors, clocks, power, counters and settings of the GPU belong to its owner: the guest
+ * gets NVML_ERROR_NOT_SUPPORTED, from the functions of unsupported.c. */
+#ifndef GRAFT_NVML_H
+#define GRAFT_NVML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define MAX_DEVICES 32
+
+enum {
+  OK = 0,
+  UNINITIALIZED = 1,
+  INVALID_ARGUMENT = 2,
+  NOT_SUPPORTED = 3,
+  NOT_FOUND = 6,
+  INSUFFICIENT_SIZE = 7,
+  DRIVER_NOT_LOADED = 9,
+  TIMEOUT = 10,
+  ARGUMENT_VERSION_MISMATCH = 25,
+  UNKNOWN = 999
+};
+
+struct device {
+  int ordinal;
+};
+
+struct pci { /* nvmlPciInfo_t */
+  char legacy[16];
+  unsigned int domain, bus, device, id, subsystem;
+  char text[32];
+};
+
+/* Attributes of a device in the driver API, as cuda.h numbers them. */
+enum {
+  CLOCK_RATE = 13,
+  ECC_ENABLED = 32,
+  PCI_BUS_ID = 33,
+  PCI_DEVICE_ID = 34,
+  MEMORY_CLOCK_RATE = 36,
+  MEMORY_BUS_WIDTH = 37,
+  PCI_DOMAIN_ID = 50,
+  COMPUTE_CAPABILITY_MAJOR = 75,
+  COMPUTE_CAPABILITY_MINOR = 76
+};
+
+/* ---- library.c ---- */
+
+/* Whether nvmlInit has been called; UNINITIALIZED if not. */
+int ready(void);
+/* Whether the handle is one of this library's. */
+int valid(const struct device *device);
+/* The devices; NULL behind the last one. */
+struct device *device_at(unsigned int index);
+unsigned int device_count(void);
+/* Copies a text to a caller's buffer. */
+int text(char *to, unsigned int size, const char *from);
+/* GRAFT_DEBUG is set. */
+bool debug(void);
+
+/* The driver's answers, as NVML's codes. */
+int driver_name(const struct device *device, char *to, int size);
+int driver_uuid(const struct device *device, uint8_t to[16]);
+int driver_attribute(const struct device *device, int attribute, int *value);
+int driver_peer_access(const struct device *device, const struct device *peer, int *can);
+/* What is free and what there is for this session, within its limit. */
+int driver_memory(const struct device *device, uint64_t *free, uint64_t *total);
+
+/* Exported, and used by the other files. */
+EXPORT int nvmlDeviceGetPciInfo_v3(struct device *device, struct pci *pci);
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(struct device *device, unsigned int *wanted, void *out);
+EXPORT int nvmlDeviceGetGraphicsRunningProcesses_v3(struct device *device, unsigned int *wanted, void *out);
+EXPORT int nvmlDeviceGetMPSComputeRunningProcesses_v3(struct device *device, unsigned int *wanted, void *out);
+
+#endif
