@@ -35,6 +35,8 @@ extern const char *const names[KINDS];
 #define LOG 48
 #define SIDE 64 /* the width of a row of arrays */
 
+/* Small allocations share a block, which a handle names as a whole; one of this size has a block of its own (cuIpcGetMemHandle). */
+#define BLOCK ((size_t)2 << 20)
 enum { TO_ALL = -1, TO_PROGRAM = -2 }; /* of buffer.attached: every stream may use the memory, or none */
 
 struct span {

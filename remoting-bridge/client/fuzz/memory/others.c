@@ -9,8 +9,6 @@
 #include "model.h"
 
 enum { MOST_BUFFERS = 32, EVENT_FLAGS = 2 | 4, OPEN_FLAGS = 1 }; /* no timing, for other processes; peer access when it is needed */
-/* Small allocations share a block, which a handle names as a whole; one of this size has a block of its own (cuIpcGetMemHandle). */
-#define BLOCK ((size_t)2 << 20)
 
 struct request {
   enum { MEET, OPEN, CLOSE, ALLOCATE, FREE, FILL_IT, ADD_TO_IT, WRITE_IT } what;

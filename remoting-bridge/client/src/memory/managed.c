@@ -14,15 +14,18 @@
 #include "memory/shadow.h"
 #include "session/session.h"
 
+enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, ATTACH_SINGLE = 4 }; /* CUmemAttach_flags */
+
 GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int flags) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r) return r;
-  if (!pointer || !bytes || (flags != 1 && flags != 2)) return GRAFT_INVALID_VALUE; /* CU_MEM_ATTACH_GLOBAL, _HOST */
+  if (!pointer || !bytes || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST)) return GRAFT_INVALID_VALUE;
   bool exclusive = graft_managed_is_exclusive();
   if (exclusive && !graft_mirror_exclusive()) return GRAFT_NOT_SUPPORTED;
   void *memory = exclusive ? graft_mirror_allocate_exclusive(bytes) : graft_mirror_allocate(bytes, GRAFT_MIRROR_MANAGED);
   if (!memory) return GRAFT_OUT_OF_MEMORY;
+  graft_mirror_attach(memory, flags == ATTACH_HOST);
   graft_range_add(&(struct graft_range){.base = (uintptr_t)memory,
                                         .bytes = bytes,
                                         .memory = GRAFT_MEMORY_MANAGED,
@@ -168,8 +171,12 @@ GRAFT_EXPORT int cuStreamAttachMemAsync(void *stream, uint64_t pointer, size_t b
   uint64_t id;
   int r = graft_context_need(&context);
   if (r) return r;
-  if (!managed(pointer, bytes, &range) || flags > 4) return GRAFT_INVALID_VALUE;
-  return graft_id(context->session, GRAFT_STREAM, stream, &id);
+  if (!managed(pointer, bytes, &range)) return GRAFT_INVALID_VALUE;
+  if (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) return GRAFT_INVALID_VALUE;
+  if (flags == ATTACH_SINGLE && !stream) return GRAFT_INVALID_VALUE; /* stream 0 is no single stream */
+  if ((r = graft_id(context->session, GRAFT_STREAM, stream, &id))) return r;
+  graft_mirror_attach((void *)(uintptr_t)range.base, flags != ATTACH_GLOBAL);
+  return 0;
 }
 
 /* CUmem_range_attribute. */

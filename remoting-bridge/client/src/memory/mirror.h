@@ -11,7 +11,7 @@ struct graft_session;
 /* When the program may write to the memory so that the device has to see it. */
 enum graft_mirror_use {
   GRAFT_MIRROR_MANAGED, /* while no work is under way: compared once after each wait */
-  GRAFT_MIRROR_MAPPED,  /* at any time: compared before all work and before each wait */
+  GRAFT_MIRROR_MAPPED,  /* at any time, as managed memory that is attached: compared before all work and before each wait */
   GRAFT_MIRROR_GRAPH,   /* before a graph's launch; the program may have freed it by then */
 };
 
@@ -26,6 +26,8 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
 uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use use);
 /* Nodes that are added from now on belong to another graph. */
 void graft_mirrors_instantiated(void);
+/* Managed memory that is attached to a stream or to the program may be written to while other work is under way, so that it is compared like mapped memory. */
+void graft_mirror_attach(const void *host, bool attached);
 /* Ends the mirror of the memory that begins at that address; false if there is none. */
 bool graft_mirror_end(const void *host);
 

@@ -156,6 +156,17 @@ uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use u
   return 0;
 }
 
+void graft_mirror_attach(const void *host, bool attached) {
+  struct graft_mirror_list *list = graft_mirror_list();
+  pthread_mutex_lock(&list->lock);
+  for (struct graft_mirror *m = list->first; m; m = m->next) {
+    if (m->host != host || m->use == GRAFT_MIRROR_GRAPH) continue;
+    m->use = attached ? GRAFT_MIRROR_MAPPED : GRAFT_MIRROR_MANAGED;
+    graft_mirror_count_wait(list); /* the next work compares what the program has written while the memory was attached */
+  }
+  pthread_mutex_unlock(&list->lock);
+}
+
 bool graft_mirror_end(const void *host) {
   struct graft_mirror_list *list = graft_mirror_list();
   pthread_mutex_lock(&list->lock);

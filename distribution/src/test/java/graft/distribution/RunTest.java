@@ -33,7 +33,7 @@ final class RunTest {
 
   @BeforeEach
   void buildThePrograms() throws Exception {
-    for (String program : List.of("loop", "driver", "devices", "copying", "sharing", "managed")) {
+    for (String program : List.of("loop", "driver", "devices", "copying", "sharing", "managed", "attached")) {
       Finished gcc =
           Finished.run(
               Path.of("").toAbsolutePath(),
@@ -153,6 +153,35 @@ final class RunTest {
               copied to it: yes
               after three kernels: 360000
               allocated again: 0
+              """);
+    }
+  }
+
+  /** The program writes to memory that is attached to a stream while other streams work. */
+  @Test
+  void managedMemoryThatIsAttachedToAStreamIsTheProgramsWhileOthersWork() throws Exception {
+    Path socket = folder.resolve("socket");
+    String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
+    for (String address : List.of(tcp, "shm://" + socket)) {
+      Finished attached =
+          Finished.run(
+              folder,
+              Map.of("PATH", "/usr/bin:/bin"),
+              command(
+                  List.of("env", "GRAFT_SERVER=" + address, folder + "/attached"),
+                  tcp,
+                  "me",
+                  RIGHT));
+      assertThat(attached.code()).as("%s over %s", attached, address).isZero();
+      assertThat(attached.out())
+          .as(address)
+          .isEqualTo(
+              """
+              attached to streams: 60 of 60 right
+              attached to the program: 20 of 20 right, then to all: right
+              no kind: 1
+              two kinds: 1
+              to no stream: 1
               """);
     }
   }
