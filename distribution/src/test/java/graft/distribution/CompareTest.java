@@ -89,7 +89,7 @@ final class CompareTest {
         .contains("the software device has no driver of its own")
         .contains("exit code 3: no such thing");
     assertThat(Files.readString(out.resolve("results.csv")))
-        .contains("shm,kernels,kernels,multi-copy,104856,MB/s,1,");
+        .contains("shm,kernels,kernels,multi-copy,104856,MB/s,warm,1,");
   }
 
   @Test
@@ -112,8 +112,8 @@ final class CompareTest {
       Finished nodes = compareNodes("nodes", one.address(), other.address());
       assertThat(nodes.code()).as(nodes.err()).isZero();
       assertThat(Files.readString(folder.resolve("nodes/results.csv")))
-          .contains("two-nodes,multi-gpu,multi-gpu,all-devices,2,ms,1,")
-          .contains("two-nodes,multi-gpu,multi-gpu,speed-up,2,x,1,");
+          .contains("two-nodes,multi-gpu,multi-gpu,all-devices,2,ms,warm,1,")
+          .contains("two-nodes,multi-gpu,multi-gpu,speed-up,2,x,warm,1,");
       other.stop();
       Finished without = compareNodes("without", one.address(), other.address());
       assertThat(without.code()).as(without.err()).isZero();

@@ -33,7 +33,8 @@ final class RunTest {
 
   @BeforeEach
   void buildThePrograms() throws Exception {
-    for (String program : List.of("loop", "driver", "devices", "copying", "sharing", "managed", "attached")) {
+    for (String program :
+        List.of("loop", "driver", "devices", "copying", "sharing", "managed", "attached")) {
       Finished gcc =
           Finished.run(
               Path.of("").toAbsolutePath(),

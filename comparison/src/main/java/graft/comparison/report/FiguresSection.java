@@ -18,7 +18,14 @@ final class FiguresSection {
     html.open("table", "class", "figures").open("thead").open("tr");
     for (String column :
         List.of(
-            "figure", "way", "n", "mean", "95% interval", "median", "", "against the baseline")) {
+            "figure",
+            "setting",
+            "n",
+            "mean",
+            "95% interval",
+            "median",
+            "",
+            "against the baseline")) {
       html.element("th", column);
     }
     html.close().close().open("tbody");

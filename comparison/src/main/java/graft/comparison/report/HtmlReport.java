@@ -63,8 +63,8 @@ final class HtmlReport {
       html.element(
           "p",
           "These are software-device figures: no GPU was used, and kernels ran on the host's"
-              + " processor. They show what each way costs against the others on this machine, and"
-              + " say nothing about a GPU's speed.",
+              + " processor. They show what each setting costs against the others on this machine,"
+              + " and say nothing about a GPU's speed.",
           "class",
           "notice");
     }
@@ -112,7 +112,7 @@ final class HtmlReport {
   private void overview() {
     List<String> others = new ArrayList<>(findings.settings());
     others.remove(findings.baseline());
-    html.element("h2", "What each way costs");
+    html.element("h2", "What each setting costs");
     if (others.isEmpty() || !findings.settings().contains(findings.baseline())) {
       html.element(
           "p", "There is nothing to compare with the baseline " + findings.baseline() + ".");

@@ -104,7 +104,7 @@ final class PlotSections {
         "p",
         "The amount of work makes the share that each group names where it was calibrated ("
             + calibratedIn()
-            + "); the other ways do the same work.");
+            + "); the other settings do the same work.");
     stack("Synthetic program", groups);
     overheadPlot(keys.stream().filter(k -> k.figure().equals("time")).toList());
   }

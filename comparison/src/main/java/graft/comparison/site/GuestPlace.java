@@ -88,8 +88,8 @@ final class GuestPlace implements Place {
       StateFolder state = workspace.state();
       if (state.exists() && !workspace.journal().isEmpty()) {
         throw new GraftException(
-            "the set-up '" + state.deployment() + "' is there already",
-            "graft destroy " + state.deployment() + " takes it away");
+            "the deployment '" + state.deployment() + "' exists already",
+            "graft destroy " + state.deployment() + " removes it");
       }
       workspace.apply(false, progress);
       return new GuestPlace(state, progress, environment, guests);
@@ -206,7 +206,7 @@ final class GuestPlace implements Place {
       throw e;
     } catch (Exception e) {
       throw new GraftException(
-          "the set-up '" + state.deployment() + "' could not be taken away: " + e.getMessage(),
+          "the deployment '" + state.deployment() + "' could not be removed: " + e.getMessage(),
           "graft destroy " + state.deployment(),
           e);
     }

@@ -98,7 +98,7 @@ public final class DeviceAttachment {
             () ->
                 new GraftException(
                     "the guest '" + guest + "' is no longer in " + workspace.file().path(),
-                    "graft apply takes it away"));
+                    "graft apply removes it"));
   }
 
   /**

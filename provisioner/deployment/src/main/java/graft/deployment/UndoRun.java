@@ -86,7 +86,7 @@ public final class UndoRun {
       throw new GraftException(
           "the deployment '"
               + state.deployment()
-              + "' could not be taken away: "
+              + "' could not be removed: "
               + String.join("; ", result.errors()),
           "graft destroy " + state.deployment());
     }

@@ -4,7 +4,7 @@ import graft.common.bind.Problem;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A descriptor cannot be used; the message holds every problem, one a line. */
+/** A descriptor cannot be used; the message holds every problem, one on each line. */
 public final class InvalidDescriptorException extends Exception {
   private static final long serialVersionUID = 1;
 

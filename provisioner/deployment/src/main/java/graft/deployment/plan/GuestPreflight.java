@@ -147,7 +147,7 @@ final class GuestPreflight {
     if (input.snapshot().host().root() && !input.snapshot().file(path).orElseThrow().reachable()) {
       problems.add(
           at,
-          "the hypervisor's user cannot get at " + path + ": a folder above it is private",
+          "the hypervisor's user cannot read " + path + ": a folder above it is private",
           "move it, for example to /var/lib/libvirt/images");
     }
   }

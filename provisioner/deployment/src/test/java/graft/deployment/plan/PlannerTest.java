@@ -300,7 +300,7 @@ class PlannerTest {
                 "graft: 1\nname: lab\nguests: [{name: a, image: /root/debian.qcow2}]\n"))
         .singleElement()
         .asString()
-        .contains("cannot get at /root/debian.qcow2: a folder above it is private");
+        .contains("cannot read /root/debian.qcow2: a folder above it is private");
   }
 
   @Test

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * One kernel an instruction form: it takes three 64-bit operands a thread, applies the instruction
- * to their low bits, and stores 64 bits.
+ * One kernel for each instruction form. Each thread takes three 64-bit operands, applies the
+ * instruction to their low bits, and stores 64 bits.
  */
 public final class InstructionCases {
   /** Operand sets have this many rows of three. */
