@@ -235,7 +235,7 @@ static void *run(void *argument) {
     make(t, &t->buffers[t->count], kinds[i]);
     t->count++;
   }
-  while (until > 0 ? seconds() < until : t->rounds < rounds_wanted) {
+  while (!t->rounds || (until > 0 ? seconds() < until : t->rounds < rounds_wanted)) {
     unsigned long failed = t->failed;
     one_round(t);
     t->failed = failed + (t->failed > failed);

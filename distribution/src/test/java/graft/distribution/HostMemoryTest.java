@@ -50,11 +50,11 @@ final class HostMemoryTest {
   @CsvSource({
     "shm, --bytes 65536 --share, 25",
     "shm, --bytes 300 --threads 3, 15",
-    "shm, --large --bytes 67108864, 10",
+    "shm, --large --bytes 16777216, 10",
     "unix, --bytes 65536, 10",
     "tcp, --bytes 65536 --share, 25",
     "tcp, --bytes 300 --threads 3 --share, 20",
-    "tcp, --large --bytes 67108864, 15"
+    "tcp, --large --bytes 16777216, 15"
   })
   void bytesAreWhereTheModelSays(String channel, String arguments, int seconds) throws Exception {
     String seed = Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE);
