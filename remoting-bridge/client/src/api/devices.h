@@ -22,7 +22,7 @@ struct graft_devices {
   int ordinal[GRAFT_MAX_DEVICES]; /* of these at the server */
   int server_count;
   int driver_version;
-  char driver_text[16]; /* the owner's driver as tools print it, "" if it has none */
+  char driver_text[16];                        /* the owner's driver as tools print it, "" if it has none */
   struct graft_device each[GRAFT_MAX_DEVICES]; /* by the server's ordinals */
 };
 

@@ -31,8 +31,8 @@ static int by_uuid(const struct graft_identity *all, int count, const char *text
     const uint8_t *u = all[i].uuid;
     char name[64];
     snprintf(name, sizeof name, "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-             all[i].instance ? "MIG" : "GPU", u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13],
-             u[14], u[15]);
+             all[i].instance ? "MIG" : "GPU", u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
+             u[13], u[14], u[15]);
     if (length > strlen(name) || strncasecmp(name, text, length)) continue;
     if (found != NONE) return NONE;
     found = i;
