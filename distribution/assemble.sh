@@ -9,6 +9,9 @@
 #   lib/*.jar        Graft and its libraries              lib/image/     the recipes of guest images
 #   examples/        descriptors and programs             lib/launcher/  what the launcher reads
 #   playbooks/                                            share/man/     a manual page for each command
+#   graft-linux-x86_64.cdx.json   the bill of materials, in CycloneDX's format
+#
+# Beside the archive: the bill of materials, and SHA256SUMS, which sign.sh also signs.
 set -euo pipefail
 java_home=$1 folder_only=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -49,6 +52,8 @@ for library in "$home"/lib/client/lib*.so.1; do
 done
 install -D -m 755 "$root/remoting-bridge/client/target/bench/channel" "$home/lib/client/bench/channel"
 install -m 755 "$root/remoting-bridge/jail/target/graft-jail" "$home/lib/graft-jail"
+install -m 755 "$root/hypervisors/kvm/usernet/target/graft-usernet" "$home/lib/graft-usernet"
+install -m 755 -s "$root/provisioner/guests/oci-hook/target/graft-oci-hook" "$home/lib/client/graft-oci-hook"
 make -s -C "$root/examples/programs"
 install -m 755 "$root/examples/built/graft-verify" "$home/lib/client/"
 install -D -m 755 "$root/comparison/target/graft-workload" "$home/lib/compare/graft-workload"
@@ -71,6 +76,11 @@ install -m 755 "$root/examples/programs/vectorAddJCuda" "$home/examples/built/"
 rm -rf "$home/share/man"
 "$home/runtime/bin/java" "@$home/lib/launcher/java-options" -cp "$home/lib/graft.jar" graft.cli.ManPages "$home/share/man/man1"
 
+# The bill of materials: what Maven knows of the jars, the Java runtime, and the C programs.
+materials=$home/graft-linux-x86_64.cdx.json
+"$home/runtime/bin/java" "@$home/lib/launcher/java-options" -cp "$home/lib/graft.jar" graft.cli.Materials \
+  "$root/distribution/target/java.cdx.json" "$home" "$materials"
+
 # A class archive is valid only for the jars from which it was made.
 rm -f "$home/lib/graft.jsa"
 touch "$home/built"
@@ -87,3 +97,5 @@ done
 tar -C "$root/target" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 \
   --exclude=graft/built --exclude=graft/examples/built/guest \
   -cf - graft | gzip -9n >"$root/target/graft-linux-x86_64.tar.gz"
+cp "$materials" "$root/target/"
+"$root/distribution/sign.sh" "$root/target"

@@ -39,7 +39,7 @@ examples_elsewhere() {
 
 # The cloud image for the tests, which find it through GRAFT_CLOUD_IMAGE: `graft image build` with the packages for containers.
 ready_cloud_image() {
-  local packages=(--package podman --package crun) key folder
+  local packages=(--for-tests --package podman --package crun) key folder
   key=$(cat "$images/cloud.sh" <(echo "${packages[@]}") | sha256sum | cut -c1-16)
   folder=$cache/images/cloud-$key
   GRAFT_CLOUD_IMAGE=$folder/debian-12.qcow2

@@ -33,6 +33,8 @@ need_packages() {
   fi
   if takes tests; then
     need xorriso xorriso "reads a test's ISO image"
+    need gpg gpg "signs a test's distribution"
+    need gpgv gpgv "the same"
     need g++ g++ "builds the tests' CUDA programs without nvcc"
     need awk mawk "the same"
     need clang-format clang-format "checks how the client's C is formatted"

@@ -29,7 +29,8 @@ final class GraftProcess {
   GraftProcess(Path folder) throws IOException {
     this.folder = folder;
     Files.createDirectories(folder.resolve("client"));
-    for (String name : List.of("libcuda.so.1", "libnvidia-ml.so.1", "graft-verify")) {
+    for (String name :
+        List.of("libcuda.so.1", "libnvidia-ml.so.1", "graft-verify", "graft-oci-hook")) {
       Files.writeString(folder.resolve("client").resolve(name), "no real library");
     }
   }

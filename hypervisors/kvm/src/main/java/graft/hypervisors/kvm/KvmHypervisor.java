@@ -30,6 +30,7 @@ public final class KvmHypervisor implements Hypervisor {
           GuestFeature.PCI_PASSTHROUGH,
           GuestFeature.MEDIATED_DEVICES,
           GuestFeature.LIBVIRT_NETWORK,
+          GuestFeature.NETWORK_FILTER,
           GuestFeature.HUGE_PAGES,
           GuestFeature.LOCKED_MEMORY);
 

@@ -34,6 +34,7 @@ public enum GuestFeature {
   USER_NETWORK("user-mode network"),
   LIBVIRT_NETWORK("networks of libvirt"),
   HOST_BRIDGE("bridges of the host"),
+  NETWORK_FILTER("filters of network traffic"),
   CDROM("CD-ROM drives"),
   CONSOLE_LOG("a console log in a file"),
   HIDDEN_HYPERVISOR("hiding the hypervisor"),
@@ -79,6 +80,9 @@ public enum GuestFeature {
       needs.add(HIDDEN_HYPERVISOR);
     }
     spec.interfaces().forEach(i -> needs.add(network(i.source())));
+    if (spec.interfaces().stream().anyMatch(InterfaceSpec::cleanTraffic)) {
+      needs.add(NETWORK_FILTER);
+    }
     if (spec.disks().stream().anyMatch(d -> d.kind() == DiskSpec.Kind.CDROM)) {
       needs.add(CDROM);
     }
@@ -104,7 +108,7 @@ public enum GuestFeature {
   }
 
   private static GuestFeature network(InterfaceSpec.Source source) {
-    if (source instanceof InterfaceSpec.UserMode) {
+    if (source instanceof InterfaceSpec.UserMode || source instanceof InterfaceSpec.Tunnel) {
       return USER_NETWORK;
     }
     return source instanceof InterfaceSpec.HostBridge ? HOST_BRIDGE : LIBVIRT_NETWORK;

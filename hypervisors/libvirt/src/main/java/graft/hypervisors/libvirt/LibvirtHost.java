@@ -22,6 +22,7 @@ import java.util.Optional;
 import org.libvirt.jna.ConnectionPointer;
 import org.libvirt.jna.DomainPointer;
 import org.libvirt.jna.Libvirt;
+import org.libvirt.jna.NetworkFilterPointer;
 import org.libvirt.jna.virNodeInfo;
 import org.w3c.dom.Document;
 
@@ -211,6 +212,20 @@ public final class LibvirtHost implements AutoCloseable {
   /** The networks that libvirt manages. */
   public Networks networks() {
     return new Networks(connection);
+  }
+
+  /** Whether a filter of network traffic is defined; false where libvirt has no such filters. */
+  public boolean hasNetworkFilter(String name) {
+    return connection.with(
+        c -> {
+          Libvirt calls = LibvirtLibrary.calls();
+          NetworkFilterPointer filter = calls.virNWFilterLookupByName(c, name);
+          if (filter == null) {
+            return false;
+          }
+          calls.virNWFilterFree(filter);
+          return true;
+        });
   }
 
   /** Closes the connection; guests keep running. The call never takes more than two seconds. */

@@ -34,8 +34,8 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "COMMAND",
     description = {
       "",
-      "A descriptor refers to an image by its name: image: debian:12. Each guest gets a copy-on-write"
-          + " copy. GRAFT_IMAGE_DIR names another folder.",
+      "A descriptor refers to an image by its name: image: debian:12. Each guest gets a"
+          + " copy-on-write copy. GRAFT_IMAGE_DIR names another folder.",
       ""
     },
     subcommands = {
@@ -93,6 +93,13 @@ public final class ImageCommand implements Runnable {
         description = "An additional package; may be given several times.")
     List<PackageName> packages = new ArrayList<>();
 
+    @Option(
+        names = "--for-tests",
+        description =
+            "An image that boots faster and installs no updates by itself, without the kernel's"
+                + " mitigations: not for guests that serve anybody.")
+    boolean forTests;
+
     @Override
     public Integer call() {
       ImageName image = name(name);
@@ -104,7 +111,13 @@ public final class ImageCommand implements Runnable {
             .find(new Name("infiniband"))
             .ifPresent(found -> found.bundle().packages().forEach(p -> more.add(p.text())));
       }
-      List<String> options = infiniband ? List.of("--full-kernel") : List.of();
+      List<String> options = new ArrayList<>();
+      if (infiniband) {
+        options.add("--full-kernel");
+      }
+      if (forTests) {
+        options.add("--for-tests");
+      }
       ImageRecipe.build(image, unfinished, options, more, System.err);
       return kept(output, image, store, store.keep(image, unfinished));
     }

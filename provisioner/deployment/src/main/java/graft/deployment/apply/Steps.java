@@ -33,6 +33,7 @@ import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.guest.VerifyCuda;
 import graft.deployment.step.host.DefineNetwork;
 import graft.deployment.step.host.RaiseGrantLimit;
+import graft.deployment.step.host.StartClosedNetwork;
 import graft.deployment.step.host.StartNetwork;
 import graft.deployment.step.host.StartServer;
 import java.util.List;
@@ -63,6 +64,7 @@ public final class Steps {
           new StepKind("define-network", DefineNetwork.class),
           new StepKind("start-network", StartNetwork.class),
           new StepKind("start-server", StartServer.class),
+          new StepKind("start-closed-network", StartClosedNetwork.class),
           new StepKind("make-token", MakeToken.class),
           new StepKind("make-ssh-keys", MakeSshKeys.class),
           new StepKind("grant-access", GrantAccess.class),

@@ -72,10 +72,15 @@ final class DescriptorRules {
   }
 
   private void network(Network network) {
-    if (Nic.USER.equals(network.name())) {
+    if (Nic.USER.equals(network.name()) || Nic.CLOSED.equals(network.name())) {
       problems.add(
           positions.of(network, "name"),
-          "'user' is the name of QEMU's user-mode network",
+          "'"
+              + network.name()
+              + "' stands for "
+              + (Nic.USER.equals(network.name())
+                  ? "QEMU's user-mode network"
+                  : "the network on which a guest reaches its vGPU's server alone"),
           "choose another name");
     }
   }

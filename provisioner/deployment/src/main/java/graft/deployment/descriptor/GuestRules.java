@@ -13,6 +13,7 @@ import graft.deployment.descriptor.guest.BundleUse;
 import graft.deployment.descriptor.guest.Disk;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.GuestVf;
+import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.descriptor.guest.Passthrough;
 import graft.deployment.descriptor.guest.Ready;
 import graft.deployment.descriptor.guest.Setup;
@@ -62,6 +63,7 @@ final class GuestRules {
           "at least " + LEAST_MEMORY);
     }
     guest.disks().forEach(disk -> disk(guest, disk));
+    guest.networks().forEach(nic -> nic(guest, nic));
     guest.vgpu().ifPresent(vgpu -> vgpu(guest, vgpu));
     guest.passthrough().forEach(device -> passthrough(guest, device));
     guest.vfs().forEach(this::vf);
@@ -78,6 +80,24 @@ final class GuestRules {
               ? "a guest boots an image or a kernel, not both"
               : "the guest has nothing to boot",
           "give it 'image' or 'kernel'");
+    }
+  }
+
+  private void nic(Guest guest, Nic nic) {
+    if (nic.network() == null) {
+      return;
+    }
+    if (nic.isClosed() && guest.vgpu().isEmpty()) {
+      problems.add(
+          positions.of(nic, "network"),
+          "a closed network reaches the server of a vGPU, and the guest has no vGPU",
+          "leave 'networks' out; the guest then has no network card");
+    }
+    if (nic.filter().isPresent() && !nic.isOnLibvirtNetwork()) {
+      problems.add(
+          positions.of(nic, "filter"),
+          "'filter' is for cards on networks of libvirt's",
+          "leave it out");
     }
   }
 

@@ -12,6 +12,7 @@ package graft.deployment.observe;
  * @param root whether this process runs as root
  * @param nvidiaDriver the loaded NVIDIA driver's version; empty if there is none
  * @param pageGrants the means to share pages with guests of Xen
+ * @param noClosedNetwork why guests of QEMU cannot have a closed network; empty if they can
  */
 public record HostFacts(
     int cpus,
@@ -22,7 +23,8 @@ public record HostFacts(
     boolean ucx,
     boolean root,
     String nvidiaDriver,
-    PageGrants pageGrants) {
+    PageGrants pageGrants,
+    String noClosedNetwork) {
   /**
    * The means by which a process of a Xen host shares pages with a guest.
    *

@@ -1,6 +1,7 @@
 package graft.deployment.observe;
 
 import graft.common.program.CurrentUser;
+import graft.hypervisors.kvm.UsernetProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,7 +71,8 @@ public final class HostObserver {
         new HostFacts.PageGrants(
             isUsable(GNTALLOC),
             isUsable(EVTCHN),
-            limit.isEmpty() ? 0 : Long.parseLong(limit.get(0).strip())));
+            limit.isEmpty() ? 0 : Long.parseLong(limit.get(0).strip())),
+        UsernetProgram.obstacle().orElse(""));
   }
 
   private static boolean isUsable(Path device) {

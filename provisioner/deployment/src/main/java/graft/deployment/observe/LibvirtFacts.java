@@ -14,6 +14,7 @@ import java.util.Optional;
  *     host's processes
  * @param guests all its guests
  * @param networks all its networks
+ * @param cleanTraffic whether it has the filter clean-traffic
  */
 public record LibvirtFacts(
     String uri,
@@ -21,11 +22,13 @@ public record LibvirtFacts(
     Optional<HostCapabilities> capabilities,
     Optional<Long> guestMemory,
     List<GuestFacts> guests,
-    List<NetworkFacts> networks) {
+    List<NetworkFacts> networks,
+    boolean cleanTraffic) {
 
   /** A daemon that does not answer. */
   public static LibvirtFacts unreachable(String uri, String error) {
-    return new LibvirtFacts(uri, error, Optional.empty(), Optional.empty(), List.of(), List.of());
+    return new LibvirtFacts(
+        uri, error, Optional.empty(), Optional.empty(), List.of(), List.of(), false);
   }
 
   public boolean answers() {

@@ -7,6 +7,7 @@ import graft.hypervisors.libvirt.Network;
 import graft.hypervisors.libvirt.ObservedGuest;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.NotFoundException;
+import graft.hypervisors.libvirt.domain.InterfaceSpec;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.util.List;
 import java.util.Optional;
@@ -73,7 +74,8 @@ final class LibvirtObserver {
           Optional.of(host.capabilities()),
           guestMemory(host),
           host.guests().stream().map(found -> guest(found, devices)).toList(),
-          seen);
+          seen,
+          host.hasNetworkFilter(InterfaceSpec.CLEAN_TRAFFIC));
     } catch (HypervisorException e) {
       return LibvirtFacts.unreachable(uri, e.getMessage());
     }
@@ -118,6 +120,7 @@ final class LibvirtObserver {
 
   private static NetworkFacts network(LibvirtHost host, Network seen, Set<String> wanted) {
     String address = "";
+    boolean filters = true;
     if (wanted.contains(seen.name())) {
       Element root = host.networks().xml(seen.name()).getDocumentElement();
       for (Element ip : Xml.children(root, "ip")) {
@@ -126,7 +129,10 @@ final class LibvirtObserver {
           address = ip.getAttribute("address");
         }
       }
+      // libvirt filters at bridges of Linux: not macvtap, Open vSwitch or virtual functions.
+      filters =
+          !Xml.children(root, "bridge").isEmpty() && Xml.children(root, "virtualport").isEmpty();
     }
-    return new NetworkFacts(seen.name(), seen.active(), address);
+    return new NetworkFacts(seen.name(), seen.active(), address, filters);
   }
 }

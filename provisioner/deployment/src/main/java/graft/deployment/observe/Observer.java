@@ -25,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -79,8 +80,10 @@ public final class Observer {
     Map<Path, Map<String, String>> grants = new LinkedHashMap<>();
     for (Gpu gpu : descriptor.gpus()) {
       Path pidFile = state.serverPid(gpu.name());
-      if (ServerProcess.recorded(pidFile).isPresent()) {
-        servers.add(pidFile);
+      for (Path one : List.of(pidFile, state.networkPid(gpu.name()))) {
+        if (ServerProcess.recorded(one).isPresent()) {
+          servers.add(one);
+        }
       }
       grants.put(state.tokens(gpu.name()), grants(state, descriptor, gpu));
     }

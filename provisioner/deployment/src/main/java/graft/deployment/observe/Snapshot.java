@@ -12,7 +12,7 @@ import java.util.Set;
  * @param files the files that exist, of those that the descriptor or the deployment's folders name
  * @param folders the guests' folders that exist
  * @param listening TCP ports on which something listens
- * @param servers the pid files whose servers run
+ * @param servers the pid files of servers and closed networks that run
  * @param grants for each tokens file, the guests whose token it holds, with their settings
  * @param bundles what is installed in guests, besides files that the descriptor names
  * @param devices the host's devices

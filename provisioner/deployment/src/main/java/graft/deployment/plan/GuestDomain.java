@@ -1,9 +1,7 @@
 package graft.deployment.plan;
 
-import graft.common.values.MacAddress;
 import graft.deployment.descriptor.guest.Disk;
 import graft.deployment.descriptor.guest.Guest;
-import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.descriptor.guest.Placement;
 import graft.deployment.fabric.GuestDevices;
 import graft.deployment.fabric.Place;
@@ -16,13 +14,11 @@ import graft.hypervisors.libvirt.domain.CpuTune;
 import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
-import graft.hypervisors.libvirt.domain.InterfaceSpec;
 import graft.hypervisors.libvirt.domain.MemoryBacking;
 import graft.hypervisors.libvirt.domain.NumaTune;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -66,10 +62,7 @@ final class GuestDomain {
       spec.spareSlots(SPARE_SLOTS);
     }
     new GuestChannels(input, guest).addTo(spec);
-    List<Nic> nics = nics(guest);
-    for (int i = 0; i < nics.size(); i++) {
-      spec.networkInterface(card(nics.get(i), Identities.mac(deployment, name, i)));
-    }
+    new GuestCards(input, guest).specs().forEach(spec::networkInterface);
     return spec.build();
   }
 
@@ -205,18 +198,5 @@ final class GuestDomain {
   private static DiskSpec seed(Path file) {
     return new DiskSpec(
         new DiskSpec.ImageFile(file.toString()), DiskSpec.Format.RAW, DiskSpec.Kind.DISK, true);
-  }
-
-  /** A guest without cards gets one, because its client needs a connection to the server. */
-  static List<Nic> nics(Guest guest) {
-    return guest.networks().isEmpty()
-        ? List.of(new Nic(Nic.USER, Optional.empty()))
-        : guest.networks();
-  }
-
-  private static InterfaceSpec card(Nic nic, MacAddress made) {
-    InterfaceSpec card =
-        nic.isUser() ? InterfaceSpec.userMode() : InterfaceSpec.network(nic.network().text());
-    return card.withMac(nic.mac().orElse(made));
   }
 }

@@ -40,11 +40,12 @@ final class GuestPreflight {
     setup(guest);
     if (input.snapshot().libvirt().answers()) {
       for (Nic nic : guest.networks()) {
-        if (!nic.isUser()) {
+        if (nic.isOnLibvirtNetwork()) {
           Preflight.networkExists(
               input, nic.network().text(), positions.of(nic, "network"), problems);
         }
       }
+      new GuestCards(input, guest).check(problems);
       new GuestChannels(input, guest).check(problems);
       new GuestLogin(input, guest).check(positions.of(guest, "setup"), problems);
       features(guest);
@@ -185,7 +186,7 @@ final class GuestPreflight {
     for (Gpu gpu : GuestBundles.owned(input, guest)) {
       for (Guest user : input.descriptor().guests()) {
         boolean uses = user.vgpu().map(v -> v.gpu().equals(gpu.name())).orElse(false);
-        if (uses && !GuestDomain.nics(user).get(0).network().equals(shared(guest))) {
+        if (uses && (shared(guest).isEmpty() || !shared(user).equals(shared(guest)))) {
           problems.add(
               positions.of(user, "vgpu"),
               "'"
@@ -201,10 +202,9 @@ final class GuestPreflight {
     }
   }
 
-  /** The first network of a guest; null for QEMU's own, where guests do not see each other. */
-  private static Name shared(Guest guest) {
-    Nic nic = GuestDomain.nics(guest).get(0);
-    return nic.isUser() ? null : nic.network();
+  /** The first network of a guest; empty for one where guests do not see each other. */
+  private Optional<Name> shared(Guest guest) {
+    return new GuestCards(input, guest).first().filter(Nic::isOnLibvirtNetwork).map(Nic::network);
   }
 
   private void features(Guest guest) {

@@ -84,9 +84,9 @@ record InstallMethodChoice(Setup.Method method, String why) {
         obstacles.add(program + " is not on this host");
       }
     }
-    boolean onlyUser = GuestDomain.nics(guest).stream().allMatch(Nic::isUser);
-    if (onlyUser && guest.setup().ssh().flatMap(Ssh::address).isEmpty()) {
-      obstacles.add("it is on QEMU's user-mode network alone, which this host cannot connect to");
+    boolean reachable = guest.networks().stream().anyMatch(Nic::isOnLibvirtNetwork);
+    if (!reachable && guest.setup().ssh().flatMap(Ssh::address).isEmpty()) {
+      obstacles.add("it is on no network of libvirt's, so that this host cannot connect to it");
     }
     return obstacles;
   }

@@ -51,11 +51,9 @@ final class NetworkSteps {
     Set<Name> names = new TreeSet<>();
     input.descriptor().networks().forEach(network -> names.add(network.name()));
     for (Guest guest : input.descriptor().guests()) {
-      for (Nic nic : GuestDomain.nics(guest)) {
-        if (!nic.isUser()) {
-          names.add(nic.network());
-        }
-      }
+      guest.networks().stream()
+          .filter(Nic::isOnLibvirtNetwork)
+          .forEach(nic -> names.add(nic.network()));
     }
     return names;
   }

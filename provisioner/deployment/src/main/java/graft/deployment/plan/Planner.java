@@ -148,6 +148,7 @@ public final class Planner {
     warnings.addAll(devices.warnings());
     HostFacts host = input.snapshot().host();
     for (Guest guest : input.descriptor().guests()) {
+      warnings.addAll(new GuestCards(input, guest).warnings());
       new GuestChannels(input, guest).warning().ifPresent(warnings::add);
       if (guest.cpus() > host.cpus()) {
         warnings.add(

@@ -15,6 +15,7 @@ import graft.deployment.observe.NetworkFacts;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import graft.deployment.step.host.RaiseGrantLimit;
+import graft.deployment.step.host.StartClosedNetwork;
 import graft.deployment.step.host.StartServer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -36,11 +37,15 @@ final class ServerSteps {
 
   private static final String LOOPBACK = "127.0.0.1";
 
-  /** The address of the host's loopback for guests on QEMU's user-mode network. */
-  private static final String LOOPBACK_FROM_USER_NETWORK = "10.0.2.2";
+  /**
+   * The address of the host's loopback for guests on QEMU's user-mode network, and of the server on
+   * a closed one.
+   */
+  private static final String SERVER_FROM_GUEST = "10.0.2.2";
 
   private final PlanInput input;
   private final Map<Name, Integer> ports = new HashMap<>();
+  private final Map<Name, Integer> networkPorts = new HashMap<>();
 
   ServerSteps(PlanInput input) {
     this.input = input;
@@ -48,6 +53,11 @@ final class ServerSteps {
     for (Gpu gpu : input.descriptor().gpus()) {
       int port = gpu.server().port().or(() -> recorded(gpu)).orElseGet(() -> free(taken));
       ports.put(gpu.name(), port);
+      taken.add(port);
+    }
+    for (Gpu gpu : input.descriptor().gpus()) {
+      int port = recordedNetwork(gpu).orElseGet(() -> free(taken));
+      networkPorts.put(gpu.name(), port);
       taken.add(port);
     }
   }
@@ -75,10 +85,46 @@ final class ServerSteps {
         .map(step -> ((StartServer) step).listen().get(0).port());
   }
 
+  /** The port of an earlier apply, to which the guests' cards are connected. */
+  private Optional<Integer> recordedNetwork(Gpu gpu) {
+    return input
+        .journal()
+        .step("server/" + gpu.name() + "/closed-network", StartClosedNetwork.class)
+        .map(StartClosedNetwork::port);
+  }
+
+  /**
+   * The port of the host's loopback to which cards on the closed network of a GPU are connected.
+   */
+  int networkPort(Name gpu) {
+    return networkPorts.get(gpu);
+  }
+
+  /** The step that starts the closed network of a GPU's guests; empty if none has a closed card. */
+  private Optional<Step> closedNetwork(Gpu gpu) {
+    StateFolder state = input.layout().state();
+    Endpoint server =
+        node(gpu.name())
+            .map(Node::server)
+            .orElseGet(() -> Endpoint.tcp(LOOPBACK, ports.get(gpu.name())));
+    return gpu.owner().kind() != Owner.Kind.GUEST
+            && input.descriptor().guests().stream()
+                .anyMatch(guest -> uses(guest, gpu) && new GuestCards(input, guest).isClosed())
+        ? Optional.of(
+            new StartClosedNetwork(
+                gpu.name().text(),
+                networkPort(gpu.name()),
+                server,
+                state.networkPid(gpu.name()),
+                state.networkLog(gpu.name())))
+        : Optional.empty();
+  }
+
   List<Step> steps() {
     StateFolder state = input.layout().state();
     List<Step> steps = new ArrayList<>();
     for (Gpu gpu : input.descriptor().gpus()) {
+      closedNetwork(gpu).ifPresent(steps::add);
       Set<Endpoint> listen = new LinkedHashSet<>();
       for (Guest guest : input.descriptor().guests()) {
         if (uses(guest, gpu)) {
@@ -192,24 +238,29 @@ final class ServerSteps {
    */
   Endpoint forGuest(Guest guest, Name gpu) {
     Optional<Node> node = node(gpu);
+    boolean closed = new GuestCards(input, guest).first().map(Nic::isClosed).orElse(false);
     if (node.isPresent()) {
-      return node.get().server();
+      Endpoint server = node.get().server();
+      return closed ? Endpoint.tcp(SERVER_FROM_GUEST, server.port()) : server;
     }
     if (inGuest(gpu)) {
       Owner owner = input.descriptor().gpu(gpu).orElseThrow().owner();
       return Endpoint.tcp(owner.name().text(), ports.get(gpu));
     }
-    Nic nic = GuestDomain.nics(guest).get(0);
-    String host = nic.isUser() ? LOOPBACK_FROM_USER_NETWORK : listenHost(guest);
+    String host = isOnLibvirtNetwork(guest) ? listenHost(guest) : SERVER_FROM_GUEST;
     return Endpoint.tcp(host, ports.get(gpu));
+  }
+
+  private boolean isOnLibvirtNetwork(Guest guest) {
+    return new GuestCards(input, guest).first().map(Nic::isOnLibvirtNetwork).orElse(false);
   }
 
   /** The addresses that the server listens at: only those that its guests use. */
   private String listenHost(Guest guest) {
-    Nic nic = GuestDomain.nics(guest).get(0);
-    if (nic.isUser()) {
+    if (!isOnLibvirtNetwork(guest)) {
       return LOOPBACK;
     }
+    Nic nic = new GuestCards(input, guest).first().orElseThrow();
     Optional<Network> defined = input.descriptor().network(nic.network());
     return defined
         .map(network -> network.address().host())

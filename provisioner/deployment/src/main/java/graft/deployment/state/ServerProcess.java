@@ -12,7 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Finds and stops a {@code graft serve} process that another process started.
+ * Finds and stops a {@code graft serve} or {@code graft-usernet serve} process that another process
+ * started.
  *
  * <p>The process is identified by the pid file that its command line names, so that another program
  * with the same process ID is never mistaken for it.

@@ -16,10 +16,17 @@ import java.util.stream.Stream;
  * @param path the folder, which need not exist yet
  */
 public record StateFolder(Name deployment, Path path) {
-  /** The folder of a deployment, under {@link CurrentUser#stateFolder}. */
+  /**
+   * The folder of a deployment, under {@link CurrentUser#stateFolder}.
+   *
+   * @throws GraftException if other users can write to it
+   */
   public static StateFolder of(Name deployment) {
-    return new StateFolder(
-        deployment, CurrentUser.stateFolder(System.getenv()).resolve(deployment.text()));
+    StateFolder folder =
+        new StateFolder(
+            deployment, CurrentUser.stateFolder(System.getenv()).resolve(deployment.text()));
+    FolderAccess.check(folder.path());
+    return folder;
   }
 
   /** All deployments that have a folder. */
@@ -74,6 +81,15 @@ public record StateFolder(Name deployment, Path path) {
 
   public Path serverLog(Name gpu) {
     return path.resolve("gpu-" + gpu + ".log");
+  }
+
+  /** The process of the closed network of a GPU's guests. */
+  public Path networkPid(Name gpu) {
+    return path.resolve("gpu-" + gpu + ".network.pid");
+  }
+
+  public Path networkLog(Name gpu) {
+    return path.resolve("gpu-" + gpu + ".network.log");
   }
 
   /** The SSH keys of a guest. */

@@ -64,7 +64,7 @@ final class DeviceHost {
   /** 64 CPUs and 1 TiB. */
   static final HostFacts ROOMY =
       new HostFacts(
-          64, 1L << 40, 1L << 40, 1L << 30, false, false, true, "", HostFacts.PageGrants.NONE);
+          64, 1L << 40, 1L << 40, 1L << 30, false, false, true, "", HostFacts.PageGrants.NONE, "");
 
   private static final Path IMAGE = Path.of("/d/debian.qcow2");
 
@@ -144,7 +144,13 @@ final class DeviceHost {
     JournalState journal = journal(deployment);
     LibvirtFacts libvirt =
         new LibvirtFacts(
-            uri, "", Optional.of(capabilities()), Optional.empty(), List.copyOf(guests), List.of());
+            uri,
+            "",
+            Optional.of(capabilities()),
+            Optional.empty(),
+            List.copyOf(guests),
+            List.of(),
+            true);
     DeviceFacts devices =
         new DeviceObserver(access, DeviceClaims.folder(state))
             .observe(deployment, JournalKnowledge.of(journal), () -> libvirt);
@@ -161,7 +167,8 @@ final class DeviceHost {
                     false,
                     false,
                     "",
-                    HostFacts.PageGrants.NONE),
+                    HostFacts.PageGrants.NONE,
+                    ""),
             libvirt,
             Map.of(IMAGE, new FileFacts(1000, 2000, true, true, true)),
             Set.of(),

@@ -35,6 +35,7 @@ import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.host.DefineNetwork;
 import graft.deployment.step.host.RaiseGrantLimit;
+import graft.deployment.step.host.StartClosedNetwork;
 import graft.deployment.step.host.StartNetwork;
 import graft.deployment.step.host.StartServer;
 import graft.guests.bundle.Bundles;
@@ -84,6 +85,8 @@ final class FakeHost {
   private String nvidia = "";
   private HostFacts.PageGrants pages = HostFacts.PageGrants.NONE;
   private boolean root = true;
+  private String noClosedNetwork = "";
+  private boolean cleanTraffic = true;
   private DeviceFacts devices = DeviceFacts.NONE;
   private long run;
   private Hypervisor hypervisor = new KvmHypervisor();
@@ -92,7 +95,8 @@ final class FakeHost {
   /** 2 CPUs, 4 GiB, emulation only, a default network, the client built. */
   FakeHost() {
     network("default", true, "192.168.122.1");
-    for (String name : List.of("graft-verify", "libcuda.so.1", "libnvidia-ml.so.1")) {
+    for (String name :
+        List.of("graft-oci-hook", "graft-verify", "libcuda.so.1", "libnvidia-ml.so.1")) {
       tree(Path.of("/opt/graft/lib/client", name));
     }
   }
@@ -176,7 +180,33 @@ final class FakeHost {
   }
 
   FakeHost network(String name, boolean active, String address) {
-    networks.put(name, new NetworkFacts(name, active, address));
+    networks.put(name, new NetworkFacts(name, active, address, true));
+    return this;
+  }
+
+  /** A network that is connected by macvtap, where libvirt cannot filter. */
+  FakeHost macvtap(String name) {
+    networks.put(name, new NetworkFacts(name, true, "", false));
+    return this;
+  }
+
+  FakeHost withoutClosedNetworks(String why) {
+    noClosedNetwork = why;
+    return this;
+  }
+
+  FakeHost withoutFilters() {
+    cleanTraffic = false;
+    return this;
+  }
+
+  FakeHost withFilters() {
+    cleanTraffic = true;
+    return this;
+  }
+
+  FakeHost networkDied() {
+    servers.removeIf(pidFile -> pidFile.toString().contains(".network."));
     return this;
   }
 
@@ -251,7 +281,7 @@ final class FakeHost {
   }
 
   FakeHost serverDied() {
-    servers.clear();
+    servers.removeIf(pidFile -> !pidFile.toString().contains(".network."));
     return this;
   }
 
@@ -282,10 +312,12 @@ final class FakeHost {
                 Optional.of(capabilities()),
                 guestMemory,
                 List.copyOf(guests.values()),
-                List.copyOf(networks.values()))
+                List.copyOf(networks.values()),
+                cleanTraffic)
             : LibvirtFacts.unreachable(uri, error);
     return new Snapshot(
-        new HostFacts(2, memory, memory, sharedMemory, vsock, ucx, root, nvidia, pages),
+        new HostFacts(
+            2, memory, memory, sharedMemory, vsock, ucx, root, nvidia, pages, noClosedNetwork),
         libvirt,
         files,
         folders,
@@ -408,6 +440,9 @@ final class FakeHost {
     } else if (step instanceof StartServer server) {
       servers.add(server.pidFile());
       server.listen().forEach(endpoint -> listening.add(endpoint.port()));
+    } else if (step instanceof StartClosedNetwork network) {
+      servers.add(network.pidFile());
+      listening.add(network.port());
     } else if (step instanceof RaiseGrantLimit) {
       pages = new HostFacts.PageGrants(pages.gntalloc(), pages.evtchn(), RaiseGrantLimit.ENOUGH);
     } else if (step instanceof DefineNetwork network) {

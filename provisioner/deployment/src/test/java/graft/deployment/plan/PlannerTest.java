@@ -222,7 +222,8 @@ class PlannerTest {
             "UNDO guest/alice/region",
             "UNDO guest/alice/access-gpu0",
             "UNDO guest/alice/token",
-            "UNDO server/gpu0/server");
+            "UNDO server/gpu0/server",
+            "UNDO server/gpu0/closed-network");
   }
 
   @Test
@@ -556,8 +557,8 @@ class PlannerTest {
                 + " host (apt-get install ansible openssh-client)",
             "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': ssh is not on this host (apt-get"
                 + " install ansible openssh-client)",
-            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': it is on QEMU's user-mode"
-                + " network alone, which this host cannot connect to (give it a libvirt network, or"
+            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': it is on no network of"
+                + " libvirt's, so that this host cannot connect to it (give it a libvirt network, or"
                 + " write the address into ssh)");
   }
 

@@ -21,6 +21,40 @@ class InterfaceElementTest {
   }
 
   @Test
+  void tunnel() {
+    assertThat(
+            Built.by(
+                devices -> InterfaceElement.append(devices, InterfaceSpec.tunnel(8451), "virtio")))
+        .isEqualTo(
+            """
+            <interface type='client'>
+              <source address='127.0.0.1' port='8451'/>
+              <model type='virtio'/>
+            </interface>
+            """);
+  }
+
+  @Test
+  void bridgeWithFilter() {
+    InterfaceSpec spec =
+        InterfaceSpec.bridge("br0")
+            .withMac(MacAddress.parse("52:54:00:11:22:33"))
+            .withCleanTraffic();
+    assertThat(Built.by(devices -> InterfaceElement.append(devices, spec, "virtio")))
+        .isEqualTo(
+            """
+            <interface type='bridge'>
+              <source bridge='br0'/>
+              <mac address='52:54:00:11:22:33'/>
+              <model type='virtio'/>
+              <filterref filter='clean-traffic'>
+                <parameter name='MAC' value='52:54:00:11:22:33'/>
+              </filterref>
+            </interface>
+            """);
+  }
+
+  @Test
   void networkWithAddress() {
     InterfaceSpec spec =
         InterfaceSpec.network("default").withMac(MacAddress.parse("52:54:00:11:22:33"));

@@ -14,15 +14,16 @@ import java.util.Optional;
 public record Guest(
     @Doc("Its name, also that of the libvirt domain, and the host name in the guest.") Name name,
     @Doc(
-            "A qcow2 or raw disk image that it boots, or the name of an image of graft image, such as"
-                + " debian:12. The guest gets a copy; the image itself is never written.")
+            "A qcow2 or raw disk image that it boots, or the name of an image of graft image, such"
+                + " as debian:12. The guest gets a copy; the image itself is never written.")
         Optional<String> image,
     @Doc("A kernel that it boots directly, in place of an image.") Optional<Kernel> kernel,
     @Default("1") @Range(min = 1, max = 4096) @Doc("The number of its CPUs.") int cpus,
     @Default("512MiB") @Doc("The size of its memory.") MemorySize memory,
     @Default("{}") @Doc("Where its CPUs and memory are placed on the host.") Placement placement,
     @Doc("More disks.") List<Disk> disks,
-    @Doc("Its network cards. If absent, one on a user-mode network.") List<Nic> networks,
+    @Doc("Its network cards. If absent, a closed one if it has a vgpu, else none.")
+        List<Nic> networks,
     @Default("{}") @Doc("How the client and whatever else it needs are installed.") Setup setup,
     @Doc("The GPU that it uses without owning it.") Optional<VGpu> vgpu,
     @Doc("Devices of the host that are passed through to it.") List<Passthrough> passthrough,
