@@ -244,16 +244,18 @@ static void run(struct state *state) {
   }
 }
 
+// The socket appears under its name when it listens and has its owner.
 static void listen_at(struct state *state) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
+  int length = snprintf(address.sun_path, sizeof address.sun_path, "%s.new", state->socket);
   errno = ENAMETOOLONG;
-  if (strlen(state->socket) >= sizeof address.sun_path) die("listen at %s", state->socket);
-  strcpy(address.sun_path, state->socket);
-  unlink(state->socket);
+  if (length < 0 || (size_t)length >= sizeof address.sun_path) die("listen at %s", state->socket);
+  unlink(address.sun_path);
   state->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   umask(0177);
   if (state->listener < 0 || bind(state->listener, (struct sockaddr *)&address, sizeof address) < 0 ||
-      lchown(state->socket, state->service.user, state->service.group) < 0 || listen(state->listener, 4) < 0) {
+      lchown(address.sun_path, state->service.user, state->service.group) < 0 || listen(state->listener, 4) < 0 ||
+      rename(address.sun_path, state->socket) < 0) {
     die("listen at %s", state->socket);
   }
   umask(077);
@@ -315,8 +317,10 @@ static const char *own_cgroup(void) {
 }
 
 static void open_workers(struct state *state) {
-  char reason[512];
-  char *cgroups = open_cgroups(state->cgroup_mount, state->own_cgroup ? own_cgroup() : 0, reason, sizeof reason);
+  char reason[512], *cgroups = 0;
+  const char *own = state->own_cgroup ? own_cgroup() : 0;
+  if (state->config->without_limits) snprintf(reason, sizeof reason, "%s", state->config->without_limits);
+  else cgroups = open_cgroups(state->cgroup_mount, own, reason, sizeof reason);
   size_t length = strlen(state->config->isolation);
   snprintf(state->config->isolation + length, sizeof state->config->isolation - length, "limits %s\n",
            cgroups ? "ok" : reason);
@@ -331,6 +335,8 @@ int main(int count, char **arguments) {
   static struct state state = {.users = "/run/graft/worker-users", .cgroup_mount = "/sys/fs/cgroup", .connection = -1};
   parse(&state, arguments + 1);
   umask(077);
+  // Ctrl-C in the server's terminal is for the server, which then ends its workers in order.
+  if (state.once) setsid();
   find_user(&state);
   state.config = read_config(state.config_file);
   sigset_t handled;

@@ -34,6 +34,7 @@ struct config {
   unsigned workers; // the most at one time
   uint64_t memory;  // the most of a worker, in bytes
   uint32_t threads; // the most of a worker
+  const char *without_limits; // why workers get no cgroups; 0 if they may
   char isolation[TEXT_BYTES / 2]; // lines for HELLO
   struct words options, environment;
   struct kind kinds[KINDS];

@@ -15,6 +15,7 @@ import graft.deployment.observe.HostFacts;
 import graft.deployment.observe.InstallFacts;
 import graft.deployment.observe.LibvirtFacts;
 import graft.deployment.observe.NetworkFacts;
+import graft.deployment.observe.ServiceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.ChannelMeasurement;
 import graft.deployment.state.Layout;
@@ -34,9 +35,11 @@ import graft.deployment.step.guest.MakeSshKeys;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.host.DefineNetwork;
+import graft.deployment.step.host.HostServer;
+import graft.deployment.step.host.MakeServerUser;
+import graft.deployment.step.host.MakeUnit;
 import graft.deployment.step.host.RaiseGrantLimit;
 import graft.deployment.step.host.StartNetwork;
-import graft.deployment.step.host.StartServer;
 import graft.guests.bundle.Bundles;
 import graft.guests.bundle.FoundBundle;
 import graft.guests.bundle.TreeFile;
@@ -84,6 +87,9 @@ final class FakeHost {
   private String nvidia = "";
   private HostFacts.PageGrants pages = HostFacts.PageGrants.NONE;
   private boolean root = true;
+  private boolean systemd;
+  private boolean serverUser;
+  private final Map<String, String> units = new LinkedHashMap<>();
   private DeviceFacts devices = DeviceFacts.NONE;
   private long run;
   private Hypervisor hypervisor = new KvmHypervisor();
@@ -226,6 +232,17 @@ final class FakeHost {
     return this;
   }
 
+  FakeHost systemd() {
+    systemd = true;
+    return this;
+  }
+
+  /** An administrator changes each unit. */
+  FakeHost unitsEdited() {
+    units.replaceAll((name, text) -> text + "# mine\n");
+    return this;
+  }
+
   FakeHost notRoot() {
     root = false;
     return this;
@@ -294,7 +311,8 @@ final class FakeHost {
         grants,
         setup(file),
         devices,
-        channels);
+        channels,
+        new ServiceFacts(systemd, serverUser, units));
   }
 
   /** The bundles that are built in. */
@@ -405,7 +423,11 @@ final class FakeHost {
               "running",
               Set.of(),
               Set.of()));
-    } else if (step instanceof StartServer server) {
+    } else if (step instanceof MakeServerUser) {
+      serverUser = true;
+    } else if (step instanceof MakeUnit unit) {
+      units.put(unit.unit(), unit.text());
+    } else if (step instanceof HostServer server) {
       servers.add(server.pidFile());
       server.listen().forEach(endpoint -> listening.add(endpoint.port()));
     } else if (step instanceof RaiseGrantLimit) {
