@@ -12,6 +12,7 @@ import graft.deployment.state.StateFolder;
 import java.io.File;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -128,7 +129,7 @@ class UnprivilegedServerTest {
                     Checkout.HOME.resolve("examples/built/vectorAdd").toString()))
             .redirectErrorStream(true)
             .start();
-    String said = new String(run.getInputStream().readAllBytes());
+    String said = new String(run.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(run.waitFor()).as(said).isZero();
   }
 

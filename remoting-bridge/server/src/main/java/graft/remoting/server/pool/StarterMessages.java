@@ -37,14 +37,18 @@ final class StarterMessages {
 
   /** Returns the request for a worker of that kind. */
   static byte[] start(WorkerKind kind) throws IOException {
-    ByteBuffer request = buffer(START);
-    request.putInt(0).putInt(kind.device().index().orElse(-1)).putInt(kind.usesAdapter() ? 1 : 0);
     byte[] name = kind.device().kind().getBytes(StandardCharsets.US_ASCII);
     if (name.length >= NAME) {
       throw new IOException("the device's name is too long: " + kind.device());
     }
-    request.position(REQUEST - NAME);
-    return request.put(name).array();
+    byte[] request =
+        buffer(START)
+            .putInt(0)
+            .putInt(kind.device().index().orElse(-1))
+            .putInt(kind.usesAdapter() ? 1 : 0)
+            .array();
+    System.arraycopy(name, 0, request, REQUEST - NAME, name.length);
+    return request;
   }
 
   private static ByteBuffer buffer(int type) {

@@ -22,6 +22,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -198,7 +199,11 @@ class StarterTest {
     refused(java.util.Arrays.copyOf(good, 100_000), DESCRIPTORS);
     for (String name : List.of("../echo", "echo echo", "ECHO", "echo\n", "")) {
       ByteBuffer request = ByteBuffer.wrap(StarterMessages.start(ECHO));
-      request.position(64).put(new byte[64]).position(64).put(name.getBytes());
+      request
+          .position(64)
+          .put(new byte[64])
+          .position(64)
+          .put(name.getBytes(StandardCharsets.UTF_8));
       refused(request.array(), DESCRIPTORS);
     }
     ByteBuffer bound = ByteBuffer.allocate(128).order(ByteOrder.LITTLE_ENDIAN);
