@@ -248,6 +248,12 @@ final class FakeHost {
     return this;
   }
 
+  /** Another user than root, with a libvirt of that user's. */
+  FakeHost session() {
+    uri = "qemu:///session";
+    return notRoot();
+  }
+
   FakeHost unreachable(String why) {
     error = why;
     return this;

@@ -103,7 +103,7 @@ class UnprivilegedServerPlanTest {
   @Test
   void anotherUsersServerRunsAsThatUser() throws Exception {
     install();
-    host.notRoot();
+    host.session();
     assertThat(of(host.plan(LAB))).containsExactly("DO server/gpu0/server");
     assertThat(host.plan(LAB).toText()).doesNotContain("user 'graft'");
   }
