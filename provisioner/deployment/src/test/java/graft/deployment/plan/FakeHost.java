@@ -109,7 +109,8 @@ final class FakeHost {
 
   /** Graft's own files, as the server's bundle takes them. */
   FakeHost distribution() {
-    for (String name : List.of("bin/graft", "runtime", "lib/launcher", "lib/graft-jail")) {
+    for (String name :
+        List.of("bin/graft", "runtime", "lib/launcher", "lib/graft-jail", "lib/graft-starter")) {
       tree(Path.of("/opt/graft", name));
     }
     Path jar = Path.of("/opt/graft/lib/graft.jar");
