@@ -51,9 +51,9 @@ for library in "$home"/lib/client/lib*.so.1; do
   [ ! -e "$library" ] || strip --strip-unneeded "$library"
 done
 install -D -m 755 "$root/remoting-bridge/client/target/bench/channel" "$home/lib/client/bench/channel"
-install -m 755 "$root/remoting-bridge/jail/target/graft-jail" "$home/lib/graft-jail"
 install -m 755 "$root/hypervisors/kvm/usernet/target/graft-usernet" "$home/lib/graft-usernet"
 install -m 755 -s "$root/provisioner/guests/oci-hook/target/graft-oci-hook" "$home/lib/client/graft-oci-hook"
+install -m 755 "$root/remoting-bridge/jail/target/graft-jail" "$root/remoting-bridge/jail/target/graft-starter" "$home/lib/"
 make -s -C "$root/examples/programs"
 install -m 755 "$root/examples/built/graft-verify" "$home/lib/client/"
 install -D -m 755 "$root/comparison/target/graft-workload" "$home/lib/compare/graft-workload"

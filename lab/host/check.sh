@@ -57,9 +57,10 @@ ended() { ! kill -0 "$1" 2>/dev/null; }
 # The process of a deployment's server on this host, given the descriptor.
 server_of() { "$graft" status "$1" | sed -n 's/.*server running (process \([0-9]*\)).*/\1/p'; }
 
-# The number of workers of the server $server, spares included.
+# The number of workers of the server $server, spares included. $server is the server, whose starter is its child and
+# whose workers are the starter's, or the starter itself.
 # shellcheck disable=SC2154
-workers() { pgrep -c -P "$server"; }
+workers() { pgrep -c -f -P "$server$(pgrep -P "$server" -x graft-starter | sed 's/^/,/')" WorkerMain; }
 as_many_workers() { [ "$(workers)" = "$1" ]; }
 more_workers() { [ "$(workers)" -gt "$1" ]; }
 

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { LISTED = 1024, EXIT_REFUSED = 125 };
+// SERVER is the descriptor by which a worker is connected to the server.
+enum { LISTED = 1024, EXIT_REFUSED = 125, SERVER = 3 };
 
 // The parts of a jail. The server asks for those that --check reports as possible.
 enum feature {
@@ -31,6 +32,7 @@ struct options {
   unsigned features;
   const char *root;      // an empty folder, over which the new root file system is mounted
   const char *connect;   // the server's socket: connected to as descriptor 3
+  bool control;          // descriptor 3 is already connected to the server
   uid_t user;            // user and group
   struct list readable;  // files and folders to show, read-only, by paths without symbolic links
   struct list links;     // PATH=TARGET, symbolic links to make

@@ -14,8 +14,6 @@
 #include "jail.h"
 #include "log.h"
 
-enum { SERVER = 3 };
-
 static int server = -1;
 
 // Sets the socket on which failures are reported.
@@ -46,10 +44,10 @@ void fail(const char *what, ...) {
   _exit(EXIT_REFUSED);
 }
 
-static void close_others(void) {
-  if (syscall(SYS_close_range, 3u, ~0u, 0) == 0) return;
+static void close_others(int first) {
+  if (syscall(SYS_close_range, (unsigned)first, ~0u, 0) == 0) return;
   long most = sysconf(_SC_OPEN_MAX);
-  for (long fd = 3; fd < (most < 0 || most > 1 << 20 ? 1 << 20 : most); fd++) close((int)fd);
+  for (long fd = first; fd < (most < 0 || most > 1 << 20 ? 1 << 20 : most); fd++) close((int)fd);
 }
 
 static void connect_to_server(const char *path) {
@@ -80,9 +78,10 @@ int main(int count, char **arguments) {
     errno = 0;
     fail("no command: graft-jail OPTION... -- COMMAND...; see jail/src/options.c");
   }
-  close_others();
+  close_others(options.control ? SERVER + 1 : SERVER);
   setsid();
   umask(077);
+  if (options.control) tell_server(SERVER);
   if (options.connect) connect_to_server(options.connect);
   if (options.log) open_log(options.log);
   pid_t parent = getppid();

@@ -2,6 +2,7 @@
 //   --use LIST            the parts of the jail, see names below
 //   --root FOLDER         an empty folder, over which the jail's root file system is mounted
 //   --connect SOCKET      the server's socket, which the command gets as descriptor 3
+//   --control 3           the command keeps descriptor 3, which is connected to the server
 //   --user NUMBER         user and group of the command
 //   --read PATH           a file or folder to show, read-only; no part of the path is a symbolic link
 //   --link PATH=TARGET    a symbolic link to show
@@ -69,6 +70,7 @@ struct options parse(char **arguments) {
     if (strcmp(option, "--use") == 0) options.features = bits(value, names);
     else if (strcmp(option, "--root") == 0) options.root = value;
     else if (strcmp(option, "--connect") == 0) options.connect = value;
+    else if (strcmp(option, "--control") == 0) options.control = number(value) == SERVER;
     else if (strcmp(option, "--user") == 0) options.user = (uid_t)number(value);
     else if (strcmp(option, "--read") == 0) add(&options.readable, value);
     else if (strcmp(option, "--link") == 0) add(&options.links, value);

@@ -73,7 +73,10 @@ final class SoftwareServer {
 
   /** The processes of sessions and of spares. */
   Set<ProcessHandle> workers() {
-    return process.descendants().collect(Collectors.toSet());
+    return process
+        .descendants()
+        .filter(child -> !child.info().command().orElse("").endsWith("/graft-starter"))
+        .collect(Collectors.toSet());
   }
 
   /** Kills the sessions, as if the machine had run out of memory. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
@@ -21,7 +22,8 @@ public final class PrivateFiles {
 
   /**
    * Writes a temporary file with mode 0600, syncs it, and renames it to the given path. The file
-   * and its name are on disk when this method returns.
+   * and its name are on disk when this method returns. The file keeps the owner of the one that it
+   * replaces.
    */
   public static void write(Path file, Content content) throws IOException {
     StateDisk disk = StateDisk.get();
@@ -29,10 +31,23 @@ public final class PrivateFiles {
     disk.delete(unfinished);
     try (StateDisk.Output out = disk.create(unfinished)) {
       content.writeTo(new Stream(out));
+      keepOwner(file, unfinished);
       out.sync();
     }
     disk.move(unfinished, file);
     disk.syncFolder(file.toAbsolutePath().getParent());
+  }
+
+  private static void keepOwner(Path before, Path file) throws IOException {
+    if (Files.exists(before, LinkOption.NOFOLLOW_LINKS)
+        && Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+      for (String owner : List.of("unix:gid", "unix:uid")) {
+        Object its = Files.getAttribute(before, owner, LinkOption.NOFOLLOW_LINKS);
+        if (!its.equals(Files.getAttribute(file, owner, LinkOption.NOFOLLOW_LINKS))) {
+          Files.setAttribute(file, owner, its, LinkOption.NOFOLLOW_LINKS);
+        }
+      }
+    }
   }
 
   /** Writes a file with the given content, as {@link #write(Path, Content)} does. */

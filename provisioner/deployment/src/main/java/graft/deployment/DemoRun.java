@@ -9,7 +9,7 @@ import graft.deployment.observe.Connections;
 import graft.deployment.state.ProcessMemory;
 import graft.deployment.state.ServerProcess;
 import graft.deployment.step.guest.AwaitGuest;
-import graft.deployment.step.host.StartServer;
+import graft.deployment.step.host.HostServer;
 import graft.guests.connection.Ended;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -92,8 +92,8 @@ public final class DemoRun {
   private long memoryOfServers() {
     return journal.entries().values().stream()
         .map(Entry::step)
-        .filter(StartServer.class::isInstance)
-        .flatMap(step -> ServerProcess.recorded(((StartServer) step).pidFile()).stream())
+        .filter(HostServer.class::isInstance)
+        .flatMap(step -> ServerProcess.recorded(((HostServer) step).pidFile()).stream())
         .mapToLong(ProcessMemory::ofFamily)
         .sum();
   }

@@ -10,7 +10,7 @@ import graft.deployment.state.ServerProcess;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.DefineGuest;
-import graft.deployment.step.host.StartServer;
+import graft.deployment.step.host.HostServer;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ public final class DeploymentStatus {
 
   public DeploymentStatus(JournalState journal, Connections connections) {
     for (Entry entry : journal.entries().values()) {
-      if (entry.step() instanceof StartServer server) {
+      if (entry.step() instanceof HostServer server) {
         servers.add(server(server));
       } else if (entry.step() instanceof DefineGuest guest) {
         guests.add(guest(guest, journal, connections));
@@ -50,7 +50,7 @@ public final class DeploymentStatus {
         .toList();
   }
 
-  private static Map<String, Object> server(StartServer server) {
+  private static Map<String, Object> server(HostServer server) {
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("gpu", server.gpu());
     tree.put("device", server.device());

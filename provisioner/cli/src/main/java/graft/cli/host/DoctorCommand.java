@@ -2,9 +2,14 @@ package graft.cli.host;
 
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.common.program.CurrentUser;
 import graft.deployment.doctor.Doctor;
 import graft.deployment.doctor.Finding;
 import graft.remoting.server.jail.Isolation;
+import graft.remoting.server.jail.JailConfig;
+import graft.remoting.server.jail.SubordinateUsers;
+import graft.remoting.server.pool.WorkerStarters;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,8 +27,8 @@ import picocli.CommandLine.Mixin;
     description = {
       "",
       "Checks libvirt, the hypervisor, the client, memory, disk, and the requirements of device"
-          + " passthrough. Changes nothing. Ends with 0 if guests can be run, 4 if not; warnings do not"
-          + " count.",
+          + " passthrough. Changes nothing. Ends with 0 if guests can be run, 4 if not; warnings do"
+          + " not count.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -33,7 +38,10 @@ public final class DoctorCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    List<Finding> findings = new Doctor(System.getenv(), isolation()).examine();
+    List<Finding> findings = new ArrayList<>(new Doctor(System.getenv(), isolation()).examine());
+    if (CurrentUser.isRoot()) {
+      findings.add(workersUsers());
+    }
     List<Object> trees = new ArrayList<>();
     boolean well = true;
     for (Finding finding : findings) {
@@ -56,9 +64,25 @@ public final class DoctorCommand implements Callable<Integer> {
   }
 
   private static Finding isolation() {
-    Isolation isolation = Isolation.ofThisMachine();
+    Isolation isolation = WorkerStarters.isolationOfThisMachine();
     return isolation.isComplete()
         ? Finding.ok("isolation", isolation.describe())
         : Finding.warning("isolation", isolation.describe(), "see docs/security.md");
+  }
+
+  /** Whether a container of this host could have a worker's user. */
+  private static Finding workersUsers() {
+    JailConfig usual = JailConfig.defaults();
+    String range = usual.firstUser() + "-" + usual.lastUser();
+    return SubordinateUsers.overlap(Path.of("/etc"), usual)
+        .map(
+            line ->
+                Finding.warning(
+                    "users",
+                    "containers may have the users of workers, " + range + ": " + line,
+                    "start servers with another range: graft serve --worker-users FIRST-LAST"))
+        .orElseGet(
+            () ->
+                Finding.ok("users", "workers' users " + range + " are in no range of /etc/subuid"));
   }
 }

@@ -4,6 +4,7 @@ import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.common.GraftException;
 import graft.common.disk.PrivateFiles;
+import graft.common.program.CurrentUser;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.comparison.local.ServedDevice;
@@ -46,7 +47,9 @@ import picocli.CommandLine.Option;
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft serve --listen tcp://127.0.0.1:7799 --tokens tokens --device software",
-      "  graft serve --listen unix:///run/graft.sock --listen tcp://10.0.0.1:7799 --tokens tokens"
+      "  graft serve --listen unix:///run/graft.sock --listen tcp://10.0.0.1:7799 --tokens tokens",
+      "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --starter"
+          + " /run/graft/gpu/starter.sock"
     })
 public final class ServeCommand implements Callable<Integer> {
   /** How long open sessions may take to close. */
@@ -119,12 +122,28 @@ public final class ServeCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "PORT",
       description =
-          "The ports that rdma uses, each by its GUID, by the MAC of an Ethernet port, or by its name"
-              + " in UCX, such as mlx5_0:1. If absent, UCX chooses.")
+          "The ports that rdma uses, each by its GUID, by the MAC of an Ethernet port, or by its"
+              + " name in UCX, such as mlx5_0:1. If absent, UCX chooses.")
   List<PortName> rdmaPorts = List.of();
 
   @ArgGroup(exclusive = false, heading = "%nHow workers are confined:%n")
   JailSettings jail = new JailSettings();
+
+  @Option(
+      names = "--starter",
+      paramLabel = "SOCKET",
+      description =
+          "The socket of the graft-starter that starts the workers, so that this server needs no"
+              + " privileges. Without it the server confines its workers itself.")
+  Path starter;
+
+  @Option(
+      names = "--write-starter-config",
+      paramLabel = "FILE",
+      description =
+          "Write what a graft-starter needs to start the workers of such a server, and exit. For"
+              + " root; graft apply and the units that it makes use it.")
+  Path starterConfig;
 
   @Option(
       names = "--metrics",
@@ -140,6 +159,9 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    if (starterConfig != null) {
+      return writeStarterConfig();
+    }
     CountDownLatch stop = new CountDownLatch(1);
     CountDownLatch closed = new CountDownLatch(1);
     try (GraftServer server = GraftServer.start(config())) {
@@ -149,12 +171,19 @@ public final class ServeCommand implements Callable<Integer> {
         output
             .err()
             .println(
-                "WARNING: --insecure: anyone who can connect to an address below may use the GPU and run"
-                    + " code on it. Nobody is authenticated.");
+                "WARNING: --insecure: anyone who can connect to an address below may use the GPU"
+                    + " and run code on it. Nobody is authenticated.");
       }
       server
           .rdmaObstacle()
           .ifPresent(why -> output.err().println("WARNING: no client can use rdma now: " + why));
+      if (CurrentUser.isRoot()) {
+        output
+            .err()
+            .println(
+                "WARNING: the server runs as root; with --starter it can run as another user, as"
+                    + " graft apply has it");
+      }
       if (!server.isolation().isComplete()) {
         output.err().println("WARNING: " + server.isolation().describe());
       }
@@ -172,6 +201,15 @@ public final class ServeCommand implements Callable<Integer> {
         Files.deleteIfExists(pidFile);
       }
       closed.countDown();
+    }
+  }
+
+  private int writeStarterConfig() {
+    try {
+      GraftServer.writeStarterConfig(config(), starterConfig);
+      return ExitCode.OK;
+    } catch (ServerException e) {
+      throw new GraftException(e.getMessage(), "run this as root", e);
     }
   }
 
@@ -205,6 +243,9 @@ public final class ServeCommand implements Callable<Integer> {
       config.maxGuestSessions(maxGuestSessions);
     }
     config.jail(jail.config());
+    if (starter != null) {
+      config.starter(starter);
+    }
     config.rdmaPorts(rdmaPorts.stream().map(PortName::text).toList());
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
     if (memory != null) {

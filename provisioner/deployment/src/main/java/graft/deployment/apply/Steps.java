@@ -32,7 +32,10 @@ import graft.deployment.step.guest.ShareTokens;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.guest.VerifyCuda;
 import graft.deployment.step.host.DefineNetwork;
+import graft.deployment.step.host.MakeServerUser;
+import graft.deployment.step.host.MakeUnit;
 import graft.deployment.step.host.RaiseGrantLimit;
+import graft.deployment.step.host.RunServer;
 import graft.deployment.step.host.StartClosedNetwork;
 import graft.deployment.step.host.StartNetwork;
 import graft.deployment.step.host.StartServer;
@@ -63,8 +66,11 @@ public final class Steps {
           new StepKind("raise-grant-limit", RaiseGrantLimit.class),
           new StepKind("define-network", DefineNetwork.class),
           new StepKind("start-network", StartNetwork.class),
+          new StepKind("make-server-user", MakeServerUser.class),
+          new StepKind("make-server-unit", MakeUnit.class),
           new StepKind("start-server", StartServer.class),
           new StepKind("start-closed-network", StartClosedNetwork.class),
+          new StepKind("run-server", RunServer.class),
           new StepKind("make-token", MakeToken.class),
           new StepKind("make-ssh-keys", MakeSshKeys.class),
           new StepKind("grant-access", GrantAccess.class),

@@ -17,7 +17,9 @@ import graft.deployment.descriptor.guest.SetupFile;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.Layout;
 import graft.deployment.state.MeasuredChannels;
+import graft.deployment.state.ServerFolder;
 import graft.deployment.state.ServerProcess;
+import graft.deployment.state.ServerUser;
 import graft.deployment.state.StateFolder;
 import graft.sriov.vf.HostAccess;
 import java.io.IOException;
@@ -85,7 +87,10 @@ public final class Observer {
           servers.add(one);
         }
       }
-      grants.put(state.tokens(gpu.name()), grants(state, descriptor, gpu));
+      for (Path tokens :
+          List.of(state.tokens(gpu.name()), ServerFolder.of(state, gpu.name()).tokens())) {
+        grants.put(tokens, grants(state, descriptor, gpu, tokens));
+      }
     }
     return new Snapshot(
         HostObserver.observe(),
@@ -98,7 +103,8 @@ public final class Observer {
         new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home())
             .observe(new ConnectionObserver(connections, libvirt).observe(descriptor)),
         seen,
-        new MeasuredChannels(state).all());
+        new MeasuredChannels(state).all(),
+        ServiceFacts.observe(ServerUser.find().isPresent()));
   }
 
   private static Set<String> networks(Descriptor descriptor) {
@@ -136,10 +142,11 @@ public final class Observer {
   }
 
   /** The guests whose token is in the server's list, with their settings. */
-  private static Map<String, String> grants(StateFolder state, Descriptor descriptor, Gpu gpu) {
+  private static Map<String, String> grants(
+      StateFolder state, Descriptor descriptor, Gpu gpu, Path tokens) {
     Map<String, String> good = new LinkedHashMap<>();
     try {
-      Map<String, Grant> grants = new TokensFile(state.tokens(gpu.name())).readIfThere();
+      Map<String, Grant> grants = new TokensFile(tokens).readIfThere();
       for (Guest guest : descriptor.guests()) {
         Grant grant = grants.get(guest.name().text());
         Path token = state.token(guest.name());

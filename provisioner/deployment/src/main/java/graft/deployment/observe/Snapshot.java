@@ -17,6 +17,7 @@ import java.util.Set;
  * @param bundles what is installed in guests, besides files that the descriptor names
  * @param devices the host's devices
  * @param channels the measurements of guests' channels, by their names
+ * @param services how the host starts services
  */
 public record Snapshot(
     HostFacts host,
@@ -28,7 +29,8 @@ public record Snapshot(
     Map<Path, Map<String, String>> grants,
     InstallFacts bundles,
     DeviceFacts devices,
-    Map<String, ChannelMeasurement> channels) {
+    Map<String, ChannelMeasurement> channels,
+    ServiceFacts services) {
 
   public Optional<FileFacts> file(Path path) {
     return Optional.ofNullable(files.get(path));

@@ -96,7 +96,7 @@ final class GuestSteps {
     if (guest.vgpu().isPresent() && servers.node(guest.vgpu().get().gpu()).isEmpty()) {
       VGpu vgpu = guest.vgpu().get();
       Path token = layout.state().token(guest.name());
-      Path tokens = layout.state().tokens(vgpu.gpu());
+      Path tokens = servers.tokens(vgpu.gpu());
       steps.add(new MakeToken(name, token));
       steps.add(new GrantAccess(name, vgpu.gpu().text(), token, tokens, channels.grant()));
       steps.addAll(channels.steps());
@@ -316,7 +316,7 @@ final class GuestSteps {
   private void last(List<Step> steps) {
     TimeSpan timeout = guest.ready().timeout();
     for (Gpu gpu : GuestBundles.owned(input, guest)) {
-      Path tokens = input.layout().state().tokens(gpu.name());
+      Path tokens = servers.tokens(gpu.name());
       List<String> users = servers.users(gpu);
       steps.add(
           new ShareTokens(uri, name, uuid, login.ssh(), gpu.name().text(), tokens, users, timeout));

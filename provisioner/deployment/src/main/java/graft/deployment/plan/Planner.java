@@ -146,6 +146,7 @@ public final class Planner {
         new ArrayList<>(
             input.hypervisor().warnings(input.snapshot().libvirt().capabilities().orElseThrow()));
     warnings.addAll(devices.warnings());
+    warnings.addAll(new ServerSteps(input).warnings());
     HostFacts host = input.snapshot().host();
     for (Guest guest : input.descriptor().guests()) {
       warnings.addAll(new GuestCards(input, guest).warnings());

@@ -12,9 +12,13 @@ import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.journal.Entry;
 import graft.deployment.observe.NetworkFacts;
+import graft.deployment.state.ServerFolder;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
+import graft.deployment.step.host.HostServer;
+import graft.deployment.step.host.MakeServerUser;
 import graft.deployment.step.host.RaiseGrantLimit;
+import graft.deployment.step.host.RunServer;
 import graft.deployment.step.host.StartClosedNetwork;
 import graft.deployment.step.host.StartServer;
 import java.nio.file.Path;
@@ -81,8 +85,8 @@ final class ServerSteps {
         .journal()
         .entry("server/" + gpu.name() + "/server")
         .map(Entry::step)
-        .filter(StartServer.class::isInstance)
-        .map(step -> ((StartServer) step).listen().get(0).port());
+        .filter(HostServer.class::isInstance)
+        .map(step -> ((HostServer) step).listen().get(0).port());
   }
 
   /** The port of an earlier apply, to which the guests' cards are connected. */
@@ -135,20 +139,86 @@ final class ServerSteps {
         }
       }
       if (gpu.owner().kind() == Owner.Kind.HOST && !listen.isEmpty()) {
-        steps.add(
-            new StartServer(
-                gpu.name().text(),
-                List.copyOf(listen),
-                gpu.device().toString(),
-                gpu.memory(),
-                gpu.server().spare(),
-                rdmaPorts(gpu),
-                state.tokens(gpu.name()),
-                state.serverPid(gpu.name()),
-                state.serverLog(gpu.name())));
+        steps.addAll(server(gpu, List.copyOf(listen)));
       }
     }
+    if (steps.stream().anyMatch(RunServer.class::isInstance)) {
+      steps.add(
+          new MakeServerUser(
+              input.descriptor().deploymentName().text(),
+              MakeServerUser.folder(state.path().getParent())));
+    }
     return steps;
+  }
+
+  private List<Step> server(Gpu gpu, List<Endpoint> listen) {
+    StateFolder state = input.layout().state();
+    String name = gpu.name().text();
+    String device = gpu.device().toString();
+    Path pidFile = state.serverPid(gpu.name());
+    Path log = state.serverLog(gpu.name());
+    int spare = gpu.server().spare();
+    List<PortName> ports = rdmaPorts(gpu);
+    if (!isUnprivileged(gpu.name())) {
+      Path tokens = state.tokens(gpu.name());
+      return List.of(
+          new StartServer(name, listen, device, gpu.memory(), spare, ports, tokens, pidFile, log));
+    }
+    boolean byUnits = input.snapshot().services().systemd();
+    String instance = ServerFolder.of(state, gpu.name()).instance();
+    RunServer server =
+        new RunServer(
+            name, listen, device, gpu.memory(), spare, ports, instance, byUnits, pidFile, log);
+    List<Step> steps = new ArrayList<>();
+    if (byUnits) {
+      steps.addAll(server.units(gpu.server().autostart()));
+    }
+    steps.add(server);
+    return steps;
+  }
+
+  /** Whether the host's server of a GPU runs without privileges, beside a starter that has them. */
+  private boolean isUnprivileged(Name gpu) {
+    return input.snapshot().host().root() && whyRoot(gpu).isEmpty();
+  }
+
+  /** Why root's server of a GPU cannot run as another user. */
+  private Optional<String> whyRoot(Name gpu) {
+    boolean usesVchan =
+        input.descriptor().guests().stream()
+            .filter(guest -> guest.vgpu().map(vgpu -> vgpu.gpu().equals(gpu)).orElse(false))
+            .anyMatch(guest -> new GuestChannels(input, guest).usesVchan());
+    if (usesVchan) {
+      return Optional.of("vchan needs Xen's own devices, which give access to every domain");
+    }
+    return RunServer.starter().isPresent()
+        ? Optional.empty()
+        : Optional.of(
+            "other users cannot run this Graft ("
+                + System.getProperty("graft.home", "not built")
+                + "); install it where they can, such as /opt");
+  }
+
+  /** Why servers of the host run as root, where they do. */
+  List<String> warnings() {
+    return input.descriptor().gpus().stream()
+        .filter(gpu -> gpu.owner().kind() == Owner.Kind.HOST && isUsed(gpu))
+        .filter(gpu -> input.snapshot().host().root())
+        .filter(gpu -> !System.getProperty("graft.home", "").isEmpty())
+        .flatMap(
+            gpu ->
+                whyRoot(gpu.name()).stream()
+                    .map(why -> "the server of '" + gpu.name() + "' runs as root: " + why))
+        .toList();
+  }
+
+  /** The tokens of a GPU's server: the host's server may not enter the state folder. */
+  Path tokens(Name gpu) {
+    StateFolder state = input.layout().state();
+    boolean isHosts = input.descriptor().gpu(gpu).orElseThrow().owner().kind() == Owner.Kind.HOST;
+    return isHosts && isUnprivileged(gpu)
+        ? ServerFolder.of(state, gpu).tokens()
+        : state.tokens(gpu);
   }
 
   /**

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Finds and stops a {@code graft serve} or {@code graft-usernet serve} process that another process
- * started.
+ * started, or the {@code graft-starter} that a server runs under.
  *
  * <p>The process is identified by the pid file that its command line names, so that another program
  * with the same process ID is never mistaken for it.
@@ -22,7 +22,8 @@ public final class ServerProcess {
   /** The option of {@code graft serve} that names the pid file. */
   public static final String PID_FILE = "--pid-file";
 
-  private static final Duration GRACE = Duration.ofSeconds(10);
+  private static final String STARTER = "/graft-starter";
+  private static final Duration GRACE = Duration.ofSeconds(15);
 
   private ServerProcess() {}
 
@@ -58,7 +59,7 @@ public final class ServerProcess {
       List<String> words = List.of(new String(raw, StandardCharsets.UTF_8).split("\0", -1));
       int option = words.indexOf(PID_FILE);
       return option >= 0
-          && words.contains("serve")
+          && (words.contains("serve") || words.get(0).endsWith(STARTER))
           && option + 1 < words.size()
           && words.get(option + 1).equals(pidFile.toString());
     } catch (IOException e) {

@@ -11,6 +11,7 @@ public record Chain(Phase phase, String name) {
     MODULE("module"),
     ADAPTER("adapter"),
     NETWORK("network"),
+    USER("user"),
     SERVER("server"),
     GUEST("guest"),
     BOOT("boot");
@@ -51,6 +52,11 @@ public record Chain(Phase phase, String name) {
     return new Chain(Phase.NETWORK, name);
   }
 
+  /** A user of the host. */
+  public static Chain user(String name) {
+    return new Chain(Phase.USER, name);
+  }
+
   public static Chain server(String gpu) {
     return new Chain(Phase.SERVER, gpu);
   }
@@ -68,6 +74,7 @@ public record Chain(Phase phase, String name) {
       case ADAPTER -> "adapter " + name;
       case BOOT -> "boot of the host";
       case NETWORK -> "network " + name;
+      case USER -> "user " + name;
       case SERVER -> "GPU " + name;
       case GUEST -> "guest " + name;
     };

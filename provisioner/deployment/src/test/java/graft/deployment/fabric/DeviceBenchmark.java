@@ -8,6 +8,7 @@ import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
 import graft.deployment.observe.Observer;
+import graft.deployment.observe.ServiceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.plan.Plan;
 import graft.deployment.plan.PlanInput;
@@ -138,7 +139,8 @@ public final class DeviceBenchmark {
               here.grants(),
               here.bundles(),
               here.devices(),
-              here.channels());
+              here.channels(),
+              ServiceFacts.NONE);
       return Planner.plan(
           new PlanInput(file, seen, journal, Layout.of(state, true), new KvmHypervisor()));
     }

@@ -20,6 +20,7 @@ import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.HostFacts;
 import graft.deployment.observe.InstallFacts;
 import graft.deployment.observe.LibvirtFacts;
+import graft.deployment.observe.ServiceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.plan.Action;
 import graft.deployment.plan.Plan;
@@ -177,7 +178,8 @@ final class DeviceHost {
             Map.of(),
             InstallFacts.NONE,
             devices,
-            Map.of());
+            Map.of(),
+            ServiceFacts.NONE);
     StateFolder folder = folder(deployment);
     return Planner.plan(
         new PlanInput(file, snapshot, journal, Layout.of(folder, root), hypervisor));

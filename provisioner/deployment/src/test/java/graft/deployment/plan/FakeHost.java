@@ -15,6 +15,7 @@ import graft.deployment.observe.HostFacts;
 import graft.deployment.observe.InstallFacts;
 import graft.deployment.observe.LibvirtFacts;
 import graft.deployment.observe.NetworkFacts;
+import graft.deployment.observe.ServiceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.ChannelMeasurement;
 import graft.deployment.state.Layout;
@@ -34,10 +35,12 @@ import graft.deployment.step.guest.MakeSshKeys;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.host.DefineNetwork;
+import graft.deployment.step.host.HostServer;
+import graft.deployment.step.host.MakeServerUser;
+import graft.deployment.step.host.MakeUnit;
 import graft.deployment.step.host.RaiseGrantLimit;
 import graft.deployment.step.host.StartClosedNetwork;
 import graft.deployment.step.host.StartNetwork;
-import graft.deployment.step.host.StartServer;
 import graft.guests.bundle.Bundles;
 import graft.guests.bundle.FoundBundle;
 import graft.guests.bundle.TreeFile;
@@ -87,6 +90,9 @@ final class FakeHost {
   private boolean root = true;
   private String noClosedNetwork = "";
   private boolean cleanTraffic = true;
+  private boolean systemd;
+  private boolean serverUser;
+  private final Map<String, String> units = new LinkedHashMap<>();
   private DeviceFacts devices = DeviceFacts.NONE;
   private long run;
   private Hypervisor hypervisor = new KvmHypervisor();
@@ -107,7 +113,8 @@ final class FakeHost {
 
   /** Graft's own files, as the server's bundle takes them. */
   FakeHost distribution() {
-    for (String name : List.of("bin/graft", "runtime", "lib/launcher", "lib/graft-jail")) {
+    for (String name :
+        List.of("bin/graft", "runtime", "lib/launcher", "lib/graft-jail", "lib/graft-starter")) {
       tree(Path.of("/opt/graft", name));
     }
     Path jar = Path.of("/opt/graft/lib/graft.jar");
@@ -256,9 +263,26 @@ final class FakeHost {
     return this;
   }
 
+  FakeHost systemd() {
+    systemd = true;
+    return this;
+  }
+
+  /** An administrator changes each unit. */
+  FakeHost unitsEdited() {
+    units.replaceAll((name, text) -> text + "# mine\n");
+    return this;
+  }
+
   FakeHost notRoot() {
     root = false;
     return this;
+  }
+
+  /** Another user than root, with a libvirt of that user's. */
+  FakeHost session() {
+    uri = "qemu:///session";
+    return notRoot();
   }
 
   FakeHost unreachable(String why) {
@@ -326,7 +350,8 @@ final class FakeHost {
         grants,
         setup(file),
         devices,
-        channels);
+        channels,
+        new ServiceFacts(systemd, serverUser, units));
   }
 
   /** The bundles that are built in. */
@@ -437,7 +462,11 @@ final class FakeHost {
               "running",
               Set.of(),
               Set.of()));
-    } else if (step instanceof StartServer server) {
+    } else if (step instanceof MakeServerUser) {
+      serverUser = true;
+    } else if (step instanceof MakeUnit unit) {
+      units.put(unit.unit(), unit.text());
+    } else if (step instanceof HostServer server) {
       servers.add(server.pidFile());
       server.listen().forEach(endpoint -> listening.add(endpoint.port()));
     } else if (step instanceof StartClosedNetwork network) {

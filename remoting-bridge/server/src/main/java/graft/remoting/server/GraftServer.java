@@ -1,5 +1,6 @@
 package graft.remoting.server;
 
+import graft.common.disk.PrivateFiles;
 import graft.common.grants.TokensFile;
 import graft.remoting.server.accept.Acceptor;
 import graft.remoting.server.accept.Grants;
@@ -10,18 +11,23 @@ import graft.remoting.server.accept.SessionPlaces;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.IsolationException;
-import graft.remoting.server.jail.JailConfig;
 import graft.remoting.server.jail.WorkerJail;
 import graft.remoting.server.pool.ServerMetrics;
+import graft.remoting.server.pool.Starter;
+import graft.remoting.server.pool.StarterConfig;
 import graft.remoting.server.pool.WorkerCommand;
 import graft.remoting.server.pool.WorkerPool;
+import graft.remoting.server.pool.WorkerStarter;
+import graft.remoting.server.pool.WorkerStarters;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.Listener;
 import graft.remoting.server.system.ServerException;
+import graft.remoting.server.system.ServiceManager;
 import graft.remoting.server.transport.Ucx;
 import graft.remoting.server.worker.WorkerMain;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -46,6 +52,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class GraftServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(GraftServer.class);
+
+  /** How many more workers there may be while sessions begin and end at the same time. */
+  private static final int ENDING = 16;
 
   private final List<AutoCloseable> parts = new ArrayList<>();
   private final List<ListenAddress> addresses = new ArrayList<>();
@@ -87,19 +96,11 @@ public final class GraftServer implements AutoCloseable {
       addresses.add(listener.address());
     }
     Path folder = runtimeFolder(config.runtimeFolder());
-    WorkerJail jail = jail(config.jail());
+    WorkerStarter processes = processes(config, folder);
     ServerMetrics metrics = new ServerMetrics();
-    WorkerCommand command =
-        new WorkerCommand(
-            WorkerMain.class,
-            jail,
-            folder,
-            config.spinMicros(),
-            config.rdmaPorts(),
-            config.workerOptions());
     WorkerKind spare = new WorkerKind(config.device(), !config.rdmaPorts().isEmpty());
     WorkerPool pool =
-        new WorkerPool(command, WorkerCommand.socket(folder), spare, config.spares(), metrics);
+        new WorkerPool(processes, WorkerCommand.socket(folder), spare, config.spares(), metrics);
     parts.add(pool);
     pool.start();
     if (config.metrics().isPresent()) {
@@ -125,12 +126,18 @@ public final class GraftServer implements AutoCloseable {
     acceptor.start();
     config.tokens().ifPresent(path -> parts.add(RevocationWatch.start(new TokensFile(path), pool)));
     LOG.info("serving {} at {}", config.device(), addresses);
+    try {
+      processes.serves();
+    } catch (IOException e) {
+      throw new ServerException("cannot tell graft-starter: " + e.getMessage(), e);
+    }
+    ServiceManager.ready();
   }
 
-  /** Ends the process at once: what shut down the accepting thread may also hinder an exit. */
+  /** Ends the process at once: what ended one of its threads may also hinder an exit. */
   private static void end(Throwable cause) {
     try {
-      LOG.error("the server accepts no connection any more and ends", cause);
+      LOG.error("the server cannot serve any more and ends", cause);
     } finally {
       Runtime.getRuntime().halt(1);
     }
@@ -148,15 +155,63 @@ public final class GraftServer implements AutoCloseable {
     return grants;
   }
 
-  private WorkerJail jail(JailConfig config) throws ServerException {
-    WorkerJail jail = WorkerJail.open(config);
-    parts.add(jail);
-    isolation = jail.isolation();
-    if (config.isRequired() && !isolation.isComplete()) {
+  private WorkerStarter processes(ServerConfig config, Path folder) throws ServerException {
+    WorkerStarter processes;
+    if (config.starter().isPresent()) {
+      processes = Starter.connect(config.starter().get(), GraftServer::end);
+    } else {
+      WorkerJail jail = WorkerJail.open(config.jail());
+      parts.add(jail);
+      processes =
+          WorkerStarters.own(
+              command(config, jail, folder),
+              jail,
+              folder,
+              config.device(),
+              workers(config),
+              GraftServer::end);
+    }
+    parts.add(processes);
+    isolation = processes.isolation();
+    if (config.jail().isRequired() && !isolation.isComplete()) {
       throw new IsolationException(isolation);
     }
     LOG.info("{}", isolation.describe());
-    return jail;
+    return processes;
+  }
+
+  private static WorkerCommand command(ServerConfig config, WorkerJail jail, Path folder) {
+    return new WorkerCommand(
+        WorkerMain.class,
+        jail,
+        folder,
+        config.spinMicros(),
+        config.rdmaPorts(),
+        config.workerOptions());
+  }
+
+  /** Returns the largest number of workers: those that end still count. */
+  private static int workers(ServerConfig config) {
+    return 2 * (config.maxSessions() + config.spares()) + ENDING;
+  }
+
+  /**
+   * Writes the configuration of a graft-starter that starts the workers of such a server, and
+   * prepares the host for them. Needs root.
+   *
+   * @param file the file; beside it a folder {@code jail} is made for what all jails contain
+   */
+  public static void writeStarterConfig(ServerConfig config, Path file) throws ServerException {
+    Path folder = file.toAbsolutePath().getParent();
+    // The jail is not closed: its folder stays for the starter.
+    WorkerJail jail = WorkerJail.openIn(config.jail(), folder.resolve("jail"));
+    StarterConfig text =
+        new StarterConfig(command(config, jail, folder), jail, config.device(), workers(config));
+    try {
+      PrivateFiles.write(file, text.text().getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new ServerException("cannot write " + file + ": " + e.getMessage(), e);
+    }
   }
 
   /** Returns the means by which the workers are confined. */
@@ -213,6 +268,7 @@ public final class GraftServer implements AutoCloseable {
       return;
     }
     closed = true;
+    ServiceManager.stopping();
     for (int i = parts.size() - 1; i >= 0; i--) {
       try {
         parts.get(i).close();

@@ -30,6 +30,8 @@ import java.util.OptionalLong;
  *     UCX chooses them
  * @param workerOptions further options for the workers' Java runtime
  * @param jail how workers are confined
+ * @param starter the socket of the graft-starter that starts workers and confines them; empty if
+ *     the server does that itself
  */
 public record ServerConfig(
     List<ListenAddress> listen,
@@ -46,7 +48,8 @@ public record ServerConfig(
     int spinMicros,
     List<String> rdmaPorts,
     List<String> workerOptions,
-    JailConfig jail) {
+    JailConfig jail,
+    Optional<Path> starter) {
 
   /** Checks that the settings are in range. */
   public ServerConfig {
@@ -97,6 +100,7 @@ public record ServerConfig(
     private List<String> rdmaPorts = List.of();
     private List<String> workerOptions = List.of();
     private JailConfig jail = JailConfig.defaults();
+    private Optional<Path> starter = Optional.empty();
 
     private Builder(Optional<Path> tokens, DeviceSpec device) {
       this.tokens = tokens;
@@ -180,6 +184,12 @@ public record ServerConfig(
       return this;
     }
 
+    /** Has the graft-starter at this socket start the workers. */
+    public Builder starter(Path socket) {
+      starter = Optional.of(socket);
+      return this;
+    }
+
     /** Adds options for the workers' Java runtime. */
     public Builder workerOptions(List<String> options) {
       workerOptions = options;
@@ -207,7 +217,8 @@ public record ServerConfig(
           spinMicros,
           rdmaPorts,
           workerOptions,
-          jail);
+          jail,
+          starter);
     }
   }
 }

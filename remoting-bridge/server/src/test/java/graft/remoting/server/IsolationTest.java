@@ -9,10 +9,10 @@ import graft.remoting.server.jail.IsolationException;
 import graft.remoting.server.jail.JailConfig;
 import graft.remoting.server.jail.JailFolder;
 import graft.remoting.server.jail.NvidiaFiles;
-import graft.remoting.server.jail.WorkerCgroups;
+import graft.remoting.server.jail.SubordinateUsers;
 import graft.remoting.server.jail.WorkerFiles;
-import graft.remoting.server.jail.WorkerUsers;
 import graft.remoting.server.pool.WorkerEnvironment;
+import graft.remoting.server.pool.WorkerStarters;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -44,31 +44,14 @@ class IsolationTest {
 
   @Test
   void aServerThatMustConfineItsWorkersDoesNotStartWhereItCannot() throws Exception {
-    assumeTrue(!Isolation.ofThisMachine().isComplete(), "this machine gives everything");
+    assumeTrue(
+        !WorkerStarters.isolationOfThisMachine().isComplete(), "this machine gives everything");
     ServerConfig config =
         ServerFixture.config(folder).jail(JailConfig.defaults().withRequired(true)).build();
     assertThatThrownBy(() -> GraftServer.start(config))
         .isInstanceOf(IsolationException.class)
         .hasMessageContaining("missing: ")
         .hasMessageContaining("--require-isolation");
-  }
-
-  @Test
-  void usersAreTakenOncePerMachine() throws Exception {
-    Path file = folder.resolve("graft/users");
-    try (WorkerUsers one = new WorkerUsers(file, 7001, 7003);
-        WorkerUsers other = new WorkerUsers(file, 7002, 7003)) {
-      assertThat(one.take()).isEqualTo(7001);
-      assertThat(one.take()).isEqualTo(7002);
-      assertThat(other.take()).isEqualTo(7003);
-      assertThatThrownBy(other::take).hasMessageContaining("7002 to 7003");
-      assertThatThrownBy(one::take).hasMessageContaining("--worker-users");
-      one.give(7002);
-      assertThat(other.take()).isEqualTo(7002);
-    }
-    try (WorkerUsers next = new WorkerUsers(file, 7001, 7001)) {
-      assertThat(next.take()).as("given back with the server").isEqualTo(7001);
-    }
   }
 
   @Test
@@ -80,6 +63,19 @@ class IsolationTest {
     }
     assertThatThrownBy(() -> usual.withThreads(1)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> usual.withMemory(1)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void containersUsersAreNotTheWorkers() throws Exception {
+    JailConfig workers = JailConfig.defaults().withUsers(2_000, 2_999);
+    assertThat(SubordinateUsers.overlap(folder, workers)).as("no files").isEmpty();
+    Files.writeString(folder.resolve("subuid"), "a:1000:1000\n# b:2000:10\nc:3000:65536\n\n");
+    assertThat(SubordinateUsers.overlap(folder, workers)).isEmpty();
+    Files.writeString(folder.resolve("subgid"), "a:100000:65536\nd:1500:501\n");
+    assertThat(SubordinateUsers.overlap(folder, workers).orElseThrow())
+        .isEqualTo(folder.resolve("subgid") + " has d:1500:501");
+    Files.writeString(folder.resolve("subuid"), "root:1:4294967294\n");
+    assertThat(SubordinateUsers.overlap(folder, workers).orElseThrow()).contains("subuid has root");
   }
 
   @Test
@@ -144,23 +140,6 @@ class IsolationTest {
       assertThat(made.root()).isEmptyDirectory();
     }
     assertThat(folder).isDirectoryNotContaining("glob:**graft-jail-*-*");
-  }
-
-  /** A folder stands for the kernel's cgroup hierarchy. */
-  @Test
-  void cgroupsAreDividedWithTheirControllers() throws Exception {
-    assertThatThrownBy(() -> WorkerCgroups.open(folder)).hasMessageContaining("version 2");
-    Files.writeString(folder.resolve("cgroup.controllers"), "cpu io memory pids\n");
-    Files.writeString(folder.resolve("cgroup.subtree_control"), "cpu memory pids\n");
-    Path graft = Files.createDirectory(folder.resolve("graft"));
-    Files.writeString(graft.resolve("cgroup.subtree_control"), "memory pids\n");
-    Path dead = Files.createDirectory(graft.resolve("999999999-1"));
-    Path own = Files.createDirectory(graft.resolve(ProcessHandle.current().pid() + "-1"));
-    WorkerCgroups cgroups = WorkerCgroups.open(folder);
-    assertThat(graft.resolve("cgroup.subtree_control")).hasContent("+cpu");
-    assertThat(dead).doesNotExist();
-    assertThat(own).exists();
-    assertThat(cgroups.next()).hasParentRaw(graft).isNotEqualTo(cgroups.next());
   }
 
   @Test

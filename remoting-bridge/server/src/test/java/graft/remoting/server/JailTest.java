@@ -57,7 +57,7 @@ class JailTest {
 
   private static long workerOtherThan(String its) {
     return ProcessHandle.current()
-        .children()
+        .descendants()
         .filter(child -> child.info().commandLine().orElse("").contains("hostile"))
         .map(ProcessHandle::pid)
         .filter(pid -> !its.startsWith(pid + " "))

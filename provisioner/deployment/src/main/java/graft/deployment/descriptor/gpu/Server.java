@@ -13,8 +13,10 @@ public record Server(
         Optional<Integer> port,
     @Default("1") @Range(min = 0, max = 64) @Doc("The number of spare workers for new sessions.")
         int spare,
+    @Default("true") @Doc("Whether it starts when the host boots, where systemd starts services.")
+        boolean autostart,
     @Doc(
             "The ports of its machine that rdma uses: GUIDs, MACs of Ethernet ports, or names such"
-                + " as mlx5_0:1. If absent, those of the fabric's only adapter; in a guest, those of"
-                + " its own virtual functions.")
+                + " as mlx5_0:1. If absent, those of the fabric's only adapter; in a guest, those"
+                + " of its own virtual functions.")
         List<PortName> rdmaPorts) {}

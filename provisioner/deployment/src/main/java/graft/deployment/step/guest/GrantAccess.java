@@ -2,12 +2,16 @@ package graft.deployment.step.guest;
 
 import graft.common.grants.TokensFile;
 import graft.deployment.observe.Snapshot;
+import graft.deployment.state.ServerUser;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Adds a guest's token and vGPU settings to the list of the GPU's server.
@@ -18,6 +22,8 @@ import java.util.Map;
  */
 public record GrantAccess(String guest, String gpu, Path token, Path tokens, String settings)
     implements GuestStep {
+  private static final String REGION = "region=";
+
   @Override
   public String name() {
     return "access-" + gpu;
@@ -41,7 +47,25 @@ public record GrantAccess(String guest, String gpu, Path token, Path tokens, Str
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
     list().grant(guest, Files.readString(token).strip(), settings);
+    shareRegion();
     return Map.of();
+  }
+
+  /**
+   * Lets a server that runs as its own user open the guest's region, if a Graft whose servers ran
+   * as root made it.
+   */
+  private void shareRegion() throws IOException {
+    Optional<ServerUser> server = ServerUser.find();
+    Optional<Path> region =
+        Stream.of(settings.split(" "))
+            .filter(setting -> setting.startsWith(REGION))
+            .map(setting -> Path.of(setting.substring(REGION.length())))
+            .filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+            .findFirst();
+    if (server.isPresent() && region.isPresent() && server.get().owns(tokens)) {
+      server.get().share(region.get());
+    }
   }
 
   @Override

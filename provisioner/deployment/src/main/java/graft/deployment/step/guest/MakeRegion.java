@@ -1,7 +1,9 @@
 package graft.deployment.step.guest;
 
+import graft.common.program.CurrentUser;
 import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
+import graft.deployment.state.ServerUser;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
@@ -78,7 +80,10 @@ public record MakeRegion(String uri, String guest, Path file, MemorySize size)
     return Map.of();
   }
 
-  /** Makes the user that runs guests its owner, where that is another user. */
+  /**
+   * Makes the user that runs guests its owner, where that is another user, and lets the server's
+   * user open it.
+   */
   private void own(Optional<FileOwner> owner) throws IOException {
     if (owner.isPresent()
         && !owner
@@ -87,6 +92,12 @@ public record MakeRegion(String uri, String guest, Path file, MemorySize size)
             .equals(Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS))) {
       Files.setAttribute(file, "unix:gid", owner.get().gid(), LinkOption.NOFOLLOW_LINKS);
       Files.setAttribute(file, "unix:uid", owner.get().uid(), LinkOption.NOFOLLOW_LINKS);
+    }
+    if (CurrentUser.isRoot()) {
+      Optional<ServerUser> server = ServerUser.find();
+      if (server.isPresent()) {
+        server.get().share(file);
+      }
     }
   }
 

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /** Starts the server of a GPU that the host owns, as a process of its own. */
@@ -34,12 +35,12 @@ public record StartServer(
     Path tokens,
     Path pidFile,
     Path log)
-    implements Step {
+    implements HostServer {
   /**
    * The time limit for a server that hangs; a server that cannot serve ends with an error. Healthy
    * servers can need more than a minute on a busy emulated host.
    */
-  private static final Await READY = new Await(Duration.ofMinutes(10), Duration.ofMillis(50));
+  static final Await READY = new Await(Duration.ofMinutes(10), Duration.ofMillis(50));
 
   private static final int LOG_LINES = 20;
 
@@ -84,21 +85,26 @@ public record StartServer(
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
             .redirectErrorStream(true)
             .start();
-    awaitListening(process, READY, context);
+    awaitListening(process::isAlive, READY, this, context);
     return Map.of("pid", process.pid());
   }
 
-  /** Waits until the process serves; fails as soon as it has ended. */
-  void awaitListening(Process process, Await ready, StepContext context) throws Exception {
+  /**
+   * Waits until the server serves; fails as soon as it has ended.
+   *
+   * @param step the step whose progress is shown
+   */
+  void awaitListening(BooleanSupplier isAlive, Await ready, Step step, StepContext context)
+      throws Exception {
     Await.Outcome outcome =
         ready.until(
             () -> {
-              if (!process.isAlive()) {
+              if (!isAlive.getAsBoolean()) {
                 return Await.Answer.NEVER;
               }
               return answers() ? Await.Answer.YES : Await.Answer.NOT_YET;
             },
-            seconds -> context.progress(this, "waiting for it to listen, " + seconds + " s"),
+            seconds -> context.progress(step, "waiting for it to listen, " + seconds + " s"),
             context::isStopping);
     if (outcome != Await.Outcome.READY) {
       throw new StepFailure(
@@ -118,7 +124,9 @@ public record StartServer(
   ProcessBuilder program() {
     // A session of its own, so that Ctrl-C in this terminal does not end the server.
     List<String> command = new ArrayList<>(List.of("setsid"));
-    command.addAll(GraftCommand.serve(arguments()));
+    List<String> arguments = arguments();
+    arguments.addAll(List.of(ServerProcess.PID_FILE, pidFile.toString()));
+    command.addAll(GraftCommand.serve(arguments));
     ProcessBuilder program = new ProcessBuilder(command);
     if (isMig()) {
       program.environment().put("CUDA_VISIBLE_DEVICES", device);
@@ -126,7 +134,8 @@ public record StartServer(
     return program;
   }
 
-  private List<String> arguments() {
+  /** The arguments of {@code graft serve}, without a pid file. */
+  List<String> arguments() {
     List<String> arguments = new ArrayList<>();
     for (Endpoint endpoint : listen) {
       arguments.addAll(List.of("--listen", endpoint.toString()));
@@ -137,12 +146,11 @@ public record StartServer(
     if (!rdmaPorts.isEmpty()) {
       arguments.addAll(List.of("--rdma-ports", PortName.list(rdmaPorts)));
     }
-    arguments.addAll(List.of(ServerProcess.PID_FILE, pidFile.toString()));
     return arguments;
   }
 
   /** CUDA shows a MIG instance only to a process that names it, and then as its only device. */
-  private boolean isMig() {
+  boolean isMig() {
     return device.startsWith("MIG-");
   }
 

@@ -66,11 +66,12 @@ class StartServerTest {
   private static void awaitListening(Process server, Duration limit, Path folder) throws Exception {
     try (Journal journal =
         Journal.open(folder.resolve("journal.jsonl"), Steps.CODEC, Clock.systemUTC())) {
-      server("software", folder)
-          .awaitListening(
-              server,
-              new Await(limit, Duration.ofMillis(1)),
-              new LiveContext(new Connections(), journal, ApplyListener.NONE));
+      StartServer step = server("software", folder);
+      step.awaitListening(
+          server::isAlive,
+          new Await(limit, Duration.ofMillis(1)),
+          step,
+          new LiveContext(new Connections(), journal, ApplyListener.NONE));
     }
   }
 

@@ -1,7 +1,5 @@
 package graft.remoting.server.jail;
 
-import graft.remoting.server.system.ServerException;
-import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -26,15 +24,6 @@ public record Isolation(Set<String> parts, Map<String, String> missing) {
   public Isolation {
     parts = java.util.Collections.unmodifiableSet(new LinkedHashSet<>(parts));
     missing = java.util.Collections.unmodifiableMap(new LinkedHashMap<>(missing));
-  }
-
-  /** Returns the means that a server started by this user on this host has. */
-  public static Isolation ofThisMachine() {
-    try (WorkerJail jail = WorkerJail.open(JailConfig.defaults())) {
-      return jail.isolation();
-    } catch (IOException | ServerException e) {
-      return none(e.getMessage());
-    }
   }
 
   /** Returns an isolation without any means. */

@@ -35,6 +35,19 @@ public final class JailFolder implements AutoCloseable {
     return folder;
   }
 
+  /** Creates a folder that stays. What it had contained is removed. */
+  static JailFolder replace(Path path) throws IOException {
+    if (Files.exists(path)) {
+      remove(path);
+    }
+    Files.createDirectory(path);
+    JailFolder folder = new JailFolder(path.toRealPath());
+    Files.setPosixFilePermissions(folder.path, PosixFilePermissions.fromString("rwx--x--x"));
+    Files.createDirectory(folder.root());
+    NativeParts.unpack(folder.libraries());
+    return folder;
+  }
+
   /** Returns the folder over which a jail's root is mounted. */
   public Path root() {
     return path.resolve("root");

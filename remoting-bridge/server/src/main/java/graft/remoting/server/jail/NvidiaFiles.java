@@ -1,5 +1,6 @@
 package graft.remoting.server.jail;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -41,6 +42,9 @@ public final class NvidiaFiles {
           "sys/module");
 
   private final Path root;
+
+  @GuardedBy("this")
+  private List<Path> readable;
 
   /**
    * Creates the files of a host.
@@ -117,8 +121,15 @@ public final class NvidiaFiles {
     }
   }
 
-  /** Returns the existing files that the driver's library reads. */
-  List<Path> readable() {
+  /** Returns the existing files that the driver's library reads, as they were at the first call. */
+  synchronized List<Path> readable() {
+    if (readable == null) {
+      readable = findReadable();
+    }
+    return readable;
+  }
+
+  private List<Path> findReadable() {
     Set<Path> found = new LinkedHashSet<>();
     READ.stream().map(root::resolve).filter(Files::exists).forEach(found::add);
     found.addAll(libraryFolders());

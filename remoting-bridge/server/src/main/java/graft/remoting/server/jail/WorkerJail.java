@@ -1,5 +1,6 @@
 package graft.remoting.server.jail;
 
+import graft.common.program.CurrentUser;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.system.ServerException;
@@ -9,17 +10,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
+import java.util.Set;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The jail of a server's workers: the options of {@code graft-jail}, which starts each of them. A
- * worker is confined before its guest is known, so that whatever belongs to a guest is passed to
- * the worker as descriptors that the server opened.
+ * The jail of a server's workers: the options of {@code graft-jail}, which each of them is started
+ * by. A worker is confined before its guest is known, so that whatever belongs to a guest is passed
+ * to the worker as descriptors that the server opened.
+ *
+ * <p>A user without root builds jails in user namespaces. With root, {@code graft-starter} starts
+ * workers: it adds a user and a cgroup of its own to each worker's options.
  */
 public final class WorkerJail implements AutoCloseable {
-  private static final Path CGROUPS = Path.of("/sys/fs/cgroup");
-  private static final Path USERS = Path.of("/run/graft/worker-users");
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerJail.class);
 
   /**
    * The variable that names a log of the system calls that are not on the workers' lists. With a
@@ -33,6 +38,9 @@ public final class WorkerJail implements AutoCloseable {
    */
   private static final String WITHOUT_VARIABLE = "GRAFT_JAIL_WITHOUT";
 
+  /** The part that graft-starter adds. */
+  private static final String LIMITS = "limits";
+
   /** The size of a worker's /tmp in bytes, for the driver's compute cache and a crash report. */
   private static final long TEMPORARY = 256L << 20;
 
@@ -44,8 +52,7 @@ public final class WorkerJail implements AutoCloseable {
   private final JailFolder files;
   private final JailOptions common;
   private final JailConfig config;
-  private final WorkerUsers users;
-  private final WorkerCgroups cgroups;
+  private final Set<String> leftOut;
   private final NvidiaFiles nvidia = new NvidiaFiles(Path.of("/"));
 
   private WorkerJail(
@@ -54,59 +61,73 @@ public final class WorkerJail implements AutoCloseable {
       JailFolder files,
       JailOptions common,
       JailConfig config,
-      WorkerUsers users,
-      WorkerCgroups cgroups) {
+      Set<String> leftOut) {
     this.program = program;
     this.isolation = isolation;
     this.files = files;
     this.common = common;
     this.config = config;
-    this.users = users;
-    this.cgroups = cgroups;
+    this.leftOut = leftOut;
   }
 
-  /** Finds out which parts the host allows, and prepares them. */
+  /**
+   * Finds out which parts the host allows, and prepares them in a temporary folder that {@link
+   * #close} removes.
+   */
   public static WorkerJail open(JailConfig config) throws ServerException {
-    Optional<JailProgram> program = JailProgram.find();
-    if (program.isEmpty()) {
-      return none("the program graft-jail is not there");
-    }
-    WorkerCgroups cgroups = null;
-    String noCgroups = "";
     try {
-      cgroups = WorkerCgroups.open(CGROUPS);
+      return JailProgram.find().isEmpty()
+          ? none("the program graft-jail is not there")
+          : open(config, JailFolder.make(Path.of(System.getProperty("java.io.tmpdir"))));
     } catch (IOException e) {
-      noCgroups = e.getMessage();
+      throw failure(e);
     }
+  }
+
+  /** Does the same in a folder that stays, for a starter that outlives this process. */
+  public static WorkerJail openIn(JailConfig config, Path folder) throws ServerException {
     try {
-      JailFolder files = JailFolder.make(Path.of(System.getProperty("java.io.tmpdir")));
-      JailOptions common = common(files);
-      JailOptions trial = new JailOptions(common).add("--user", config.firstUser());
-      if (cgroups != null) {
-        addLimits(trial, cgroups.next(), config);
-      }
-      Isolation isolation = program.get().check(trial.list());
-      if (cgroups == null) {
-        isolation = isolation.without("limits", noCgroups);
-      }
-      String without = System.getenv().getOrDefault(WITHOUT_VARIABLE, "");
-      for (String part : without.isEmpty() ? new String[0] : without.split(",", -1)) {
-        isolation = isolation.without(part, "left out by " + WITHOUT_VARIABLE);
-      }
-      WorkerUsers users = null;
-      if (isolation.has("user")) {
-        users = new WorkerUsers(USERS, config.firstUser(), config.lastUser());
-      }
-      return new WorkerJail(program.get(), isolation, files, common, config, users, cgroups);
+      return open(config, JailFolder.replace(folder));
     } catch (IOException e) {
-      throw new ServerException("cannot prepare the workers' jail: " + e.getMessage(), e);
+      throw failure(e);
     }
+  }
+
+  private static ServerException failure(IOException cause) {
+    return new ServerException("cannot prepare the workers' jail: " + cause.getMessage(), cause);
+  }
+
+  private static WorkerJail open(JailConfig config, JailFolder files) throws IOException {
+    JailProgram program =
+        JailProgram.find().orElseThrow(() -> new IOException("there is no program graft-jail"));
+    if (CurrentUser.isRoot()) {
+      SubordinateUsers.overlap(Path.of("/etc"), config)
+          .ifPresent(
+              line ->
+                  LOG.warn(
+                      "containers may have the workers' users: {}; choose others (--worker-users)",
+                      line));
+    }
+    JailOptions common = common(files);
+    Isolation isolation =
+        program.check(new JailOptions(common).add("--user", config.firstUser()).list());
+    String without = System.getenv().getOrDefault(WITHOUT_VARIABLE, "");
+    Set<String> leftOut = without.isEmpty() ? Set.of() : Set.of(without.split(",", -1));
+    for (String part : leftOut) {
+      isolation = isolation.without(part, "left out by " + WITHOUT_VARIABLE);
+    }
+    return new WorkerJail(program, isolation, files, common, config, leftOut);
   }
 
   /** Returns a jail without any parts: workers run like the server. */
   public static WorkerJail none(String why) {
     return new WorkerJail(
-        null, Isolation.none(why), null, new JailOptions(), JailConfig.defaults(), null, null);
+        null, Isolation.none(why), null, new JailOptions(), JailConfig.defaults(), Set.of());
+  }
+
+  /** Returns whether workers have to be started by graft-starter, which needs root. */
+  public boolean needsStarter() {
+    return program != null && CurrentUser.isRoot();
   }
 
   private static JailOptions common(JailFolder files) throws IOException {
@@ -129,55 +150,95 @@ public final class WorkerJail implements AutoCloseable {
     return Optional.ofNullable(files).map(JailFolder::libraries);
   }
 
-  /**
-   * A place for one worker.
-   *
-   * @param options the command that precedes the worker's own; empty without a jail
-   * @param visible the GPU that the worker is limited to, in the form of CUDA_VISIBLE_DEVICES
-   */
-  public record Cell(
-      List<String> options, Optional<String> visible, OptionalInt user, Optional<Path> cgroup) {}
+  /** Returns the program that becomes a worker in a jail. */
+  public Path program() {
+    return program.path();
+  }
+
+  /** Returns the program that starts workers. */
+  public Path starter() {
+    return program.path().resolveSibling("graft-starter");
+  }
+
+  /** Returns whether the operator wants the jail without that part, to measure. */
+  public boolean leavesOut(String part) {
+    return leftOut.contains(part);
+  }
+
+  public JailConfig config() {
+    return config;
+  }
+
+  /** Returns the limit of a worker's memory, in bytes. */
+  public long memory() {
+    return config.memory().orElseGet(() -> MachineMemory.bytes() / 2);
+  }
 
   /**
-   * Prepares a cell.
+   * Returns the command that precedes a worker's own; empty without a jail.
    *
    * @param socket the socket that the worker is connected to
    * @param environment the worker's environment
    */
-  public Cell enter(WorkerKind kind, Path socket, Map<String, String> environment)
-      throws IOException {
+  public List<String> enter(WorkerKind kind, Path socket, Map<String, String> environment) {
     if (program == null || isolation.parts().isEmpty()) {
-      return new Cell(List.of(), Optional.empty(), OptionalInt.empty(), Optional.empty());
+      return List.of();
     }
-    OptionalInt user = users == null ? OptionalInt.empty() : OptionalInt.of(users.take());
-    Optional<Path> cgroup =
-        isolation.has("limits") ? Optional.of(cgroups.next()) : Optional.empty();
-    JailOptions options =
-        new JailOptions(common).add("--use", parts(kind)).add("--connect", socket);
-    user.ifPresent(number -> options.add("--user", number));
-    cgroup.ifPresent(path -> addLimits(options, path, config));
-    options.add("--calls", calls(kind));
+    List<String> all = new ArrayList<>(List.of(program.path().toString()));
+    all.addAll(commonOptions());
+    all.addAll(List.of("--use", parts(kind), "--connect", socket.toString()));
+    all.addAll(options(kind, environment));
+    all.addAll(optionsWithoutCgroup(kind));
+    all.add("--");
+    return all;
+  }
+
+  /** Returns the options of all jails. */
+  public List<String> commonOptions() {
+    return common.list();
+  }
+
+  /** Returns the options of the jails of one kind, besides those of all jails. */
+  public List<String> options(WorkerKind kind, Map<String, String> environment) {
+    JailOptions options = new JailOptions().add("--calls", calls(kind));
     String log = System.getenv(LOG_VARIABLE);
     if (log != null) {
       options.add("--log", log);
     }
-    resources(options, kind);
-    Optional<NvidiaFiles.Gpu> gpu = Optional.empty();
+    options
+        .add("--limit", "core=0")
+        .add("--limit", "nofile=" + FILES)
+        .add("--limit", "nproc=" + config.threads())
+        .add("--limit", "memlock=" + (locksMemory(kind) ? memory() : LOCKED));
     if (isNvidia(kind)) {
       nvidia.makeNodes();
-      if (kind.device().index().isPresent() && !environment.containsKey("CUDA_VISIBLE_DEVICES")) {
-        gpu = nvidia.gpu(kind.device().index().getAsInt());
-      }
-      options.addAll("--read", nvidia.readable()).addAll("--device", nvidia.nodes(gpu));
+      options
+          .addAll("--read", nvidia.readable())
+          .addAll("--device", nvidia.nodes(gpu(kind, environment)));
     }
     if (kind.usesAdapter()) {
       AdapterFiles adapters = new AdapterFiles(environment);
       options.addAll("--read", adapters.readable()).addAll("--device", adapters.nodes());
     }
-    List<String> all = new ArrayList<>(List.of(program.path().toString()));
-    all.addAll(options.list());
-    all.add("--");
-    return new Cell(all, gpu.map(NvidiaFiles.Gpu::uuid), user, cgroup);
+    return options.list();
+  }
+
+  /** Returns the options that limit a worker's memory where there are no cgroups. */
+  public List<String> optionsWithoutCgroup(WorkerKind kind) {
+    return isNvidia(kind) ? List.of() : new JailOptions().add("--limit", "data=" + memory()).list();
+  }
+
+  /** Returns the GPU that a worker is limited to, in the form of CUDA_VISIBLE_DEVICES. */
+  public Optional<String> visible(WorkerKind kind, Map<String, String> environment) {
+    return program == null || !isNvidia(kind)
+        ? Optional.empty()
+        : gpu(kind, environment).map(NvidiaFiles.Gpu::uuid);
+  }
+
+  private Optional<NvidiaFiles.Gpu> gpu(WorkerKind kind, Map<String, String> environment) {
+    return kind.device().index().isPresent() && !environment.containsKey("CUDA_VISIBLE_DEVICES")
+        ? nvidia.gpu(kind.device().index().getAsInt())
+        : Optional.empty();
   }
 
   private static boolean isNvidia(WorkerKind kind) {
@@ -196,11 +257,12 @@ public final class WorkerJail implements AutoCloseable {
   }
 
   /**
-   * Returns the parts of a cell. A worker that uses an adapter stays in the host's network
-   * namespace, because the adapter belongs to it.
+   * Returns the parts of a jail, without limits. A worker that uses an adapter stays in the host's
+   * network namespace, because the adapter belongs to it.
    */
-  private String parts(WorkerKind kind) {
+  public String parts(WorkerKind kind) {
     return isolation.parts().stream()
+        .filter(part -> !part.equals(LIMITS))
         .filter(part -> !(kind.usesAdapter() && part.equals("network")))
         .collect(Collectors.joining(","));
   }
@@ -213,42 +275,8 @@ public final class WorkerJail implements AutoCloseable {
     return kind.usesAdapter() || isNvidia(kind);
   }
 
-  private void resources(JailOptions options, WorkerKind kind) {
-    options
-        .add("--limit", "core=0")
-        .add("--limit", "nofile=" + FILES)
-        .add("--limit", "nproc=" + config.threads())
-        .add("--limit", "memlock=" + (locksMemory(kind) ? memory(config) : LOCKED));
-    if (!isolation.has("limits") && !isNvidia(kind)) {
-      options.add("--limit", "data=" + memory(config));
-    }
-  }
-
-  private static void addLimits(JailOptions options, Path cgroup, JailConfig config) {
-    options
-        .add("--cgroup", cgroup)
-        .add("--set", "memory.max=" + memory(config))
-        .add("--set", "pids.max=" + config.threads())
-        .add("--set", "cpu.weight=100");
-  }
-
-  private static long memory(JailConfig config) {
-    return config.memory().orElseGet(() -> MachineMemory.bytes() / 2);
-  }
-
-  /** Releases the cell of a worker whose processes have all ended. */
-  public void leave(Cell cell) {
-    if (cell.user().isPresent()) {
-      users.give(cell.user().getAsInt());
-    }
-    cell.cgroup().ifPresent(WorkerCgroups::remove);
-  }
-
   @Override
   public void close() throws IOException {
-    if (users != null) {
-      users.close();
-    }
     if (files != null) {
       files.close();
     }

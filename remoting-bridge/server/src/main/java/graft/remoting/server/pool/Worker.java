@@ -3,66 +3,52 @@ package graft.remoting.server.pool;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.WorkerKind;
-import graft.remoting.server.jail.WorkerJail;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.OptionalInt;
 
 /**
  * A worker's process as the server sees it: starting, then ready, then serving one session, then
  * ended.
  */
 public final class Worker {
-  private final Process process;
-  private final WorkerJail.Cell cell;
+  private final WorkerProcess process;
   private final WorkerKind kind;
   private final long started = System.nanoTime();
-  private final AtomicBoolean hasLeft = new AtomicBoolean();
   private volatile ControlSocket control;
   private volatile ServedSession session;
   private volatile String failure;
 
-  Worker(WorkerCommand.Started started, WorkerKind kind) {
-    this.process = started.process();
-    this.cell = started.cell();
+  Worker(WorkerProcess process, WorkerKind kind) {
+    this.process = process;
     this.kind = kind;
+    this.control = process.control().orElse(null);
   }
 
   WorkerKind kind() {
     return kind;
   }
 
-  /**
-   * Returns whether the caller has to release the worker's cell; true for the first caller only.
-   */
-  boolean leaves() {
-    return hasLeft.compareAndSet(false, true);
-  }
-
-  /** Returns the cell of the jail that confines the process. */
-  WorkerJail.Cell cell() {
-    return cell;
-  }
-
   long pid() {
     return process.pid();
   }
 
-  Process process() {
+  WorkerProcess process() {
     return process;
   }
 
   /** Waits for the process to end, kills it after the limit, and returns its exit status. */
   int awaitExit(Duration limit) {
     try {
-      if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-        process.destroyForcibly();
+      OptionalInt status = process.awaitEnd(limit);
+      while (status.isEmpty()) {
+        process.kill();
+        status = process.awaitEnd(limit);
       }
-      return process.waitFor();
+      return status.getAsInt();
     } catch (InterruptedException e) {
-      process.destroyForcibly();
+      process.kill();
       Thread.currentThread().interrupt();
       return -1;
     }

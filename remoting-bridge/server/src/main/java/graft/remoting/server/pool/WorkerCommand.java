@@ -2,6 +2,7 @@ package graft.remoting.server.pool;
 
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.WorkerJail;
 import graft.remoting.server.transport.Ucx;
 import java.io.File;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -20,7 +22,7 @@ import java.util.stream.Stream;
  * Neither the arguments nor the environment contain a secret; what a session needs is sent over the
  * private socket.
  */
-public final class WorkerCommand {
+public final class WorkerCommand implements WorkerStarter {
   private static final List<String> SMALL =
       List.of(
           "-XX:+UseSerialGC",
@@ -91,42 +93,48 @@ public final class WorkerCommand {
     return folder.resolve("workers.sock");
   }
 
-  /**
-   * A worker that was started.
-   *
-   * @param cell the cell of the jail, to be released when the process has ended
-   */
-  record Started(Process process, WorkerJail.Cell cell) {}
+  @Override
+  public Isolation isolation() {
+    return jail.isolation();
+  }
 
-  /** Starts a process. The calling thread must live at least as long as the process. */
-  Started start(WorkerKind kind) throws IOException {
+  @Override
+  public WorkerProcess start(WorkerKind kind) throws IOException {
     ProcessBuilder builder = new ProcessBuilder();
     builder.redirectInput(new File("/dev/null"));
     builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
-    Map<String, String> environment = builder.environment();
+    Map<String, String> inherited = Map.copyOf(builder.environment());
+    builder.environment().clear();
+    builder.environment().putAll(environment(kind, inherited));
+    List<String> options = jail.enter(kind, socket(folder), inherited);
+    builder.command(new ArrayList<>(options));
+    builder.command().addAll(arguments(kind.device(), !options.isEmpty()));
+    return new LocalProcess(builder.start());
+  }
+
+  @Override
+  public void serves() {}
+
+  @Override
+  public void close() {}
+
+  /**
+   * Returns a worker's environment.
+   *
+   * @param inherited the environment of the process that starts the worker
+   */
+  Map<String, String> environment(WorkerKind kind, Map<String, String> inherited) {
+    Map<String, String> environment = new TreeMap<>(inherited);
     if (jail.hasRoot()) {
       WorkerEnvironment.restrict(environment);
     }
-    WorkerJail.Cell cell = jail.enter(kind, socket(folder), environment);
-    showDevice(kind.device(), cell.visible(), environment);
+    showDevice(kind.device(), jail.visible(kind, inherited), environment);
     if (!rdmaPorts.isEmpty()) {
       environment.put(Ucx.PORTS, rdmaPorts);
     }
     // Each arena of the C library's allocator keeps megabytes of its own.
     environment.putIfAbsent("MALLOC_ARENA_MAX", "1");
-    builder.command(new ArrayList<>(cell.options()));
-    builder.command().addAll(arguments(kind.device(), !cell.options().isEmpty()));
-    try {
-      return new Started(builder.start(), cell);
-    } catch (IOException e) {
-      jail.leave(cell);
-      throw e;
-    }
-  }
-
-  /** Releases the cell of a worker that has ended. */
-  void ended(WorkerJail.Cell cell) {
-    jail.leave(cell);
+    return environment;
   }
 
   /**

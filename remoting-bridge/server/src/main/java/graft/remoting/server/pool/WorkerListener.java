@@ -5,12 +5,16 @@ import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.Listener;
 import graft.remoting.server.system.NativeSocket;
+import graft.remoting.server.system.Scratch;
 import graft.remoting.server.system.ServerException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,11 +26,18 @@ final class WorkerListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerListener.class);
   private static final int CHECK_MILLIS = 1_000;
 
+  /** The descriptors besides those of the workers. */
+  private static final int FIXED = 2;
+
+  private static final int WAKES = 64;
+
   private final WorkerPool pool;
   private final WorkerAnswers answers;
   private final Listener listener;
   private final Thread thread = new Thread(this::listen, "graft-workers");
   private final List<Worker> connected = new ArrayList<>(); // only the thread uses this list
+  private final Queue<Worker> added = new ConcurrentLinkedQueue<>();
+  private final List<NativeSocket> wake;
   private volatile boolean stopping;
 
   /**
@@ -38,6 +49,22 @@ final class WorkerListener implements AutoCloseable {
     this.pool = pool;
     this.answers = answers;
     this.listener = Listener.openUnix(socket, Libc.SOCK_SEQPACKET);
+    try {
+      this.wake = NativeSocket.pair("the listening thread");
+    } catch (IOException e) {
+      listener.close();
+      throw new ServerException("cannot listen to workers: " + e.getMessage(), e);
+    }
+  }
+
+  /** Listens to a worker that is connected from its start. */
+  void add(Worker worker) {
+    added.add(worker);
+    try (Scratch byteToSend = new Scratch(1)) {
+      wake.get(0).trySend(byteToSend.address(), 1);
+    } catch (IOException e) {
+      LOG.error("cannot wake the thread that listens to workers: {}", e.getMessage());
+    }
   }
 
   void start() {
@@ -54,30 +81,34 @@ final class WorkerListener implements AutoCloseable {
   @Override
   public void close() {
     listener.close();
+    wake.forEach(NativeSocket::close);
   }
 
   private void listen() {
     try {
       while (!stopping) {
-        int[] fds = new int[1 + connected.size()];
+        int[] fds = new int[FIXED + connected.size()];
         int[] events = new int[fds.length];
         fds[0] = listener.fd();
-        events[0] = Libc.POLLIN;
-        for (int i = 1; i < fds.length; i++) {
-          fds[i] = connected.get(i - 1).control().fd();
-          events[i] = Libc.POLLIN;
+        fds[1] = wake.get(1).fd();
+        for (int i = FIXED; i < fds.length; i++) {
+          fds[i] = connected.get(i - FIXED).control().fd();
         }
+        Arrays.fill(events, Libc.POLLIN);
         int[] occurred = NativeSocket.poll(CHECK_MILLIS, fds, events);
-        for (int i = fds.length - 1; i > 0; i--) {
-          if (occurred[i] != 0 && !receive(connected.get(i - 1))) {
-            pool.ended(connected.remove(i - 1));
+        for (int i = fds.length - 1; i >= FIXED; i--) {
+          if (occurred[i] != 0 && !receive(connected.get(i - FIXED))) {
+            pool.ended(connected.remove(i - FIXED));
           }
         }
         if (occurred[0] != 0 && !stopping) {
           accept();
         }
+        if (occurred[1] != 0) {
+          takeAdded();
+        }
         for (Worker worker : pool.overdue()) {
-          worker.process().destroyForcibly();
+          worker.process().kill();
           connected.remove(worker);
           pool.ended(worker);
         }
@@ -86,6 +117,15 @@ final class WorkerListener implements AutoCloseable {
       LOG.error("the worker pool stops listening: {}", e.getMessage());
     } finally {
       connected.forEach(worker -> worker.control().close());
+    }
+  }
+
+  private void takeAdded() throws IOException {
+    try (Scratch scratch = new Scratch(WAKES)) {
+      wake.get(1).tryReceive(scratch.address(), WAKES);
+    }
+    for (Worker worker; (worker = added.poll()) != null; ) {
+      connected.add(worker);
     }
   }
 
@@ -117,7 +157,7 @@ final class WorkerListener implements AutoCloseable {
       return true;
     } catch (IOException | RuntimeException e) {
       LOG.warn("worker {} is killed: {}", worker.pid(), e.toString());
-      worker.process().destroyForcibly();
+      worker.process().kill();
       return false;
     }
   }

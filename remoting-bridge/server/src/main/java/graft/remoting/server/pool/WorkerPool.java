@@ -34,7 +34,7 @@ public final class WorkerPool implements AutoCloseable {
 
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
 
-  private final WorkerCommand command;
+  private final WorkerStarter processes;
   private final WorkerKind spareKind;
   private final int spares;
   private final ServerMetrics metrics;
@@ -68,9 +68,9 @@ public final class WorkerPool implements AutoCloseable {
    * @param spares the number of spare workers
    */
   public WorkerPool(
-      WorkerCommand command, Path socket, WorkerKind spareKind, int spares, ServerMetrics metrics)
+      WorkerStarter processes, Path socket, WorkerKind spareKind, int spares, ServerMetrics metrics)
       throws ServerException {
-    this.command = command;
+    this.processes = processes;
     this.spareKind = spareKind;
     this.spares = spares;
     this.metrics = metrics;
@@ -200,7 +200,7 @@ public final class WorkerPool implements AutoCloseable {
     }
     for (Worker worker : ended) {
       worker.session().ending(reason);
-      worker.process().destroyForcibly();
+      worker.process().kill();
     }
   }
 
@@ -237,9 +237,12 @@ public final class WorkerPool implements AutoCloseable {
   private void startWorker(WorkerKind kind) {
     try {
       Worker worker = new Worker(start(kind), kind);
-      WorkerLog.copy(worker.process().getErrorStream(), System.err, "worker " + worker.pid());
+      WorkerLog.copy(worker.process().log(), System.err, "worker " + worker.pid());
       workers.put(worker.pid(), worker);
       starting.add(worker);
+      if (worker.control() != null) {
+        listener.add(worker);
+      }
     } catch (IOException e) {
       failed("cannot start a worker: " + e.getMessage());
     }
@@ -249,9 +252,9 @@ public final class WorkerPool implements AutoCloseable {
    * Starts a process from a thread that lives as long as the pool: the kernel kills a worker when
    * the thread that started it ends (PR_SET_PDEATHSIG), so that no worker outlives the server.
    */
-  private WorkerCommand.Started start(WorkerKind kind) throws IOException {
+  private WorkerProcess start(WorkerKind kind) throws IOException {
     try {
-      return starter.submit(() -> command.start(kind)).get();
+      return starter.submit(() -> processes.start(kind)).get();
     } catch (ExecutionException e) {
       throw e.getCause() instanceof IOException cause
           ? cause
@@ -333,7 +336,6 @@ public final class WorkerPool implements AutoCloseable {
 
   private void remove(Worker worker) {
     int status = worker.awaitExit(EXIT_LIMIT);
-    leave(worker);
     lock.lock();
     try {
       workers.remove(worker.pid());
@@ -354,12 +356,6 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  private void leave(Worker worker) {
-    if (worker.leaves()) {
-      command.ended(worker.cell());
-    }
-  }
-
   /** Ends all workers and their sessions, and waits until the processes have ended. */
   @Override
   public void close() {
@@ -376,13 +372,12 @@ public final class WorkerPool implements AutoCloseable {
       listener.stop(EXIT_LIMIT);
       for (Worker worker : all) {
         if (worker.control() == null) {
-          worker.process().destroyForcibly();
+          worker.process().kill();
         }
         worker.awaitExit(EXIT_LIMIT);
-        leave(worker);
       }
     } catch (InterruptedException e) {
-      all.forEach(worker -> worker.process().destroyForcibly());
+      all.forEach(worker -> worker.process().kill());
       Thread.currentThread().interrupt();
     }
     listener.close();

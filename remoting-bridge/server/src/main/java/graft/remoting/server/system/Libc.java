@@ -17,6 +17,7 @@ public final class Libc {
   static final int AF_INET6 = 10;
   static final int AF_VSOCK = 40;
   public static final int SOCK_STREAM = 1;
+  static final int SOCK_DGRAM = 2;
   public static final int SOCK_SEQPACKET = 5;
   public static final int SOCK_CLOEXEC = 0x80000;
   static final int SOL_SOCKET = 1;
@@ -94,6 +95,8 @@ public final class Libc {
   private Libc() {}
 
   public static native int socket(int domain, int type, int protocol);
+
+  public static native int socketpair(int domain, int type, int protocol, long ends);
 
   static native int bind(int fd, long address, int length);
 

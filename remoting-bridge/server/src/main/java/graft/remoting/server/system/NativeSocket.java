@@ -3,6 +3,7 @@ package graft.remoting.server.system;
 import com.sun.jna.Native;
 import graft.remoting.device.Memory;
 import java.io.IOException;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,6 +32,23 @@ public final class NativeSocket implements AutoCloseable {
   public NativeSocket(int fd, String peer) {
     this.fd = new AtomicInteger(fd);
     this.peer = peer;
+  }
+
+  /**
+   * Creates two Unix packet sockets that are connected to each other.
+   *
+   * @param peer the description of the first one's peer
+   */
+  public static List<NativeSocket> pair(String peer) throws IOException {
+    try (Scratch ends = new Scratch(2 * Integer.BYTES)) {
+      int type = Libc.SOCK_SEQPACKET | Libc.SOCK_CLOEXEC;
+      if (Libc.socketpair(Libc.AF_UNIX, type, 0, ends.address()) < 0) {
+        throw Libc.failure("create a pair of sockets");
+      }
+      return List.of(
+          new NativeSocket(Memory.getInt(ends.address()), peer),
+          new NativeSocket(Memory.getInt(ends.address() + Integer.BYTES), "this process"));
+    }
   }
 
   public int fd() {

@@ -1,0 +1,58 @@
+package graft.deployment.state;
+
+import graft.common.values.Name;
+import java.nio.file.Path;
+import java.util.Objects;
+
+/**
+ * The folders of a server that runs as its own user. That user may not enter the state folder.
+ *
+ * @param instance the server's name on this host
+ */
+public record ServerFolder(String instance) {
+  private static final Path FILES = Path.of("/var/lib/graft-server");
+  private static final Path RUNTIME = Path.of("/run/graft");
+
+  /** Sockets' paths are short (unix(7)). */
+  private static final int MOST = 50;
+
+  private static final Path USUAL_STATE = Path.of("/var/lib/graft");
+
+  /** The folders of the server of a GPU. State folders elsewhere than usual do not share names. */
+  public static ServerFolder of(StateFolder state, Name gpu) {
+    Path root = state.path().toAbsolutePath().getParent();
+    String name = state.deployment() + "." + gpu;
+    return new ServerFolder(
+        USUAL_STATE.equals(root) && name.length() <= MOST
+            ? name
+            : String.format(
+                "%s.%08x",
+                name.substring(0, Math.min(name.length(), MOST)),
+                Objects.hash(root.toString(), name)));
+  }
+
+  /** The folder of what outlives a boot; root's, and the server's user may read it. */
+  public Path files() {
+    return FILES.resolve(instance);
+  }
+
+  /** The tokens that the server accepts. */
+  public Path tokens() {
+    return files().resolve("tokens");
+  }
+
+  /** The folder of what a boot removes. */
+  public Path runtime() {
+    return RUNTIME.resolve(instance);
+  }
+
+  /** The configuration of the server's starter. */
+  public Path config() {
+    return runtime().resolve("starter.conf");
+  }
+
+  /** The socket of the server's starter. */
+  public Path socket() {
+    return runtime().resolve("starter.sock");
+  }
+}

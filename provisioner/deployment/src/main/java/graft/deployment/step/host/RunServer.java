@@ -1,0 +1,292 @@
+package graft.deployment.step.host;
+
+import graft.common.disk.PrivateFiles;
+import graft.common.values.Endpoint;
+import graft.common.values.MemorySize;
+import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.observe.Snapshot;
+import graft.deployment.state.ServerFolder;
+import graft.deployment.state.ServerProcess;
+import graft.deployment.state.ServerUser;
+import graft.deployment.step.Chain;
+import graft.deployment.step.StepContext;
+import graft.deployment.step.StepFailure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Runs the server of a GPU that the host owns as a user without privileges, beside a graft-starter
+ * that has them: as units of systemd, or as a child of its starter, which starts it again when it
+ * fails.
+ *
+ * @param instance the server's name on this host
+ * @param byUnits whether systemd runs it, by units that steps before this one wrote
+ */
+public record RunServer(
+    String gpu,
+    List<Endpoint> listen,
+    String device,
+    Optional<MemorySize> memory,
+    int spare,
+    List<PortName> rdmaPorts,
+    String instance,
+    boolean byUnits,
+    Path pidFile,
+    Path log)
+    implements HostServer {
+  /** The variables of apply's environment that a server and its workers use. */
+  private static final List<String> KEPT =
+      List.of(
+          "PATH",
+          "LANG",
+          "LC_",
+          "TZ",
+          "LD_LIBRARY_PATH",
+          "CUDA_",
+          "NVIDIA_",
+          "UCX_",
+          "RDMAV_",
+          "MLX",
+          "MALLOC_",
+          "GRAFT_");
+
+  private static final String CUDA_DEVICES = "CUDA_VISIBLE_DEVICES";
+
+  /**
+   * The program that starts workers; empty if this is no built Graft, or one that another user than
+   * its owner cannot read.
+   */
+  public static Optional<Path> starter() {
+    Path program = Path.of(System.getProperty("graft.home", ""), "lib", "graft-starter");
+    return program.isAbsolute() && Files.isExecutable(program) && othersReach(program)
+        ? Optional.of(program)
+        : Optional.empty();
+  }
+
+  private static boolean othersReach(Path program) {
+    try {
+      for (Path path = program.toRealPath(); path != null; path = path.getParent()) {
+        if (!Files.getPosixFilePermissions(path).contains(PosixFilePermission.OTHERS_EXECUTE)) {
+          return false;
+        }
+      }
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public Chain chain() {
+    return Chain.server(gpu);
+  }
+
+  @Override
+  public String name() {
+    return "server";
+  }
+
+  @Override
+  public String describe() {
+    return server().describe() + " as user '" + ServerUser.NAME + "'";
+  }
+
+  @Override
+  public boolean isDone(Snapshot snapshot) {
+    return snapshot.servers().contains(pidFile);
+  }
+
+  private ServerFolder folder() {
+    return new ServerFolder(instance);
+  }
+
+  /** The same server without a starter, for what both have in common. */
+  private StartServer server() {
+    return new StartServer(
+        gpu, listen, device, memory, spare, rdmaPorts, folder().tokens(), pidFile, log);
+  }
+
+  /** The units of systemd for it, in the order in which they are written. */
+  public List<MakeUnit> units(boolean atBoot) {
+    ServerFolder folder = folder();
+    Map<String, String> values =
+        Map.of(
+            "configure", ServerUnits.command(configure()),
+            "start", ServerUnits.command(starterCommand(true)),
+            "environment", environmentLine(),
+            "log", log.toString().replace("%", "%%"));
+    Map<String, String> servers =
+        Map.of(
+            "user", ServerUser.NAME,
+            "start", ServerUnits.command(serverCommand()),
+            "environment", environmentLine(),
+            "home", isInHome() ? "read-only" : "yes",
+            "devices", devices(),
+            "log", log.toString().replace("%", "%%"));
+    return List.of(
+        new MakeUnit(
+            gpu, ServerUnits.starter(folder), ServerUnits.text("graft-starter", values), false),
+        new MakeUnit(
+            gpu, ServerUnits.server(folder), ServerUnits.text("graft-server", servers), atBoot));
+  }
+
+  private String environmentLine() {
+    return server().isMig() ? CUDA_DEVICES + "=" + device : "GRAFT_INSTANCE=" + instance;
+  }
+
+  private static boolean isInHome() {
+    String java = System.getProperty("java.home");
+    return java.startsWith("/home/") || java.startsWith("/root/");
+  }
+
+  /** Adapters for rdma are the only devices that a server opens itself. */
+  private String devices() {
+    return rdmaPorts.isEmpty()
+        ? "PrivateDevices=yes"
+        : "DevicePolicy=closed\n"
+            + "DeviceAllow=char-infiniband_verbs rw\n"
+            + "DeviceAllow=char-rdma_cm rw";
+  }
+
+  private List<String> configure() {
+    List<String> arguments = server().arguments();
+    arguments.addAll(List.of("--write-starter-config", folder().config().toString()));
+    return GraftCommand.serve(arguments);
+  }
+
+  private List<String> serverCommand() {
+    List<String> arguments = server().arguments();
+    arguments.addAll(List.of("--starter", folder().socket().toString()));
+    return GraftCommand.serve(arguments);
+  }
+
+  private List<String> starterCommand(boolean inUnit) {
+    List<String> command = new ArrayList<>(List.of(starter().orElseThrow().toString()));
+    if (inUnit) {
+      command.add("--own-cgroup");
+    }
+    command.addAll(
+        List.of(
+            "--config",
+            folder().config().toString(),
+            "--socket",
+            folder().socket().toString(),
+            "--server-user",
+            ServerUser.NAME,
+            ServerProcess.PID_FILE,
+            pidFile.toString()));
+    return command;
+  }
+
+  @Override
+  public Map<String, Object> apply(StepContext context) throws Exception {
+    stop(); // what an interrupted run left
+    ServerUser user =
+        ServerUser.find()
+            .orElseThrow(
+                () ->
+                    new StepFailure(
+                        "there is no user '" + ServerUser.NAME + "' for the server",
+                        "apply again"));
+    makeFolders(user);
+    PrivateFiles.write(log, new byte[0]);
+    server()
+        .awaitListening(byUnits ? startUnits() : startStarter(), StartServer.READY, this, context);
+    return Map.of();
+  }
+
+  private void makeFolders(ServerUser user) throws IOException {
+    for (Path folder : List.of(folder().files().getParent(), folder().runtime().getParent())) {
+      Files.createDirectories(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+    }
+    PrivateFiles.makeFolder(folder().files());
+    user.letEnter(folder().files());
+    Path tokens = folder().tokens();
+    if (!Files.exists(tokens, LinkOption.NOFOLLOW_LINKS)) {
+      PrivateFiles.write(tokens, new byte[0]);
+    }
+    user.own(tokens);
+  }
+
+  private BooleanSupplier startUnits() throws IOException {
+    String unit = ServerUnits.server(folder());
+    // The units' own limit of starts is for failures, not for what an operator asks for.
+    Commands.status("systemctl", List.of("reset-failed", unit, ServerUnits.starter(folder())));
+    Commands.run(
+        "systemctl",
+        List.of("start", "--no-block", unit),
+        "see systemctl status " + unit + ", then apply again");
+    return () -> {
+      try {
+        return Commands.status("systemctl", List.of("--quiet", "is-failed", unit)) != 0;
+      } catch (IOException e) {
+        return false;
+      }
+    };
+  }
+
+  private BooleanSupplier startStarter() throws IOException, InterruptedException {
+    Files.createDirectories(folder().runtime());
+    Files.setPosixFilePermissions(folder().runtime(), PosixFilePermissions.fromString("rwxr-xr-x"));
+    Process configure = program(configure()).start();
+    if (configure.waitFor() != 0) {
+      return () -> false;
+    }
+    List<String> command = new ArrayList<>(List.of("setsid"));
+    command.addAll(starterCommand(false));
+    command.add("--");
+    command.addAll(serverCommand());
+    return program(command).start()::isAlive;
+  }
+
+  private ProcessBuilder program(List<String> command) {
+    ProcessBuilder program =
+        new ProcessBuilder(command)
+            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+            .redirectErrorStream(true);
+    program.environment().keySet().removeIf(name -> KEPT.stream().noneMatch(name::startsWith));
+    if (server().isMig()) {
+      program.environment().put(CUDA_DEVICES, device);
+    }
+    return program;
+  }
+
+  private void stop() throws IOException, InterruptedException {
+    if (byUnits) {
+      String unit = ServerUnits.server(folder());
+      Commands.status("systemctl", List.of("stop", unit, ServerUnits.starter(folder())));
+    }
+    ServerProcess.stop(pidFile);
+    PrivateFiles.deleteFolder(folder().runtime());
+  }
+
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) throws Exception {
+    stop();
+    PrivateFiles.deleteFolder(folder().files());
+    PrivateFiles.delete(log);
+    for (Path folder : List.of(folder().files().getParent(), folder().runtime().getParent())) {
+      removeIfEmpty(folder);
+    }
+  }
+
+  private static void removeIfEmpty(Path folder) throws IOException {
+    try {
+      Files.deleteIfExists(folder);
+    } catch (java.nio.file.DirectoryNotEmptyException e) {
+      // Another server's files are there.
+    }
+  }
+}

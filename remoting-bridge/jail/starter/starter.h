@@ -1,0 +1,94 @@
+// graft-starter holds the privileges that workers' jails need, so that the server needs none. It starts workers by
+// graft-jail, with options that come from its own configuration; all that a server chooses is the kind of device, the
+// index of a GPU, and the two descriptors that the worker gets.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include "protocol.h"
+
+enum { WORDS = 1024, KINDS = 256 };
+
+struct words {
+  char **items; // ended by 0, WORDS at most
+  int count;
+};
+
+// What workers of one kind are started with, besides what all are.
+struct kind {
+  char name[NAME_BYTES];
+  int index;
+  bool adapter;
+  const char *use;             // the parts of the jail, without limits
+  struct words options;        // of graft-jail
+  struct words without_cgroup; // options if there are no cgroups
+  struct words environment;
+  struct words command;
+};
+
+struct config {
+  const char *program; // graft-jail
+  bool has_users;      // each worker has a user of its own
+  uid_t first_user, last_user;
+  unsigned workers; // the most at one time
+  uint64_t memory;  // the most of a worker, in bytes
+  uint32_t threads; // the most of a worker
+  const char *without_limits; // why workers get no cgroups; 0 if they may
+  char isolation[TEXT_BYTES / 2]; // lines for HELLO
+  struct words options, environment;
+  struct kind kinds[KINDS];
+  int kind_count;
+};
+
+// Reads the file, which must belong to this process's user and be writable by nobody else. Ends the process if it is
+// wrong.
+struct config *read_config(const char *path);
+const struct kind *find_kind(const struct config *config, const struct request *request);
+void add_word(struct words *words, char *word);
+
+// Prints what failed, with errno unless that is 0, and ends the process. Nothing that a server sends leads here.
+void die(const char *what, ...) __attribute__((format(printf, 1, 2), noreturn));
+void say(const char *what, ...) __attribute__((format(printf, 1, 2)));
+
+// Users that no other worker on this host has (users.c).
+struct workers;
+int open_users(const char *file);
+uid_t take_user(int file, const struct config *config, const struct workers *workers); // 0 if all are taken
+void give_user(int file, uid_t user);
+
+// The parent of the workers' cgroups (cgroups.c); 0 if there is none, with the reason.
+char *open_cgroups(const char *mount, const char *own, char *reason, size_t size);
+bool set_cgroup(const char *cgroup, const char *setting, uint64_t value);
+
+// The workers (workers.c).
+bool is_taken(const struct workers *workers, uid_t user);
+struct workers *make_workers(const struct config *config, const char *cgroups, const char *users);
+// Starts one. Returns its number, or 0 with the reason.
+uint32_t start_worker(struct workers *workers, const struct request *request, const int *fds, pid_t *pid, char *reason,
+                      size_t size);
+bool end_worker(struct workers *workers, uint32_t number);
+bool bound_worker(struct workers *workers, const struct request *request, char *reason, size_t size);
+void end_workers(struct workers *workers);
+// Releases what an ended process had. Returns its number, 0 if the process was no worker of the present server.
+uint32_t reap_worker(struct workers *workers, pid_t pid);
+
+// The server as a child of this process (service.c), where no systemd starts it.
+struct service {
+  char **command; // 0 if this process does not start the server
+  uid_t user;
+  gid_t group;
+  const char *user_name;
+  pid_t pid; // 0 while it does not run
+  bool is_ready, was_ready, stops;
+  int failures;
+  int64_t started, next_start; // milliseconds of the monotonic clock; next_start is 0 if no start is due
+};
+int64_t now(void);
+void start_service(struct service *service);
+// Handles its end. Returns the exit status of this process, or -1 if the server is started again.
+int service_ended(struct service *service, int status);
+void stop_service(struct service *service);
+
+// Tells systemd, if it waits for that (sd_notify(3)).
+void notify(const char *state);
