@@ -67,7 +67,8 @@ int check(const struct options *options) {
   } parts[] = {{MOUNTS, in_namespaces},           {NETWORK, in_namespaces}, {IPC, in_namespaces},
                {UTS, in_namespaces},              {CGROUP_NAMESPACE, in_namespaces},
                {USER, as_user},                   {CAPABILITIES, drop_privileges},
-               {SECCOMP, in_filter},              {LIMITS, in_cgroup}};
+               {SECCOMP, in_filter},              {LIMITS, in_cgroup},
+               {GUEST_FOLDER, check_guest_folder}};
   static const char prefix[] = "graft-jail: ";
   unsigned user_namespace = 0, had = 0;
   char reason[1024];

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "guest.h"
 #include "jail.h"
 
 void limit(const struct options *options) {
@@ -39,6 +40,13 @@ void limit(const struct options *options) {
 }
 
 void drop_privileges(const struct options *options) {
+  uid_t user = options->user;
+  if ((options->features & USER) && setgroups(0, 0) < 0) fail("setgroups");
+  if (has_guest_folder(options)) {
+    // This gives the process all capabilities in the namespace, which it loses below.
+    enter_user_namespace();
+    user = GUEST_USER;
+  }
   if (options->features & CAPABILITIES) {
     for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; capability++) {
       // A server without root may not drop these capabilities, and no_new_privs keeps the worker from gaining any.
@@ -47,9 +55,8 @@ void drop_privileges(const struct options *options) {
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   }
   if (options->features & USER) {
-    if (setgroups(0, 0) < 0) fail("setgroups");
-    if (setresgid(options->user, options->user, options->user) < 0) fail("become group %u", (unsigned)options->user);
-    if (setresuid(options->user, options->user, options->user) < 0) fail("become user %u", (unsigned)options->user);
+    if (setresgid(user, user, user) < 0) fail("become group %u", (unsigned)options->user);
+    if (setresuid(user, user, user) < 0) fail("become user %u", (unsigned)options->user);
   }
   if (options->features & CAPABILITIES) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};

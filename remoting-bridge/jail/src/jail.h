@@ -21,6 +21,7 @@ enum feature {
   CAPABILITIES = 1 << 7,     // none, and no_new_privs
   SECCOMP = 1 << 8,          // only the system calls on a list
   LIMITS = 1 << 9,           // a cgroup (version 2) with limits
+  GUEST_FOLDER = 1 << 10,    // the workers of a guest can share a /dev/shm, although each is another user
 };
 
 struct list {
@@ -59,7 +60,13 @@ void enter_namespaces(const struct options *options);
 void enter_root(const struct options *options);
 void limit(const struct options *options);
 void drop_privileges(const struct options *options);
+// A user namespace is made while the host's /proc is there, and entered when the privileges are dropped.
+void make_user_namespace(const struct options *options);
+void enter_user_namespace(void);
+void check_guest_folder(const struct options *options);
 void check_readable(const struct options *options);
 void filter_calls(const struct options *options, const char *program);
+
+bool has_guest_folder(const struct options *options);
 
 int check(const struct options *options);

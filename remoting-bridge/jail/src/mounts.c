@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "filter.h"
+#include "guest.h"
 #include "jail.h"
 
 static void make_folder(const char *path) {
@@ -138,7 +139,10 @@ void enter_root(const struct options *options) {
     show_link(path, target + 1);
   }
   show_link("/dev/fd", "/proc/self/fd");
-  show_link("/dev/shm", "/tmp");
+  // A guest's folder is mounted over this one, see starter/guest_folder.h.
+  make_folder("dev/shm");
+  mount_memory("dev/shm", GUEST_FOLDER_BYTES, "1777");
+  restrict_mount("dev/shm", MS_NOSUID | MS_NODEV | MS_NOEXEC);
   umask(077);
   // pivot_root(2), "pivot_root(".", ".")"
   if (syscall(SYS_pivot_root, ".", ".") < 0) fail("pivot_root");

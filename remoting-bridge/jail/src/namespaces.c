@@ -33,7 +33,13 @@ void enter_cgroup(const struct options *options) {
   write_file(path, text);
 }
 
+bool has_guest_folder(const struct options *options) {
+  enum feature needed = USER | MOUNTS | GUEST_FOLDER;
+  return (options->features & needed) == needed;
+}
+
 void enter_namespaces(const struct options *options) {
+  if (has_guest_folder(options)) make_user_namespace(options);
   uid_t user = getuid();
   gid_t group = getgid();
   int flags = 0;

@@ -20,7 +20,8 @@
 #include "jail.h"
 
 static const char *const names[] = {"user-namespace", "mounts",       "network", "ipc",    "uts", "cgroup-namespace",
-                                    "user",           "capabilities", "seccomp", "limits", 0};
+                                    "user",           "capabilities", "seccomp", "limits",
+                                    "guest-folder",   0};
 
 static const char *const sets[] = {"base", "driver", "network", 0};
 

@@ -114,6 +114,9 @@ static void handle(struct state *state, const struct request *request, const int
     case BOUND:
       if (!bound_worker(state->workers, request, reply.text, sizeof reply.text)) reply.type = REFUSED;
       break;
+    case SHARE:
+      if (!share_worker(state->workers, request, reply.text, sizeof reply.text)) reply.type = REFUSED;
+      break;
     default: // READY
       state->service.is_ready = state->service.was_ready = true;
       write_pid(state);

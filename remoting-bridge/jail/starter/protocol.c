@@ -38,6 +38,11 @@ const char *wrong(const struct request *request, size_t bytes, int descriptors) 
       rest.worker = rest.threads = rest.weight = 0;
       rest.memory = 0;
       break;
+    case SHARE:
+      if (request->guest == 0 || request->guest > MOST_GUEST) return "SHARE with a guest out of range";
+      rest.worker = 0;
+      rest.guest = 0;
+      break;
     case READY: break;
     default: return "a request of an unknown type";
   }

@@ -7,6 +7,7 @@
 //                               -> STARTED worker, pid; or REFUSED text
 //   END worker                  -> DONE; the worker is killed
 //   BOUND worker                -> DONE or REFUSED; lowers the worker's limits, or raises them again
+//   SHARE worker                -> DONE or REFUSED; before the worker is handed to a guest, whose workers share a /dev/shm
 //   READY                       -> DONE; the server accepts clients
 //   a worker's process ends     -> ENDED worker, status; at any time
 //
@@ -16,23 +17,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MOST_GUEST ((uint64_t)INT64_MAX)
+
 enum { MAGIC = 0x31545347 /* "GST1" */, NAME_BYTES = 64, TEXT_BYTES = 4096 };
 
-enum request_type { START = 1, END = 2, BOUND = 3, READY = 4 };
+enum request_type { START = 1, END = 2, BOUND = 3, READY = 4, SHARE = 5 };
 
 enum answer_type { HELLO = 1, STARTED = 2, REFUSED = 3, ENDED = 4, DONE = 5 };
 
 struct request {
   uint32_t magic;
   uint32_t type;
-  uint32_t worker;       // END, BOUND: the number that STARTED gave
+  uint32_t worker;       // END, BOUND, SHARE: the number that STARTED gave
   int32_t index;         // START: of the GPU; -1 for none
   uint32_t adapter;      // START: 1 for a worker that uses an InfiniBand or RoCE adapter
   uint32_t threads;      // BOUND: 0 leaves the limit as it is
   uint32_t weight;       // BOUND: share of the CPUs, 1 to 100; 0 leaves it as it is
   uint32_t zero;
   uint64_t memory;       // BOUND: bytes; 0 leaves the limit as it is
-  uint64_t reserved[3];  // 0
+  uint64_t guest;        // SHARE: a number that the server gives the guest, from 1 to MOST_GUEST
+  uint64_t reserved[2];  // 0
   char name[NAME_BYTES]; // START: the kind of device, ended by 0 and padded with 0
 };
 

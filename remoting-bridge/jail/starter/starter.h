@@ -69,9 +69,20 @@ uint32_t start_worker(struct workers *workers, const struct request *request, co
                       size_t size);
 bool end_worker(struct workers *workers, uint32_t number);
 bool bound_worker(struct workers *workers, const struct request *request, char *reason, size_t size);
+bool share_worker(struct workers *workers, const struct request *request, char *reason, size_t size);
 void end_workers(struct workers *workers);
 // Releases what an ended process had. Returns its number, 0 if the process was no worker of the present server.
 uint32_t reap_worker(struct workers *workers, pid_t pid);
+
+// The guests' folders (guests.c).
+struct guests;
+struct guest;
+struct guests *open_guests(unsigned most); // 0 if the machine has none
+// Gives a worker the folder of its guest. Returns 0 with errno if that fails.
+struct guest *join_guest(struct guests *guests, uint64_t number, pid_t worker, const char **what);
+void leave_guest(struct guest *guest, pid_t worker);
+// Another server's numbers mean other guests.
+void forget_numbers(struct guests *guests);
 
 // The server as a child of this process (service.c), where no systemd starts it.
 struct service {

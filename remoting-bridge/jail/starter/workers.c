@@ -17,6 +17,7 @@ struct worker {
   pid_t pid;
   uid_t user;
   char *cgroup;
+  struct guest *guest; // whose folder it has; 0 before its guest is known
   bool is_left; // its server has gone, and no other server is told of its end
 };
 
@@ -24,6 +25,7 @@ struct workers {
   const struct config *config;
   const char *cgroups; // 0 without
   int users;           // -1 without
+  struct guests *guests; // 0 without
   uint32_t last_number;
   struct worker all[];
 };
@@ -34,6 +36,7 @@ struct workers *make_workers(const struct config *config, const char *cgroups, c
   workers->config = config;
   workers->cgroups = cgroups;
   workers->users = config->has_users ? open_users(users) : -1;
+  workers->guests = strstr(config->isolation, "guest-folder ok\n") ? open_guests(config->workers) : 0;
   return workers;
 }
 
@@ -140,6 +143,7 @@ static void become_jail(const struct workers *workers, const struct kind *kind, 
 }
 
 static void release(struct workers *workers, struct worker *worker) {
+  if (worker->guest) leave_guest(worker->guest, worker->pid);
   if (worker->cgroup) {
     rmdir(worker->cgroup);
     free(worker->cgroup);
@@ -221,7 +225,24 @@ bool bound_worker(struct workers *workers, const struct request *request, char *
   return true;
 }
 
+bool share_worker(struct workers *workers, const struct request *request, char *reason, size_t size) {
+  struct worker *worker = find_own(workers, request->worker);
+  const char *what = "find a place";
+  if (!worker || worker->guest || !workers->guests) {
+    snprintf(reason, size, "%s",
+             !worker         ? "there is no such worker"
+             : worker->guest ? "the worker has a guest already"
+                             : "this host has no folders for guests");
+    return false;
+  }
+  errno = ENOSPC;
+  worker->guest = join_guest(workers->guests, request->guest, worker->pid, &what);
+  if (!worker->guest) snprintf(reason, size, "cannot %s: %s", what, strerror(errno));
+  return worker->guest;
+}
+
 void end_workers(struct workers *workers) {
+  if (workers->guests) forget_numbers(workers->guests);
   for (unsigned i = 0; i < workers->config->workers; i++) {
     if (!workers->all[i].number) continue;
     workers->all[i].is_left = true;

@@ -138,7 +138,7 @@ static void write_config(const char *more) {
   FILE *out = fopen(conf, "w");
   CHECK(out);
   fprintf(out, "graft-starter 1\nprogram %s\nusers 1880000000 1880000003\nworkers 3\nmemory 1073741824\nthreads 100\n"
-               "part mounts ok\npart user no, for a reason\noption --root /nowhere\nenvironment COMMON=1\n"
+               "part mounts ok\npart user no, for a reason\npart guest-folder ok\noption --root /nowhere\nenvironment COMMON=1\n"
                "kind software -1 plain\nuse mounts,ipc\noption --calls base\nwithout-cgroup --limit data=9\n"
                "environment OWN=a b\nargument /bin/true\nargument two words\n"
                "kind cuda 1 adapter\nuse mounts\nargument /bin/true\n%s", self, more);
@@ -216,7 +216,7 @@ static void everyFieldOfARequestIsChecked(void) {
       ((char *)&bad)[at] ^= 0x40;
       const char *why = wrong(&bad, sizeof bad, type == START ? 2 : 0);
       bool may_pass = (type == END && at >= 8 && at < 12) || (type == BOUND && ((at >= 8 && at < 12) || (at >= 20 && at < 28) || (at >= 32 && at < 40))) ||
-                      (type == START && ((at >= 12 && at < 16) || at >= 64));
+                      (type == START && ((at >= 12 && at < 16) || at >= 64)) || (type == SHARE && at >= 40 && at < 48);
       CHECK(may_pass || why);
     }
   }
@@ -275,6 +275,24 @@ static void whatTheConfigurationDoesNotListIsRefused(void) {
   CHECK(next(fd) == REFUSED);
   close(fd);
   for (int i = 0; i < 4; i++) close_ends(&all[i]);
+}
+
+// The host's own /dev/shm must not be covered by a guest's folder because a jail is not complete, or is none.
+static void onlyAWorkerInACompleteJailGetsAGuestsFolder(void) {
+  int fd = hello();
+  while (has_children()) poll(0, 0, 5); // those of the server before
+  struct request start_it = request_of(START), share = request_of(SHARE);
+  struct ends ends;
+  CHECK(start(fd, &start_it, &ends) == STARTED);
+  share.guest = 1;
+  share.worker = reply.worker;
+  pass(fd, &share, sizeof share, 0, 0);
+  CHECK(next(fd) == REFUSED && strstr(reply.text, "cannot ") + !strncmp(reply.text, "this host", 9));
+  share.worker++;
+  pass(fd, &share, sizeof share, 0, 0);
+  CHECK(next(fd) == REFUSED && strstr(reply.text, "no such worker"));
+  close(fd);
+  close_ends(&ends);
 }
 
 static void descriptorsOfOtherKindsAreRefused(void) {
@@ -487,6 +505,7 @@ int main(int count, char **arguments, char **environment) {
   run_starter(0);
   aWorkerGetsWhatTheConfigurationSaysAlone();
   whatTheConfigurationDoesNotListIsRefused();
+  onlyAWorkerInACompleteJailGetsAGuestsFolder();
   descriptorsOfOtherKindsAreRefused();
   aServerThatSendsNonsenseLosesItsWorkersAndNothingElseHappens();
   aServersEndEndsItsWorkers();
@@ -496,6 +515,6 @@ int main(int count, char **arguments, char **environment) {
   char clean[128];
   snprintf(clean, sizeof clean, "rm -r %s", folder);
   CHECK(system(clean) == 0);
-  printf("graft-starter: 9 tests passed\n");
+  printf("graft-starter: 10 tests passed\n");
   return 0;
 }

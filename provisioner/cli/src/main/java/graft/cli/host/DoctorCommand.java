@@ -65,7 +65,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
   private static Finding isolation() {
     Isolation isolation = WorkerStarters.isolationOfThisMachine();
-    return isolation.isComplete()
+    return isolation.missing().isEmpty()
         ? Finding.ok("isolation", isolation.describe())
         : Finding.warning("isolation", isolation.describe(), "see docs/security.md");
   }

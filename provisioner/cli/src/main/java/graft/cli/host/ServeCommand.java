@@ -184,7 +184,7 @@ public final class ServeCommand implements Callable<Integer> {
                 "WARNING: the server runs as root; with --starter it can run as another user, as"
                     + " graft apply has it");
       }
-      if (!server.isolation().isComplete()) {
+      if (!server.isolation().missing().isEmpty()) {
         output.err().println("WARNING: " + server.isolation().describe());
       }
       output.err().flush();

@@ -4,6 +4,8 @@ import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /** Controls a {@link HostileBackend}. */
 final class HostileClient implements AutoCloseable {
@@ -25,6 +27,17 @@ final class HostileClient implements AutoCloseable {
     } catch (IOException e) {
       throw new IOException("the worker ended at: " + what, e);
     }
+  }
+
+  /** Returns the user that the worker is on the host, which only the host's processes see. */
+  int user() throws IOException {
+    String process = attempt("see /proc").split(" ")[0];
+    for (String line : Files.readAllLines(Path.of("/proc", process, "status"))) {
+      if (line.startsWith("Uid:")) {
+        return Integer.parseInt(line.split("\\s+")[1]);
+      }
+    }
+    throw new IOException("process " + process + " has no user");
   }
 
   /** Has the worker send a packet to the server. */

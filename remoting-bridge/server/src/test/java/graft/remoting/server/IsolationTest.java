@@ -42,6 +42,24 @@ class IsolationTest {
         .isEqualTo("workers are confined by: seccomp");
   }
 
+  /** A host without such folders is as safe; on a GPU, one feature of CUDA does not work there. */
+  @Test
+  void aGuestsFolderIsNoProtection() {
+    Isolation without = Isolation.parse(List.of("user ok", "mounts ok", "guest-folder Linux 6.1"));
+    assertThat(without.isComplete()).isTrue();
+    assertThat(without.hasGuestFolders()).isFalse();
+    assertThat(without.describe())
+        .isEqualTo(
+            "workers are confined by: user, mounts; on a GPU the processes of a guest cannot share"
+                + " CUDA events (Linux 6.1)");
+    Isolation with = Isolation.parse(List.of("user ok", "mounts ok", "guest-folder ok"));
+    assertThat(with.hasGuestFolders()).isTrue();
+    assertThat(with.describe()).isEqualTo("workers are confined by: user, mounts");
+    assertThat(Isolation.parse(List.of("mounts ok", "guest-folder ok")).hasGuestFolders())
+        .as("it maps workers' users")
+        .isFalse();
+  }
+
   @Test
   void aServerThatMustConfineItsWorkersDoesNotStartWhereItCannot() throws Exception {
     assumeTrue(

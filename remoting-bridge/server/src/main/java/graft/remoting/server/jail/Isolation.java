@@ -20,6 +20,12 @@ public record Isolation(Set<String> parts, Map<String, String> missing) {
    */
   private static final String USER_NAMESPACE = "user-namespace";
 
+  /**
+   * Not a protection either: with it, sessions of one guest share files of NVIDIA's driver although
+   * each is another user.
+   */
+  private static final String GUEST_FOLDER = "guest-folder";
+
   /** Copies the collections. */
   public Isolation {
     parts = java.util.Collections.unmodifiableSet(new LinkedHashSet<>(parts));
@@ -59,9 +65,14 @@ public record Isolation(Set<String> parts, Map<String, String> missing) {
     return new Isolation(fewer, more);
   }
 
-  /** Returns whether nothing is missing. */
+  /** Returns whether no protection is missing. */
   public boolean isComplete() {
-    return missing.isEmpty();
+    return Set.of(GUEST_FOLDER).containsAll(missing.keySet());
+  }
+
+  /** Returns whether the sessions of a guest can share a folder. */
+  public boolean hasGuestFolders() {
+    return parts.containsAll(Set.of(GUEST_FOLDER, "user", "mounts"));
   }
 
   /** Returns whether a part is present. */
@@ -72,14 +83,25 @@ public record Isolation(Set<String> parts, Map<String, String> missing) {
   /** Returns a line for users. */
   public String describe() {
     String has =
-        parts.stream().filter(p -> !p.equals(USER_NAMESPACE)).collect(Collectors.joining(", "));
+        parts.stream()
+            .filter(p -> !p.equals(USER_NAMESPACE) && !p.equals(GUEST_FOLDER))
+            .collect(Collectors.joining(", "));
     String line = has.isEmpty() ? "workers are not confined" : "workers are confined by: " + has;
-    return missing.isEmpty() ? line : line + "; missing: " + describeMissing();
+    if (!isComplete()) {
+      line += "; missing: " + describeMissing();
+    }
+    return missing.containsKey(GUEST_FOLDER)
+        ? line
+            + "; on a GPU the processes of a guest cannot share CUDA events ("
+            + missing.get(GUEST_FOLDER)
+            + ")"
+        : line;
   }
 
-  /** Returns the missing parts, and why they are missing. */
+  /** Returns the protections that are missing, and why. */
   public String describeMissing() {
     return missing.entrySet().stream()
+        .filter(e -> !e.getKey().equals(GUEST_FOLDER))
         .map(e -> e.getKey() + " (" + e.getValue() + ")")
         .collect(Collectors.joining(", "));
   }

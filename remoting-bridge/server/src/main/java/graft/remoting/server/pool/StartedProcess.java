@@ -109,6 +109,11 @@ final class StartedProcess implements WorkerProcess {
   }
 
   @Override
+  public void share(long guest) throws IOException {
+    starter.share(number, guest);
+  }
+
+  @Override
   public void kill() {
     if (isAlive()) {
       starter.end(number);

@@ -179,6 +179,22 @@ public final class Starter implements WorkerStarter {
     }
   }
 
+  /**
+   * Gives a worker the folder that the workers of a guest share, if the host has such folders.
+   *
+   * @param guest the guest's number
+   * @throws IOException if the worker gets none, with the reason
+   */
+  synchronized void share(int number, long guest) throws IOException {
+    if (!isolation.hasGuestFolders()) {
+      return;
+    }
+    StarterMessages.Answer answer = ask(StarterMessages.share(number, guest), List.of());
+    if (answer.type() != StarterMessages.DONE) {
+      throw new IOException(answer.text());
+    }
+  }
+
   @Override
   public synchronized void serves() throws IOException {
     ask(StarterMessages.request(StarterMessages.READY, 0), List.of());

@@ -13,6 +13,7 @@ final class StarterMessages {
   static final int START = 1;
   static final int END = 2;
   static final int READY = 4;
+  static final int SHARE = 5;
 
   static final int HELLO = 1;
   static final int STARTED = 2;
@@ -27,12 +28,18 @@ final class StarterMessages {
   private static final int REQUEST = 128;
   private static final int NAME = 64;
   private static final int HEAD = 24;
+  private static final int GUEST = 40;
 
   private StarterMessages() {}
 
   /** Returns a request that concerns one worker, or none if the number is 0. */
   static byte[] request(int type, int worker) {
     return buffer(type).putInt(worker).array();
+  }
+
+  /** Returns the request that a worker shares the folder of a guest, whose number is positive. */
+  static byte[] share(int worker, long guest) {
+    return buffer(SHARE).putInt(worker).position(GUEST).putLong(guest).array();
   }
 
   /** Returns the request for a worker of that kind. */

@@ -7,22 +7,27 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A worker's process as the server sees it: starting, then ready, then serving one session, then
  * ended.
  */
 public final class Worker {
+  private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
   private final WorkerProcess process;
   private final WorkerKind kind;
+  private final GuestNumbers guests;
   private final long started = System.nanoTime();
   private volatile ControlSocket control;
   private volatile ServedSession session;
   private volatile String failure;
 
-  Worker(WorkerProcess process, WorkerKind kind) {
+  Worker(WorkerProcess process, WorkerKind kind, GuestNumbers guests) {
     this.process = process;
     this.kind = kind;
+    this.guests = guests;
     this.control = process.control().orElse(null);
   }
 
@@ -89,7 +94,20 @@ public final class Worker {
   /** Hands a client to the worker, whose process then has its own copies of the descriptors. */
   public void start(ServedSession served, ControlMessage.StartSession message, List<Integer> fds)
       throws IOException {
+    share(served);
     session = served;
     control.sendAtOnce(message, fds);
+  }
+
+  /** Without the folder only a part of CUDA does not work, so that the session begins anyway. */
+  private void share(ServedSession served) {
+    try {
+      process.share(guests.begin(served.name()));
+    } catch (IOException e) {
+      LOG.warn(
+          "{}: this session cannot share CUDA events with others of its guest: {}",
+          served.name(),
+          e.getMessage());
+    }
   }
 }

@@ -39,6 +39,7 @@ public final class WorkerPool implements AutoCloseable {
   private final int spares;
   private final ServerMetrics metrics;
   private final WorkerAnswers answers = new WorkerAnswers();
+  private final GuestNumbers guests = new GuestNumbers();
   private final WorkerListener listener;
 
   private final ExecutorService starter =
@@ -236,7 +237,7 @@ public final class WorkerPool implements AutoCloseable {
 
   private void startWorker(WorkerKind kind) {
     try {
-      Worker worker = new Worker(start(kind), kind);
+      Worker worker = new Worker(start(kind), kind, guests);
       WorkerLog.copy(worker.process().log(), System.err, "worker " + worker.pid());
       workers.put(worker.pid(), worker);
       starting.add(worker);
@@ -351,6 +352,7 @@ public final class WorkerPool implements AutoCloseable {
     ServedSession session = worker.session();
     if (session != null) {
       answers.drop(session);
+      guests.end(session.name());
       metrics.sessionEnded(session);
       LOG.info("{}", session.endLine(status));
     }

@@ -1,6 +1,7 @@
 package graft.remoting.server.pool;
 
 import graft.remoting.server.control.ControlSocket;
+import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.Optional;
@@ -20,6 +21,14 @@ public interface WorkerProcess {
   InputStream log();
 
   boolean isAlive();
+
+  /**
+   * Gives the worker the /dev/shm that the workers of a guest share, where that is possible.
+   *
+   * @param guest the guest's number
+   * @throws IOException if it should be possible and is not, with the reason
+   */
+  void share(long guest) throws IOException;
 
   /** Kills the process; has no effect on a process that has ended. */
   void kill();

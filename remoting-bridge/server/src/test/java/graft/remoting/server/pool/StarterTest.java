@@ -161,6 +161,22 @@ class StarterTest {
         .orElseThrow();
   }
 
+  /** A worker that could change its guest would see the files of two guests. */
+  @Test
+  void aWorkerGetsTheFolderOfOneGuest() throws Exception {
+    try (Starter server = server()) {
+      assumeTrue(server.isolation().hasGuestFolders(), server.isolation()::describe);
+      WorkerProcess worker = server.start(ECHO);
+      worker.control().orElseThrow().receive();
+      worker.share(1);
+      assertThatThrownBy(() -> worker.share(2)).hasMessageContaining("has a guest already");
+      assertThatThrownBy(() -> worker.share(1)).hasMessageContaining("has a guest already");
+      worker.kill();
+      assertThat(worker.awaitEnd(LIMIT)).isPresent();
+      assertThatThrownBy(() -> worker.share(2)).hasMessageContaining("no such worker");
+    }
+  }
+
   @Test
   void whatTheConfigurationDoesNotListIsNotStarted() throws Exception {
     try (Starter server = server()) {
