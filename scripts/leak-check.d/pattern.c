@@ -184,7 +184,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "pattern: no device: error %d\n", error);
     return 1;
   }
-  limited = most != 0;
+  limited = most && most < 1024 * MIB;
   size_t part = most ? most / 4 / TILE * TILE : 1024 * MIB;
   shared_memory();
   pinned(part < 256 * MIB ? part : 256 * MIB);
