@@ -29,6 +29,7 @@ final class DocumentationTest {
   private static final Pattern LINK = Pattern.compile("\\]\\(([^()\\s]+)\\)");
   private static final Pattern HEADING = Pattern.compile("(?m)^#+ +(.*)$");
   private static final Pattern CLASS = Pattern.compile("([A-Z][a-z]+[A-Z]\\w{3,})(?:\\.(\\w+))?");
+  private static final Pattern TEST_CLASS = Pattern.compile("[A-Z]\\w+Test");
   private static final Pattern QUALIFIED = Pattern.compile("(?:[a-z]+\\.)+[A-Z]\\w+");
   private static final Pattern C_NAME = Pattern.compile("graft_\\w+");
   private static final Pattern C_FILE = Pattern.compile("(?:\\w+/)*\\w+\\.[ch]");
@@ -138,6 +139,35 @@ final class DocumentationTest {
       }
     }
     assertThat(missing).isEmpty();
+  }
+
+  /** A promise without a test is none. */
+  @Test
+  void everyTestThatThePageOnSecurityNamesIsThere() throws IOException {
+    String page = prose(Checkout.ROOT.resolve("docs/security.md"));
+    List<String> missing = new ArrayList<>();
+    int tests = 0;
+    Matcher code = CODE.matcher(page);
+    while (code.find()) {
+      String name = code.group(1);
+      boolean isTest = TEST_CLASS.matcher(name).matches();
+      tests += isTest ? 1 : 0;
+      if ((isTest && FILES.stream().noneMatch(file -> isTestClass(file, name)))
+          || (name.matches("scripts/[\\w-]+") && !isThere(name))) {
+        missing.add(name);
+      }
+    }
+    assertThat(missing).isEmpty();
+    assertThat(tests).isGreaterThan(30);
+    String promises =
+        page.split("(?m)^## Promises, and their tests$", 2)[1].split("(?m)^## ", 2)[0];
+    assertThat(promises.lines().filter(line -> line.startsWith("| ")).skip(1))
+        .hasSizeGreaterThan(10)
+        .allMatch(line -> CODE.matcher(line).find());
+  }
+
+  private static boolean isTestClass(Path file, String name) {
+    return file.endsWith(name + ".java") && file.toString().contains("/src/test/");
   }
 
   @Test

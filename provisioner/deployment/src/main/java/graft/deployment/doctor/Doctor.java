@@ -189,6 +189,7 @@ public final class Doctor {
       findings.add(Finding.ok(subject, device.describe() + ", CUDA " + cuda.version()));
       device.pageableNote().ifPresent(note -> findings.add(Finding.ok(subject, note)));
     }
+    PageableAccess.examine(cuda.devices(), RootFolder.thisHost()).ifPresent(findings::add);
   }
 
   private void passthrough(HostPci pci) {

@@ -2,19 +2,23 @@ package graft.remoting.server;
 
 import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.Descriptors;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.Scratch;
+import graft.remoting.server.transport.MemoryFile;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 
 /**
- * A client in a guest that shares memory with the server; the file itself stands for the guest's
- * PCI device. It is written from client/src/transport/ring.h and not from the server's code.
+ * A client that shares memory with the server: in a guest (ivshmem), where the file itself stands
+ * for the guest's PCI device, or on the server's host (shm). It is written from
+ * client/src/transport/ring.h and not from the server's code.
  */
 public final class GuestMemoryClient implements AutoCloseable {
   static final int REQUESTS = 4096;
@@ -23,6 +27,7 @@ public final class GuestMemoryClient implements AutoCloseable {
   static final int ANSWERS_DATA = 5 << 20;
   static final int BYTES = 9 << 20;
   private static final int RING = 4 << 20;
+  private static final long REGION = 1L << 40;
   private static final int TAIL = 64;
   private static final int ASLEEP = 128;
 
@@ -37,12 +42,12 @@ public final class GuestMemoryClient implements AutoCloseable {
   private long sent;
   private long received;
 
-  private GuestMemoryClient(WireClient wire, Path file, long offset) {
+  private GuestMemoryClient(WireClient wire, int fd, long offset) {
     this.wire = wire;
-    this.fd = open(file);
+    this.fd = fd;
     this.rings = Libc.mmap(0, BYTES, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, fd, offset);
     if (rings == -1) {
-      throw new AssertionError("cannot map " + file);
+      throw new AssertionError("cannot map the shared memory");
     }
     bells.setDaemon(true);
     bells.start();
@@ -63,12 +68,32 @@ public final class GuestMemoryClient implements AutoCloseable {
       byte[] text = WireClient.bytes(answer, 40, 88);
       throw new IOException(new String(text, StandardCharsets.UTF_8).split("\0", 2)[0]);
     }
-    GuestMemoryClient client = new GuestMemoryClient(wire, file, answer.getLong(16));
+    GuestMemoryClient client = new GuestMemoryClient(wire, open(file), answer.getLong(16));
     byte[] mark = WireClient.bytes(answer, 24, 16);
     if (!Arrays.equals(mark, Scratch.bytesAt(client.rings, 16))) {
       throw new IOException("the file does not show what the server has written");
     }
     return client;
+  }
+
+  /** Opens a session whose records go through memory that this process makes. */
+  static GuestMemoryClient shm(ListenAddress.Unix address, String name, byte[] token)
+      throws IOException {
+    NativeByteChannel socket = NativeByteChannel.connect(address.path());
+    WireClient wire = new WireClient(socket);
+    WireClient.Welcome welcome = wire.authenticate(name, token, Dispatcher.API_HASH, 0, 1, 0);
+    if (welcome.status() != 0) {
+      throw new IOException("refused: " + welcome.message());
+    }
+    int fd = MemoryFile.create(REGION, true);
+    try (Scratch greeting = new Scratch(24)) {
+      Memory.putInt(greeting.address(), 0x48535247);
+      Memory.putInt(greeting.address() + 4, 1);
+      Memory.putLong(greeting.address() + 8, REGION);
+      Memory.putLong(greeting.address() + 16, BASE);
+      Descriptors.send(socket.socket(), greeting.address(), 24, List.of(fd), 0);
+    }
+    return new GuestMemoryClient(wire, fd, 0);
   }
 
   public static int open(Path file) {
@@ -79,6 +104,11 @@ public final class GuestMemoryClient implements AutoCloseable {
       }
       return fd;
     }
+  }
+
+  /** Gives pages of the rings back to the kernel, which reads them as zeros from then on. */
+  void punch(long offset, long bytes) {
+    MemoryFile.punch(fd, offset, bytes);
   }
 
   /** Returns the address of its rings in this process. */

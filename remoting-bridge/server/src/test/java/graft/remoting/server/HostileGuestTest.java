@@ -3,6 +3,7 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.device.Memory;
+import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
@@ -13,20 +14,24 @@ import java.util.HexFormat;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A guest that overwrites its shared memory while its sessions run: its sessions may end, but no
- * worker crashes, and other guests are not affected.
+ * A client that overwrites the memory that it shares with its worker while its sessions run, in a
+ * guest and on the server's host: its sessions may end, but no worker crashes, and other guests are
+ * not affected.
  */
 @Timeout(120)
 class HostileGuestTest {
   private static final int ECHOES = 400;
+  private static final int PAGE = 4096;
   private static final long[] NASTY = {
     0,
     1,
@@ -60,7 +65,10 @@ class HostileGuestTest {
     ANSWERS_TAIL(GuestMemoryClient.ANSWERS + 64, 8, true),
     ANSWERS_ASLEEP(GuestMemoryClient.ANSWERS + 128, 4),
     ANSWERS_DATA(GuestMemoryClient.ANSWERS_DATA, 4096),
-    EVERYTHING(0, GuestMemoryClient.BYTES);
+    EVERYTHING(0, GuestMemoryClient.BYTES),
+
+    /** No writes: pages of the rings are removed from the file. */
+    PAGES(0, GuestMemoryClient.BYTES);
 
     private final int offset;
     private final int bytes;
@@ -82,7 +90,10 @@ class HostileGuestTest {
   static void start() throws Exception {
     aliceMemory = region("alice");
     bobMemory = region("bob");
-    fixture = ServerFixture.start(folder, config -> config.spares(2));
+    fixture =
+        ServerFixture.start(
+            folder,
+            config -> config.spares(2).listen(new ListenAddress.Unix(folder.resolve("s.sock"))));
     HexFormat hex = HexFormat.of();
     Files.writeString(
         folder.resolve("tokens"),
@@ -116,14 +127,31 @@ class HostileGuestTest {
     return WireClient.little(64).putLong(number).putLong(56, ~number).array();
   }
 
+  /** How the client shares memory with its worker. */
+  enum Sharing {
+    IVSHMEM,
+    SHM
+  }
+
+  static Stream<Arguments> attacks() {
+    return Stream.of(Sharing.values())
+        .flatMap(sharing -> Stream.of(Target.values()).map(to -> Arguments.of(sharing, to)));
+  }
+
+  private static GuestMemoryClient alice(Sharing sharing) throws IOException {
+    return sharing == Sharing.SHM
+        ? GuestMemoryClient.shm(
+            (ListenAddress.Unix) fixture.server.addresses().get(1), "alice", ServerFixture.ALICE)
+        : GuestMemoryClient.session(fixture.address(), "alice", ServerFixture.ALICE, aliceMemory);
+  }
+
   @ParameterizedTest
-  @EnumSource
-  void scribblingHurtsItselfAlone(Target target) throws Exception {
+  @MethodSource("attacks")
+  void scribblingHurtsItselfAlone(Sharing sharing, Target target) throws Exception {
     try (GuestMemoryClient bob =
         GuestMemoryClient.session(fixture.address(), "bob", ServerFixture.BOB, bobMemory)) {
       long worker;
-      try (GuestMemoryClient alice =
-          GuestMemoryClient.session(fixture.address(), "alice", ServerFixture.ALICE, aliceMemory)) {
+      try (GuestMemoryClient alice = alice(sharing)) {
         worker = process(alice);
         scribbleWhileBothWork(target, alice, bob);
       }
@@ -131,8 +159,7 @@ class HostileGuestTest {
       assertThat(Path.of(System.getProperty("java.io.tmpdir"), "graft-worker-" + worker + ".log"))
           .as("the Java runtime's report of a crash")
           .doesNotExist();
-      try (GuestMemoryClient again =
-          GuestMemoryClient.session(fixture.address(), "alice", ServerFixture.ALICE, aliceMemory)) {
+      try (GuestMemoryClient again = alice(sharing)) {
         assertThat(again.call(EchoBackend.ECHO, payload(1))).isEqualTo(payload(1));
       }
     }
@@ -169,6 +196,10 @@ class HostileGuestTest {
     confused.start();
     Random random = new Random(target.offset);
     while (honest.isAlive() || (target.ends && !alice.hasEnded())) {
+      if (target == Target.PAGES) {
+        alice.punch(random.nextInt(target.bytes / PAGE) * (long) PAGE, PAGE);
+        continue;
+      }
       long at = alice.rings() + target.offset + random.nextInt(target.bytes / 4) * 4L;
       long value = random.nextBoolean() ? NASTY[random.nextInt(NASTY.length)] : random.nextLong();
       Memory.putInt(at, (int) (random.nextBoolean() ? value : value >>> 32));

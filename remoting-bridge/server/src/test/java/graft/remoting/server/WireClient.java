@@ -12,16 +12,17 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.ByteChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 
 /** A client of the wire protocol, written from its description and not from the server's code. */
 public final class WireClient implements AutoCloseable {
-  private final SocketChannel socket;
+  private final ByteChannel socket;
   private long sessionId;
   private byte[] sessionSecret = new byte[32];
 
-  private WireClient(SocketChannel socket) {
+  WireClient(ByteChannel socket) {
     this.socket = socket;
   }
 

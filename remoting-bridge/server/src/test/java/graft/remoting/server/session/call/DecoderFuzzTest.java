@@ -3,15 +3,8 @@ package graft.remoting.server.session.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.device.Memory;
-import graft.remoting.server.MemoryChannel;
-import graft.remoting.server.RandomDevice;
 import graft.remoting.server.connection.StreamChannel;
-import graft.remoting.server.device.GpuDirect;
-import graft.remoting.server.exchange.CodeExchange;
-import graft.remoting.server.exchange.HandleExchange;
 import graft.remoting.server.protocol.ProtocolException;
-import graft.remoting.server.session.Session;
-import graft.remoting.server.session.SessionTerms;
 import graft.remoting.server.transport.Transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -30,89 +23,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class DecoderFuzzTest {
   private static final int RECORDS = 100_000;
-  private static final long[] NASTY = {
-    0,
-    1,
-    2,
-    7,
-    8,
-    9,
-    16,
-    64,
-    255,
-    4096,
-    1 << 20,
-    Integer.MAX_VALUE,
-    0x80000000L,
-    0x80000001L,
-    0xFFFFFFFFL,
-    1L << 32,
-    1L << 61,
-    (1L << 61) + 1,
-    Long.MAX_VALUE,
-    Long.MIN_VALUE,
-    -1,
-    -8
-  };
-
-  private static byte[] record(Random random) {
-    int words = random.nextInt(random.nextInt(10) == 0 ? 60 : 16);
-    ByteBuffer record = ByteBuffer.wrap(new byte[16 + 8 * words]).order(ByteOrder.LITTLE_ENDIAN);
-    record.putInt(16 + 8 * words);
-    record.putShort(
-        (short)
-            (random.nextInt(100) == 0 ? random.nextInt() : random.nextInt(Dispatcher.FUNCTIONS)));
-    record.putShort((short) (random.nextInt(20) == 0 ? random.nextInt(4) : random.nextInt(2)));
-    record.putInt(random.nextInt());
-    record.putInt(random.nextInt(4) == 0 ? random.nextInt(3) : 0);
-    for (int i = 0; i < words; i++) {
-      record.putLong(
-          switch (random.nextInt(4)) {
-            case 0 -> NASTY[random.nextInt(NASTY.length)];
-            case 1 -> random.nextLong();
-            case 2 -> 8L * random.nextInt(words - i + 1);
-            default -> random.nextInt(12);
-          });
-    }
-    return record.array();
-  }
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4})
   void anyRecordIsAnsweredRefusedOrEndsTheSession(long seed) throws IOException {
-    Random random = new Random(seed);
-    int executed = 0;
-    int ended = 0;
     try (GuardedRecord memory = new GuardedRecord(4096)) {
-      Session session = null;
-      MemoryChannel channel = null;
+      RandomRecords records = new RandomRecords(new Random(seed), memory);
       for (int i = 0; i < RECORDS; i++) {
-        if (session == null) {
-          channel = new MemoryChannel(random);
-          session =
-              new Session(
-                  RandomDevice.of(random),
-                  channel,
-                  new SessionTerms("", 1 << 30, 0, HandleExchange.NONE, CodeExchange.NONE),
-                  1,
-                  false,
-                  GpuDirect.none());
-        }
-        try {
-          session.execute(memory.put(record(random)));
-          executed++;
-        } catch (ProtocolException e) {
-          assertThat(e).hasMessageNotContaining("null");
-          ended++;
-          if (ended % 100 == 0) {
-            channel.close();
-            session = null;
-          }
-        }
+        records.next();
       }
+      assertThat(records.executed()).isGreaterThan(RECORDS / 50);
+      assertThat(records.ended()).isGreaterThan(RECORDS / 50);
     }
-    assertThat(executed).isGreaterThan(RECORDS / 50);
-    assertThat(ended).isGreaterThan(RECORDS / 50);
   }
 
   @Test

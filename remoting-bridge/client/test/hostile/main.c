@@ -1,8 +1,10 @@
 /* A server that answers with nonsense: whatever it sends, the program gets CUDA errors, never a crash or a hang.
  *
- * Every round forks a client (built under the sanitizers) that makes a fixed sequence of calls against a server thread
- * of this process. The server completes the handshake; a seeded generator then chooses right answers, wrong sizes, unknown
- * slots, data that the client has not requested, random bytes or an early end. Usage: hostile [rounds] [first seed]
+ * Every round forks a client (built under the sanitizers) that makes a fixed sequence of calls against this process. The
+ * server completes the handshake; a seeded generator then chooses right answers, wrong sizes, unknown slots, data that the
+ * client has not requested, random bytes or an early end. On rings, a third process may change positions and contents while
+ * both ends use them. The rounds take the channels in turn: tcp, unix (the code of vsock as well), shm and ivshmem, for which a
+ * file stands for the device. vchan's rings are the same code; its pages need Xen. Usage: hostile [rounds] [first seed]
  */
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -14,8 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fake_server.h"
+#include "../fake_server.h"
 #include "graft_rpc.h"
+#include "link.h"
 
 static uint64_t state;
 static uint64_t draw(uint64_t below) {
@@ -33,6 +36,7 @@ static size_t wanted(int function) {
     case FN_graftModuleGetFunction: return 8 + 4 * 192;
     case FN_cuMemGetInfo_v2: return 16;
     case FN_graftFunctionGetAttribute: return 8;
+    case FN_graftRegionTake: return 8;
     case FN_graftLinkComplete: return 8;
     case FN_graftLinkImage: return 256 << 10;
     default: return 0;
@@ -43,7 +47,8 @@ static size_t wanted(int function) {
 static size_t bulk_bytes(int function, const uint8_t *parameters, size_t bytes) {
   uint64_t bulk = 0;
   switch (function) {
-    case FN_graftModuleLoad: memcpy(&bulk, parameters + 8, 8); break;
+    case FN_graftModuleLoad:
+    case FN_graftWrite: memcpy(&bulk, parameters + 8, 8); break;
     case FN_graftLinkAdd: memcpy(&bulk, parameters + bytes - 8, 8); break;
     default: fprintf(stderr, "hostile: function %d has bulk data that this server cannot tell the size of\n", function); abort();
   }
@@ -51,22 +56,22 @@ static size_t bulk_bytes(int function, const uint8_t *parameters, size_t bytes) 
 }
 
 /* Serves a client: first `honest` right answers, then random ones. */
-static void serve(int fd, uint64_t honest) {
-  static uint8_t body[256 << 10];
+static void serve(struct link *link, uint64_t honest, uint64_t scribbles) {
+  static uint8_t body[(256 << 10) + 8];
   uint64_t answered = 0;
   for (;;) {
     struct fake_request request;
-    if (!fake_get(fd, &request, sizeof request) || request.size < 16 || request.size > 1 << 20) return;
+    if (!link_get(link, &request, sizeof request) || request.size < 16 || request.size > 1 << 20) return;
     size_t bytes = request.size - 16;
     uint8_t parameters[4096];
     size_t keep = bytes < sizeof parameters ? bytes : sizeof parameters;
-    if (!fake_get(fd, parameters, keep)) return;
+    if (!link_get(link, parameters, keep)) return;
     for (size_t left = bytes - keep; left; left--) {
-      if (!fake_get(fd, body, 1)) return;
+      if (!link_get(link, body, 1)) return;
     }
     if (request.flags & 2) {
       size_t bulk = bulk_bytes(request.function, parameters, bytes);
-      if (bulk > sizeof body || !fake_get(fd, body, bulk)) return;
+      if (bulk > sizeof body || !link_get(link, body, bulk)) return;
     }
     if (!(request.flags & 1)) continue;
     memset(body, 0, 8192);
@@ -84,6 +89,10 @@ static void serve(int fd, uint64_t honest) {
       uint32_t layout[] = {(uint32_t)draw(4), 0, 0, 8, 8, 4};
       memcpy(body, layout, 4);
       memcpy(body + 8, layout + 2, 16);
+    } else if (request.function == FN_graftRegionTake) { /* a part of the device, which may be beyond its end or in use */
+      uint64_t offset = (uint64_t)draw(16) << 21;
+      if (!draw(3)) offset = draw(2) ? draw(1ull << 40) : 0 - draw(1ull << 30);
+      memcpy(body, &offset, 8);
     } else if (request.function == FN_graftLinkComplete) { /* the size of the image: random, or one that wraps when rounded up */
       uint64_t size = draw(2) ? draw(1u << 20) : 0 - draw(1u << 19);
       memcpy(body, &size, 8);
@@ -93,9 +102,11 @@ static void serve(int fd, uint64_t honest) {
       uint64_t data[3] = {request.slot, 0, 0};
       struct fake_answer h = {40, 1, 0, request.slot, 0};
       memcpy(&data[2], parameters + 8, 8);
-      if (data[2] > sizeof body || !fake_put(fd, &h, sizeof h) || !fake_put(fd, data, sizeof data) || !fake_put(fd, body, data[2]))
+      if (data[2] > sizeof body || !link_put(link, &h, sizeof h) || !link_put(link, data, sizeof data) ||
+          !link_put(link, body, data[2]))
         return;
     }
+    if (scribbles && answered == honest) link_scribble(link, scribbles);
     switch (answered++ < honest ? 0 : draw(12)) {
       case 1:
         head.size += 8;
@@ -112,7 +123,7 @@ static void serve(int fd, uint64_t honest) {
       case 6: { /* data that the client has not requested, or too much data */
         uint64_t data[3] = {draw(3) ? request.slot : draw(1ull << 62), draw(2) ? 0 : draw(1ull << 62), draw(1u << 16)};
         struct fake_answer h = {40, 1, 0, request.slot, 0};
-        if (!fake_put(fd, &h, sizeof h) || !fake_put(fd, data, sizeof data) || !fake_put(fd, body, data[2])) return;
+        if (!link_put(link, &h, sizeof h) || !link_put(link, data, sizeof data) || !link_put(link, body, data[2])) return;
         break;
       }
       case 7:
@@ -121,26 +132,24 @@ static void serve(int fd, uint64_t honest) {
       case 8: {
         uint8_t noise[64];
         for (size_t i = 0; i < sizeof noise; i++) noise[i] = (uint8_t)draw(256);
-        fake_put(fd, noise, sizeof noise);
+        link_put(link, noise, sizeof noise);
         return;
       }
-      case 9: fake_put(fd, &head, (size_t)draw(16)); return;
+      case 9: link_put(link, &head, (size_t)draw(16)); return;
       case 10: return;
       default: break;
     }
-    if (!fake_put(fd, &head, sizeof head) || !fake_put(fd, body, results)) return;
+    if (!link_put(link, &head, sizeof head) || !link_put(link, body, results)) return;
   }
 }
 
-static int client(int port) {
-  char server[64];
-  snprintf(server, sizeof server, "tcp://127.0.0.1:%d", port);
+static int client(void) {
   setenv("GRAFT_CONFIG", "/dev/null", 1);
-  setenv("GRAFT_SERVER", server, 1);
   setenv("GRAFT_NAME", "hostile", 1);
   setenv("CUDA_CACHE_DISABLE", "1", 1); /* links go to the server */
   alarm(20);                            /* a hang is a failure */
   int device, value;
+  void *pinned = NULL;
   void *context = NULL, *module = NULL, *function = NULL, *stream = NULL, *link = NULL, *image = NULL;
   uint64_t pointer = 0;
   size_t free_bytes, total, image_bytes;
@@ -154,6 +163,11 @@ static int client(int port) {
   cuMemAlloc_v2(&pointer, 4096);
   cuMemGetInfo_v2(&free_bytes, &total);
   cuMemcpyDtoH_v2(data, pointer, sizeof data);
+  if (!cuMemHostAlloc(&pinned, 1 << 20, 0)) { /* on rings with shared memory, in the region */
+    memset(pinned, 1, 1 << 20);
+    cuMemcpyHtoDAsync_v2(pointer, pinned, 4096, stream);
+    cuMemcpyDtoHAsync_v2(pinned, pointer, 4096, stream);
+  }
   cuModuleLoadData(&module, (void *)".version 8.0\n");
   if (module) cuModuleGetFunction(&function, module, "k");
   if (function) {
@@ -167,6 +181,7 @@ static int client(int port) {
     cuLinkComplete(link, &image, &image_bytes);
   if (stream) cuStreamSynchronize(stream);
   cuCtxSynchronize();
+  if (pinned) cuMemFreeHost(pinned);
   cuMemFree_v2(pointer);
   return 0;
 }
@@ -174,31 +189,41 @@ static int client(int port) {
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 200;
   uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-  int passed = 0, failed = 0;
-  int port, listener = fake_listen(&port);
-  if (listener < 0) {
-    perror("hostile");
-    return 1;
-  }
+  int passed = 0, failed = 0, with_rings = 0;
+  struct listener listener;
+  listener_open(&listener);
   for (int i = 0; i < rounds; i++) {
+    enum channel channel = (enum channel)(i % CHANNELS);
     state = (first + (uint64_t)i) * 0x9E3779B97F4A7C15ull | 1;
     pid_t child = fork();
     if (!child) {
-      close(listener);
+      close(listener.tcp);
+      close(listener.unix_socket);
       if (!freopen("/dev/null", "w", stdout)) return 1;
-      return client(port);
+      listener_settings(&listener, channel);
+      return client();
     }
-    int fd = accept(listener, NULL, NULL);
-    if (fake_handshake(fd)) serve(fd, draw(8) ? 2 + draw(20) : 0);
-    close(fd);
+    struct link link;
+    if (link_accept(&link, &listener, channel, draw)) {
+      with_rings += link.memory != NULL;
+      uint64_t honest = draw(8) ? 2 + draw(20) : 0, scribbles = draw(3) ? draw(UINT64_MAX) : 0;
+      serve(&link, honest, scribbles);
+    }
+    link_close(&link);
     int status;
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && !WEXITSTATUS(status)) {
       passed++;
     } else {
       failed++;
-      printf("hostile: seed %llu: the client ended with status %#x\n", (unsigned long long)(first + (uint64_t)i), status);
+      printf("hostile: seed %llu, channel %d: the client ended with status %#x\n", (unsigned long long)(first + (uint64_t)i),
+             channel, status);
     }
+  }
+  listener_close(&listener);
+  if (with_rings < rounds / CHANNELS) {
+    printf("hostile: only %d of %d rounds got as far as the rings\n", with_rings, rounds);
+    failed++;
   }
   printf("client-hostile: %d passed, %d failed\n", passed, failed);
   return failed != 0;

@@ -1,0 +1,213 @@
+package graft.remoting.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.remoting.server.system.ListenAddress;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/**
+ * A server in a process of its own, so that what it uses of the machine can be told from what the
+ * attackers in the test's process use. It knows the guests {@code alice} and {@code bob}.
+ */
+final class AttackedServer implements AutoCloseable {
+  /** How much the server's process may grow: code and classes that it had not used before. */
+  private static final long GROWTH = 64L << 20;
+
+  private static final int FEW = 8;
+
+  /** Threads that have served connections end only after a minute without work. */
+  private static final int IDLE_THREADS = 64;
+
+  private final Path folder;
+  private final Path log;
+  private final Process process;
+  private final List<ListenAddress> addresses = new ArrayList<>();
+
+  private AttackedServer(Path folder, Path log, Process process) {
+    this.folder = folder;
+    this.log = log;
+    this.process = process;
+  }
+
+  /**
+   * Starts a server.
+   *
+   * @param folder holds its tokens, temporary files and log
+   * @param options further options; without {@code --listen}, it listens at a port of loopback
+   */
+  static AttackedServer start(Path folder, String device, String... options) throws IOException {
+    Path temporary = Files.createDirectories(folder.resolve("tmp"));
+    Path log = folder.resolve("server.log");
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-Xmx128m",
+                "-Djava.io.tmpdir=" + temporary,
+                "-cp",
+                System.getProperty("java.class.path"),
+                ServerMain.class.getName(),
+                "--tokens",
+                (Files.exists(folder.resolve("tokens"))
+                        ? folder.resolve("tokens")
+                        : ServerFixture.tokens(folder))
+                    .toString(),
+                "--device",
+                device));
+    List<String> further = List.of(options);
+    command.addAll(further);
+    if (!further.contains("--listen")) {
+      command.addAll(List.of("--listen", "tcp://127.0.0.1:0"));
+    }
+    Process process = new ProcessBuilder(command).redirectError(log.toFile()).start();
+    AttackedServer server = new AttackedServer(folder, log, process);
+    BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+    long listens = command.stream().filter("--listen"::equals).count();
+    for (int i = 0; i < listens; i++) {
+      String line = out.readLine();
+      if (line == null) {
+        throw new IOException("the server did not start: " + Files.readString(log));
+      }
+      server.addresses.add(ListenAddress.parse(line));
+    }
+    return server;
+  }
+
+  ListenAddress address() {
+    return addresses.get(0);
+  }
+
+  ListenAddress address(int index) {
+    return addresses.get(index);
+  }
+
+  /** The ids of the server's process and of its workers. */
+  List<Long> processes() {
+    return Stream.concat(Stream.of(process.toHandle()), process.descendants())
+        .map(ProcessHandle::pid)
+        .toList();
+  }
+
+  /** Kills all workers, those with a session and those without. */
+  void killWorkers() {
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+  }
+
+  /** What the server and its workers have written. */
+  String log() throws IOException {
+    return Files.readString(log);
+  }
+
+  /**
+   * What a server uses.
+   *
+   * @param processes its workers, and what they have started
+   * @param threads of the server's own process
+   * @param descriptors of the server's own process
+   * @param memory of the server's own process, in bytes that are resident
+   * @param files below its folder for temporary files, and files of Graft's in /dev/shm
+   */
+  record Use(int processes, int threads, int descriptors, long memory, int files) {
+    private boolean isAsBefore(Use before) {
+      return processes <= before.processes
+          && threads <= before.threads + IDLE_THREADS + FEW
+          && descriptors <= before.descriptors + FEW
+          && memory <= before.memory + GROWTH
+          && files <= before.files;
+    }
+
+    @Override
+    public String toString() {
+      return String.format(
+          Locale.ROOT,
+          "%d workers, %d threads, %d descriptors, %d MiB, %d files",
+          processes,
+          threads,
+          descriptors,
+          memory >> 20,
+          files);
+    }
+  }
+
+  Use use() throws IOException {
+    Path proc = Path.of("/proc", Long.toString(process.pid()));
+    long pages = 0;
+    for (String line : Files.readAllLines(proc.resolve("status"))) {
+      if (line.startsWith("VmRSS:")) {
+        pages = Long.parseLong(line.replaceAll("\\D", ""));
+      }
+    }
+    return new Use(
+        (int) process.descendants().count(),
+        count(proc.resolve("task")),
+        count(proc.resolve("fd")),
+        pages << 10,
+        files(folder.resolve("tmp")) + files(Path.of("/dev/shm")));
+  }
+
+  private static int count(Path folder) throws IOException {
+    try (Stream<Path> all = Files.list(folder)) {
+      return (int) all.count();
+    }
+  }
+
+  /** Files of other programs come and go in /dev/shm. */
+  private static int files(Path folder) throws IOException {
+    try (Stream<Path> all = Files.walk(folder)) {
+      return (int)
+          all.filter(
+                  file ->
+                      !file.startsWith("/dev/shm")
+                          || file.getFileName().toString().contains("graft"))
+              .count();
+    }
+  }
+
+  /** Waits, as long as the test may take, until the server uses no more than before. */
+  Use awaitUse(Use before) throws IOException {
+    Use now = use();
+    long told = System.nanoTime();
+    while (!now.isAsBefore(before)) {
+      assertThat(process.isAlive()).as("the server runs").isTrue();
+      if (System.nanoTime() - told > 20_000_000_000L) {
+        System.out.println("not yet as before: " + now + "; before: " + before);
+        told = System.nanoTime();
+      }
+      Thread.onSpinWait();
+      now = use();
+    }
+    return now;
+  }
+
+  /** Waits, as long as the test may take, until there are no more workers than before. */
+  void awaitWorkers(Use before) throws IOException {
+    while (use().processes > before.processes) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** No worker has crashed, and the server has not reported an error of its own. */
+  void assertNothingCrashed() throws IOException {
+    assertThat(process.isAlive()).isTrue();
+    assertThat(log())
+        .doesNotContain("A fatal error has been detected")
+        .doesNotContain("the worker died with status 134")
+        .doesNotContain("the worker died with status 139")
+        .doesNotContain("Exception in thread");
+  }
+
+  @Override
+  public void close() {
+    process.destroy();
+    process.onExit().join();
+  }
+}
