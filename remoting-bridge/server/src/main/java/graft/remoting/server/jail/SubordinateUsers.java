@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * container with the user of a worker could trace and kill the worker.
  */
 public final class SubordinateUsers {
-  private static final Pattern RANGE = Pattern.compile("([^:]*):(\\d{1,10}):(\\d{1,10})");
+  private static final Pattern RANGE = Pattern.compile("([^:#]*):(\\d{1,10}):(\\d{1,10})");
   private static final List<String> FILES = List.of("subuid", "subgid");
 
   private SubordinateUsers() {}
