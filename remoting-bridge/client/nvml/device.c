@@ -32,28 +32,24 @@ EXPORT int nvmlDeviceGetIndex(struct device *device, unsigned int *index) {
 EXPORT int nvmlDeviceGetMinorNumber(struct device *device, unsigned int *minor) { return nvmlDeviceGetIndex(device, minor); }
 
 EXPORT int nvmlDeviceGetName(struct device *device, char *name, unsigned int size) {
-  char full[256];
   int r = valid(device);
-  if (!r) r = driver_name(device, full, sizeof full);
-  return r ? r : text(name, size, full);
+  return r ? r : text(name, size, driver_name(device));
 }
 
 /* ---- By UUID ---- */
 
-static int uuid_text(const struct device *device, char out[41]) {
-  uint8_t u[16];
-  int r = driver_uuid(device, u);
-  if (r) return r;
+static void uuid_text(const struct device *device, char out[41]) {
+  const uint8_t *u = driver_uuid(device);
   snprintf(out, 41, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4], u[5],
            u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-  return OK;
 }
 
 EXPORT int nvmlDeviceGetUUID(struct device *device, char *uuid, unsigned int size) {
   char full[41];
   int r = valid(device);
-  if (!r) r = uuid_text(device, full);
-  return r ? r : text(uuid, size, full);
+  if (r) return r;
+  uuid_text(device, full);
+  return text(uuid, size, full);
 }
 
 EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, struct device **device) {
@@ -61,7 +57,8 @@ EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, struct device **device) {
   if (r || !uuid || !device) return r ? r : INVALID_ARGUMENT;
   for (unsigned int i = 0; i < device_count(); i++) {
     char full[41];
-    if (!uuid_text(device_at(i), full) && !strcasecmp(full, uuid)) {
+    uuid_text(device_at(i), full);
+    if (!strcasecmp(full, uuid)) {
       *device = device_at(i);
       return OK;
     }
@@ -89,8 +86,7 @@ EXPORT int nvmlDeviceGetHandleByUUIDV(const struct uuid *uuid, struct device **d
   }
   if (uuid->type != BINARY) return INVALID_ARGUMENT;
   for (unsigned int i = 0; i < device_count(); i++) {
-    uint8_t bytes[16];
-    if (!driver_uuid(device_at(i), bytes) && !memcmp(bytes, uuid->value.bytes, 16)) {
+    if (!memcmp(driver_uuid(device_at(i)), uuid->value.bytes, 16)) {
       *device = device_at(i);
       return OK;
     }

@@ -1,27 +1,29 @@
 /* Start and end of the library, the system's versions, and the driver beneath. */
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/devices.h"
 #include "nvml.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int users, count;
 static struct device devices[MAX_DEVICES];
 
-static int (*Init)(unsigned), (*GetCount)(int *), (*GetName)(char *, int, int), (*GetUuid)(uint8_t *, int);
-static int (*TotalMem)(size_t *, int), (*GetAttribute)(int *, int, int), (*DriverVersion)(int *);
-static int (*CanAccessPeer)(int *, int, int);
-static int (*GetExportTable)(const void **, const void *);
+static int (*Init)(unsigned), (*DriverVersion)(int *), (*CanAccessPeer)(int *, int, int);
 
-/* The client's own table (tables.c): memory in use as the session counts it, without a context. */
+/* The client's own table (api/tables.c): memory in use as the session counts it, without a context, and the devices that CUDA hides from
+ * the program too (CUDA_VISIBLE_DEVICES), since NVML has all of them. */
 static const uint8_t graft_table[16] = {'g', 'r', 'a', 'f', 't', '.', 'n', 'v', 'm', 'l', '.', '1'};
-struct graft_functions {
+static const struct graft_functions {
   size_t bytes;
   int (*memory)(int device, uint64_t *free, uint64_t *total);
   const char *(*driver)(void);
-};
+  const struct graft_device *(*device)(int index);
+  int (*visible)(int index);
+} * graft;
 
 static bool resolve(void *library, const char *name, void *to) {
   void *found = dlsym(library, name);
@@ -32,17 +34,16 @@ static bool resolve(void *library, const char *name, void *to) {
 static int start(void) {
   void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   if (!cuda) return DRIVER_NOT_LOADED;
-  if (!resolve(cuda, "cuInit", &Init) || !resolve(cuda, "cuDeviceGetCount", &GetCount) ||
-      !resolve(cuda, "cuDeviceGetName", &GetName) || !resolve(cuda, "cuDeviceGetUuid", &GetUuid) ||
-      !resolve(cuda, "cuDeviceTotalMem_v2", &TotalMem) || !resolve(cuda, "cuDeviceGetAttribute", &GetAttribute) ||
-      !resolve(cuda, "cuDeviceCanAccessPeer", &CanAccessPeer) || !resolve(cuda, "cuDriverGetVersion", &DriverVersion) ||
-      !resolve(cuda, "cuGetExportTable", &GetExportTable)) {
+  int (*get_export_table)(const void **, const void *);
+  if (!resolve(cuda, "cuInit", &Init) || !resolve(cuda, "cuDeviceCanAccessPeer", &CanAccessPeer) ||
+      !resolve(cuda, "cuDriverGetVersion", &DriverVersion) || !resolve(cuda, "cuGetExportTable", &get_export_table) ||
+      get_export_table((const void **)&graft, graft_table)) {
     return DRIVER_NOT_LOADED;
   }
-  if (Init(0) || GetCount(&count)) return DRIVER_NOT_LOADED;
-  if (count > MAX_DEVICES) count = MAX_DEVICES;
-  for (int i = 0; i < count; i++) devices[i].ordinal = i;
-  return OK;
+  int r = Init(0);
+  if (r && r != NO_DEVICE) return DRIVER_NOT_LOADED;
+  for (count = 0; count < MAX_DEVICES && graft->device(count); count++) devices[count].ordinal = count;
+  return count ? OK : DRIVER_NOT_LOADED;
 }
 
 EXPORT int nvmlInitWithFlags(unsigned int flags) {
@@ -90,24 +91,25 @@ int text(char *to, unsigned int size, const char *from) {
   return OK;
 }
 
-int driver_name(const struct device *device, char *to, int size) { return GetName(to, size, device->ordinal) ? UNKNOWN : OK; }
+const char *driver_name(const struct device *device) { return graft->device(device->ordinal)->name; }
 
-int driver_uuid(const struct device *device, uint8_t to[16]) { return GetUuid(to, device->ordinal) ? UNKNOWN : OK; }
+const uint8_t *driver_uuid(const struct device *device) { return graft->device(device->ordinal)->uuid; }
 
 int driver_attribute(const struct device *device, int attribute, int *value) {
-  return GetAttribute(value, attribute, device->ordinal) ? UNKNOWN : OK;
+  const struct graft_device *d = graft->device(device->ordinal);
+  if (attribute > (int)d->attribute_count || d->attributes[attribute] == INT_MIN) return NOT_SUPPORTED;
+  *value = d->attributes[attribute];
+  return OK;
 }
 
 int driver_peer_access(const struct device *device, const struct device *peer, int *can) {
-  return CanAccessPeer(can, device->ordinal, peer->ordinal) ? UNKNOWN : OK;
+  int from = graft->visible(device->ordinal), to = graft->visible(peer->ordinal);
+  if (from < 0 || to < 0) return NOT_SUPPORTED;
+  return CanAccessPeer(can, from, to) ? UNKNOWN : OK;
 }
 
 int driver_memory(const struct device *device, uint64_t *free, uint64_t *total) {
-  const struct graft_functions *graft;
-  if (!GetExportTable((const void **)&graft, graft_table) && !graft->memory(device->ordinal, free, total)) return OK;
-  size_t bytes;
-  if (TotalMem(&bytes, device->ordinal)) return UNKNOWN;
-  *free = *total = bytes;
+  if (graft->memory(device->ordinal, free, total)) *free = *total = graft->device(device->ordinal)->total_memory;
   return OK;
 }
 
@@ -124,9 +126,7 @@ EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned int size) { return t
 
 /* This guest has no kernel driver of NVIDIA: the version is that of the owner's driver. */
 EXPORT int nvmlSystemGetDriverVersion(char *version, unsigned int size) {
-  const struct graft_functions *graft;
   if (!users) return UNINITIALIZED;
-  if (GetExportTable((const void **)&graft, graft_table)) return UNKNOWN;
   return text(version, size, graft->driver()[0] ? graft->driver() : "0.0");
 }
 

@@ -12,6 +12,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define MAX_DEVICES 32
+#define NO_DEVICE 100 /* CUDA_ERROR_NO_DEVICE: CUDA_VISIBLE_DEVICES hides all of them */
 
 enum {
   OK = 0,
@@ -63,9 +64,9 @@ int text(char *to, unsigned int size, const char *from);
 /* GRAFT_DEBUG is set. */
 bool debug(void);
 
-/* The driver's answers, as NVML's codes. */
-int driver_name(const struct device *device, char *to, int size);
-int driver_uuid(const struct device *device, uint8_t to[16]);
+/* The driver's answers about a device; the codes are NVML's. */
+const char *driver_name(const struct device *device);
+const uint8_t *driver_uuid(const struct device *device);
 int driver_attribute(const struct device *device, int attribute, int *value);
 int driver_peer_access(const struct device *device, const struct device *peer, int *can);
 /* What is free and what there is for this session, within its limit. */

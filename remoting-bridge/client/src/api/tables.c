@@ -190,9 +190,15 @@ static int topology_give_back(uint8_t *cluster, uint8_t *place) {
 static int nvml_memory(int device, uint64_t *free_bytes, uint64_t *total) {
   int r = graft_ready();
   if (r) return r;
-  if (device < 0 || device >= graft_device_count()) return GRAFT_INVALID_DEVICE;
-  return rpc_graftMemoryInfo(device, free_bytes, total);
+  if (!graft_server_device(graft_session_current(), device)) return GRAFT_INVALID_DEVICE;
+  return rpc_graftMemoryInfo((unsigned)device, free_bytes, total);
 }
+
+/* NVML has all devices of the server, in the server's order, whatever CUDA_VISIBLE_DEVICES says. */
+static const struct graft_device *nvml_device(int device) {
+  return graft_ready() ? NULL : graft_server_device(graft_session_current(), device);
+}
+static int nvml_visible(int device) { return graft_device_seen(graft_session_current(), device); }
 
 /* cuFFT walks the functions of a module that it has loaded. */
 static int walk_functions(void *context, void *module, void (*visit)(void *opaque, void *function, void *owner), void *opaque) {
@@ -221,7 +227,7 @@ static const void *integrity_table[SLOTS(24)];
 static const void *blas_table[SLOTS(744)];
 static const void *fft_table[SLOTS(792)];
 static const void *topology_table[SLOTS(136)];
-static const void *nvml_table[3];
+static const void *nvml_table[5];
 static const void *cache_table[SLOTS(56)];
 
 static const struct {
@@ -301,6 +307,8 @@ __attribute__((constructor)) static void fill(void) {
   topology_table[13] = (void *)topology_give_back;
   nvml_table[2] = (void *)graft_driver_text;
   nvml_table[1] = (void *)nvml_memory;
+  nvml_table[3] = (void *)nvml_device;
+  nvml_table[4] = (void *)nvml_visible;
   cache_table[1] = (void *)graft_cache_open;
   cache_table[2] = (void *)graft_cache_close;
   cache_table[3] = (void *)graft_cache_load;

@@ -8,6 +8,7 @@
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
+#include "base/environment.h"
 #include "graft_rpc.h"
 #include "graph/node.h"
 #include "graph/userobject.h"
@@ -142,12 +143,16 @@ GRAFT_EXPORT int cuGraphDestroy(void *handle) {
   return rpc_cuGraphDestroy(handle);
 }
 
+enum { USE_NODE_PRIORITY = 8 }; /* CUgraphInstantiate_flags */
+
 static int instantiate(void *exec, void *graph, uint64_t flags, void *upload, void **failed, unsigned *outcome) {
   int r = graft_ready();
   if (r) return r;
   void *made, *node = NULL;
   unsigned how = 0;
   if (!exec) return GRAFT_INVALID_VALUE;
+  if (graft_environment.node_priority == 1) flags |= USE_NODE_PRIORITY;
+  if (graft_environment.node_priority == 0) flags &= ~(uint64_t)USE_NODE_PRIORITY;
   r = rpc_graftGraphInstantiate(&made, graph, flags, upload, &node, &how);
   if (failed) *failed = node;
   if (outcome) *outcome = how;

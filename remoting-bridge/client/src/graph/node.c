@@ -17,9 +17,11 @@
 #include "memory/mirror.h"
 #include "memory/place.h"
 #include "module/functions.h"
+#include "session/session.h"
 
 #define PARAMETERS 32768
 #define ACCESS_BYTES 12
+#define POOL_LOCATION 8 /* in CUmemPoolProps */
 #define MAX_BODIES 64
 
 /* A node as it is sent. */
@@ -105,8 +107,11 @@ static int prepare(const struct graft_node_params *given, struct travelling *t) 
       if (given->u.allocate.access_count > GRAFT_MAX_DEVICES || (given->u.allocate.access_count && !given->u.allocate.access)) {
         return GRAFT_INVALID_VALUE;
       }
-      t->data = given->u.allocate.access;
       t->bytes = (unsigned)given->u.allocate.access_count * ACCESS_BYTES;
+      if (t->bytes) memcpy(t->room, given->u.allocate.access, t->bytes);
+      for (unsigned i = 0; i < t->bytes; i += ACCESS_BYTES) graft_location_to_server(graft_session_current(), t->room + i);
+      graft_location_to_server(graft_session_current(), t->params.u.allocate.pool + POOL_LOCATION);
+      t->data = t->room;
       t->params.u.allocate.access = NULL;
       return 0;
     case GRAFT_NODE_MEM_OP:
@@ -145,7 +150,10 @@ static struct graft_node_parameters *copy_of(const struct graft_node_params *giv
       p->params.u.kernel.parameters = count ? pointers : NULL;
       p->params.u.kernel.extra = NULL;
       break;
-    case GRAFT_NODE_ALLOCATE: p->params.u.allocate.access = t->bytes ? values : NULL; break;
+    case GRAFT_NODE_ALLOCATE:
+      if (t->bytes) memcpy(values, given->u.allocate.access, t->bytes);
+      p->params.u.allocate.access = t->bytes ? values : NULL;
+      break;
     case GRAFT_NODE_MEM_OP: p->params.u.mem_op.operations = values; break;
     default: break;
   }

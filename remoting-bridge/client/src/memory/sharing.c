@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include "api/contexts.h"
+#include "api/devices.h"
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "graft_rpc.h"
 #include "memory/ranges.h"
+#include "session/session.h"
 
 #define HANDLE 64
 #define POSIX_FILE_DESCRIPTOR 1
@@ -108,6 +110,17 @@ static int refuse_descriptor(const void *result, int type, uint64_t flags) {
   if (r) return r;
   if (!result || flags) return GRAFT_INVALID_VALUE;
   return type == POSIX_FILE_DESCRIPTOR ? GRAFT_OK : GRAFT_NOT_SUPPORTED;
+}
+
+GRAFT_EXPORT int cuMemGetAllocationPropertiesFromHandle(void *properties, uint64_t handle) {
+  int32_t location[2]; /* CUmemAllocationProp: CUmemLocation at 8 */
+  int r = graft_usable();
+  if (!r) r = rpc_cuMemGetAllocationPropertiesFromHandle(properties, handle);
+  if (r) return r;
+  memcpy(location, (char *)properties + 8, sizeof location);
+  if (location[0] == 1) location[1] = graft_device_seen(graft_session_current(), location[1]);
+  memcpy((char *)properties + 8, location, sizeof location);
+  return 0;
 }
 
 GRAFT_EXPORT int cuMemExportToShareableHandle(void *shareable, uint64_t memory, int type, uint64_t flags) {

@@ -7,6 +7,8 @@
 #include "api/devices.h"
 #include "api/objects.h"
 #include "api/rpc.h"
+#include "api/streams.h"
+#include "base/environment.h"
 #include "graft_rpc.h"
 #include "memory/place.h"
 #include "memory/ranges.h"
@@ -135,7 +137,9 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
                           attributes, count, data, bytes);
   }
   int config;
-  return r || !doubtful ? r : rpc_cuCtxGetCacheConfig(&config); /* any answer reports the launch's error */
+  if (r) return r;
+  if (graft_environment.launch_blocking) return graft_stream_captures(c->stream) ? 0 : rpc_cuStreamSynchronize(c->stream);
+  return doubtful ? rpc_cuCtxGetCacheConfig(&config) : 0; /* any answer reports the launch's error */
 }
 
 GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,

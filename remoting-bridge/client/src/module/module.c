@@ -10,10 +10,12 @@
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
+#include "base/environment.h"
 #include "graft_rpc.h"
 #include "module/code.h"
 #include "module/functions.h"
 #include "module/jit_cache.h"
+#include "module/selection.h"
 
 #define MOST_FATBINS 4096
 
@@ -22,6 +24,7 @@ struct code {
   const void *data;
   size_t bytes;
   void *made; /* to be freed */
+  bool gathered;
 };
 
 /* Code that is to be linked on the GPU's machine (nvcc -rdc=true, the wrapper's version 2): all of its fatbins, behind a
@@ -46,7 +49,22 @@ static int gather(const void *const *fatbins, unsigned count, struct code *code)
   }
   code->data = at;
   code->bytes = bytes;
+  code->gathered = true;
   return 0;
+}
+
+/* Takes out what the program's environment forbids the driver to use. */
+static int select_code(struct code *code) {
+  const struct graft_environment *environment = &graft_environment;
+  if (!environment->disable_ptx && !environment->force_ptx) return 0;
+  if (graft_image_is_ptx(code->data)) return environment->disable_ptx ? GRAFT_JIT_COMPILATION_DISABLED : 0;
+  if (graft_get32(code->data) != GRAFT_FATBIN_MAGIC) return 0;
+  if (!(code->made = malloc(code->bytes))) return GRAFT_OUT_OF_MEMORY;
+  code->bytes = graft_fatbin_select(code->data, code->bytes, environment->disable_ptx, code->made);
+  code->data = code->made;
+  if (code->bytes) return 0;
+  free(code->made);
+  return environment->disable_ptx ? GRAFT_JIT_COMPILATION_DISABLED : GRAFT_INVALID_IMAGE;
 }
 
 static int code_of(const void *image, struct code *code) {
@@ -60,9 +78,9 @@ static int code_of(const void *image, struct code *code) {
   code->data = graft_image_unwrap(image);
   code->bytes = code->data ? graft_image_size(code->data) : 0;
   if (!code->bytes) return GRAFT_INVALID_IMAGE;
-  if (code->data == image) return 0;
+  if (code->data == image) return select_code(code);
   memcpy(&wrapper, image, sizeof wrapper);
-  if (wrapper.version != 2 || !wrapper.prelinked || !wrapper.prelinked[0]) return 0;
+  if (wrapper.version != 2 || !wrapper.prelinked || !wrapper.prelinked[0]) return select_code(code);
   const void *fatbins[MOST_FATBINS] = {code->data};
   unsigned count = 1;
   while (wrapper.prelinked[count - 1]) {
@@ -104,7 +122,7 @@ int graft_jit_read(struct graft_jit *jit, unsigned int count, const int *options
 static bool use_compiled(struct code *code, struct graft_object *context, const struct graft_jit *jit, struct code *compiled) {
   struct graft_jit_target target;
   *compiled = (struct code){0};
-  if (code->made || !graft_jit_target_of(context, &target)) return false;
+  if (code->gathered || !graft_jit_target_of(context, &target)) return false;
   compiled->made = graft_jit_code(code->data, code->bytes, jit->words, jit->used, &target, graft_link_one, &compiled->bytes);
   compiled->data = compiled->made;
   return compiled->made;

@@ -14,6 +14,7 @@
 #include "api/profile.h"
 #include "api/rpc.h"
 #include "base/config.h"
+#include "base/environment.h"
 #include "base/system.h"
 #include "graft_rpc.h"
 #include "session/state.h"
@@ -199,6 +200,7 @@ static void open_once(struct graft_session *s) {
   s->open_result = open_now(s);
   __atomic_store_n(&s->opened, true, __ATOMIC_RELEASE);
   if (s->open_result) return;
+  graft_environment_read();
   struct graft_session *before = graft_session_use(s);
   int r = graft_devices_load(s);
   graft_session_use(before);
