@@ -1,22 +1,29 @@
 package graft.common.grants;
 
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * What a token allows: one line of the tokens file.
  *
  * @param name the name of the guest
  * @param token 32 secret bytes in hexadecimal
- * @param settings the text after the token, from which the following components are parsed
+ * @param settings the text after the token, from which the following components are parsed, without
+ *     {@link #END_OTHERS}, which belongs to the token and not to the guest
  * @param memory the limit of a session's device memory, in bytes
  * @param device the index of the device at the server
  * @param cid the guest's context id, the only context id that may use the token over vsock
  * @param region the file on this host that is the guest's shared memory, empty if it has none
  * @param domain the name of the guest's Xen domain, empty if it has none
+ * @param endsOthers whether sessions that were opened with another token of the guest end
  */
 public record Grant(
     String name,
@@ -26,12 +33,17 @@ public record Grant(
     OptionalInt device,
     OptionalLong cid,
     String region,
-    String domain) {
+    String domain,
+    boolean endsOthers) {
   /** The longest name, in bytes of UTF-8. */
   private static final int MAX_NAME = 63;
 
   private static final Pattern NAME = Pattern.compile("[^\\s\\p{Cntrl}#=]+");
   private static final Pattern TOKEN = Pattern.compile("[0-9a-fA-F]{64}");
+
+  /** The setting that ends the sessions of the guest's other tokens. */
+  public static final String END_OTHERS = "sessions=own";
+
   private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
 
   /**
@@ -55,6 +67,7 @@ public record Grant(
     OptionalLong cid = OptionalLong.empty();
     String region = "";
     String domain = "";
+    boolean endsOthers = false;
     for (String field : settings) {
       String value = field.substring(field.indexOf('=') + 1);
       boolean number = NUMBER.matcher(value).matches();
@@ -68,14 +81,39 @@ public record Grant(
         region = value;
       } else if (field.startsWith("domain=") && !value.isEmpty()) {
         domain = value;
+      } else if (field.equals(END_OTHERS)) {
+        endsOthers = true;
       } else {
         throw new IllegalArgumentException(
-            "after the token may come memory=BYTES, device=INDEX, cid=NUMBER, region=/FILE and"
-                + " domain=NAME only");
+            "after the token may come memory=BYTES, device=INDEX, cid=NUMBER, region=/FILE,"
+                + " domain=NAME and sessions=own only");
       }
     }
     return new Grant(
-        name, fields.get(1), String.join(" ", settings), memory, device, cid, region, domain);
+        name,
+        fields.get(1),
+        settings.stream()
+            .filter(setting -> !setting.equals(END_OTHERS))
+            .collect(Collectors.joining(" ")),
+        memory,
+        device,
+        cid,
+        region,
+        domain,
+        endsOthers);
+  }
+
+  /**
+   * Returns what identifies the token without revealing it: the same for equal tokens, different
+   * for different ones.
+   */
+  public String fingerprint() {
+    try {
+      byte[] bytes = token.toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java runtime has SHA-256", e);
+    }
   }
 
   /** Omits the token, so that no log can show it. */

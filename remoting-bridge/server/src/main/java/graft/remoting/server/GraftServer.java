@@ -12,6 +12,8 @@ import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.IsolationException;
 import graft.remoting.server.jail.WorkerJail;
+import graft.remoting.server.pool.GuestUses;
+import graft.remoting.server.pool.ServerAudit;
 import graft.remoting.server.pool.ServerMetrics;
 import graft.remoting.server.pool.Starter;
 import graft.remoting.server.pool.StarterConfig;
@@ -98,9 +100,17 @@ public final class GraftServer implements AutoCloseable {
     Path folder = runtimeFolder(config.runtimeFolder());
     WorkerStarter processes = processes(config, folder);
     ServerMetrics metrics = new ServerMetrics();
+    ServerAudit audit = new ServerAudit(config.audit());
     WorkerKind spare = new WorkerKind(config.device(), !config.rdmaPorts().isEmpty());
     WorkerPool pool =
-        new WorkerPool(processes, WorkerCommand.socket(folder), spare, config.spares(), metrics);
+        new WorkerPool(
+            processes,
+            WorkerCommand.socket(folder),
+            new WorkerPool.Spares(spare, config.spares()),
+            metrics,
+            audit);
+    GuestUses uses = new GuestUses(config.maxSessions());
+    parts.add(uses);
     parts.add(pool);
     pool.start();
     if (config.metrics().isPresent()) {
@@ -118,8 +128,9 @@ public final class GraftServer implements AutoCloseable {
         new Acceptor(
             listeners,
             handshake,
-            new SessionGate(pool, config.device(), config.memory(), places, metrics),
+            new SessionGate(pool, config.device(), config.limits(), uses, places, metrics, audit),
             metrics,
+            audit,
             config.maxHandshakes(),
             GraftServer::end);
     parts.add(acceptor);

@@ -1,13 +1,15 @@
 package graft.remoting.server;
 
+import graft.common.audit.AuditLog;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.jail.JailConfig;
+import graft.remoting.server.jail.MachineMemory;
 import graft.remoting.server.system.ListenAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /**
  * The settings of a server, made by {@link #builder}.
@@ -16,7 +18,9 @@ import java.util.OptionalLong;
  * @param tokens the file of the names that may have a session ({@code NAME TOKEN [memory=BYTES]
  *     [device=INDEX]}, mode 0600); empty if clients are not authenticated
  * @param device the device of sessions whose token names none
- * @param memory the limit of device memory, in bytes, for a session whose token names none
+ * @param limits the limits of each session and of the sessions of each guest together; a token may
+ *     name another limit of device memory
+ * @param audit where audit events go
  * @param spares the number of spare workers to keep ready
  * @param maxSessions the largest number of sessions at one time
  * @param maxGuestSessions the largest number of sessions of one guest at one time
@@ -37,7 +41,8 @@ public record ServerConfig(
     List<ListenAddress> listen,
     Optional<Path> tokens,
     DeviceSpec device,
-    OptionalLong memory,
+    SessionLimits limits,
+    AuditLog audit,
     int spares,
     int maxSessions,
     int maxGuestSessions,
@@ -50,6 +55,8 @@ public record ServerConfig(
     List<String> workerOptions,
     JailConfig jail,
     Optional<Path> starter) {
+  /** The buffers of one context's copies. */
+  private static final long LEAST_HOST_MEMORY = 64L << 20;
 
   /** Checks that the settings are in range. */
   public ServerConfig {
@@ -66,6 +73,13 @@ public record ServerConfig(
         || spinMicros < 0) {
       throw new IllegalArgumentException("spares, limits and times must not be negative");
     }
+    if (isTooSmall(limits.hostMemory()) || isTooSmall(limits.guestHostMemory())) {
+      throw new IllegalArgumentException("a session needs 64 MiB of host memory for its copies");
+    }
+  }
+
+  private static boolean isTooSmall(long hostMemory) {
+    return hostMemory != 0 && hostMemory < LEAST_HOST_MEMORY;
   }
 
   /**
@@ -88,7 +102,9 @@ public record ServerConfig(
     private final Optional<Path> tokens;
     private final DeviceSpec device;
     private final java.util.ArrayList<ListenAddress> listen = new java.util.ArrayList<>();
-    private OptionalLong memory = OptionalLong.empty();
+    private SessionLimits limits =
+        new SessionLimits(0, MachineMemory.bytes() / 4, 0, MachineMemory.bytes() / 2, 0);
+    private AuditLog audit = AuditLog.none();
     private int spares = 1;
     private int maxSessions = 64;
     private int maxGuestSessions = Integer.MAX_VALUE;
@@ -113,9 +129,29 @@ public record ServerConfig(
       return this;
     }
 
-    /** Sets the limit of a session's device memory, in bytes. */
+    /** Sets the limit of device memory, in bytes, of sessions whose token names none. */
     public Builder memory(long bytes) {
-      memory = OptionalLong.of(bytes);
+      limits = limits.withMemory(bytes);
+      return this;
+    }
+
+    /**
+     * Sets the limits of each session and of each guest. By default a session may make its worker
+     * hold a quarter of this machine's memory, and a guest half of it.
+     */
+    public Builder limits(SessionLimits value) {
+      limits = value;
+      return this;
+    }
+
+    /** Returns the limits that are set now. */
+    public SessionLimits limits() {
+      return limits;
+    }
+
+    /** Sets where audit events go; by default they are dropped. */
+    public Builder audit(AuditLog log) {
+      audit = log;
       return this;
     }
 
@@ -206,7 +242,8 @@ public record ServerConfig(
           listen,
           tokens,
           device,
-          memory,
+          limits,
+          audit,
           spares,
           maxSessions,
           maxGuestSessions,

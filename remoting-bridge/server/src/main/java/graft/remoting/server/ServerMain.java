@@ -1,27 +1,31 @@
 package graft.remoting.server;
 
+import graft.common.audit.AuditLog;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.jail.IsolationException;
 import graft.remoting.server.jail.JailConfig;
 import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.ServerException;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
  * Runs the server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--device SPEC]
- * [--memory BYTES] [--spare N] [--max-sessions N] [--max-guest-sessions N] [--metrics ADDRESS]
- * [--rdma-ports LIST] [--require-isolation yes|no]}. When the server can serve a session, the
- * program prints its addresses on standard output, one a line, and on standard error the means by
- * which workers are confined. SIGTERM and SIGINT stop it cleanly. Exit status: 0 stopped, 1 cannot
- * start, 2 wrong arguments, 4 cannot confine workers as required.
+ * [--memory BYTES] [--limits LIST] [--spare N] [--max-sessions N] [--max-guest-sessions N]
+ * [--metrics ADDRESS] [--rdma-ports LIST] [--audit FILE] [--require-isolation yes|no]}. When the
+ * server can serve a session, the program prints its addresses on standard output, one a line, and
+ * on standard error the means by which workers are confined. SIGTERM and SIGINT stop it cleanly.
+ * Exit status: 0 stopped, 1 cannot start, 2 wrong arguments, 4 cannot confine workers as required.
  */
 public final class ServerMain {
   private static final String USAGE =
       "usage: ServerMain --listen tcp://HOST:PORT|unix:///PATH [--listen ...] --tokens FILE\n"
-          + "    [--device software|cuda|cuda:INDEX] [--memory BYTES] [--spare N] [--max-sessions N]\n"
-          + "    [--max-guest-sessions N]\n"
+          + "    [--device software|cuda|cuda:INDEX] [--memory BYTES] [--spare N] [--max-sessions"
+          + " N]\n"
+          + "    [--max-guest-sessions N] [--limits NAME=NUMBER,...] [--audit FILE|syslog|off]\n"
           + "    [--metrics tcp://127.0.0.1:PORT|unix:///PATH] [--rdma-ports PORT,...]\n"
           + "    [--require-isolation yes|no]";
 
@@ -75,6 +79,8 @@ public final class ServerMain {
         case "--spare" -> config.spares((int) number(args.get(i), value));
         case "--max-sessions" -> config.maxSessions((int) number(args.get(i), value));
         case "--max-guest-sessions" -> config.maxGuestSessions((int) number(args.get(i), value));
+        case "--limits" -> config.limits(limits(config.limits(), value));
+        case "--audit" -> config.audit(audit(value));
         case "--metrics" -> config.metrics(ListenAddress.parse(value));
         case "--require-isolation" ->
             config.jail(JailConfig.defaults().withRequired(value.equals("yes")));
@@ -84,6 +90,51 @@ public final class ServerMain {
       }
     }
     return config.build();
+  }
+
+  private static SessionLimits limits(SessionLimits before, String text) {
+    SessionLimits limits = before;
+    for (String setting : text.split(",", -1)) {
+      String[] parts = setting.split("=", 2);
+      long value = parts.length == 2 ? number("--limits", parts[1]) : -1;
+      limits =
+          switch (parts.length == 2 ? parts[0] : "") {
+            case "host-memory" -> limits.withHostMemory(value);
+            case "guest-memory" ->
+                new SessionLimits(
+                    limits.memory(),
+                    limits.hostMemory(),
+                    value,
+                    limits.guestHostMemory(),
+                    limits.idleSeconds());
+            case "guest-host-memory" ->
+                new SessionLimits(
+                    limits.memory(),
+                    limits.hostMemory(),
+                    limits.guestMemory(),
+                    value,
+                    limits.idleSeconds());
+            case "idle-seconds" ->
+                new SessionLimits(
+                    limits.memory(),
+                    limits.hostMemory(),
+                    limits.guestMemory(),
+                    limits.guestHostMemory(),
+                    value);
+            default ->
+                throw new IllegalArgumentException(
+                    "--limits " + setting + ": see the server's README for the limits");
+          };
+    }
+    return limits;
+  }
+
+  private static AuditLog audit(String where) {
+    try {
+      return AuditLog.open(where, message -> System.err.println("graft server: " + message));
+    } catch (IOException e) {
+      throw new IllegalArgumentException("--audit " + where + ": " + e.getMessage(), e);
+    }
   }
 
   private static String value(List<String> args, int index) {

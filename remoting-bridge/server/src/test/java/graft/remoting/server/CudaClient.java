@@ -82,6 +82,23 @@ final class CudaClient implements AutoCloseable {
     send(name, parameters, bulk, false);
   }
 
+  /** Creates events under the ids {@code first} to {@code last} without waiting for replies. */
+  void createEvents(int first, int last) throws IOException {
+    int bytes = 32;
+    ByteBuffer records = WireClient.little(bytes * (last - first + 1));
+    for (int id = first; id <= last; id++) {
+      records
+          .putInt(bytes)
+          .putShort((short) Dispatcher.number("cuEventCreate"))
+          .putShort((short) 0)
+          .putInt(++slot)
+          .putInt(context)
+          .putLong(id)
+          .putLong(0);
+    }
+    wire.send(records.flip());
+  }
+
   /** Sends a call whose bulk data is on data connections. */
   void onDataConnections(String name, Parameters parameters) throws IOException {
     send(name, parameters, new byte[0], 2 | 4);

@@ -39,7 +39,7 @@ public final class EchoBackend implements Backend {
 
   @Override
   public RecordHandler begin(Channel channel, SessionTerms terms) {
-    return new Echo(channel, terms.memoryLimit());
+    return new Echo(channel, terms.limits().memory());
   }
 
   private record Echo(Channel channel, long memoryLimit) implements RecordHandler {

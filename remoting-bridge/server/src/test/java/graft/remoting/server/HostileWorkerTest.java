@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.control.LogBudget;
 import graft.remoting.server.control.WorkerLog;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.system.Bytes;
@@ -158,10 +159,12 @@ class HostileWorkerTest {
     for (byte[] line : lines) {
       all.writeBytes(line);
     }
+    LogBudget budget = new LogBudget();
     WorkerLog.run(
         new java.io.ByteArrayInputStream(all.toByteArray()),
         new java.io.PrintStream(log, true, StandardCharsets.UTF_8),
-        "worker 1");
+        "worker 1",
+        () -> budget);
     assertThat(log.toString(StandardCharsets.UTF_8))
         .startsWith("line 0 yy")
         .contains("worker 1 exceeded the limit of its log: ")

@@ -27,22 +27,22 @@ class PackagesTest {
           Map.entry("system", ""),
           Map.entry("protocol", "system"),
           Map.entry("exchange", "system"),
-          Map.entry("control", "protocol system"),
+          Map.entry("control", "exchange protocol system"),
           Map.entry("transport", "protocol system"),
           Map.entry("connection", "protocol system transport"),
           Map.entry("device", "protocol system"),
           // The server's process.
           Map.entry("jail", "control system transport"),
           Map.entry("pool", "control exchange jail system transport"),
-          Map.entry("accept", "control pool protocol system transport"),
+          Map.entry("accept", "control exchange pool protocol system transport"),
           // The worker's process.
-          Map.entry("session.memory", "system"),
+          Map.entry("session.memory", "exchange system"),
           Map.entry("session.call", "connection protocol session.memory"),
-          Map.entry("session.state", "connection protocol session.call system"),
+          Map.entry("session.state", "connection protocol session.call session.memory system"),
           Map.entry(
               "session.copy",
               "connection device session.call session.memory session.state system transport"),
-          Map.entry("session.code", "exchange session.call system"),
+          Map.entry("session.code", "exchange session.call session.memory system"),
           Map.entry(
               "session.launch", "session.call session.code session.memory session.state system"),
           Map.entry(
@@ -57,7 +57,7 @@ class PackagesTest {
               "backend connection control exchange protocol session session.state system"
                   + " transport"),
           // The packages that start the two.
-          Map.entry("", "accept control jail pool session.call system transport worker"));
+          Map.entry("", "accept control exchange jail pool session.call system transport worker"));
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()

@@ -1,5 +1,6 @@
 package graft.remoting.server.accept;
 
+import graft.remoting.server.pool.ServerAudit;
 import graft.remoting.server.pool.ServerMetrics;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.protocol.HandshakeStatus;
@@ -35,6 +36,7 @@ public final class Acceptor implements AutoCloseable {
   private final Handshake handshake;
   private final SessionGate gate;
   private final ServerMetrics metrics;
+  private final ServerAudit audit;
   private final Lobby lobby;
   private final RefusalBudget refusals = new RefusalBudget();
   private final Consumer<Throwable> fatal;
@@ -59,12 +61,14 @@ public final class Acceptor implements AutoCloseable {
       Handshake handshake,
       SessionGate gate,
       ServerMetrics metrics,
+      ServerAudit audit,
       int maxHandshakes,
       Consumer<Throwable> fatal) {
     this.listeners = listeners;
     this.handshake = handshake;
     this.gate = gate;
     this.metrics = metrics;
+    this.audit = audit;
     this.lobby = new Lobby(maxHandshakes);
     this.fatal = fatal;
   }
@@ -128,7 +132,7 @@ public final class Acceptor implements AutoCloseable {
         accepted = handshake.run(socket);
         place = gate.reserve(socket, accepted);
       } catch (ServerException e) {
-        refuse(visitor, e, accepted != null);
+        refuse(visitor, e, accepted);
         return;
       } finally {
         lobby.leave(visitor);
@@ -136,7 +140,7 @@ public final class Acceptor implements AutoCloseable {
       try (place) {
         gate.enter(socket, accepted);
       } catch (HandshakeException e) {
-        refuse(visitor, e, true);
+        refuse(visitor, e, accepted);
       }
     } catch (IOException e) {
       metrics.connectionRefused();
@@ -144,7 +148,13 @@ public final class Acceptor implements AutoCloseable {
     }
   }
 
-  private void refuse(Lobby.Visitor visitor, Exception why, boolean isAuthenticated) {
+  /**
+   * Refuses a connection.
+   *
+   * @param accepted the client, null if it has not authenticated
+   */
+  private void refuse(Lobby.Visitor visitor, Exception why, Handshake.Accepted accepted) {
+    boolean isAuthenticated = accepted != null;
     metrics.connectionRefused();
     HandshakeStatus status = HandshakeStatus.NO_WORKER;
     String message = "the server cannot serve now; its log says why";
@@ -152,12 +162,17 @@ public final class Acceptor implements AutoCloseable {
       status = refusal.status();
       message = refusal.getMessage();
     }
-    boolean isWithinBudget =
-        logRefusal(
-            visitor,
-            visitor.isTurnedAway()
-                ? "it had not authenticated when another connection needed its place"
-                : why.getMessage());
+    String reason =
+        visitor.isTurnedAway()
+            ? "it had not authenticated when another connection needed its place"
+            : why.getMessage();
+    boolean isWithinBudget = logRefusal(visitor, reason);
+    audit.refused(
+        status == HandshakeStatus.BUSY ? "limit" : "refused",
+        isAuthenticated ? accepted.grant().name() : "",
+        visitor.source(),
+        visitor.socket().peer(),
+        reason);
     if (status != HandshakeStatus.MALFORMED && (isAuthenticated || isWithinBudget)) {
       answer(visitor.socket(), HandshakeMessages.refusal(status, message));
     }

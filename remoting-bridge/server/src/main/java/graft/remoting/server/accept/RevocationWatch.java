@@ -2,6 +2,7 @@ package graft.remoting.server.accept;
 
 import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
+import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.pool.WorkerPool;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends the sessions of a name as soon as the name is removed from the tokens file. If the file
- * cannot be read, no session ends, and the watch reads the file again later.
+ * Ends the sessions of a name as soon as the name is removed from the tokens file, and the sessions
+ * of a name's earlier tokens as soon as its line says so. If the file cannot be read, no session
+ * ends, and the watch reads the file again later.
  */
 public final class RevocationWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RevocationWatch.class);
@@ -76,9 +78,17 @@ public final class RevocationWatch implements AutoCloseable {
     try {
       Map<String, Grant> grants = tokens.read();
       pool.end(session -> !grants.containsKey(session.name()), "its token was revoked");
+      pool.end(
+          session -> isReplaced(grants.get(session.name()), session),
+          "its token was replaced, and its sessions were to end");
     } catch (IOException e) {
       LOG.warn("{}", e.getMessage());
     }
+  }
+
+  /** Returns whether the session's token was replaced by one that ends the others' sessions. */
+  private static boolean isReplaced(Grant grant, ServedSession session) {
+    return grant != null && grant.endsOthers() && !grant.fingerprint().equals(session.token());
   }
 
   @Override

@@ -4,7 +4,10 @@ import graft.common.grants.Grant;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.exchange.SessionLimits;
+import graft.remoting.server.pool.GuestUses;
 import graft.remoting.server.pool.ServedSession;
+import graft.remoting.server.pool.ServerAudit;
 import graft.remoting.server.pool.ServerMetrics;
 import graft.remoting.server.pool.Worker;
 import graft.remoting.server.pool.WorkerPool;
@@ -35,28 +38,35 @@ public final class SessionGate {
 
   private final WorkerPool pool;
   private final DeviceSpec device;
-  private final OptionalLong memory;
+  private final SessionLimits limits;
+  private final GuestUses uses;
   private final SessionPlaces places;
   private final ServerMetrics metrics;
+  private final ServerAudit audit;
   private final SecureRandom random = new SecureRandom();
 
   /**
    * Creates the gate.
    *
    * @param device the device of clients whose grant names none
-   * @param memory the limit of device memory, in bytes, of clients whose grant names none
+   * @param limits the limits of sessions; a grant may name another one of device memory
+   * @param uses counts what the sessions of each guest use together
    */
   public SessionGate(
       WorkerPool pool,
       DeviceSpec device,
-      OptionalLong memory,
+      SessionLimits limits,
+      GuestUses uses,
       SessionPlaces places,
-      ServerMetrics metrics) {
+      ServerMetrics metrics,
+      ServerAudit audit) {
     this.pool = pool;
     this.device = device;
-    this.memory = memory;
+    this.limits = limits;
+    this.uses = uses;
     this.places = places;
     this.metrics = metrics;
+    this.audit = audit;
   }
 
   /**
@@ -101,24 +111,38 @@ public final class SessionGate {
     DeviceSpec wanted =
         grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
     WorkerKind kind = new WorkerKind(wanted, channel == HandshakeMessages.CHANNEL_RDMA);
-    long limit = grant.memory().orElse(memory.orElse(0));
     long id = newId();
+    GuestUses.Slot slot = uses.take(grant.name());
+    boolean begun = false;
     try (GuestMemory memory = GuestMemory.open(channel, grant)) {
-      List<Integer> fds = new ArrayList<>(List.of(socket.fd()));
+      List<Integer> fds = new ArrayList<>(List.of(socket.fd(), slot.fd()));
       fds.addAll(memory.fds());
       ControlMessage.StartSession start =
           new ControlMessage.StartSession(
               id,
               grant.name(),
-              limit,
+              limits.withMemory(grant.memory().orElse(limits.memory())),
+              uses.slots(),
+              slot.number(),
               channel,
               memory.terms(),
               memory.problem(),
               welcome(id, accepted));
       Supplier<ServedSession> session =
           () ->
-              new ServedSession(id, accepted.sessionSecret(), grant.name(), socket.peer(), wanted);
-      begin(kind, session, start, fds);
+              new ServedSession(
+                  id,
+                  accepted.sessionSecret(),
+                  grant.name(),
+                  socket.peer(),
+                  wanted,
+                  grant.fingerprint());
+      begin(kind, session, start, fds, () -> uses.release(slot));
+      begun = true;
+    } finally {
+      if (!begun) {
+        uses.release(slot);
+      }
     }
   }
 
@@ -126,19 +150,24 @@ public final class SessionGate {
       WorkerKind kind,
       Supplier<ServedSession> sessions,
       ControlMessage.StartSession start,
-      List<Integer> fds)
+      List<Integer> fds,
+      Runnable atEnd)
       throws HandshakeException {
     String reason = "";
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      ServedSession session = sessions.get();
       try {
-        ServedSession session = sessions.get();
-        pool.take(kind, WORKER_LIMIT).start(session, start, fds);
+        Worker worker = pool.take(kind, WORKER_LIMIT);
+        session.onEnd(atEnd);
+        worker.start(session, start, fds);
         metrics.sessionStarted();
+        audit.connected(session);
         LOG.info("{}", session.startLine());
         return;
       } catch (ServerException e) {
         throw new HandshakeException(HandshakeStatus.NO_WORKER, e.getMessage());
       } catch (IOException e) {
+        session.onEnd(() -> {});
         // The worker died while it was a spare; the next one is tried.
         reason = e.getMessage();
       }

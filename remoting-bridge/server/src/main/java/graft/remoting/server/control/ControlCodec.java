@@ -8,10 +8,13 @@ import graft.remoting.server.control.ControlMessage.FindCode;
 import graft.remoting.server.control.ControlMessage.Give;
 import graft.remoting.server.control.ControlMessage.KeepCode;
 import graft.remoting.server.control.ControlMessage.KnownCode;
+import graft.remoting.server.control.ControlMessage.LimitReached;
 import graft.remoting.server.control.ControlMessage.Ready;
 import graft.remoting.server.control.ControlMessage.Shared;
 import graft.remoting.server.control.ControlMessage.StartSession;
 import graft.remoting.server.control.ControlMessage.Used;
+import graft.remoting.server.exchange.Limit;
+import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.system.Bytes;
 import java.io.ByteArrayInputStream;
@@ -49,6 +52,11 @@ final class ControlCodec {
               },
               in -> new Used(count(in), count(in), count(in), count(in))),
           new Kind<>('E', Ended.class, (m, out) -> put(out, m.reason()), in -> new Ended(text(in))),
+          new Kind<>(
+              'Q',
+              LimitReached.class,
+              (m, out) -> out.writeByte(m.limit().number()),
+              in -> new LimitReached(limit(in))),
           new Kind<>('S', StartSession.class, ControlCodec::putStart, ControlCodec::start),
           new Kind<>(
               'L',
@@ -125,7 +133,14 @@ final class ControlCodec {
   private static void putStart(StartSession start, DataOutputStream out) throws IOException {
     out.writeLong(start.id());
     out.writeUTF(start.name());
-    out.writeLong(start.memoryLimit());
+    SessionLimits limits = start.limits();
+    out.writeLong(limits.memory());
+    out.writeLong(limits.hostMemory());
+    out.writeLong(limits.guestMemory());
+    out.writeLong(limits.guestHostMemory());
+    out.writeLong(limits.idleSeconds());
+    out.writeInt(start.slots());
+    out.writeInt(start.slot());
     out.writeInt(start.channel());
     put(out, start.shared());
     put(out, start.problem());
@@ -136,11 +151,19 @@ final class ControlCodec {
     return new StartSession(
         in.readLong(),
         in.readUTF(),
-        in.readLong(),
+        new SessionLimits(
+            in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readLong()),
+        in.readInt(),
+        in.readInt(),
         in.readInt(),
         bytes(in),
         in.readUTF(),
         welcome(in));
+  }
+
+  private static Limit limit(DataInputStream in) throws IOException {
+    int number = in.readUnsignedByte();
+    return Limit.of(number).orElseThrow(() -> new IOException("a limit of kind " + number));
   }
 
   private static Bytes welcome(DataInputStream in) throws IOException {

@@ -1,6 +1,8 @@
 package graft.remoting.server.control;
 
 import graft.remoting.server.accept.GuestMemory;
+import graft.remoting.server.exchange.Limit;
+import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.system.Bytes;
 import java.io.IOException;
 
@@ -21,11 +23,17 @@ public sealed interface ControlMessage {
   /** From a worker: its session has ended, and it exits. */
   record Ended(String reason) implements ControlMessage {}
 
+  /** From a worker: its session has reached a limit, and something was refused. */
+  record LimitReached(Limit limit) implements ControlMessage {}
+
   /**
-   * To a worker, with the descriptors of the client's connection and of the memory that the guest
-   * shares: serve this client, beginning with WELCOME.
+   * To a worker, with the descriptors of the client's connection, of the file that counts what the
+   * guest's sessions use ({@link graft.remoting.server.exchange.GuestUse}), and of the memory that
+   * the guest shares: serve this client, beginning with WELCOME.
    *
-   * @param memoryLimit the limit of device memory in bytes, 0 for none
+   * @param limits the session's limits
+   * @param slots the number of slots in the file that counts what the guest's sessions use
+   * @param slot the slot of this session
    * @param channel the number of the channel, from HELLO
    * @param shared what the worker has to know of shared memory, see {@link GuestMemory}
    * @param problem why there is no shared memory, empty if there is
@@ -33,7 +41,9 @@ public sealed interface ControlMessage {
   record StartSession(
       long id,
       String name,
-      long memoryLimit,
+      SessionLimits limits,
+      int slots,
+      int slot,
       int channel,
       Bytes shared,
       String problem,

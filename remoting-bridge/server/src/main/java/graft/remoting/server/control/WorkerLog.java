@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
 
 /**
  * Copies a worker's log into the server's: only text, in lines of limited length, and no more than
@@ -13,37 +14,36 @@ import java.nio.charset.StandardCharsets;
 public final class WorkerLog {
   private static final int LINE = 2_000;
 
-  /**
-   * The bytes that may be written at once, and the bytes that may be written each second after
-   * that.
-   */
-  private static final long BURST = 64 << 10;
-
-  private static final long RATE = 512;
-
   private final InputStream from;
   private final PrintStream to;
   private final String who;
+  private final Supplier<LogBudget> budget;
   private final byte[] line = new byte[LINE];
-  private long allowance = BURST;
-  private long counted = System.nanoTime();
   private long dropped;
 
-  private WorkerLog(InputStream from, PrintStream to, String who) {
+  private WorkerLog(InputStream from, PrintStream to, String who, Supplier<LogBudget> budget) {
     this.from = from;
     this.to = to;
     this.who = who;
+    this.budget = budget;
   }
 
-  /** Copies, on a thread of its own, until the worker has ended. */
-  public static void copy(InputStream from, PrintStream to, String who) {
-    Thread thread = new Thread(null, () -> run(from, to, who), "graft-worker-log", 128 * 1024);
+  /**
+   * Copies, on a thread of its own, until the worker has ended.
+   *
+   * @param budget the budget that a line is written from: the worker's own or its guest's
+   */
+  public static void copy(
+      InputStream from, PrintStream to, String who, Supplier<LogBudget> budget) {
+    Thread thread =
+        new Thread(null, () -> run(from, to, who, budget), "graft-worker-log", 128 * 1024);
     thread.setDaemon(true);
     thread.start();
   }
 
-  public static void run(InputStream from, PrintStream to, String who) {
-    new WorkerLog(from, to, who).run();
+  /** Copies until the worker has ended. */
+  public static void run(InputStream from, PrintStream to, String who, Supplier<LogBudget> budget) {
+    new WorkerLog(from, to, who, budget).run();
   }
 
   private void run() {
@@ -72,17 +72,10 @@ public final class WorkerLog {
   }
 
   private void write(int length) {
-    long now = System.nanoTime();
-    long earned = (now - counted) * RATE / 1_000_000_000L;
-    if (earned > 0) {
-      allowance = Math.min(BURST, allowance + earned);
-      counted = now;
-    }
-    if (length + 1 > allowance) {
+    if (!budget.get().spend(length + 1L)) {
       dropped += length + 1;
       return;
     }
-    allowance -= length + 1;
     reportDropped();
     to.println(printable(new String(line, 0, length, StandardCharsets.UTF_8)));
   }

@@ -6,11 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The size of this host's memory. */
-final class MachineMemory {
+public final class MachineMemory {
   private MachineMemory() {}
 
   /** Returns the size in bytes. */
-  static long bytes() {
+  public static long bytes() {
     try {
       for (String line : Files.readAllLines(Path.of("/proc/meminfo"))) {
         if (line.startsWith("MemTotal:")) {

@@ -2,26 +2,93 @@ package graft.remoting.server.pool;
 
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.system.Bytes;
 import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** What the server knows of a session that a worker serves. */
 public final class ServedSession {
+  /** The exit status of a Java runtime that runs with -XX:+ExitOnOutOfMemoryError. */
+  private static final int OUT_OF_JAVA_MEMORY = 3;
+
   private final long id;
   private final Bytes secret;
   private final String name;
   private final String peer;
   private final DeviceSpec device;
+  private final String token;
+  private final Set<Limit> reached = ConcurrentHashMap.newKeySet();
   private final long started = System.nanoTime();
   private volatile ControlMessage.Used used = new ControlMessage.Used(0, 0, 0, 0);
   private volatile String ending;
+  private volatile Runnable atEnd = () -> {};
 
-  public ServedSession(long id, Bytes secret, String name, String peer, DeviceSpec device) {
+  /**
+   * What the server knows of a session.
+   *
+   * @param secret what a further connection of the session must prove to know
+   * @param token identifies the token that the session was opened with, see {@link
+   *     graft.common.grants.Grant#fingerprint}
+   */
+  public ServedSession(
+      long id, Bytes secret, String name, String peer, DeviceSpec device, String token) {
     this.id = id;
     this.secret = secret;
     this.name = name;
     this.peer = peer;
     this.device = device;
+    this.token = token;
+  }
+
+  /** Returns what identifies the token that the session was opened with. */
+  public String token() {
+    return token;
+  }
+
+  /** Returns the address of the client. */
+  public String peer() {
+    return peer;
+  }
+
+  /** Returns the device. */
+  public DeviceSpec device() {
+    return device;
+  }
+
+  /**
+   * Notes what to do when the worker has ended.
+   *
+   * @param action releases what was reserved for the session
+   */
+  public void onEnd(Runnable action) {
+    atEnd = action;
+  }
+
+  /** Releases what was reserved for the session. */
+  void release() {
+    atEnd.run();
+  }
+
+  /** Notes that a limit has refused something; returns whether this is the first time. */
+  boolean reached(Limit limit) {
+    return reached.add(limit);
+  }
+
+  /** Returns the seconds since the session began. */
+  public double seconds() {
+    return (System.nanoTime() - started) / 1e9;
+  }
+
+  /** Returns why the session has ended. */
+  String reason(int exitStatus) {
+    if (ending != null) {
+      return ending;
+    }
+    return exitStatus == OUT_OF_JAVA_MEMORY
+        ? "the session needed more memory of its worker's Java runtime than it may have"
+        : "the worker died with status " + exitStatus;
   }
 
   long id() {
@@ -56,17 +123,16 @@ public final class ServedSession {
 
   /** Returns the line that the log gets at the end of the session. */
   String endLine(int exitStatus) {
-    String reason = ending != null ? ending : "the worker died with status " + exitStatus;
     return String.format(
         Locale.ROOT,
         "session end: name=%s peer=%s device=%s seconds=%.1f bytesIn=%d bytesOut=%d calls=%d (%s)",
         name,
         peer,
         device,
-        (System.nanoTime() - started) / 1e9,
+        seconds(),
         used.bytesIn(),
         used.bytesOut(),
         used.calls(),
-        reason);
+        reason(exitStatus));
   }
 }

@@ -33,6 +33,7 @@ final class WorkerListener implements AutoCloseable {
 
   private final WorkerPool pool;
   private final WorkerAnswers answers;
+  private final ServerAudit audit;
   private final Listener listener;
   private final Thread thread = new Thread(this::listen, "graft-workers");
   private final List<Worker> connected = new ArrayList<>(); // only the thread uses this list
@@ -45,9 +46,11 @@ final class WorkerListener implements AutoCloseable {
    *
    * @param socket the socket's path; its folder must be private
    */
-  WorkerListener(WorkerPool pool, WorkerAnswers answers, Path socket) throws ServerException {
+  WorkerListener(WorkerPool pool, WorkerAnswers answers, ServerAudit audit, Path socket)
+      throws ServerException {
     this.pool = pool;
     this.answers = answers;
+    this.audit = audit;
     this.listener = Listener.openUnix(socket, Libc.SOCK_SEQPACKET);
     try {
       this.wake = NativeSocket.pair("the listening thread");
@@ -107,6 +110,7 @@ final class WorkerListener implements AutoCloseable {
         if (occurred[1] != 0) {
           takeAdded();
         }
+        audit.writeSums();
         for (Worker worker : pool.overdue()) {
           worker.process().kill();
           connected.remove(worker);
@@ -176,6 +180,9 @@ final class WorkerListener implements AutoCloseable {
       session.used(used);
     } else if (session != null && received.message() instanceof ControlMessage.Ended ended) {
       session.ending(ended.reason());
+    } else if (session != null
+        && received.message() instanceof ControlMessage.LimitReached reached) {
+      audit.limited(session, reached.limit());
     } else {
       throw new IOException(
           "it must not send " + received.message().getClass().getSimpleName() + " now");

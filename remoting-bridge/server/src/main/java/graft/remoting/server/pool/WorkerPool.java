@@ -2,7 +2,6 @@ package graft.remoting.server.pool;
 
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.WorkerKind;
-import graft.remoting.server.control.WorkerLog;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
@@ -38,6 +37,8 @@ public final class WorkerPool implements AutoCloseable {
   private final WorkerKind spareKind;
   private final int spares;
   private final ServerMetrics metrics;
+  private final ServerAudit audit;
+  private final LogBudgets budgets = new LogBudgets();
   private final WorkerAnswers answers = new WorkerAnswers();
   private final GuestNumbers guests = new GuestNumbers();
   private final WorkerListener listener;
@@ -60,22 +61,29 @@ public final class WorkerPool implements AutoCloseable {
   private int failures;
   private boolean closing;
 
+  /** The kind of the spare workers, and their number. */
+  public record Spares(WorkerKind kind, int count) {}
+
   /**
    * Creates a pool.
    *
    * @param socket the path of the private socket that workers connect to; its folder must be
    *     private
-   * @param spareKind the kind of the spare workers
-   * @param spares the number of spare workers
+   * @param spares the spare workers to keep
    */
   public WorkerPool(
-      WorkerStarter processes, Path socket, WorkerKind spareKind, int spares, ServerMetrics metrics)
+      WorkerStarter processes,
+      Path socket,
+      Spares spares,
+      ServerMetrics metrics,
+      ServerAudit audit)
       throws ServerException {
     this.processes = processes;
-    this.spareKind = spareKind;
-    this.spares = spares;
+    this.spareKind = spares.kind();
+    this.spares = spares.count();
     this.metrics = metrics;
-    this.listener = new WorkerListener(this, answers, socket);
+    this.audit = audit;
+    this.listener = new WorkerListener(this, answers, audit, socket);
   }
 
   /**
@@ -238,7 +246,7 @@ public final class WorkerPool implements AutoCloseable {
   private void startWorker(WorkerKind kind) {
     try {
       Worker worker = new Worker(start(kind), kind, guests);
-      WorkerLog.copy(worker.process().log(), System.err, "worker " + worker.pid());
+      budgets.copyLog(worker, System.err);
       workers.put(worker.pid(), worker);
       starting.add(worker);
       if (worker.control() != null) {
@@ -337,6 +345,10 @@ public final class WorkerPool implements AutoCloseable {
 
   private void remove(Worker worker) {
     int status = worker.awaitExit(EXIT_LIMIT);
+    ServedSession session = worker.session();
+    if (session != null) {
+      session.release(); // before its place is free for another one
+    }
     lock.lock();
     try {
       workers.remove(worker.pid());
@@ -349,11 +361,11 @@ public final class WorkerPool implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    ServedSession session = worker.session();
     if (session != null) {
       answers.drop(session);
       guests.end(session.name());
       metrics.sessionEnded(session);
+      audit.ended(session, status);
       LOG.info("{}", session.endLine(status));
     }
   }

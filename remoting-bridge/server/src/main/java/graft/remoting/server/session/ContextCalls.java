@@ -1,10 +1,13 @@
 package graft.remoting.server.session;
 
+import graft.remoting.api.HandleKind;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.HandleTables;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.memory.AccountedDevice;
+import graft.remoting.server.session.memory.HostCountedDevice;
 import graft.remoting.server.session.memory.TrackedDevice;
 import graft.remoting.server.session.state.SessionState;
 import graft.remoting.server.system.Scratch;
@@ -12,6 +15,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.IntSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,8 +48,13 @@ final class ContextCalls implements SessionCalls.Context {
 
   private final AccountedDevice device;
   private final TrackedDevice tracked;
+  private final HostCountedDevice counted;
+  private final HandleTables handles;
   private final SessionState state;
   private long warmContexts;
+
+  /** How often the client has retained the primary context of each device. */
+  private final Map<Integer, Integer> references = new HashMap<>();
 
   /**
    * Creates the calls of one session.
@@ -53,9 +63,16 @@ final class ContextCalls implements SessionCalls.Context {
    *     retained; the client's first retain takes over that reference
    */
   ContextCalls(
-      AccountedDevice device, TrackedDevice tracked, SessionState state, long warmContexts) {
+      AccountedDevice device,
+      TrackedDevice tracked,
+      HostCountedDevice counted,
+      HandleTables handles,
+      SessionState state,
+      long warmContexts) {
     this.device = device;
     this.tracked = tracked;
+    this.counted = counted;
+    this.handles = handles;
     this.state = state;
     this.warmContexts = warmContexts;
   }
@@ -166,6 +183,9 @@ final class ContextCalls implements SessionCalls.Context {
       }
     }
     int result = device.cuDevicePrimaryCtxRetain(context, dev);
+    if (result == CudaResult.SUCCESS) {
+      references.merge(dev, 1, Integer::sum);
+    }
     if (result == CudaResult.SUCCESS && (warmContexts >>> dev & 1) != 0) {
       warmContexts &= ~(1L << dev);
       device.cuDevicePrimaryCtxRelease_v2(dev);
@@ -175,13 +195,31 @@ final class ContextCalls implements SessionCalls.Context {
 
   @Override
   public int graftPrimaryContextRelease(Call call, long context, int dev, int reset) {
-    leave(context);
+    // The client may have retained the context several times; only the last release destroys it.
+    if (reset != 0 || references.getOrDefault(dev, 0) <= 1) {
+      state.forget(context);
+    } else {
+      state.leave(context);
+    }
     int result =
         reset != 0
             ? device.cuDevicePrimaryCtxReset_v2(dev)
             : device.cuDevicePrimaryCtxRelease_v2(dev);
-    forget(context);
+    if (reset == 0 && result == CudaResult.SUCCESS) {
+      references.merge(dev, -1, Integer::sum);
+    }
+    if (reset != 0 || !isActive(dev)) {
+      forget(context);
+    }
     return result;
+  }
+
+  private boolean isActive(int dev) {
+    try (Scratch state = new Scratch(8)) {
+      return device.cuDevicePrimaryCtxGetState(dev, state.address(), state.address() + 4)
+              == CudaResult.SUCCESS
+          && Memory.getInt(state.address() + 4) != 0;
+    }
   }
 
   @Override
@@ -200,26 +238,23 @@ final class ContextCalls implements SessionCalls.Context {
 
   @Override
   public int graftContextDestroy(Call call, long context) {
-    leave(context);
+    state.forget(context);
     int result = device.cuCtxDestroy_v2(context);
-    forget(context);
+    if (result == CudaResult.SUCCESS) {
+      forget(context);
+    }
     return result;
   }
 
   private void forget(long context) {
     device.forgetContext(context);
+    counted.forgetContext(context);
     tracked.forgetContext(context);
+    handles.dropOwned(HandleKind.CONTEXT, context);
   }
 
   @Override
   public int graftTopology(Call call, int dev, long cluster, long place, int capacity, long count) {
     return Topology.read(device, dev, cluster, place, capacity, count);
-  }
-
-  private void leave(long context) {
-    if (context == state.context().handle()) {
-      device.cuCtxSetCurrent(0);
-    }
-    state.forget(context);
   }
 }

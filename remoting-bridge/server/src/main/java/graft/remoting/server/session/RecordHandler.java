@@ -24,6 +24,12 @@ public interface RecordHandler {
    */
   long memory();
 
+  /**
+   * Waits until the device has finished the session's work. Any thread may call this that has no
+   * context of its own.
+   */
+  default void finishWork() {}
+
   /** Arranges that the output of kernels' printf is sent ahead of the replies. */
   default void sendAlong(DeviceOutput output) {}
 }

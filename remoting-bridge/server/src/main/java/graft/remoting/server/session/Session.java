@@ -26,6 +26,9 @@ import graft.remoting.server.session.launch.LaunchCalls;
 import graft.remoting.server.session.launch.TensorMapCalls;
 import graft.remoting.server.session.memory.AccountedDevice;
 import graft.remoting.server.session.memory.AddressSpace;
+import graft.remoting.server.session.memory.HostCountedDevice;
+import graft.remoting.server.session.memory.HostMemory;
+import graft.remoting.server.session.memory.MemoryLimit;
 import graft.remoting.server.session.memory.TrackedDevice;
 import graft.remoting.server.session.state.CallbackConnection;
 import graft.remoting.server.session.state.DeviceOutput;
@@ -48,7 +51,9 @@ public final class Session implements RecordHandler {
   private final TrackedDevice tracked;
   private final AccountedDevice device;
   private final SessionState state;
-  private final HandleTables handles = new HandleTables();
+  private final HostMemory memory;
+  private final HostCountedDevice counted;
+  private final HandleTables handles;
   private final Call call;
   private final Dispatcher dispatcher;
   private final CopyCalls copies;
@@ -68,14 +73,19 @@ public final class Session implements RecordHandler {
       long warmContexts,
       boolean memoryIsOurs,
       GpuDirect gpu) {
+    this.memory = new HostMemory(terms.limits().hostMemory(), terms.guest(), terms.reached());
+    this.handles = new HandleTables(memory);
     this.tracked = new TrackedDevice(driver);
-    this.device = new AccountedDevice(tracked, terms.memoryLimit());
-    this.state = new SessionState(device, channel, terms.spinMicros());
+    this.counted = new HostCountedDevice(tracked, memory);
+    this.device =
+        new AccountedDevice(
+            counted, new MemoryLimit(terms.limits().memory(), terms.guest(), terms.reached()));
+    this.state = new SessionState(device, memory, channel, terms.spinMicros());
     this.call = new Call(channel);
     this.copies =
         new CopyCalls(
             device, state, new DirectAccess(device, handles.usedStreams(), memoryIsOurs, gpu));
-    this.mappings = new ShadowMappingCalls(device);
+    this.mappings = new ShadowMappingCalls(device, memory);
     SessionCalls calls = calls(channel, terms, warmContexts, HandleFiles.of(driver));
     AddressChecks checks = new AddressChecks(tracked.space(), tracked.numbers(), handles);
     this.dispatcher = new Dispatcher(device, handles, calls, checks);
@@ -86,13 +96,15 @@ public final class Session implements RecordHandler {
   private SessionCalls calls(
       Channel channel, SessionTerms terms, long warmContexts, HandleFiles files) {
     PrintingCode printing = new PrintingCode();
-    CodeCalls code = new CodeCalls(device, printing, new KeptCode(terms.code()));
+    CodeCalls code =
+        new CodeCalls(
+            device, counted, memory, handles, printing, new KeptCode(terms.code(), memory));
     return new SessionCalls(
-        new LinkCalls(device),
+        new LinkCalls(device, memory),
         new WaitCalls(device, state, handles.usedStreams(), printing),
         new GraphCalls(device, handles),
         new SharingCalls(device, files, terms.handles()),
-        new ContextCalls(device, tracked, state, warmContexts),
+        new ContextCalls(device, tracked, counted, handles, state, warmContexts),
         copies,
         new RegionCalls(device, channel),
         mappings,
@@ -121,6 +133,7 @@ public final class Session implements RecordHandler {
         }
       }
       enterContext();
+      handles.inContext(state.context().handle());
       result = dispatcher.execute(call);
     } catch (RefusedCallException e) {
       call.clearResults();
@@ -139,6 +152,7 @@ public final class Session implements RecordHandler {
       call.reply(state.replies().settle(result));
     } else {
       state.replies().asyncError(result);
+      state.replies().limitOutput();
     }
     if (call.function() == WRITE) {
       call.attendBulk();
@@ -169,6 +183,12 @@ public final class Session implements RecordHandler {
   @Override
   public void sendAlong(DeviceOutput output) {
     state.replies().sendAlong(output);
+  }
+
+  @Override
+  public void finishWork() {
+    Waiters.relaxCapture(device);
+    state.finishWork();
   }
 
   @Override

@@ -1,21 +1,45 @@
 package graft.remoting.server.session;
 
 import graft.remoting.server.exchange.CodeExchange;
+import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.exchange.HandleExchange;
+import graft.remoting.server.exchange.Limit;
+import graft.remoting.server.exchange.SessionLimits;
+import java.util.function.Consumer;
 
 /**
  * What the server decides about a session before it begins.
  *
  * @param name the name that the client authenticated by
- * @param memoryLimit the limit of device memory in bytes, 0 for none
+ * @param limits the session's limits
+ * @param guest counts what all sessions of the guest use
+ * @param reached told which limit has refused something, on any thread
  * @param spinMicros how long to poll for the device before sleeping, in microseconds
  * @param handles finds the handles that other sessions of the same name export
  * @param code finds the code that sessions of the same name have sent
  */
 public record SessionTerms(
-    String name, long memoryLimit, int spinMicros, HandleExchange handles, CodeExchange code) {
+    String name,
+    SessionLimits limits,
+    GuestUse guest,
+    Consumer<Limit> reached,
+    int spinMicros,
+    HandleExchange handles,
+    CodeExchange code) {
   /** Returns the terms of a session without a client. */
   public static SessionTerms unlimited(int spinMicros) {
-    return new SessionTerms("", 0, spinMicros, HandleExchange.NONE, CodeExchange.NONE);
+    return of(SessionLimits.NONE, spinMicros);
+  }
+
+  /** Returns the terms of a session that shares nothing with others. */
+  public static SessionTerms of(SessionLimits limits, int spinMicros) {
+    return new SessionTerms(
+        "",
+        limits,
+        GuestUse.unlimited(),
+        which -> {},
+        spinMicros,
+        HandleExchange.NONE,
+        CodeExchange.NONE);
   }
 }

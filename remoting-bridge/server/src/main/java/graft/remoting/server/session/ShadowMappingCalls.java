@@ -4,6 +4,7 @@ import graft.remoting.device.CudaResult;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.memory.AccountedDevice;
+import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.session.memory.ShadowMappings;
 import graft.remoting.server.system.Libc;
 
@@ -11,7 +12,7 @@ import graft.remoting.server.system.Libc;
  * The calls on shadow mappings, for channels that share no memory with the client. Memory of this
  * process is mapped at an address that the client chose and registered with the device. The client
  * has memory of its own at the same address and keeps the two equal. Shadow mappings count towards
- * the session's memory.
+ * the session's memory, both of the device and of the host.
  */
 final class ShadowMappingCalls implements SessionCalls.Mapping {
   private static final long PAGE = 4096;
@@ -20,10 +21,12 @@ final class ShadowMappingCalls implements SessionCalls.Mapping {
   private static final int PORTABLE_AND_MAPPED = 3;
 
   private final AccountedDevice device;
+  private final HostMemory memory;
   private final ShadowMappings mappings = new ShadowMappings();
 
-  ShadowMappingCalls(AccountedDevice device) {
+  ShadowMappingCalls(AccountedDevice device, HostMemory memory) {
     this.device = device;
+    this.memory = memory;
   }
 
   /** Returns the shadow mappings of this session. */
@@ -36,9 +39,20 @@ final class ShadowMappingCalls implements SessionCalls.Mapping {
     if (((address | bytes) & PAGE - 1) != 0) {
       return CudaResult.INVALID_VALUE;
     }
-    if (!device.hasRoom(bytes)) {
+    if (!device.hasRoom(bytes) || !memory.take(bytes)) {
       return CudaResult.OUT_OF_MEMORY;
     }
+    int result = map(address, bytes);
+    if (result == CudaResult.SUCCESS) {
+      device.countHost(bytes);
+      mappings.add(address, bytes);
+    } else {
+      memory.give(bytes);
+    }
+    return result;
+  }
+
+  private int map(long address, long bytes) {
     int protection = Libc.PROT_READ | Libc.PROT_WRITE;
     int kind = Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS | Libc.MAP_FIXED_NOREPLACE;
     long got = Libc.mmap(address, bytes, protection, kind, -1, 0);
@@ -52,11 +66,8 @@ final class ShadowMappingCalls implements SessionCalls.Mapping {
     int result = device.cuMemHostRegister_v2(address, bytes, PORTABLE_AND_MAPPED);
     if (result != CudaResult.SUCCESS) {
       Libc.munmap(address, bytes);
-      return result;
     }
-    device.countHost(bytes);
-    mappings.add(address, bytes);
-    return CudaResult.SUCCESS;
+    return result;
   }
 
   @Override
@@ -68,6 +79,7 @@ final class ShadowMappingCalls implements SessionCalls.Mapping {
     int result = device.cuMemHostUnregister(address);
     Libc.munmap(address, bytes);
     device.countHost(-bytes);
+    memory.give(bytes);
     return result;
   }
 }

@@ -45,10 +45,10 @@ final class WaitCalls implements SessionCalls.Wait {
     int slot = call.slot();
     state
         .waiters()
-        .submit(
+        .await(
             context,
-            () -> {
-              int result = state.awaitEvent(event);
+            event,
+            result -> {
               context.events().give(event);
               state.replies().send(slot, result);
             });
@@ -63,9 +63,7 @@ final class WaitCalls implements SessionCalls.Wait {
       return print ? device.cuEventSynchronize(event) : ready;
     }
     int slot = call.slot();
-    state
-        .waiters()
-        .submit(state.context(), () -> state.replies().send(slot, state.awaitEvent(event)));
+    state.waiters().await(state.context(), event, result -> state.replies().send(slot, result));
     return Call.DEFERRED;
   }
 
@@ -76,9 +74,7 @@ final class WaitCalls implements SessionCalls.Wait {
       return device.cuCtxSynchronize();
     }
     int slot = call.slot();
-    state
-        .waiters()
-        .submit(state.context(), () -> state.replies().send(slot, device.cuCtxSynchronize()));
+    state.waiters().awaitContext(state.context(), result -> state.replies().send(slot, result));
     return Call.DEFERRED;
   }
 

@@ -141,6 +141,8 @@ public final class Libc {
 
   public static native int ioctl(int fd, long request, long argument);
 
+  public static native int ftruncate(int fd, long length);
+
   public static native int memfd_create(String name, int flags);
 
   public static native int pipe2(long ends, int flags);

@@ -4,6 +4,7 @@ import graft.remoting.server.backend.Backend;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.session.state.DeviceOutput;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.NativeSocket;
@@ -64,13 +65,15 @@ public final class WorkerMain {
     if (received == null) {
       return;
     }
-    if (!(received.message() instanceof ControlMessage.StartSession start) || received.fd() < 0) {
+    if (!(received.message() instanceof ControlMessage.StartSession start)
+        || received.fds().size() < 2) {
       throw new IOException(
           "a worker's first message must be a session, not " + received.message());
     }
     NativeSocket client = new NativeSocket(received.fd(), start.name());
-    List<Integer> memory = received.fds().subList(1, received.fds().size());
-    new WorkerSession(control, backend, client, start, memory, spinMicros, output).run();
+    GuestUse use = GuestUse.map(received.fds().get(1), start.slots(), start.slot(), start.limits());
+    List<Integer> memory = received.fds().subList(2, received.fds().size());
+    new WorkerSession(control, backend, client, start, use, memory, spinMicros, output).run();
   }
 
   private static Backend find(String kind) throws ServerException {

@@ -6,6 +6,8 @@ import graft.remoting.server.connection.Channel;
 import graft.remoting.server.connection.StreamChannel;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
+import graft.remoting.server.exchange.GuestUse;
+import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.session.RecordHandler;
@@ -24,6 +26,8 @@ import graft.remoting.server.transport.VchanOffer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,17 +46,26 @@ final class WorkerSession {
 
   private static final Duration SHARE_LIMIT = Duration.ofSeconds(5);
 
+  /** How long a client that does not receive delays the end of its session. */
+  private static final int LAST_MILLIS = 2_000;
+
   private final ControlSocket control;
   private final Backend backend;
   private final NativeSocket client;
   private final ControlMessage.StartSession start;
+  private final GuestUse use;
   private final List<Integer> memory;
   private final int spinMicros;
   private final DeviceOutput output;
   private volatile Channel channel;
   private volatile RecordHandler handler;
   private final AtomicLong calls = new AtomicLong();
+
+  /** The limits that were reported. Each is reported once, so that the messages stay few. */
+  private final Set<Limit> noticed = ConcurrentHashMap.newKeySet();
+
   private final WorkerExchange exchange;
+  private final IdleTimer idle;
 
   @GuardedBy("this")
   private ControlMessage.Used reported = new ControlMessage.Used(0, 0, 0, 0);
@@ -62,6 +75,7 @@ final class WorkerSession {
       Backend backend,
       NativeSocket client,
       ControlMessage.StartSession start,
+      GuestUse use,
       List<Integer> memory,
       int spinMicros,
       DeviceOutput output) {
@@ -70,7 +84,9 @@ final class WorkerSession {
     this.backend = backend;
     this.client = client;
     this.start = start;
+    this.use = use;
     this.memory = memory;
+    this.idle = new IdleTimer(start.limits().idleSeconds());
     this.spinMicros = spinMicros;
     this.output = output;
   }
@@ -85,7 +101,14 @@ final class WorkerSession {
       RecordHandler executor =
           backend.begin(
               records,
-              new SessionTerms(start.name(), start.memoryLimit(), spinMicros, exchange, exchange));
+              new SessionTerms(
+                  start.name(),
+                  start.limits(),
+                  use,
+                  this::reached,
+                  spinMicros,
+                  exchange,
+                  exchange));
       output.sendTo(records);
       executor.sendAlong(output);
       channel = records;
@@ -135,6 +158,40 @@ final class WorkerSession {
     };
   }
 
+  /** Tells the server that a limit has refused something. */
+  private void reached(Limit limit) {
+    if (noticed.add(limit)) {
+      try {
+        control.send(new ControlMessage.LimitReached(limit));
+      } catch (IOException e) {
+        LOG.debug("the server has ended: {}", e.getMessage());
+      }
+    }
+  }
+
+  /** Ends the session after a message to the client, which prints it. */
+  private void endIdle() throws IOException {
+    String reason = idle.reason();
+    Thread last = new Thread(null, () -> tellLast(reason), "graft-last", 128 * 1024);
+    last.setDaemon(true);
+    last.start();
+    try {
+      last.join(LAST_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    end(reason);
+  }
+
+  /** The client may not receive, so that this has a thread of its own. */
+  private void tellLast(String reason) {
+    try {
+      output.sendLast("graft: the server has ended this session: " + reason + "\n");
+    } catch (IOException e) {
+      LOG.debug("the client has disconnected: {}", e.getMessage());
+    }
+  }
+
   private synchronized void end(String reason) throws IOException {
     report();
     control.send(new ControlMessage.Ended(reason));
@@ -172,11 +229,19 @@ final class WorkerSession {
           end("the client disconnected while a call was running");
         }
         report();
+        if (idle.isOver(activity(), handler::finishWork)) {
+          endIdle();
+        }
       }
     } catch (IOException e) {
       // A worker must not outlive its server.
       Libc._exit(1);
     }
+  }
+
+  /** Returns a number that changes with each call and with data of the client. */
+  private long activity() {
+    return calls.get() + channel.bytesIn() + channel.bytesOut();
   }
 
   /**

@@ -31,7 +31,7 @@ class AcceptorTest {
   @Test
   void anErrorThatEndsTheAcceptingThreadEndsTheProcess() throws Exception {
     CompletableFuture<Throwable> end = new CompletableFuture<>();
-    new Acceptor(new NoListeners(), null, null, null, 1, end::complete).start();
+    new Acceptor(new NoListeners(), null, null, null, null, 1, end::complete).start();
     assertThat(end.get(10, TimeUnit.SECONDS)).isInstanceOf(OutOfMemoryError.class);
   }
 }

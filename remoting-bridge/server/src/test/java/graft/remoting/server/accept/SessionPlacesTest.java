@@ -37,7 +37,7 @@ class SessionPlacesTest {
   private void serve(String guest) {
     served.add(
         new ServedSession(
-            served.size() + 1, Bytes.of(new byte[32]), guest, "", DeviceSpec.parse("echo")));
+            served.size() + 1, Bytes.of(new byte[32]), guest, "", DeviceSpec.parse("echo"), ""));
   }
 
   @Test

@@ -27,7 +27,7 @@ final class CodeCacheTest {
   }
 
   private static ServedSession session(long id, String name) {
-    return new ServedSession(id, HASH, name, "peer", DeviceSpec.parse("software"));
+    return new ServedSession(id, HASH, name, "peer", DeviceSpec.parse("software"), "");
   }
 
   private static Bytes hash(int number) {

@@ -19,7 +19,7 @@ final class SharedHandlesTest {
   private final ServedSession giver = session(1, "alice");
 
   private static ServedSession session(long id, String name) {
-    return new ServedSession(id, TOKEN, name, "peer", DeviceSpec.parse("software"));
+    return new ServedSession(id, TOKEN, name, "peer", DeviceSpec.parse("software"), "");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package graft.remoting.server.session.call;
 
 import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /**
  * Maps the client's ids of one kind of object to the driver's handles. Clients choose the ids, and
@@ -15,6 +16,7 @@ final class HandleTable {
 
   private int[] ids = new int[SMALLEST];
   private long[] handles = new long[SMALLEST];
+  private HandleOwner[] owners = new HandleOwner[SMALLEST];
   private int size;
 
   /** Returns the handle of {@code id}, or 0 if there is none. */
@@ -35,9 +37,10 @@ final class HandleTable {
   /**
    * Enters a handle under an id; neither may be 0.
    *
+   * @param owner the object with which this one ends, null if there is none
    * @return false if the id is taken or there are too many objects
    */
-  boolean put(int id, long handle) {
+  boolean put(int id, long handle, HandleOwner owner) {
     if (id == 0 || handle == 0 || size >= LIMIT || find(id) != 0) {
       return false;
     }
@@ -47,6 +50,7 @@ final class HandleTable {
     int slot = slot(id);
     ids[slot] = id;
     handles[slot] = handle;
+    owners[slot] = owner;
     size++;
     return true;
   }
@@ -54,13 +58,16 @@ final class HandleTable {
   private void grow() {
     int[] oldIds = ids;
     long[] oldHandles = handles;
+    HandleOwner[] oldOwners = owners;
     ids = new int[2 * oldIds.length];
     handles = new long[ids.length];
+    owners = new HandleOwner[ids.length];
     for (int i = 0; i < oldIds.length; i++) {
       if (oldHandles[i] != 0) {
         int slot = slot(oldIds[i]);
         ids[slot] = oldIds[i];
         handles[slot] = oldHandles[i];
+        owners[slot] = oldOwners[i];
       }
     }
   }
@@ -78,6 +85,7 @@ final class HandleTable {
     int slot = hole;
     while (true) {
       handles[hole] = 0;
+      owners[hole] = null;
       int home;
       do {
         slot = (slot + 1) & mask;
@@ -88,8 +96,17 @@ final class HandleTable {
       } while (hole <= slot ? hole < home && home <= slot : hole < home || home <= slot);
       ids[hole] = ids[slot];
       handles[hole] = handles[slot];
+      owners[hole] = owners[slot];
       hole = slot;
     }
+  }
+
+  /** Returns the ids of the objects that end with {@code owner}. */
+  int[] ownedBy(HandleOwner owner) {
+    return IntStream.range(0, ids.length)
+        .filter(slot -> handles[slot] != 0 && owner.equals(owners[slot]))
+        .map(slot -> ids[slot])
+        .toArray();
   }
 
   /** Returns all handles, in no particular order. */

@@ -2,6 +2,8 @@ package graft.remoting.server.session.call;
 
 import graft.remoting.api.HandleKind;
 import graft.remoting.device.CudaResult;
+import graft.remoting.server.protocol.ProtocolException;
+import graft.remoting.server.session.memory.HostMemory;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
@@ -14,15 +16,31 @@ import java.util.Map;
 public final class HandleTables {
   private static final long LARGEST_ID = 0xFFFFFFFFL;
   private static final int SERVER_ID = 0x80000000;
+  private static final int MOST_NAMELESS = 1_000;
 
   private final Map<HandleKind, Objects> kinds = new EnumMap<>(HandleKind.class);
   private final UsedStreams usedStreams = new UsedStreams();
+  private final HostMemory memory;
   private int lastServerId;
+
+  /** The objects that the driver made and that could not get an id. */
+  private int nameless;
+
+  /** The owner of what the current record makes, by default the current context. */
+  private HandleOwner context;
+
+  private HandleOwner special;
 
   /** The objects of one kind, and the ids of their handles. */
   private record Objects(HandleTable table, Map<Long, Integer> known) {}
 
-  public HandleTables() {
+  /**
+   * Creates the tables of a session.
+   *
+   * @param memory where each object counts
+   */
+  public HandleTables(HostMemory memory) {
+    this.memory = memory;
     for (HandleKind kind : HandleKind.values()) {
       kinds.put(kind, new Objects(new HandleTable(), new HashMap<>()));
     }
@@ -42,16 +60,75 @@ public final class HandleTables {
   }
 
   /**
+   * Notes the context in which the next record makes objects.
+   *
+   * @param handle the driver's handle, 0 for none
+   */
+  public void inContext(long handle) {
+    special = null;
+    if (context == null || context.handle() != handle) {
+      context = new HandleOwner(HandleKind.CONTEXT, handle);
+    }
+  }
+
+  /** Notes that the objects which the current record makes end with another object. */
+  public void madeOf(HandleKind kind, long handle) {
+    special = new HandleOwner(kind, handle);
+  }
+
+  /** Returns the object that an object made now ends with, null if it lives by itself. */
+  private HandleOwner owner(HandleKind kind) {
+    return switch (kind) {
+      case CONTEXT, LIBRARY, GRAPH, NODE, EXEC, POOL, LINK, USEROBJECT -> null;
+      case MODULE, FUNCTION, STREAM, EVENT, ARRAY, MIPMAP, TEXREF, SURFREF ->
+          special != null ? special : context;
+    };
+  }
+
+  /**
+   * Removes the objects that have ended with their owner, which the client might still name: the
+   * driver may have given their handles to other objects.
+   */
+  public void dropOwned(HandleKind kind, long handle) {
+    HandleOwner owner = new HandleOwner(kind, handle);
+    kinds.forEach(
+        (of, objects) -> {
+          for (int id : objects.table().ownedBy(owner)) {
+            remove(of, Integer.toUnsignedLong(id));
+          }
+        });
+  }
+
+  /**
+   * Counts an object that the driver has made. Those that get no id stay counted, and many of them
+   * end the session, since their number is not limited otherwise.
+   */
+  private void enter(HandleKind kind, int id, long handle) {
+    if (handle == 0) {
+      throw new RefusedCallException(CudaResult.INVALID_HANDLE);
+    }
+    boolean counted = memory.take(HostMemory.OBJECT);
+    if (counted && kinds.get(kind).table().put(id, handle, owner(kind))) {
+      return;
+    }
+    if (++nameless > MOST_NAMELESS) {
+      throw new ProtocolException(
+          "the session has made " + nameless + " objects for which it has no room or no free id");
+    }
+    throw new RefusedCallException(counted ? CudaResult.INVALID_HANDLE : CudaResult.OUT_OF_MEMORY);
+  }
+
+  /**
    * Enters an object that a call has created under the client's id.
    *
-   * @throws RefusedCallException if the client may not use that id
+   * @throws RefusedCallException if the client may not use that id, or the session's objects count
+   *     as much host memory as it may have
    */
   void put(HandleKind kind, long id, long handle) {
     // A handle of 0 stands for an object that needs none of the device's. The id then finds
     // nothing, like NULL.
-    if (id <= 0 || id >= -(long) SERVER_ID || !kinds.get(kind).table().put((int) id, handle)) {
-      throw new RefusedCallException(CudaResult.INVALID_HANDLE);
-    }
+    boolean mayBeChosen = id > 0 && id < -(long) SERVER_ID;
+    enter(kind, mayBeChosen ? (int) id : 0, handle);
     if (isFound(kind)) {
       kinds.get(kind).known().put(handle, (int) id);
     }
@@ -61,6 +138,13 @@ public final class HandleTables {
   void remove(HandleKind kind, long id) {
     if (id > 0 && id <= LARGEST_ID) {
       long handle = kinds.get(kind).table().remove((int) id);
+      if (handle == 0) {
+        return;
+      }
+      memory.give(HostMemory.OBJECT);
+      if (kind == HandleKind.MODULE || kind == HandleKind.LIBRARY) {
+        dropOwned(kind, handle);
+      }
       if (isFound(kind)) {
         kinds.get(kind).known().remove(handle, (int) id);
       } else if (kind == HandleKind.STREAM) {
@@ -72,8 +156,8 @@ public final class HandleTables {
   /** Removes an object by its handle. */
   public void forget(HandleKind kind, long handle) {
     Integer id = kinds.get(kind).known().remove(handle);
-    if (id != null) {
-      kinds.get(kind).table().remove(id);
+    if (id != null && kinds.get(kind).table().remove(id) != 0) {
+      memory.give(HostMemory.OBJECT);
     }
   }
 
@@ -93,9 +177,7 @@ public final class HandleTables {
     Integer id = kinds.get(kind).known().get(handle);
     if (id == null) {
       id = SERVER_ID | ++lastServerId;
-      if (!kinds.get(kind).table().put(id, handle)) {
-        throw new RefusedCallException(CudaResult.OUT_OF_MEMORY);
-      }
+      enter(kind, id, handle);
       kinds.get(kind).known().put(handle, id);
     }
     return Integer.toUnsignedLong(id);

@@ -1,10 +1,14 @@
 package graft.remoting.server.session.code;
 
+import graft.remoting.api.HandleKind;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.HandleTables;
 import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.session.memory.HostCountedDevice;
+import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.system.Scratch;
 import java.util.HashSet;
 import java.util.Set;
@@ -23,10 +27,28 @@ public final class CodeCalls implements SessionCalls.Code {
   private final CudaDevice device;
   private final PrintingCode printing;
   private final KeptCode kept;
+  private final HostCountedDevice counted;
+  private final HostMemory memory;
+  private final HandleTables handles;
   private final Set<Long> kernels = new HashSet<>();
 
-  public CodeCalls(CudaDevice device, PrintingCode printing, KeptCode kept) {
+  /**
+   * Creates the calls of a session.
+   *
+   * @param counted counts the code that the driver keeps
+   * @param memory counts images while they are loaded
+   */
+  public CodeCalls(
+      CudaDevice device,
+      HostCountedDevice counted,
+      HostMemory memory,
+      HandleTables handles,
+      PrintingCode printing,
+      KeptCode kept) {
     this.device = device;
+    this.counted = counted;
+    this.memory = memory;
+    this.handles = handles;
     this.printing = printing;
     this.kept = kept;
   }
@@ -35,18 +57,30 @@ public final class CodeCalls implements SessionCalls.Code {
    * Reads the image that follows the record, passes it to the driver, and frees it: the driver
    * keeps a copy of its own.
    */
-  static int withImage(Call call, long bytes, ImageUser user) {
-    return withImage(call, bytes, user, Memory::free);
+  static int withImage(Call call, HostMemory memory, long bytes, ImageUser user) {
+    return withImage(
+        call,
+        memory,
+        bytes,
+        user,
+        image -> {
+          Memory.free(image);
+          memory.give(bytes);
+        });
   }
 
-  /** As above, but passes the memory to {@code end} instead of freeing it. */
-  private static int withImage(Call call, long bytes, ImageUser user, LongConsumer end) {
+  /** As above, but passes the memory to {@code end}, which frees it and stops counting it. */
+  private static int withImage(
+      Call call, HostMemory memory, long bytes, ImageUser user, LongConsumer end) {
     call.bulk(bytes);
     if (call.failure() != CudaResult.SUCCESS) {
       return call.failure();
     }
     if (bytes == 0 || bytes > MAX_IMAGE) {
       return CudaResult.INVALID_IMAGE;
+    }
+    if (!memory.take(bytes)) {
+      return CudaResult.OUT_OF_MEMORY;
     }
     // The image is followed by a zero byte, in case it is PTX text.
     long image = Memory.allocate(bytes + 8);
@@ -74,7 +108,7 @@ public final class CodeCalls implements SessionCalls.Code {
   /** Loads the code that follows the record, and keeps it for later sessions. */
   private int withCode(Call call, long bytes, ImageUser user) {
     return withImage(
-        call, bytes, image -> use(image, bytes, user), image -> kept.take(image, bytes));
+        call, memory, bytes, image -> use(image, bytes, user), image -> kept.take(image, bytes));
   }
 
   interface ImageUser {
@@ -98,7 +132,7 @@ public final class CodeCalls implements SessionCalls.Code {
       int logCapacity) {
     JitOptions.Wanted options =
         new JitOptions.Wanted(optionPairs, optionWords, infoLog, errorLog, logCapacity);
-    return withCode(call, bytes, image -> loadModule(module, image, options));
+    return withCode(call, bytes, image -> loadModule(module, image, bytes, options));
   }
 
   @Override
@@ -114,32 +148,39 @@ public final class CodeCalls implements SessionCalls.Code {
     JitOptions.Wanted options =
         new JitOptions.Wanted(optionPairs, optionWords, infoLog, errorLog, logCapacity);
     return kept.use(
-        hash, (code, bytes) -> use(code, bytes, image -> loadModule(module, image, options)));
+        hash,
+        (code, bytes) -> use(code, bytes, image -> loadModule(module, image, bytes, options)));
   }
 
-  private int loadModule(long module, long image, JitOptions.Wanted options) {
+  private int loadModule(long module, long image, long bytes, JitOptions.Wanted options) {
     try (JitOptions jit = options.open()) {
-      return device.cuModuleLoadDataEx(module, image, jit.count(), jit.names(), jit.values());
+      HostCountedDevice.Loading load =
+          () -> device.cuModuleLoadDataEx(module, image, jit.count(), jit.names(), jit.values());
+      return counted.load(module, bytes, true, load);
     }
   }
 
   @Override
   public int graftLibraryLoad(Call call, long library, long bytes) {
-    return withCode(call, bytes, image -> loadLibrary(library, image));
+    return withCode(call, bytes, image -> loadLibrary(library, image, bytes));
   }
 
   @Override
   public int graftLibraryLoadKnown(Call call, long library, long hash) {
-    return kept.use(hash, (code, bytes) -> use(code, bytes, image -> loadLibrary(library, image)));
+    return kept.use(
+        hash, (code, bytes) -> use(code, bytes, image -> loadLibrary(library, image, bytes)));
   }
 
-  private int loadLibrary(long library, long image) {
-    return device.cuLibraryLoadData(library, image, 0, 0, 0, 0, 0, 0);
+  private int loadLibrary(long library, long image, long bytes) {
+    HostCountedDevice.Loading load =
+        () -> device.cuLibraryLoadData(library, image, 0, 0, 0, 0, 0, 0);
+    return counted.load(library, bytes, false, load);
   }
 
   @Override
   public int graftModuleGetFunction(
       Call call, long function, long module, long name, long count, long layout, int capacity) {
+    handles.madeOf(HandleKind.MODULE, module);
     int result = device.cuModuleGetFunction(function, module, name);
     if (result != CudaResult.SUCCESS) {
       return result;
@@ -152,6 +193,7 @@ public final class CodeCalls implements SessionCalls.Code {
   @Override
   public int graftLibraryGetKernel(
       Call call, long function, long library, long name, long count, long layout, int capacity) {
+    handles.madeOf(HandleKind.LIBRARY, library);
     int result = device.cuLibraryGetKernel(function, library, name);
     if (result != CudaResult.SUCCESS) {
       return result;
@@ -166,6 +208,7 @@ public final class CodeCalls implements SessionCalls.Code {
     if (list == 0) {
       return CudaResult.INVALID_VALUE;
     }
+    handles.madeOf(HandleKind.LIBRARY, library);
     int result = device.cuLibraryEnumerateKernels(list, count, library);
     for (int i = 0; result == CudaResult.SUCCESS && i < count; i++) {
       kernels.add(Memory.getLong(list + 8L * i));
@@ -216,6 +259,7 @@ public final class CodeCalls implements SessionCalls.Code {
     if (count == 0 || list == 0) {
       return CudaResult.INVALID_VALUE;
     }
+    handles.madeOf(HandleKind.MODULE, module);
     int result = device.cuModuleGetFunctionCount(count, module);
     int there = Math.min(capacity, Memory.getInt(count));
     return result == CudaResult.SUCCESS && there > 0

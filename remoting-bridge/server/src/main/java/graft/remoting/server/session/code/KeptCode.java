@@ -4,6 +4,7 @@ import com.sun.jna.Pointer;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.exchange.CodeExchange;
+import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.Scratch;
@@ -21,13 +22,20 @@ public final class KeptCode {
   private static final long LEAST = 64 << 10;
 
   private final CodeExchange exchange;
+  private final HostMemory memory;
   private final LinkedBlockingQueue<Image> images = new LinkedBlockingQueue<>();
   private boolean asked;
 
   private record Image(long address, long bytes) {}
 
-  public KeptCode(CodeExchange exchange) {
+  /**
+   * Creates the code of a session.
+   *
+   * @param memory counts the code that waits to be hashed, and copies of code while they are loaded
+   */
+  public KeptCode(CodeExchange exchange, HostMemory memory) {
     this.exchange = exchange;
+    this.memory = memory;
   }
 
   /** Writes the hashes of the code that is known. */
@@ -48,13 +56,21 @@ public final class KeptCode {
     return CudaResult.SUCCESS;
   }
 
-  /** Takes over memory with code that was loaded, to keep the code or to free the memory. */
+  /**
+   * Takes over memory with code that was loaded, to keep the code or to free the memory, which is
+   * then no longer counted.
+   */
   void take(long image, long bytes) {
     if (asked && bytes >= LEAST) {
       images.add(new Image(image, bytes));
     } else {
-      Memory.free(image);
+      free(image, bytes);
     }
+  }
+
+  private void free(long image, long bytes) {
+    Memory.free(image);
+    memory.give(bytes);
   }
 
   private void keep() {
@@ -62,7 +78,7 @@ public final class KeptCode {
       while (true) {
         Image image = images.take();
         keep(image);
-        Memory.free(image.address());
+        free(image.address(), image.bytes());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -108,9 +124,14 @@ public final class KeptCode {
       return CudaResult.INVALID_IMAGE;
     }
     long bytes = Libc.lseek(fd, 0, Libc.SEEK_END);
+    if (!memory.take(bytes)) {
+      Libc.close(fd);
+      return CudaResult.OUT_OF_MEMORY;
+    }
     long mapped = Libc.mmap(0, bytes, Libc.PROT_READ, Libc.MAP_PRIVATE, fd, 0);
     Libc.close(fd);
     if (mapped == -1) {
+      memory.give(bytes);
       return CudaResult.OUT_OF_MEMORY;
     }
     // The image is followed by a zero byte, in case it is PTX text.
@@ -120,7 +141,7 @@ public final class KeptCode {
       Memory.putLong(image + bytes, 0);
       return user.use(image, bytes);
     } finally {
-      Memory.free(image);
+      free(image, bytes);
       Libc.munmap(mapped, bytes);
     }
   }

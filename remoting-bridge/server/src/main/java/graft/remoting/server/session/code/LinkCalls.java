@@ -5,6 +5,7 @@ import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.system.Scratch;
 import java.util.HashMap;
 import java.util.Map;
@@ -17,10 +18,17 @@ public final class LinkCalls implements SessionCalls.Link {
   private static final int LOG = 16 << 10;
 
   private final CudaDevice device;
+  private final HostMemory memory;
   private final Map<Long, Link> links = new HashMap<>();
 
-  public LinkCalls(CudaDevice device) {
+  /**
+   * Creates the calls of a session.
+   *
+   * @param memory counts what each link keeps
+   */
+  public LinkCalls(CudaDevice device, HostMemory memory) {
     this.device = device;
+    this.memory = memory;
   }
 
   /** The memory of the logs, and the image once the link is complete. */
@@ -30,6 +38,7 @@ public final class LinkCalls implements SessionCalls.Link {
     private final long error = zeros();
     private long image;
     private long bytes;
+    private long counted = 2 * LOG;
 
     private static long zeros() {
       long memory = Memory.allocate(LOG);
@@ -46,6 +55,9 @@ public final class LinkCalls implements SessionCalls.Link {
 
   @Override
   public int graftLinkCreate(Call call, long link, long options, int words) {
+    if (!memory.take(2 * LOG)) {
+      return CudaResult.OUT_OF_MEMORY;
+    }
     Link made = new Link();
     made.options.addAll(options, words);
     made.options.logs(made.info, made.error, LOG);
@@ -55,7 +67,7 @@ public final class LinkCalls implements SessionCalls.Link {
     if (result == CudaResult.SUCCESS) {
       links.put(Memory.getLong(link), made);
     } else {
-      made.free();
+      free(made);
     }
     return result;
   }
@@ -64,8 +76,17 @@ public final class LinkCalls implements SessionCalls.Link {
   public int graftLinkAdd(Call call, long link, int type, long name, long bytes) {
     return CodeCalls.withImage(
         call,
+        memory,
         bytes,
         image -> {
+          Link found = links.get(link);
+          if (found == null) {
+            return CudaResult.INVALID_HANDLE;
+          }
+          if (!memory.take(bytes)) {
+            return CudaResult.OUT_OF_MEMORY;
+          }
+          found.counted += bytes; // the driver keeps a copy until the link is destroyed
           // PTX must end with a zero byte, which counts towards its length. The data is followed by
           // one.
           boolean text = type == 1 && Memory.getByte(image + bytes - 1) != 0;
@@ -122,8 +143,13 @@ public final class LinkCalls implements SessionCalls.Link {
     int result = device.cuLinkDestroy(link);
     Link gone = links.remove(link);
     if (gone != null) {
-      gone.free();
+      free(gone);
     }
     return result;
+  }
+
+  private void free(Link link) {
+    link.free();
+    memory.give(link.counted);
   }
 }

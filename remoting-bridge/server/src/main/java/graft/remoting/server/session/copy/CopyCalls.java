@@ -7,6 +7,7 @@ import graft.remoting.server.connection.DataConnections;
 import graft.remoting.server.connection.Destination;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.session.state.PinnedPool;
 import graft.remoting.server.session.state.SessionContext;
 import graft.remoting.server.session.state.SessionState;
 import graft.remoting.server.session.state.Staging;
@@ -140,24 +141,25 @@ public final class CopyCalls implements SessionCalls.Copy {
     if (!holds(copy, bytes)) {
       return CudaResult.INVALID_VALUE;
     }
-    long data = state.pinned().take(bytes);
+    PinnedPool pinned = state.context().pinned();
+    long data = pinned.take(bytes);
     call.readBulk(data, bytes);
     Memory.putLong(copy + SRC_HOST, data);
     int result = device.cuMemcpy3DAsync_v2(copy, stream);
     SessionContext context = state.context();
     if (result != CudaResult.SUCCESS) {
-      state.pinned().give(data, bytes);
+      pinned.give(data, bytes);
       return result;
     }
     long event = context.events().record(stream);
     state
         .waiters()
-        .submit(
+        .await(
             context,
-            () -> {
-              device.cuEventSynchronize(event);
+            event,
+            done -> {
               context.events().give(event);
-              state.pinned().give(data, bytes);
+              pinned.give(data, bytes);
             });
     return CudaResult.SUCCESS;
   }
@@ -171,13 +173,14 @@ public final class CopyCalls implements SessionCalls.Copy {
         || !holds(copy, bytes)) {
       return CudaResult.INVALID_VALUE;
     }
-    long data = state.pinned().take(bytes);
+    PinnedPool pinned = state.context().pinned();
+    long data = pinned.take(bytes);
     Memory.putLong(copy + SRC_ARRAY, sourceArray);
     Memory.putLong(copy + DST_ARRAY, 0);
     Memory.putLong(copy + DST_HOST, data);
     int result = device.cuMemcpy3DAsync_v2(copy, stream);
     if (result != CudaResult.SUCCESS) {
-      state.pinned().give(data, bytes);
+      pinned.give(data, bytes);
       return result;
     }
     SessionContext context = state.context();
@@ -185,15 +188,15 @@ public final class CopyCalls implements SessionCalls.Copy {
     int slot = call.slot();
     state
         .waiters()
-        .submit(
+        .await(
             context,
-            () -> {
-              int done = state.awaitEvent(event);
+            event,
+            done -> {
               context.events().give(event);
               if (done == CudaResult.SUCCESS) {
                 state.sendData(slot, 0, data, bytes);
               }
-              state.pinned().give(data, bytes);
+              pinned.give(data, bytes);
               state.replies().send(slot, done);
             });
     return Call.DEFERRED;

@@ -59,7 +59,10 @@ public final class StagedRead {
     while (result == CudaResult.SUCCESS && sentBytes < bytes) {
       int ready = state.spinUntil(() -> device.cuEventQuery(queued.element().event()));
       if (ready == CudaResult.NOT_READY) {
-        state.waiters().submit(context, () -> state.replies().send(slot, finish()));
+        state
+            .waiters()
+            .awaitThenRun(
+                context, queued.element().event(), () -> state.replies().send(slot, finish()));
         return Call.DEFERRED;
       }
       result = ready == CudaResult.SUCCESS ? sendOne() : ready;

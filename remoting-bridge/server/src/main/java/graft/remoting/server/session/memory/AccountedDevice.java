@@ -50,9 +50,9 @@ public final class AccountedDevice extends ForwardingDevice {
   /**
    * Creates the accounting of one session.
    *
-   * @param limit the limit in bytes, 0 for none
+   * @param limit the limits that the memory counts against
    */
-  public AccountedDevice(CudaDevice next, long limit) {
+  public AccountedDevice(CudaDevice next, MemoryLimit limit) {
     super(next);
     this.account = new MemoryAccount(next, limit);
   }

@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import graft.remoting.server.exchange.GuestUse;
+import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.system.Scratch;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -16,7 +18,14 @@ final class MemoryAccount {
   private static final int RESERVED_MEM_CURRENT = 2;
 
   private final CudaDevice device;
-  private final long limit;
+
+  /**
+   * The largest number of allocations of one kind. The driver and this process keep a record of
+   * each, however small the allocation is.
+   */
+  private static final int MOST_ALLOCATIONS = 1 << 20;
+
+  private final MemoryLimit limit;
   private final AtomicLong used = new AtomicLong();
   private volatile boolean graphsAllocate;
 
@@ -40,9 +49,9 @@ final class MemoryAccount {
   /**
    * Creates the account of a session on {@code device}.
    *
-   * @param limit the limit in bytes, 0 for none
+   * @param limit the limits that the memory counts against
    */
-  MemoryAccount(CudaDevice device, long limit) {
+  MemoryAccount(CudaDevice device, MemoryLimit limit) {
     this.device = device;
     this.limit = limit;
     for (Kind kind : Kind.values()) {
@@ -52,7 +61,7 @@ final class MemoryAccount {
 
   /** Returns the limit in bytes, 0 for none. */
   long limit() {
-    return limit;
+    return limit.bytes();
   }
 
   /** Returns the bytes that are allocated. */
@@ -62,11 +71,36 @@ final class MemoryAccount {
 
   /** Returns whether an allocation of {@code bytes}, unsigned, is within the limit. */
   boolean hasRoom(long bytes) {
-    if (limit == 0) {
-      return true;
+    if (!isWithinSession(bytes) || !takeForGuest(bytes)) {
+      return false;
     }
-    long left = limit - used();
-    return left >= 0 && Long.compareUnsigned(bytes, left) <= 0;
+    limit.guest().add(GuestUse.Resource.DEVICE_MEMORY, -bytes);
+    return true;
+  }
+
+  private boolean isWithinSession(long bytes) {
+    if (limit.bytes() != 0) {
+      long left = limit.bytes() - used();
+      if (left < 0 || Long.compareUnsigned(bytes, left) > 0) {
+        limit.reached().accept(Limit.SESSION_DEVICE_MEMORY);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Counts bytes for the guest if its limit allows it. */
+  private boolean takeForGuest(long bytes) {
+    boolean taken = limit.guest().take(GuestUse.Resource.DEVICE_MEMORY, bytes);
+    if (!taken) {
+      limit.reached().accept(Limit.GUEST_DEVICE_MEMORY);
+    }
+    return taken;
+  }
+
+  private void change(long bytes) {
+    used.addAndGet(bytes);
+    limit.guest().add(GuestUse.Resource.DEVICE_MEMORY, bytes);
   }
 
   /**
@@ -94,7 +128,7 @@ final class MemoryAccount {
 
   /** Counts memory of this process that stands for the client's; negative when it is released. */
   void countHost(long bytes) {
-    used.addAndGet(bytes);
+    change(bytes);
   }
 
   /**
@@ -103,14 +137,19 @@ final class MemoryAccount {
    * @param result where the call writes the handle of the memory; 0 if nothing is to be counted yet
    */
   synchronized int allocate(Kind kind, long bytes, long result, Allocator allocator) {
-    if (!hasRoom(bytes)) {
+    if (of(kind).size() >= MOST_ALLOCATIONS || !isWithinSession(bytes) || !takeForGuest(bytes)) {
       return CudaResult.OUT_OF_MEMORY;
     }
-    int code = allocator.allocate();
-    if (code == CudaResult.SUCCESS && result != 0) {
-      count(kind, Memory.getLong(result), bytes);
+    try {
+      int code = allocator.allocate();
+      if (code == CudaResult.SUCCESS && result != 0) {
+        count(kind, Memory.getLong(result), bytes);
+      }
+      return code;
+    } finally {
+      // What was allocated is counted by now.
+      limit.guest().add(GuestUse.Resource.DEVICE_MEMORY, -bytes);
     }
-    return code;
   }
 
   /** Counts an allocation that has been made. */
@@ -119,7 +158,7 @@ final class MemoryAccount {
       return;
     }
     Allocation before = of(kind).put(handle, new Allocation(bytes, currentContext()));
-    used.addAndGet(bytes - (before == null ? 0 : before.bytes()));
+    change(bytes - (before == null ? 0 : before.bytes()));
   }
 
   private long currentContext() {
@@ -134,7 +173,7 @@ final class MemoryAccount {
   synchronized int free(Kind kind, long handle, int code) {
     Allocation allocation = code == CudaResult.SUCCESS ? of(kind).remove(handle) : null;
     if (allocation != null) {
-      used.addAndGet(-allocation.bytes());
+      change(-allocation.bytes());
     }
     return code;
   }
@@ -147,7 +186,7 @@ final class MemoryAccount {
           .removeIf(
               allocation -> {
                 boolean gone = allocation.context() == context;
-                used.addAndGet(gone ? -allocation.bytes() : 0);
+                change(gone ? -allocation.bytes() : 0);
                 return gone;
               });
     }

@@ -37,7 +37,7 @@ public final class AsyncReads {
   private final CudaDevice device;
   private final Channel channel;
   private final Waiters waiters;
-  private final ReadMemory memory;
+  private final ReadMemory memory = new ReadMemory();
   private final LongConsumer polling;
   private final ReadQueue queue = new ReadQueue();
 
@@ -46,12 +46,10 @@ public final class AsyncReads {
    *
    * @param polling waits for an event with little delay
    */
-  AsyncReads(
-      CudaDevice device, Channel channel, Waiters waiters, PinnedPool pool, LongConsumer polling) {
+  AsyncReads(CudaDevice device, Channel channel, Waiters waiters, LongConsumer polling) {
     this.device = device;
     this.channel = channel;
     this.waiters = waiters;
-    this.memory = new ReadMemory(pool);
     this.polling = polling;
   }
 
@@ -67,7 +65,7 @@ public final class AsyncReads {
     long most = onDataConnections ? CONNECTION_PART : PART;
     for (long offset = 0; offset < bytes && result == CudaResult.SUCCESS; offset += most) {
       long part = Math.min(most, bytes - offset);
-      long address = memory.allocate(part);
+      long address = memory.allocate(context.pinned(), part);
       result = device.cuMemcpyDtoHAsync_v2(address, source + offset, part, stream);
       if (result == CudaResult.SUCCESS) {
         // From here on the copy may still write to the memory, so that the memory is not released
@@ -87,7 +85,7 @@ public final class AsyncReads {
                 new AtomicBoolean(),
                 new CountDownLatch(1)));
       } else {
-        memory.cancel(address, part);
+        memory.cancel(context.pinned(), address, part);
       }
     }
     return result;
@@ -95,7 +93,7 @@ public final class AsyncReads {
 
   private void queue(PendingRead read) {
     if (queue.add(read)) {
-      waiters.submit(read.context(), this::sendAll);
+      waiters.send(read.context(), this::sendAll);
     }
   }
 
@@ -132,7 +130,7 @@ public final class AsyncReads {
       action.run();
       return;
     }
-    waiters.submit(
+    waiters.soon(
         oldest.context(),
         () -> {
           try {
@@ -189,7 +187,7 @@ public final class AsyncReads {
     } finally {
       queue.remove(read);
       if (!read.onDataConnections()) {
-        memory.release(read.address(), read.bytes());
+        memory.release(read.context().pinned(), read.address(), read.bytes());
       }
       read.context().events().give(read.event());
       queue.finished(read);
@@ -228,7 +226,7 @@ public final class AsyncReads {
             read.whole(),
             () -> {
               read.context().enter(device);
-              memory.release(read.address(), read.bytes());
+              memory.release(read.context().pinned(), read.address(), read.bytes());
             });
     Replies.announce(channel, read.identity(), read.offset(), read.bytes());
   }

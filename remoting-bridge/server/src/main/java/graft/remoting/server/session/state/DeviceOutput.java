@@ -37,6 +37,9 @@ public final class DeviceOutput {
    */
   private static final int MOST = 64 << 20;
 
+  /** More text than this is not kept: it is sent without waiting for a reply. */
+  private static final int KEPT = 1 << 20;
+
   private static final int STDOUT = 1;
   private static final int STDERR = 2;
 
@@ -128,6 +131,32 @@ public final class DeviceOutput {
     }
   }
 
+  /**
+   * Sends what was printed if it is much. The call waits for a client that does not receive, which
+   * makes kernels that print without end wait as well.
+   */
+  void limit() {
+    if (Memory.getLongVolatile(length) <= KEPT || channel == null) {
+      return;
+    }
+    try {
+      sendPrinted();
+    } catch (IOException e) {
+      LOG.debug("the client has disconnected: {}", e.getMessage());
+    }
+  }
+
+  /** Sends a last message to the client's standard error. */
+  public void sendLast(String line) throws IOException {
+    byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
+    sendLast(bytes, Math.min(CHUNK, bytes.length));
+  }
+
+  private synchronized void sendLast(byte[] bytes, int count) throws IOException {
+    Memory.write(message + HEAD, bytes, 0, count);
+    send(STDERR, count);
+  }
+
   /** Returns the contents of the stream in memory and empties it. */
   private byte[] takePrinted() {
     Libc.flockfile(printed);
@@ -169,6 +198,9 @@ public final class DeviceOutput {
 
   /** Writes Java's standard output to the C library's. */
   private final class Printed extends OutputStream {
+    /** The bytes that were printed since the length was last compared with the limit. */
+    private long unflushed;
+
     @Override
     public void write(int b) {
       write(new byte[] {(byte) b}, 0, 1);
@@ -179,6 +211,12 @@ public final class DeviceOutput {
       try (Scratch copy = new Scratch(Math.max(1, count))) {
         Memory.write(copy.address(), bytes, offset, count);
         Libc.fwrite(copy.address(), 1, count, printed);
+      }
+      unflushed += count;
+      if (unflushed > KEPT) {
+        unflushed = 0;
+        flush();
+        limit();
       }
     }
 

@@ -5,6 +5,7 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.RefusedCallException;
+import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.system.Scratch;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -19,7 +20,11 @@ public final class PinnedPool {
   private static final long KEPT = 256L << 20;
   private static final int PORTABLE = 1;
 
+  /** How long a copy waits for earlier ones to be received by the client. */
+  private static final long PATIENCE_MILLIS = 1_000;
+
   private final CudaDevice device;
+  private final HostMemory memory;
 
   @GuardedBy("itself")
   private final Map<Long, ArrayDeque<Long>> free = new HashMap<>();
@@ -27,8 +32,9 @@ public final class PinnedPool {
   @GuardedBy("free")
   private long kept;
 
-  PinnedPool(CudaDevice device) {
+  PinnedPool(CudaDevice device, HostMemory memory) {
     this.device = device;
+    this.memory = memory;
   }
 
   private static long sizeClass(long bytes) {
@@ -36,7 +42,8 @@ public final class PinnedPool {
   }
 
   /**
-   * Returns at least {@code bytes} bytes.
+   * Returns at least {@code bytes} bytes. If the session holds as much host memory as it may, the
+   * call waits for a moment for memory that the client's progress releases.
    *
    * @throws RefusedCallException with the device's result if it allocates none
    */
@@ -49,16 +56,41 @@ public final class PinnedPool {
         return list.pop();
       }
     }
+    if (size <= 0) {
+      throw new RefusedCallException(CudaResult.OUT_OF_MEMORY);
+    }
+    if (!memory.await(size, PATIENCE_MILLIS)) {
+      // Memory of other sizes may lie here unused.
+      close();
+      if (!memory.take(size)) {
+        throw new RefusedCallException(CudaResult.OUT_OF_MEMORY);
+      }
+    }
     try (Scratch scratch = new Scratch(8)) {
-      int result =
-          size <= 0
-              ? CudaResult.OUT_OF_MEMORY
-              : device.cuMemHostAlloc(scratch.address(), size, PORTABLE);
+      int result = device.cuMemHostAlloc(scratch.address(), size, PORTABLE);
       if (result != CudaResult.SUCCESS) {
+        memory.give(size);
         throw new RefusedCallException(result);
       }
       return Memory.getLong(scratch.address());
     }
+  }
+
+  /** Frees the memory that no copy uses. */
+  void close() {
+    Map<Long, ArrayDeque<Long>> unused;
+    synchronized (free) {
+      unused = new HashMap<>(free);
+      free.clear();
+      kept = 0;
+    }
+    unused.forEach(
+        (size, addresses) ->
+            addresses.forEach(
+                address -> {
+                  device.cuMemFreeHost(address);
+                  memory.give(size);
+                }));
   }
 
   /**
@@ -76,5 +108,6 @@ public final class PinnedPool {
       }
     }
     device.cuMemFreeHost(address);
+    memory.give(size);
   }
 }

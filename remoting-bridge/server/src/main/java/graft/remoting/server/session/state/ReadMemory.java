@@ -13,8 +13,6 @@ final class ReadMemory {
 
   private static final long STALL_MILLIS = 20;
 
-  private final PinnedPool pool;
-
   @GuardedBy("this")
   private long held;
 
@@ -22,12 +20,8 @@ final class ReadMemory {
   @GuardedBy("this")
   private boolean isStalled;
 
-  ReadMemory(PinnedPool pool) {
-    this.pool = pool;
-  }
-
   /** Allocates memory for a read, and waits for a moment if much is in use. */
-  long allocate(long bytes) {
+  long allocate(PinnedPool pool, long bytes) {
     awaitRoom(bytes);
     return pool.take(bytes);
   }
@@ -45,7 +39,7 @@ final class ReadMemory {
   }
 
   /** Returns memory for which no copy was queued. */
-  void cancel(long address, long bytes) {
+  void cancel(PinnedPool pool, long address, long bytes) {
     pool.give(address, bytes);
   }
 
@@ -55,7 +49,7 @@ final class ReadMemory {
   }
 
   /** Returns memory whose data has been sent. */
-  void release(long address, long bytes) {
+  void release(PinnedPool pool, long address, long bytes) {
     pool.give(address, bytes);
     synchronized (this) {
       held -= bytes;

@@ -37,6 +37,14 @@ public final class Replies {
     output = printed;
   }
 
+  /** Sends what kernels have printed if it is much, since no reply may ever be sent. */
+  public void limitOutput() {
+    DeviceOutput printed = output;
+    if (printed != null) {
+      printed.limit();
+    }
+  }
+
   /** Keeps the error of an asynchronous call until the next reply. */
   public void asyncError(int result) {
     if (result != CudaResult.SUCCESS) {

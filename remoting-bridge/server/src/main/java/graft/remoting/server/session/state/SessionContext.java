@@ -4,6 +4,10 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.server.connection.DataConnection;
 import graft.remoting.server.connection.DataConnections;
+import graft.remoting.server.session.memory.HostMemory;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * What the server keeps for one CUDA context of a session, since events and pinned memory belong to
@@ -25,14 +29,18 @@ public final class SessionContext {
   private final Staging[] chunks = new Staging[DataConnections.MOST];
   private final Staging reads;
   private final EventPool events;
+  private final PinnedPool pinned;
+  private final HostMemory memory;
 
-  SessionContext(CudaDevice device, long handle) {
+  SessionContext(CudaDevice device, HostMemory memory, long handle) {
     this.device = device;
+    this.memory = memory;
     this.handle = handle;
     this.events = new EventPool(device);
-    this.small = new Staging(device, 16, Staging.SMALL);
-    this.large = new Staging(device, 4, Staging.LARGE);
-    this.reads = new Staging(device, 16, DataConnections.CHUNK);
+    this.pinned = new PinnedPool(device, memory);
+    this.small = new Staging(device, memory, 16, Staging.SMALL);
+    this.large = new Staging(device, memory, 4, Staging.LARGE);
+    this.reads = new Staging(device, memory, 16, DataConnections.CHUNK);
   }
 
   /**
@@ -41,6 +49,21 @@ public final class SessionContext {
    */
   public long handle() {
     return handle;
+  }
+
+  /** Returns memory for copies that must be queued as a whole. */
+  public PinnedPool pinned() {
+    return pinned;
+  }
+
+  /**
+   * Frees the pinned memory of the context, which must be current. Only the executor calls this,
+   * while no data is received.
+   */
+  void close() {
+    List.of(small, large, reads).forEach(Staging::close);
+    Stream.of(chunks).filter(Objects::nonNull).forEach(Staging::close);
+    pinned.close();
   }
 
   public EventPool events() {
@@ -61,7 +84,10 @@ public final class SessionContext {
     if (its == null) {
       its =
           new Staging(
-              device, Math.max(LEAST_CHUNKS, CHUNKS / connection.count()), DataConnections.CHUNK);
+              device,
+              memory,
+              Math.max(LEAST_CHUNKS, CHUNKS / connection.count()),
+              DataConnections.CHUNK);
       chunks[connection.number()] = its;
     }
     return its;

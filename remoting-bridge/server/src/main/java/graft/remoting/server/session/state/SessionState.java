@@ -5,9 +5,10 @@ import graft.remoting.device.CudaResult;
 import graft.remoting.server.connection.Channel;
 import graft.remoting.server.connection.DataConnections;
 import graft.remoting.server.connection.Sender;
+import graft.remoting.server.session.memory.HostMemory;
 import java.io.IOException;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -35,32 +36,31 @@ public final class SessionState {
   private final CudaDevice device;
   private final Channel channel;
   private final long spinNanos;
+  private final HostMemory memory;
   private final Waiters waiters;
-  private final PinnedPool pinned;
   private final AsyncReads reads;
   private final Replies replies;
   private final HostFunctions hostFunctions;
-  private final Map<Long, SessionContext> contexts = new HashMap<>();
+
+  /** Only the executor changes this map. */
+  private final Map<Long, SessionContext> contexts = new ConcurrentHashMap<>();
+
   private SessionContext context;
 
-  public SessionState(CudaDevice device, Channel channel, int spinMicros) {
+  public SessionState(CudaDevice device, HostMemory memory, Channel channel, int spinMicros) {
     this.device = device;
     this.channel = channel;
     this.spinNanos = TimeUnit.MICROSECONDS.toNanos((long) spinMicros * DEVICE_SPINS);
-    this.waiters = new Waiters(device);
-    this.pinned = new PinnedPool(device);
-    this.reads = new AsyncReads(device, channel, waiters, pinned, this::awaitEvent);
+    this.memory = memory;
+    this.waiters = new Waiters(device, memory, this::awaitEvent);
+    this.reads = new AsyncReads(device, channel, waiters, this::awaitEvent);
     this.replies = new Replies(channel, reads);
     this.hostFunctions = new HostFunctions(device, channel, reads);
-    this.context = new SessionContext(device, 0);
+    this.context = new SessionContext(device, memory, 0);
   }
 
   public Waiters waiters() {
     return waiters;
-  }
-
-  public PinnedPool pinned() {
-    return pinned;
   }
 
   public AsyncReads reads() {
@@ -80,6 +80,15 @@ public final class SessionState {
     return context;
   }
 
+  /** Waits for the work in all contexts, on a thread that is not the executor. */
+  public void finishWork() {
+    for (SessionContext its : contexts.values()) {
+      if (its.enter(device) == CudaResult.SUCCESS) {
+        device.cuCtxSynchronize();
+      }
+    }
+  }
+
   /** Makes a context current to the executor. */
   public int enter(long handle) {
     if (handle == context.handle()) {
@@ -87,16 +96,26 @@ public final class SessionState {
     }
     int result = device.cuCtxSetCurrent(handle);
     if (result == CudaResult.SUCCESS) {
-      context = contexts.computeIfAbsent(handle, key -> new SessionContext(device, key));
+      context = contexts.computeIfAbsent(handle, key -> new SessionContext(device, memory, key));
     }
     return result;
   }
 
-  /** Drops what is kept for a destroyed context. */
+  /** Frees what is kept for a context that is about to be destroyed, and leaves the context. */
   public void forget(long handle) {
+    SessionContext gone = contexts.get(handle);
+    if (gone != null && enter(handle) == CudaResult.SUCCESS) {
+      gone.close();
+    }
     contexts.remove(handle);
+    leave(handle);
+  }
+
+  /** Makes no context current to the executor if the given one is. */
+  public void leave(long handle) {
     if (handle == context.handle()) {
-      context = new SessionContext(device, 0);
+      device.cuCtxSetCurrent(0);
+      context = new SessionContext(device, memory, 0);
     }
   }
 

@@ -5,6 +5,7 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.RefusedCallException;
+import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.system.Scratch;
 import java.util.ArrayDeque;
 
@@ -22,6 +23,7 @@ public final class Staging {
   private static final int PORTABLE = 1;
 
   private final CudaDevice device;
+  private final HostMemory memory;
   private final int count;
   private final int size;
 
@@ -32,8 +34,9 @@ public final class Staging {
   private volatile boolean hasFree;
   private volatile int allocated;
 
-  Staging(CudaDevice device, int count, int size) {
+  Staging(CudaDevice device, HostMemory memory, int count, int size) {
     this.device = device;
+    this.memory = memory;
     this.count = count;
     this.size = size;
   }
@@ -159,6 +162,9 @@ public final class Staging {
   }
 
   private Buffer allocate() {
+    if (!memory.take(size)) {
+      throw new RefusedCallException(CudaResult.OUT_OF_MEMORY);
+    }
     try (Scratch scratch = new Scratch(16)) {
       int result = device.cuMemHostAlloc(scratch.address(), size, PORTABLE);
       if (result == CudaResult.SUCCESS) {
@@ -167,6 +173,7 @@ public final class Staging {
         result = device.cuEventCreate(scratch.address() + 8, 2);
       }
       if (result != CudaResult.SUCCESS) {
+        memory.give(size);
         throw new RefusedCallException(result);
       }
       return new Buffer(Memory.getLong(scratch.address()), Memory.getLong(scratch.address() + 8));
@@ -184,6 +191,21 @@ public final class Staging {
       notifyAll();
     }
     return result;
+  }
+
+  /**
+   * Frees the buffers before their context ends. The driver frees buffers that another thread still
+   * sends, together with the context; these count until the session ends.
+   */
+  synchronized void close() {
+    free.addAll(copying);
+    copying.clear();
+    for (Buffer buffer : free) {
+      device.cuMemFreeHost(buffer.address());
+      memory.give(size);
+    }
+    free.clear();
+    hasFree = false;
   }
 
   /** Returns a buffer that no copy uses. */

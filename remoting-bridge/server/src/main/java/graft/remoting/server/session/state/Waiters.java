@@ -1,32 +1,105 @@
 package graft.remoting.server.session.state;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import graft.remoting.server.session.call.RefusedCallException;
+import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.system.Scratch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+import java.util.function.LongToIntFunction;
 
 /**
- * Threads that wait for the device in place of the session's executor, so that the executor goes on
- * with other records.
+ * Waits for the device in place of the session's executor, so that the executor goes on with other
+ * records. The first waits each have a thread, which is the fastest way to notice an event. Further
+ * ones are all polled by one thread ({@link EventPoller}), so that the number of threads does not
+ * depend on the number of waits. Each wait counts as host memory.
  */
 public final class Waiters {
   private static final long STACK = 256 << 10;
+
+  /** The largest number of waits that have a thread. */
+  private static final int DIRECT = 16;
+
+  /** The largest number of contexts that are waited for at once, and of copies that are sent. */
+  private static final int BLOCKING = 8;
+
+  private static final long IDLE_SECONDS = 60;
 
   /** CU_STREAM_CAPTURE_MODE_RELAXED. */
   private static final int CAPTURE_MODE_RELAXED = 2;
 
   private final CudaDevice device;
-  private final ExecutorService threads =
-      Executors.newCachedThreadPool(
-          task -> {
-            Thread thread = new Thread(null, task, "graft-waiter", STACK);
-            thread.setDaemon(true);
-            return thread;
-          });
+  private final HostMemory memory;
+  private final LongToIntFunction awaitEvent;
+  private final EventPoller poller;
 
-  Waiters(CudaDevice device) {
+  private final Executor direct =
+      new ThreadPoolExecutor(
+          0,
+          DIRECT,
+          IDLE_SECONDS,
+          TimeUnit.SECONDS,
+          new SynchronousQueue<>(),
+          task -> thread(task, "graft-waiter"));
+
+  private final Executor contexts = blocking("graft-context-wait");
+  private final Executor copies = blocking("graft-copy-wait");
+
+  /** At most one task runs here, the sender of asynchronous reads. */
+  private final Executor sender =
+      new ThreadPoolExecutor(
+          0,
+          Integer.MAX_VALUE,
+          IDLE_SECONDS,
+          TimeUnit.SECONDS,
+          new SynchronousQueue<>(),
+          task -> thread(task, "graft-read-sender"));
+
+  /** The waits for each context that begin when the current wait for it is over. */
+  @GuardedBy("contextWaits")
+  private final Map<SessionContext, List<IntConsumer>> contextWaits = new HashMap<>();
+
+  /**
+   * Creates the waits of a session.
+   *
+   * @param awaitEvent waits for an event on the calling thread, and returns its result
+   */
+  Waiters(CudaDevice device, HostMemory memory, LongToIntFunction awaitEvent) {
     this.device = device;
+    this.memory = memory;
+    this.awaitEvent = awaitEvent;
+    this.poller = new EventPoller(device, task -> thread(task, "graft-event-poll"));
+  }
+
+  private static Thread thread(Runnable task, String name) {
+    Thread thread = new Thread(null, task, name, STACK);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  private static Executor blocking(String name) {
+    ThreadPoolExecutor threads =
+        new ThreadPoolExecutor(
+            BLOCKING,
+            BLOCKING,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            task -> thread(task, name));
+    threads.allowCoreThreadTimeOut(true);
+    return threads;
   }
 
   /**
@@ -41,13 +114,115 @@ public final class Waiters {
     }
   }
 
-  /** Runs a task on a thread to which {@code context} is current. */
-  public void submit(SessionContext context, Runnable task) {
-    threads.execute(
+  private void count() {
+    if (!memory.take(HostMemory.OBJECT)) {
+      throw new RefusedCallException(CudaResult.OUT_OF_MEMORY);
+    }
+  }
+
+  private void over() {
+    memory.give(HostMemory.OBJECT);
+  }
+
+  private Runnable in(SessionContext context, Runnable task) {
+    return () -> {
+      context.enter(device);
+      relaxCapture(device);
+      task.run();
+    };
+  }
+
+  /**
+   * Waits for an event and then runs {@code done}, which gets the event's result and must not wait
+   * for the device.
+   *
+   * @throws RefusedCallException with CUDA_ERROR_OUT_OF_MEMORY if the session may have no further
+   *     wait
+   */
+  public void await(SessionContext context, long event, IntConsumer done) {
+    start(
+        context,
+        event,
+        () -> finish(done, awaitEvent.applyAsInt(event)),
+        result -> finish(done, result));
+  }
+
+  private void finish(IntConsumer done, int result) {
+    over();
+    done.accept(result);
+  }
+
+  /**
+   * Waits for an event and then runs a task that may wait for the device itself.
+   *
+   * @throws RefusedCallException with CUDA_ERROR_OUT_OF_MEMORY if the session may have no further
+   *     wait
+   */
+  public void awaitThenRun(SessionContext context, long event, Runnable task) {
+    Runnable counted =
         () -> {
-          context.enter(device);
-          relaxCapture(device);
+          over();
           task.run();
-        });
+        };
+    start(context, event, counted, result -> copies.execute(in(context, counted)));
+  }
+
+  private void start(
+      SessionContext context, long event, Runnable onItsOwnThread, IntConsumer polled) {
+    count();
+    try {
+      direct.execute(in(context, onItsOwnThread));
+    } catch (RejectedExecutionException e) {
+      poller.add(context, event, polled); // all threads are taken
+    }
+  }
+
+  /**
+   * Waits for all work of a context and then runs {@code done} with the result. The waits of one
+   * context share a thread: a wait that arrives during another one begins when that one is over.
+   *
+   * @throws RefusedCallException with CUDA_ERROR_OUT_OF_MEMORY if the session may have no further
+   *     wait
+   */
+  public void awaitContext(SessionContext context, IntConsumer done) {
+    count();
+    synchronized (contextWaits) {
+      List<IntConsumer> others = contextWaits.get(context);
+      if (others != null) {
+        others.add(done);
+        return;
+      }
+      contextWaits.put(context, new ArrayList<>(List.of(done)));
+    }
+    contexts.execute(in(context, () -> synchronizeContext(context)));
+  }
+
+  private void synchronizeContext(SessionContext context) {
+    for (List<IntConsumer> waits = nextWaits(context);
+        !waits.isEmpty();
+        waits = nextWaits(context)) {
+      int result = device.cuCtxSynchronize();
+      waits.forEach(done -> finish(done, result));
+    }
+  }
+
+  private List<IntConsumer> nextWaits(SessionContext context) {
+    synchronized (contextWaits) {
+      List<IntConsumer> waits = contextWaits.remove(context);
+      if (!waits.isEmpty()) {
+        contextWaits.put(context, new ArrayList<>());
+      }
+      return waits;
+    }
+  }
+
+  /** Runs the sender of asynchronous reads, which waits for the device and the client. */
+  void send(SessionContext context, Runnable task) {
+    sender.execute(in(context, task));
+  }
+
+  /** Runs a task that queries the device and does not wait for it, on another thread, at once. */
+  void soon(SessionContext context, Runnable task) {
+    poller.add(context, task);
   }
 }

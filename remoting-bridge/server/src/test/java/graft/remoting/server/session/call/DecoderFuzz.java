@@ -3,8 +3,7 @@ package graft.remoting.server.session.call;
 import graft.remoting.server.MemoryChannel;
 import graft.remoting.server.RandomDevice;
 import graft.remoting.server.device.GpuDirect;
-import graft.remoting.server.exchange.CodeExchange;
-import graft.remoting.server.exchange.HandleExchange;
+import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.session.Session;
 import graft.remoting.server.session.SessionTerms;
 import java.io.IOException;
@@ -36,7 +35,7 @@ public final class DecoderFuzz {
           new Session(
               RandomDevice.of(random),
               channel,
-              new SessionTerms("", 1 << 30, 0, HandleExchange.NONE, CodeExchange.NONE),
+              SessionTerms.of(SessionLimits.NONE.withMemory(1 << 30).withHostMemory(1 << 30), 0),
               1,
               false,
               GpuDirect.none());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.remoting.api.HandleKind;
+import graft.remoting.server.session.memory.HostMemory;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,7 +25,7 @@ class HandleTableTest {
         case 0 -> {
           long handle = random.nextLong();
           boolean fits = id != 0 && handle != 0 && !model.containsKey(id);
-          assertThat(table.put(id, handle)).isEqualTo(fits);
+          assertThat(table.put(id, handle, null)).isEqualTo(fits);
           if (fits) {
             model.put(id, handle);
             ids.add(id);
@@ -45,7 +46,7 @@ class HandleTableTest {
 
   @Test
   void anObjectThatTheServerFindsKeepsItsId() {
-    HandleTables tables = new HandleTables();
+    HandleTables tables = new HandleTables(HostMemory.unlimited());
     tables.put(HandleKind.GRAPH, 5, 0x500);
     assertThat(tables.intern(HandleKind.GRAPH, 0x500)).isEqualTo(5);
     long found = tables.intern(HandleKind.POOL, 0x700);
@@ -57,7 +58,7 @@ class HandleTableTest {
 
   @Test
   void anAddressThatTheDriverUsesAgainIsANewObject() {
-    HandleTables tables = new HandleTables();
+    HandleTables tables = new HandleTables(HostMemory.unlimited());
     tables.put(HandleKind.GRAPH, 5, 0x500);
     tables.remove(HandleKind.GRAPH, 5);
     tables.put(HandleKind.GRAPH, 6, 0x500);
@@ -67,7 +68,7 @@ class HandleTableTest {
 
   @Test
   void theClientMakesNoIdsOfTheServers() {
-    HandleTables tables = new HandleTables();
+    HandleTables tables = new HandleTables(HostMemory.unlimited());
     for (long id : new long[] {0, -1, 0x80000000L, 0xFFFFFFFFL, 1L << 32}) {
       assertThatThrownBy(() -> tables.put(HandleKind.EVENT, id, 1))
           .isInstanceOf(RefusedCallException.class);

@@ -3,8 +3,7 @@ package graft.remoting.server.session.call;
 import graft.remoting.server.MemoryChannel;
 import graft.remoting.server.RandomDevice;
 import graft.remoting.server.device.GpuDirect;
-import graft.remoting.server.exchange.CodeExchange;
-import graft.remoting.server.exchange.HandleExchange;
+import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.session.Session;
 import graft.remoting.server.session.SessionTerms;
@@ -112,7 +111,7 @@ final class RandomRecords {
           new Session(
               RandomDevice.of(random),
               channel,
-              new SessionTerms("", 1 << 30, 0, HandleExchange.NONE, CodeExchange.NONE),
+              SessionTerms.of(SessionLimits.NONE.withMemory(1 << 30).withHostMemory(1 << 30), 0),
               1,
               false,
               GpuDirect.none());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.system.Scratch;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
@@ -44,7 +45,7 @@ final class LinkCallsTest {
         }
       };
 
-  private final LinkCalls links = new LinkCalls(device);
+  private final LinkCalls links = new LinkCalls(device, HostMemory.unlimited());
 
   @AfterEach
   void free() {

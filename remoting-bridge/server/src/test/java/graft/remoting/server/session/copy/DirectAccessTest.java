@@ -11,6 +11,7 @@ import graft.remoting.server.GpuWithRdma;
 import graft.remoting.server.device.GpuDirect;
 import graft.remoting.server.session.call.UsedStreams;
 import graft.remoting.server.session.memory.AccountedDevice;
+import graft.remoting.server.session.memory.MemoryLimit;
 import graft.remoting.server.system.Scratch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,7 +23,7 @@ class DirectAccessTest {
   private static final long CONTEXT = 0xC0;
 
   private final FakeCuda fake = new FakeCuda();
-  private final AccountedDevice device = new AccountedDevice(fake, 0);
+  private final AccountedDevice device = new AccountedDevice(fake, MemoryLimit.of(0));
   private final UsedStreams streams = new UsedStreams();
   private final DirectAccess direct = ours(fake);
   private final Scratch scratch = new Scratch(64);
@@ -50,7 +51,8 @@ class DirectAccessTest {
   }
 
   private DirectAccess ours(CudaDevice next) {
-    return new DirectAccess(new AccountedDevice(next, 0), streams, true, GpuDirect.none());
+    return new DirectAccess(
+        new AccountedDevice(next, MemoryLimit.of(0)), streams, true, GpuDirect.none());
   }
 
   /** Holds the stream until {@link #release}. */

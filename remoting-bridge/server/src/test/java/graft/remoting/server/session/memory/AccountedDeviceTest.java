@@ -45,7 +45,8 @@ class AccountedDeviceTest {
     }
   }
 
-  private final AccountedDevice device = new AccountedDevice(new Willing(), 4 * MIB);
+  private final AccountedDevice device =
+      new AccountedDevice(new Willing(), MemoryLimit.of(4 * MIB));
 
   /** The result, or the handle if there is one. */
   private long create(long bytes) {

@@ -1,0 +1,122 @@
+package graft.remoting.server.pool;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.common.audit.AuditLog;
+import graft.remoting.server.exchange.Limit;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/**
+ * The server's audit events. Of the refusals of one second only the first of each source is written
+ * at once, and no more than {@link #LINES} in all; the others are counted and written as sums, so
+ * that a flood of refused connections does not displace other events. Thread-safe.
+ */
+public final class ServerAudit {
+  /** The most lines about refusals in one second; a sum for all further sources follows. */
+  static final int LINES = 20;
+
+  private static final long SECOND = 1_000_000_000L;
+
+  private final AuditLog log;
+  private final LongSupplier nanos;
+
+  /** The refusals of the current second that were not written, by source. */
+  @GuardedBy("this")
+  private final Map<String, Long> unwritten = new HashMap<>();
+
+  @GuardedBy("this")
+  private final Map<String, Boolean> seen = new HashMap<>();
+
+  @GuardedBy("this")
+  private long ofOthers;
+
+  @GuardedBy("this")
+  private long second;
+
+  public ServerAudit(AuditLog log) {
+    this(log, System::nanoTime);
+  }
+
+  ServerAudit(AuditLog log, LongSupplier nanos) {
+    this.log = log;
+    this.nanos = nanos;
+    this.second = nanos.getAsLong();
+  }
+
+  /** A session has begun. */
+  public void connected(ServedSession session) {
+    log.write(
+        "connect",
+        session.name(),
+        session.peer(),
+        Map.of("session", number(session), "device", session.device().toString()));
+  }
+
+  /** A session has ended. */
+  void ended(ServedSession session, int exitStatus) {
+    Map<String, Object> details = new LinkedHashMap<>();
+    details.put("session", number(session));
+    details.put("reason", session.reason(exitStatus));
+    details.put("seconds", Math.round(session.seconds() * 10) / 10.0);
+    details.put("calls", session.used().calls());
+    details.put("bytesIn", session.used().bytesIn());
+    details.put("bytesOut", session.used().bytesOut());
+    log.write("session-end", session.name(), session.peer(), details);
+  }
+
+  /** A limit has refused something in a session; only the first time is written. */
+  void limited(ServedSession session, Limit limit) {
+    if (session.reached(limit)) {
+      log.write(
+          "limit",
+          session.name(),
+          session.peer(),
+          Map.of("session", number(session), "reason", limit.text()));
+    }
+  }
+
+  private static String number(ServedSession session) {
+    return Long.toHexString(session.id());
+  }
+
+  /**
+   * A connection was refused.
+   *
+   * @param event {@code refused}, or {@code limit} if a limit was the reason
+   * @param who the guest that has authenticated, empty if none has
+   * @param source what refusals are counted by
+   * @param peer the address of the connection
+   */
+  public synchronized void refused(
+      String event, String who, String source, String peer, String reason) {
+    writeSums();
+    if (seen.containsKey(source)) {
+      unwritten.merge(source, 1L, Long::sum);
+    } else if (seen.size() < LINES) {
+      seen.put(source, true);
+      log.write(event, who, peer, Map.of("reason", reason));
+    } else {
+      ofOthers++;
+    }
+  }
+
+  /** Writes the sums of a second that is over. */
+  public synchronized void writeSums() {
+    long now = nanos.getAsLong();
+    if (now - second < SECOND) {
+      return;
+    }
+    second = now;
+    seen.clear();
+    unwritten.forEach(
+        (source, count) ->
+            log.write("refused", "", source, Map.of("reason", "further ones", "count", count)));
+    unwritten.clear();
+    if (ofOthers > 0) {
+      log.write("refused", "", "other sources", Map.of("reason", "many", "count", ofOthers));
+      ofOthers = 0;
+    }
+  }
+}
