@@ -44,6 +44,8 @@ final class SizesTest {
           "Each test is one call of a session, and all use the same session.",
           "FakeCuda",
           "The fake stands for a whole driver, whose functions share streams, events and memory.",
+          "FakeHost",
+          "The fake is one simulated host, and its methods share what the host has.",
           "InstructionCases",
           "The class is a table with the cases of every PTX instruction.",
           "InstructionCases.integers",
