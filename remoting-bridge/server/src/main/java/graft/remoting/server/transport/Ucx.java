@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * The client's own code for connections over UCX ({@code client/src/transport/ucx.h}), as {@code
- * libgraft-ucx.so} in this jar. The code opens the system's libucp when the first connection needs
+ * libgraft-transport.so} in this jar. The code opens the system's libucp when the first connection needs
  * it. Bound by JNA direct mapping; pointers are addresses, and a C bool is a byte.
  *
  * <p>The alternative jucx would call the same functions, but each message would cross into Java
@@ -28,7 +28,7 @@ public final class Ucx {
   private static final int REASON = 512;
 
   static {
-    Native.register(Ucx.class, "graft-ucx");
+    Native.register(Ucx.class, "graft-transport");
     graft_ucx_use(DEVICES, System.getenv().getOrDefault(PORTS, ""));
   }
 
