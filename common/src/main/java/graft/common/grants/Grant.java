@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
  * @param cid the guest's context id, the only context id that may use the token over vsock
  * @param region the file on this host that is the guest's shared memory, empty if it has none
  * @param domain the name of the guest's Xen domain, empty if it has none
+ * @param mayBePlaintext whether the guest may connect over a network without encryption
  */
 public record Grant(
     String name,
@@ -26,7 +27,8 @@ public record Grant(
     OptionalInt device,
     OptionalLong cid,
     String region,
-    String domain) {
+    String domain,
+    boolean mayBePlaintext) {
   /** The longest name, in bytes of UTF-8. */
   private static final int MAX_NAME = 63;
 
@@ -55,6 +57,7 @@ public record Grant(
     OptionalLong cid = OptionalLong.empty();
     String region = "";
     String domain = "";
+    boolean plaintext = false;
     for (String field : settings) {
       String value = field.substring(field.indexOf('=') + 1);
       boolean number = NUMBER.matcher(value).matches();
@@ -68,14 +71,24 @@ public record Grant(
         region = value;
       } else if (field.startsWith("domain=") && !value.isEmpty()) {
         domain = value;
+      } else if (field.equals("encryption=optional")) {
+        plaintext = true;
       } else {
         throw new IllegalArgumentException(
-            "after the token may come memory=BYTES, device=INDEX, cid=NUMBER, region=/FILE and"
-                + " domain=NAME only");
+            "after the token may come memory=BYTES, device=INDEX, cid=NUMBER, region=/FILE,"
+                + " domain=NAME and encryption=optional only");
       }
     }
     return new Grant(
-        name, fields.get(1), String.join(" ", settings), memory, device, cid, region, domain);
+        name,
+        fields.get(1),
+        String.join(" ", settings),
+        memory,
+        device,
+        cid,
+        region,
+        domain,
+        plaintext);
   }
 
   /** Omits the token, so that no log can show it. */

@@ -42,7 +42,8 @@ public interface Grants {
             OptionalInt.empty(),
             OptionalLong.empty(),
             "",
-            "");
+            "",
+            true);
       }
 
       @Override

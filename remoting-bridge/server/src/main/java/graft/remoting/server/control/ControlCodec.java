@@ -56,8 +56,9 @@ final class ControlCodec {
               (m, out) -> {
                 out.writeInt(m.purpose());
                 out.write(m.welcome().array());
+                put(out, m.tlsKey());
               },
-              in -> new AddConnection(in.readInt(), welcome(in))),
+              in -> new AddConnection(in.readInt(), welcome(in), bytes(in))),
           new Kind<>(
               'G',
               Give.class,
@@ -130,6 +131,7 @@ final class ControlCodec {
     put(out, start.shared());
     put(out, start.problem());
     out.write(start.welcome().array());
+    put(out, start.tlsKey());
   }
 
   private static StartSession start(DataInputStream in) throws IOException {
@@ -140,7 +142,8 @@ final class ControlCodec {
         in.readInt(),
         bytes(in),
         in.readUTF(),
-        welcome(in));
+        welcome(in),
+        bytes(in));
   }
 
   private static Bytes welcome(DataInputStream in) throws IOException {
