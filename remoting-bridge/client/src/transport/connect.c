@@ -58,7 +58,7 @@ static bool wants_tls(const struct graft_config *config, int fd) {
 static bool has_tls(const struct graft_config *config, char *reason, size_t size) {
   char why[300];
   if (graft_tls_present(why, sizeof why)) return true;
-  snprintf(reason, size, "%s is not on this machine, so that the connection must be encrypted: %s", config->server, why);
+  snprintf(reason, size, "the connection to %s has to be encrypted: %s", config->server, why);
   return false;
 }
 

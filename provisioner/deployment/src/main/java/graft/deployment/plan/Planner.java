@@ -148,7 +148,9 @@ public final class Planner {
     warnings.addAll(devices.warnings());
     HostFacts host = input.snapshot().host();
     for (Guest guest : input.descriptor().guests()) {
-      new GuestChannels(input, guest).warning().ifPresent(warnings::add);
+      GuestChannels channels = new GuestChannels(input, guest);
+      channels.warning().ifPresent(warnings::add);
+      channels.unusedRdma().ifPresent(warnings::add);
       if (guest.cpus() > host.cpus()) {
         warnings.add(
             "the guest '" + guest.name() + "' has more CPUs than the host (" + host.cpus() + ")");
