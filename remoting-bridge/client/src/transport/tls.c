@@ -32,6 +32,7 @@ struct graft_tls {
 
   /* Belongs to the receiving thread. */
   bool pending; /* OpenSSL has decrypted more than it was asked for */
+  bool broken;  /* a record was not the other end's: nothing more is received */
   size_t start, end;
   uint8_t arrived[ARRIVED]; /* encrypted */
 };
@@ -111,14 +112,15 @@ static bool has_aes(void) {
 #endif
 }
 
+/* No end sends early data, so that no record that cannot be decrypted is skipped as such. Without tickets nothing but data follows the handshake. */
 static bool prepare(const struct graft_tls_library *l) {
   SSL_CTX *context = l->SSL_CTX_new(l->TLS_method());
   BIO_METHOD *method = l->BIO_meth_new(BIO_SOURCE_SINK, "graft");
   bool ready = context && method && l->SSL_CTX_ctrl(context, CTRL_MIN_VERSION, TLS_1_3, NULL) &&
                l->SSL_CTX_ctrl(context, CTRL_MAX_VERSION, TLS_1_3, NULL) &&
                l->SSL_CTX_set_ciphersuites(context, has_aes() ? WITH_AES : WITHOUT_AES) && l->SSL_CTX_set_num_tickets(context, 0) &&
-               l->BIO_meth_set_read(method, wire_read) && l->BIO_meth_set_write(method, wire_write) &&
-               l->BIO_meth_set_ctrl(method, wire_control);
+               l->SSL_CTX_set_recv_max_early_data(context, 0) && l->BIO_meth_set_read(method, wire_read) &&
+               l->BIO_meth_set_write(method, wire_write) && l->BIO_meth_set_ctrl(method, wire_control);
   if (!ready) {
     l->SSL_CTX_free(context);
     return false;
@@ -263,13 +265,18 @@ static ssize_t decrypt(struct graft_tls *tls, void *to, size_t bytes) {
   pthread_mutex_unlock(&tls->lock);
   if (n > 0) return n;
   if (error == ERROR_ZERO_RETURN) return 0;
-  errno = error == ERROR_WANT_READ ? EAGAIN : EPROTO;
+  tls->broken = error != ERROR_WANT_READ;
+  errno = tls->broken ? EPROTO : EAGAIN;
   return -1;
 }
 
 /* The parameter holds flags of recv(2) for waiting. */
 static ssize_t take(struct graft_tls *tls, void *to, size_t bytes, int flags) {
   size_t done = 0;
+  if (tls->broken) {
+    errno = EPROTO;
+    return -1;
+  }
   while (done < bytes) {
     if (!tls->pending && tls->start == tls->end) {
       if (done) break;

@@ -48,6 +48,7 @@ enum {
   F(long, SSL_CTX_ctrl, (SSL_CTX *, int, long, void *))                               \
   F(int, SSL_CTX_set_ciphersuites, (SSL_CTX *, const char *))                         \
   F(uint64_t, SSL_CTX_set_options, (SSL_CTX *, uint64_t))                             \
+  F(int, SSL_CTX_set_recv_max_early_data, (SSL_CTX *, uint32_t))                      \
   F(int, SSL_CTX_set_num_tickets, (SSL_CTX *, size_t))                                \
   F(void, SSL_CTX_set_psk_use_session_callback, (SSL_CTX *, use_session *))           \
   F(void, SSL_CTX_set_psk_find_session_callback, (SSL_CTX *, find_session *))         \

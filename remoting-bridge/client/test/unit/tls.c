@@ -257,6 +257,24 @@ static void a_relay_injects_nothing(void) {
   }
 }
 
+/* The same connection's own records, once they have been received, behind a record that nobody sent. */
+static void nothing_comes_twice(void) {
+  static const uint8_t strange[25] = {23, 3, 3, 0, 20, 9, 9, 9};
+  for (int between = 0; between < 2; between++) {
+    struct line line;
+    char got[100];
+    open_line(&line, -1);
+    size_t before = seen_by(&line.relay);
+    CHECK(graft_tls_send(line.client.tls, PLAIN, sizeof PLAIN, false) == sizeof PLAIN &&
+          receive_all(line.server.tls, got, sizeof PLAIN));
+    size_t bytes = seen_by(&line.relay) - before;
+    if (between) CHECK(send(line.relay.ends[1], strange, sizeof strange, MSG_NOSIGNAL) == sizeof strange);
+    CHECK(send(line.relay.ends[1], line.relay.memory + before, bytes, MSG_NOSIGNAL) == (ssize_t)bytes);
+    CHECK(graft_tls_receive(line.server.tls, got, sizeof got) == -1 && errno == EPROTO);
+    close_line(&line);
+  }
+}
+
 /* What was recorded in one connection means nothing in another one with the same key. */
 static void nothing_can_be_replayed(void) {
   struct line first, second;
@@ -352,6 +370,7 @@ static int connected_to(const char *address) {
   if (bind(listener, (struct sockaddr *)&at, sizeof at) || listen(listener, 1) ||
       getsockname(listener, (struct sockaddr *)&at, &length) || connect(fd, (struct sockaddr *)&at, sizeof at))
     abort();
+  if (accept(listener, NULL, NULL) < 0) abort(); /* and stays open, since the address of a connection that has ended is not known */
   close(listener);
   return fd;
 }
@@ -395,6 +414,7 @@ void test_tls(void) {
   a_relay_reads_nothing();
   a_relay_changes_nothing();
   a_relay_injects_nothing();
+  nothing_comes_twice();
   nothing_can_be_replayed();
   another_key_is_refused();
   hostile_peers_are_refused();
