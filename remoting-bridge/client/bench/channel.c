@@ -26,7 +26,7 @@ static void fail(const char *why) {
 
 static struct graft_ucx *join(int socket) {
   char reason[400];
-  struct graft_ucx *c = graft_ucx_open(socket, reason, sizeof reason);
+  struct graft_ucx *c = graft_ucx_open(socket, NULL, reason, sizeof reason);
   if (!c) fail(reason);
   return c;
 }

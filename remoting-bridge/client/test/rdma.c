@@ -63,7 +63,7 @@ static int leave(struct end end) {
 static struct graft_connection over_ucx(int socket) {
   char reason[400] = "";
   struct graft_connection connection = {
-      .transport = &graft_ucx_transport, .fd = socket, .state = graft_ucx_open(socket, reason, sizeof reason)};
+      .transport = &graft_ucx_transport, .fd = socket, .state = graft_ucx_open(socket, NULL, reason, sizeof reason)};
   if (!connection.state) printf("%s\n", reason);
   return connection;
 }
@@ -196,7 +196,8 @@ static struct end says(const uint32_t greeting[64]) {
   int ends[2];
   char more[64] = {0};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) abort();
-  bool said = graft_exchange(ends[1], greeting, 256, NULL, 0) && graft_exchange(ends[1], more, sizeof more, NULL, 0);
+  bool said = graft_exchange((struct graft_wire){ends[1], NULL}, greeting, 256, NULL, 0) &&
+              graft_exchange((struct graft_wire){ends[1], NULL}, more, sizeof more, NULL, 0);
   if (!said || shutdown(ends[1], SHUT_WR)) abort();
   return (struct end){ends[0], ends[1]};
 }
@@ -207,7 +208,7 @@ static void refused(uint32_t magic, uint32_t version, uint32_t status, uint32_t 
   uint32_t greeting[64] = {magic, version, status, bytes, major, minor};
   memcpy(&greeting[8], message, strlen(message));
   struct end end = says(greeting);
-  CHECK(!graft_ucx_open(end.socket, reason, sizeof reason));
+  CHECK(!graft_ucx_open(end.socket, NULL, reason, sizeof reason));
   CHECK(strstr(reason, expected));
   close(end.socket);
   close(end.peer);
@@ -225,7 +226,7 @@ static void too_long(void) {
   struct end end = other("echo");
   /* A real end sends the right version. */
   uint32_t greeting[64], lengths[] = {0, (16u << 10) + 1, UINT32_MAX};
-  CHECK(graft_exchange(end.socket, NULL, 0, greeting, sizeof greeting));
+  CHECK(graft_exchange((struct graft_wire){end.socket, NULL}, NULL, 0, greeting, sizeof greeting));
   leave(end);
   for (int i = 0; i < 3; i++) refused(greeting[0], greeting[1], 0, lengths[i], greeting[4], greeting[5], "", "which cannot be");
 }

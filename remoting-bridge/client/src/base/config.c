@@ -44,6 +44,16 @@ static bool read_token(const char *path, uint8_t token[32], char *reason, size_t
   return ok;
 }
 
+static bool parse_encryption(const char *text, enum graft_encryption *encryption) {
+  static const char *const words[] = {"auto", "always", "never"};
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(text, words[i])) continue;
+    *encryption = (enum graft_encryption)i;
+    return true;
+  }
+  return false;
+}
+
 static void copy(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from); }
 
 /* Earlier names of settings still work. */
@@ -55,7 +65,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   copy(config->pci_devices, sizeof config->pci_devices, "/sys/bus/pci/devices");
   copy(config->rdma_devices, sizeof config->rdma_devices, "/sys/class/infiniband");
   config->data_connections = -1;
-  char token_file[512] = "", managed[16] = "shared";
+  char token_file[512] = "", managed[16] = "shared", encryption[16] = "auto";
   const char *path = getenv("GRAFT_CONFIG");
   FILE *file = fopen(path ? path : "/etc/graft/client.conf", "re");
   if (!file && path) {
@@ -81,6 +91,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
         notice_renamed("key 'lanes' of the configuration file", "data-connections");
       }
       if (!strcmp(key, "managed")) copy(managed, sizeof managed, value);
+      if (!strcmp(key, "encryption")) copy(encryption, sizeof encryption, value);
     }
     fclose(file);
   }
@@ -98,9 +109,14 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   }
   if ((value = getenv("GRAFT_DATA_CONNECTIONS"))) config->data_connections = atoi(value);
   if ((value = getenv("GRAFT_MANAGED"))) copy(managed, sizeof managed, value);
+  if ((value = getenv("GRAFT_ENCRYPTION"))) copy(encryption, sizeof encryption, value);
   config->managed_exclusive = !strcmp(managed, "exclusive");
   if (!config->managed_exclusive && strcmp(managed, "shared")) {
     snprintf(reason, size, "'managed' or GRAFT_MANAGED is '%s': it can be shared or exclusive", managed);
+    return false;
+  }
+  if (!parse_encryption(encryption, &config->encryption)) {
+    snprintf(reason, size, "'encryption' or GRAFT_ENCRYPTION is '%s': it can be auto, always or never", encryption);
     return false;
   }
   config->stats = (value = getenv("GRAFT_STATS")) && strcmp(value, "0");

@@ -8,6 +8,9 @@
 
 #define GRAFT_BETWEEN_SERVERS ", \t" /* what separates addresses */
 
+/* Which TCP connections are encrypted: those that leave this machine, all, or none. */
+enum graft_encryption { GRAFT_ENCRYPTION_AUTO, GRAFT_ENCRYPTION_ALWAYS, GRAFT_ENCRYPTION_NEVER };
+
 struct graft_config {
   char servers[1024];     /* addresses, the best first */
   char server[256];       /* the one in use */
@@ -20,6 +23,7 @@ struct graft_config {
   int spin_microseconds;
   int data_connections;   /* -1 chooses a number */
   bool managed_exclusive; /* managed memory is exclusive: at any time the program's or the device's */
+  enum graft_encryption encryption;
   bool stats;
   int debug;
 };

@@ -133,8 +133,8 @@ bool graft_shadow_free(void *pointer) {
 enum { READ, WRITE, MERGE };
 
 /* Called with the connection locked. "More" follows the data. */
-static bool exchange(int fd, uint16_t function, uint64_t address, const void *out, void *in, size_t bytes, const void *more,
-                     size_t more_bytes) {
+static bool exchange(struct graft_wire wire, uint16_t function, uint64_t address, const void *out, void *in, size_t bytes,
+                     const void *more, size_t more_bytes) {
   struct {
     uint32_t size;
     uint16_t function, flags;
@@ -142,22 +142,22 @@ static bool exchange(int fd, uint16_t function, uint64_t address, const void *ou
     uint64_t address, bytes;
   } record = {.size = sizeof record, .function = function, .address = address, .bytes = bytes};
   uint8_t answer[16];
-  bool done = graft_exchange(fd, &record, sizeof record, NULL, 0) && graft_exchange(fd, out, out ? bytes : 0, NULL, 0) &&
-              graft_exchange(fd, more, more_bytes, NULL, 0) && graft_exchange(fd, NULL, 0, answer, sizeof answer) &&
-              graft_exchange(fd, NULL, 0, in, in ? bytes : 0);
+  bool done = graft_exchange(wire, &record, sizeof record, NULL, 0) && graft_exchange(wire, out, out ? bytes : 0, NULL, 0) &&
+              graft_exchange(wire, more, more_bytes, NULL, 0) && graft_exchange(wire, NULL, 0, answer, sizeof answer) &&
+              graft_exchange(wire, NULL, 0, in, in ? bytes : 0);
   if (!done) graft_die("the connection for mirrored memory failed", errno);
   return done;
 }
 
 static bool copy(uint16_t function, uint64_t address, const uint8_t *out, uint8_t *in, const uint8_t *mask, size_t bytes) {
-  int fd = graft_session_shadow_lock();
-  for (size_t at = 0; fd >= 0 && at < bytes && !graft_dead(); at += MOST) {
+  struct graft_wire wire = graft_session_shadow_lock();
+  for (size_t at = 0; wire.fd >= 0 && at < bytes && !graft_dead(); at += MOST) {
     size_t chunk = bytes - at < MOST ? bytes - at : MOST;
-    exchange(fd, function, address + at, out ? out + at : NULL, in ? in + at : NULL, chunk, mask ? mask + at / GRAFT_WORD : NULL,
+    exchange(wire, function, address + at, out ? out + at : NULL, in ? in + at : NULL, chunk, mask ? mask + at / GRAFT_WORD : NULL,
              mask ? chunk / GRAFT_WORD : 0);
   }
   graft_session_shadow_unlock();
-  return fd >= 0;
+  return wire.fd >= 0;
 }
 
 bool graft_shadow_write(uint64_t address, const void *from, size_t bytes) { return copy(WRITE, address, from, NULL, NULL, bytes); }

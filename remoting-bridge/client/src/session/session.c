@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "api/contexts.h"
@@ -66,9 +65,9 @@ void graft_session_init(struct graft_session *s) {
   pthread_cond_init(&s->listener_wake, NULL);
   pthread_cond_init(&s->arrival, NULL);
   s->connection.fd = -1;
-  s->callbacks = -1;
+  s->callbacks.fd = -1;
   pthread_mutex_init(&s->shadow_lock, NULL);
-  s->shadow = -1;
+  s->shadow.fd = -1;
   init_adaptive(&s->data.lock);
   pthread_cond_init(&s->data.work, NULL);
   pthread_cond_init(&s->data.done, NULL);
@@ -127,27 +126,27 @@ int graft_dead(void) { return graft_session_dead(graft_session_current()); }
 
 /* ---- Further connections ---- */
 
-static int connect_further(const struct graft_session *s, enum graft_purpose purpose) {
+static struct graft_connection connect_further(const struct graft_session *s, enum graft_purpose purpose) {
   char reason[400];
   struct graft_connection connection;
   bool open = graft_connect_further(&s->config, &s->key, purpose, &connection, reason, sizeof reason);
   if (!open && s->config.debug) graft_say("no further connection: %s", reason);
-  return connection.fd;
+  return connection;
 }
 
-int graft_session_shadow_lock(void) {
+struct graft_wire graft_session_shadow_lock(void) {
   struct graft_session *s = graft_session_current();
   pthread_mutex_lock(&s->shadow_lock);
   if (!s->shadow_tried) s->shadow = connect_further(s, GRAFT_FOR_SHADOW_MAPPINGS);
   s->shadow_tried = true;
-  return s->shadow;
+  return graft_connection_wire(&s->shadow);
 }
 
 void graft_session_shadow_unlock(void) { pthread_mutex_unlock(&graft_session_current()->shadow_lock); }
 
 bool graft_callbacks_open(struct graft_session *s) {
-  if (s->callbacks < 0) s->callbacks = connect_further(s, GRAFT_FOR_CALLBACKS);
-  return s->callbacks >= 0;
+  if (s->callbacks.fd < 0) s->callbacks = connect_further(s, GRAFT_FOR_CALLBACKS);
+  return s->callbacks.fd >= 0;
 }
 
 bool graft_callback_done(const struct graft_session *s, uint64_t callback) {
@@ -155,7 +154,7 @@ bool graft_callback_done(const struct graft_session *s, uint64_t callback) {
     struct graft_record record;
     uint64_t callback;
   } message = {{.size = sizeof message, .function = FN_graftHostFunctionDone}, callback};
-  return s->callbacks >= 0 && send(s->callbacks, &message, sizeof message, MSG_NOSIGNAL) == (ssize_t)sizeof message;
+  return s->callbacks.fd >= 0 && graft_connection_send_all(&s->callbacks, &message, sizeof message, false);
 }
 
 /* ---- Opening ---- */

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "transport/exchange.h"
+
 struct graft_region;
 struct graft_session;
 
@@ -60,8 +62,8 @@ void graft_incoming(void *to, size_t bytes);
 /* Receives one answer for any thread, or sleeps while another thread receives. False once the session is dead. */
 bool graft_listen(struct graft_session *session);
 
-/* Locks the connection for shadow mappings (memory/shadow.c), a plain socket, for the calling thread, and opens it the first time. -1 if it cannot be opened; the lock is held all the same. */
-int graft_session_shadow_lock(void);
+/* Locks the connection for shadow mappings (memory/shadow.c) for the calling thread, and opens it the first time. Its socket is -1 if it cannot be opened; the lock is held all the same. */
+struct graft_wire graft_session_shadow_lock(void);
 void graft_session_shadow_unlock(void);
 /* Opens the connection for messages that host functions have run, since these messages must not wait behind the session's records. */
 bool graft_callbacks_open(struct graft_session *session);

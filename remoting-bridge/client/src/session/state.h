@@ -85,10 +85,11 @@ struct graft_session {
   size_t input_at, input_end;
 
   /* ---- Further connections ---- */
-  int callbacks; /* tells the server that host functions have run; -1 if there is none; written under the lock of the host functions */
+  struct graft_connection
+      callbacks; /* tells the server that host functions have run; written under the lock of the host functions */
   pthread_mutex_t shadow_lock;
   bool shadow_tried;
-  int shadow;                         /* reads and writes shadow mappings; -1 if there is none; guarded by shadow_lock */
+  struct graft_connection shadow;     /* reads and writes shadow mappings; guarded by shadow_lock */
   struct graft_data_connections data; /* guarded by its own lock */
 };
 

@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "transport/dial.h"
 #include "transport/handshake.h"
+#include "transport/tls.h"
 #include "transport/transport.h"
 
 static const struct scheme {
@@ -45,11 +46,53 @@ static bool dial(const struct scheme *scheme, const struct graft_config *config,
   return connection->fd >= 0;
 }
 
-/* Opens the transport, after the server's welcome. */
-static bool open_transport(const struct graft_transport *transport, const struct graft_config *config,
+/* Whether the connection is encrypted. This end decides by the address that it has dialled, and does not ask the other end, since an attacker between the two could answer. */
+static bool wants_tls(const struct graft_config *config, int fd) {
+  switch (config->encryption) {
+    case GRAFT_ENCRYPTION_NEVER: return false;
+    case GRAFT_ENCRYPTION_ALWAYS: return graft_is_tcp(fd);
+    default: return graft_leaves_machine(fd);
+  }
+}
+
+static bool has_tls(const struct graft_config *config, char *reason, size_t size) {
+  char why[300];
+  if (graft_tls_present(why, sizeof why)) return true;
+  snprintf(reason, size, "the connection to %s has to be encrypted: %s", config->server, why);
+  return false;
+}
+
+/* Performs TLS if it is wanted, and opens the transport, after the server's welcome. Transports that do not send their data over the socket use TLS only while the two ends agree. */
+static bool open_transport(const struct graft_transport *transport, const struct graft_config *config, const uint8_t *tls_key,
                            struct graft_connection *connection, char *reason, size_t size) {
-  connection->transport = transport;
-  return !transport->open || transport->open(connection, config, reason, size);
+  connection->transport = transport == &graft_socket_transport && tls_key ? &graft_tls_transport : transport;
+  if (tls_key) {
+    char why[300];
+    connection->tls = graft_tls_open(connection->fd, false, tls_key, GRAFT_HANDSHAKE_MILLISECONDS, why, sizeof why);
+    if (!connection->tls) {
+      snprintf(reason, size, "server %s: %s", config->server, why);
+      return false;
+    }
+  }
+  bool open = !transport->open || transport->open(connection, config, reason, size);
+  if (transport->open) {
+    graft_tls_close(connection->tls);
+    connection->tls = NULL;
+  }
+  return open;
+}
+
+/* Authenticates the socket for a channel or a purpose, and opens the transport on it. */
+static bool enter(const struct graft_transport *transport, const struct graft_config *config, uint32_t channel,
+                  struct graft_session_key *key, struct graft_connection *connection, char *reason, size_t size) {
+  uint8_t tls_key[GRAFT_TLS_KEY];
+  bool tls = wants_tls(config, connection->fd);
+  bool ready = (!tls || has_tls(config, reason, size)) &&
+               graft_authenticate(connection->fd, config, channel, key, tls ? tls_key : NULL, reason, size) &&
+               open_transport(transport, config, tls ? tls_key : NULL, connection, reason, size);
+  explicit_bzero(tls_key, sizeof tls_key);
+  if (!ready) graft_connection_close(connection);
+  return ready;
 }
 
 bool graft_connect_session(const struct graft_config *config, struct graft_session_key *key, struct graft_connection *connection,
@@ -62,10 +105,7 @@ bool graft_connect_session(const struct graft_config *config, struct graft_sessi
   if (transport->present && !transport->present(config, reason, size)) return false;
   if (!dial(scheme, config, connection, reason, size)) return false;
   key->session = 0;
-  bool ready = graft_authenticate(connection->fd, config, transport->number, key, reason, size) &&
-               open_transport(transport, config, connection, reason, size);
-  if (!ready) graft_connection_close(connection);
-  return ready;
+  return enter(transport, config, transport->number, key, connection, reason, size);
 }
 
 bool graft_connect_further(const struct graft_config *config, const struct graft_session_key *key, enum graft_purpose purpose,
@@ -75,8 +115,5 @@ bool graft_connect_further(const struct graft_config *config, const struct graft
   *connection = (struct graft_connection){.fd = -1};
   if (!scheme || !dial(scheme, config, connection, reason, size)) return false;
   const struct graft_transport *transport = purpose == GRAFT_FOR_BULK_DATA ? scheme->transport : &graft_socket_transport;
-  bool ready = graft_authenticate(connection->fd, config, purpose, &session, reason, size) &&
-               open_transport(transport, config, connection, reason, size);
-  if (!ready) graft_connection_close(connection);
-  return ready;
+  return enter(transport, config, purpose, &session, connection, reason, size);
 }

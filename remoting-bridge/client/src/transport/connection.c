@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "transport/tls.h"
 #include "transport/transport.h"
 
 bool graft_connection_send_all(const struct graft_connection *connection, const void *data, size_t bytes, bool more) {
@@ -38,6 +39,7 @@ void graft_connection_shutdown(const struct graft_connection *connection) {
 
 void graft_connection_close(struct graft_connection *connection) {
   if (connection->transport && connection->transport->close) connection->transport->close(connection);
+  graft_tls_close(connection->tls);
   if (connection->fd >= 0) close(connection->fd);
   *connection = (struct graft_connection){.fd = -1};
 }

@@ -110,3 +110,30 @@ int graft_dial_vsock(const char *text, char *reason, size_t size) {
   }
   return fd;
 }
+
+static bool is_loopback(const struct sockaddr_storage *address) {
+  const struct sockaddr_in *four = (const struct sockaddr_in *)address;
+  const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
+  if (address->ss_family == AF_INET) return ntohl(four->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  return address->ss_family == AF_INET6 &&
+         (IN6_IS_ADDR_LOOPBACK(&six->sin6_addr) ||
+          (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr) && six->sin6_addr.s6_addr[12] == IN_LOOPBACKNET));
+}
+
+/* The address of the other end; of no family if it is unknown. */
+static struct sockaddr_storage peer_of(int fd) {
+  struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
+  socklen_t length = sizeof peer;
+  if (getpeername(fd, (struct sockaddr *)&peer, &length)) peer.ss_family = AF_UNSPEC;
+  return peer;
+}
+
+bool graft_is_tcp(int fd) {
+  struct sockaddr_storage peer = peer_of(fd);
+  return peer.ss_family == AF_INET || peer.ss_family == AF_INET6;
+}
+
+bool graft_leaves_machine(int fd) {
+  struct sockaddr_storage peer = peer_of(fd);
+  return peer.ss_family != AF_UNIX && peer.ss_family != AF_VSOCK && !is_loopback(&peer);
+}

@@ -13,13 +13,15 @@
 #include "transport/exchange.h"
 
 #define MAGIC 0x54465247u
+#define ENCRYPTED 1 /* a flag of the greeting: TLS follows the welcome */
 
 struct hello {
   uint32_t magic, version;
   uint64_t hash;
   uint8_t nonce[32];
   char name[64];
-  uint32_t kind, channel; /* channel: graft_transport.number of the session, or graft_purpose of a further connection */
+  uint16_t kind, flags;
+  uint32_t channel; /* channel: graft_transport.number of the session, or graft_purpose of a further connection */
   uint64_t session;
 };
 struct challenge {
@@ -63,18 +65,24 @@ static void not_a_server(const char *server, const struct challenge *answer, cha
 /* How long a server that has answered may take to provide a worker, since it may have to start one. */
 #define WORKER_MILLISECONDS 120000
 
-bool graft_authenticate(int fd, const struct graft_config *config, uint32_t channel, struct graft_session_key *key, char *reason,
-                        size_t size) {
+bool graft_authenticate(int fd, const struct graft_config *config, uint32_t channel, struct graft_session_key *key,
+                        uint8_t *tls_key, char *reason, size_t size) {
+  struct graft_wire wire = {.fd = fd};
   bool further = key->session != 0;
-  struct hello hello = {
-      .magic = MAGIC, .version = 1, .hash = GRAFT_API_HASH, .kind = further, .channel = channel, .session = key->session};
+  struct hello hello = {.magic = MAGIC,
+                        .version = 1,
+                        .hash = GRAFT_API_HASH,
+                        .kind = further,
+                        .flags = tls_key ? ENCRYPTED : 0,
+                        .channel = channel,
+                        .session = key->session};
   memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
   if (getrandom(hello.nonce, sizeof hello.nonce, 0) != (ssize_t)sizeof hello.nonce) {
     snprintf(reason, size, "no random numbers: %s", strerror(errno));
     return false;
   }
   struct challenge challenge;
-  if (!graft_exchange(fd, &hello, sizeof hello, &challenge, sizeof challenge)) {
+  if (!graft_exchange(wire, &hello, sizeof hello, &challenge, sizeof challenge)) {
     snprintf(reason, size, "server %s did not answer the greeting: %s", config->server, strerror(errno));
     return false;
   }
@@ -93,8 +101,8 @@ bool graft_authenticate(int fd, const struct graft_config *config, uint32_t chan
   prove(secret, "graft client 1", challenge.nonce, hello.nonce, &hello, proof);
   prove(secret, "graft server 1", hello.nonce, challenge.nonce, &hello, expected);
   struct welcome welcome;
-  if (!graft_exchange(fd, proof, sizeof proof, NULL, 0) || !graft_comes_within(fd, WORKER_MILLISECONDS) ||
-      !graft_exchange(fd, NULL, 0, &welcome, sizeof welcome)) {
+  if (!graft_exchange(wire, proof, sizeof proof, NULL, 0) || !graft_comes_within(fd, WORKER_MILLISECONDS) ||
+      !graft_exchange(wire, NULL, 0, &welcome, sizeof welcome)) {
     snprintf(reason, size, "server %s closed the connection at authentication: %s", config->server, strerror(errno));
     return false;
   }
@@ -114,5 +122,6 @@ bool graft_authenticate(int fd, const struct graft_config *config, uint32_t chan
     key->session = welcome.session;
     prove(config->token, "graft session 1", hello.nonce, challenge.nonce, &hello, key->secret);
   }
+  if (tls_key) prove(key->secret, "graft tls 1", hello.nonce, challenge.nonce, &hello, tls_key);
   return true;
 }

@@ -82,12 +82,12 @@ static bool present(const struct graft_config *config, char *reason, size_t size
   return fd >= 0;
 }
 
-static bool ask(int fd, const struct graft_region *region, struct answer *answer, char *reason, size_t size) {
+static bool ask(struct graft_wire wire, const struct graft_region *region, struct answer *answer, char *reason, size_t size) {
   struct {
     uint32_t magic, version;
     uint64_t bytes, address;
   } question = {GRAFT_REGION_MAGIC, GRAFT_REGION_VERSION, 0, (uintptr_t)region->memory};
-  if (!graft_exchange(fd, &question, sizeof question, answer, sizeof *answer)) {
+  if (!graft_exchange(wire, &question, sizeof question, answer, sizeof *answer)) {
     snprintf(reason, size, "the server does not say which part of the shared memory to use: %s", strerror(errno));
     return false;
   }
@@ -130,7 +130,8 @@ static bool open_ivshmem(struct graft_connection *connection, const struct graft
   struct graft_region *region = graft_region_new();
   snprintf(reason, size, "no memory for shared memory");
   if (region) region->memory = (uint8_t *)GRAFT_REGION_BASE;
-  if (region && ask(connection->fd, region, &answer, reason, size) && find(region, config->pci_devices, &answer, reason, size) &&
+  if (region && ask(graft_connection_wire(connection), region, &answer, reason, size) &&
+      find(region, config->pci_devices, &answer, reason, size) &&
       graft_ring_channel_open(connection, region->rings, &graft_region_layout, (struct graft_events){.fd = -1}, true)) {
     region->bytes = answer.bytes;
     region->served = true;

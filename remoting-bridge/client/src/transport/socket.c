@@ -1,8 +1,9 @@
-/* The transport of "tcp://", "unix://" and "vsock://": stream sockets. Further connections of every session use it, too. */
+/* The transports of "tcp://", "unix://" and "vsock://": stream sockets, with and without TLS. Further connections of every session use them, too. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "transport/tls.h"
 #include "transport/transport.h"
 
 #define LARGEST_CHUNK (1u << 20)
@@ -26,6 +27,18 @@ static ssize_t send_socket(const struct graft_connection *connection, const void
 static ssize_t receive_socket(const struct graft_connection *connection, void *to, size_t bytes) {
   ssize_t n = recv(connection->fd, to, bytes, MSG_WAITALL);
   return n < 0 && errno == ENOMEM ? recv(connection->fd, to, bytes, 0) : n;
+}
+
+static ssize_t try_tls(const struct graft_connection *connection, void *to, size_t bytes) {
+  return graft_tls_try(connection->tls, to, bytes);
+}
+
+static ssize_t send_tls(const struct graft_connection *connection, const void *data, size_t bytes, bool more) {
+  return graft_tls_send(connection->tls, data, bytes, more);
+}
+
+static ssize_t receive_tls(const struct graft_connection *connection, void *to, size_t bytes) {
+  return graft_tls_receive(connection->tls, to, bytes);
 }
 
 /* The kernel sends the bytes that it has accepted without further calls. */
@@ -53,21 +66,13 @@ static bool nothing_begun(const struct graft_connection *connection) {
   return true;
 }
 
-const struct graft_transport graft_socket_transport = {
-    .name = "socket",
-    .number = 0,
-    .capabilities = GRAFT_TRANSPORT_DATA_CONNECTIONS,
-    .tries = 1,
-    .sends_alone = SIZE_MAX,
-    .largest_chunk = LARGEST_CHUNK,
-    .chunks_per_connection = 2,
-    .least_connections = 1,
-    .try = try_socket,
-    .wait = wait_socket,
-    .send = send_socket,
-    .receive = receive_socket,
-    .before_sleep = nothing_left,
-    .begin = begin_socket,
-    .is_over = is_over,
-    .work = nothing_begun,
-};
+#define OF_SOCKETS                                                                                         \
+  .number = 0, .capabilities = GRAFT_TRANSPORT_DATA_CONNECTIONS, .tries = 1, .sends_alone = SIZE_MAX,      \
+  .largest_chunk = LARGEST_CHUNK, .chunks_per_connection = 2, .least_connections = 1, .wait = wait_socket, \
+  .before_sleep = nothing_left, .begin = begin_socket, .is_over = is_over, .work = nothing_begun
+
+const struct graft_transport graft_socket_transport = {OF_SOCKETS, .name = "socket", .try = try_socket, .send = send_socket,
+                                                       .receive = receive_socket};
+
+const struct graft_transport graft_tls_transport = {OF_SOCKETS, .name = "tls", .try = try_tls, .send = send_tls,
+                                                    .receive = receive_tls};

@@ -12,11 +12,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "transport/exchange.h"
+
 struct graft_bell;
 struct graft_config;
 struct graft_connection;
 struct graft_region;
 struct graft_ring;
+struct graft_tls;
 
 /* Capabilities. */
 enum {
@@ -74,16 +77,21 @@ struct graft_transport {
 struct graft_connection {
   const struct graft_transport *transport;
   int fd;                      /* the authenticated socket; -1 without a connection */
+  struct graft_tls *tls;       /* TLS on that socket, while something is sent over it that another could use; or NULL */
   void *state;                 /* the transport's own */
   struct graft_region *region; /* with GRAFT_TRANSPORT_SHARED_MEMORY; lives as long as the process */
 };
 
 /* One for each row of docs/architecture.md, "Transports"; connect.c maps addresses to transports. */
-extern const struct graft_transport graft_socket_transport, graft_shm_transport, graft_ivshmem_transport, graft_ucx_transport,
-    graft_vchan_transport;
+extern const struct graft_transport graft_socket_transport, graft_tls_transport, graft_shm_transport, graft_ivshmem_transport,
+    graft_ucx_transport, graft_vchan_transport;
 
 static inline bool graft_connection_can(const struct graft_connection *connection, unsigned capability) {
   return connection->transport && connection->transport->capabilities & capability;
+}
+
+static inline struct graft_wire graft_connection_wire(const struct graft_connection *connection) {
+  return (struct graft_wire){connection->fd, connection->tls};
 }
 
 bool graft_connection_send_all(const struct graft_connection *connection, const void *data, size_t bytes, bool more);

@@ -36,7 +36,7 @@ static bool sleep_on(struct graft_ucx *c, struct graft_ucx_side *side, uint64_t 
   if (milliseconds > MOST_MILLISECONDS) milliseconds = MOST_MILLISECONDS;
   if (left && milliseconds > LEFT_MILLISECONDS) milliseconds = LEFT_MILLISECONDS;
   side->slept = true;
-  struct pollfd fds[] = {{.fd = side->events, .events = POLLIN}, {.fd = c->socket, .events = POLLRDHUP}};
+  struct pollfd fds[] = {{.fd = side->events, .events = POLLIN}, {.fd = c->wire.fd, .events = POLLRDHUP}};
   return poll(fds, 2, (int)milliseconds) < 0 || !fds[1].revents;
 }
 

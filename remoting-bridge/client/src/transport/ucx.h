@@ -1,5 +1,5 @@
 /* A stream of bytes in each direction over UCX (InfiniBand, RoCE, or another transport of UCX), beside an authenticated socket that
- * shows when the peer has closed the connection. Both ends of the channel "rdma" use this: the client, and the server as libgraft-ucx.so. libucp is
+ * shows when the peer has closed the connection. Both ends of the channel "rdma" use this: the client, and the server as libgraft-transport.so. libucp is
  * opened when it is first needed; a machine without it has an error that says so.
  *
  * After WELCOME each end sends a greeting and its UCX worker's address over the socket. Messages are tagged with a number
@@ -21,6 +21,7 @@
 /* On every transport UCX copies messages up to this size; a larger one may wait until the receiver takes it. */
 #define GRAFT_UCX_SURELY_EAGER 1024
 
+struct graft_tls;
 struct graft_ucx;
 
 /* Sets the ports that UCX uses, as rails.h finds them; without any, UCX chooses. To be called before all other functions. */
@@ -29,8 +30,8 @@ GRAFT_UCX_API void graft_ucx_use(const char *folder, const char *ports);
 GRAFT_UCX_API bool graft_ucx_present(char *reason, size_t size);
 /* Lets UCX use CUDA, whose context must be current, and returns whether UCX can move data between the wire and the GPU's memory: by its adapters directly, or, with "anyhow", in any way that UCX has. False with a reason; then UCX does not use CUDA. For a server, before all other functions except graft_ucx_use. */
 GRAFT_UCX_API bool graft_ucx_use_gpu(void *memory, size_t bytes, bool anyhow, char *reason, size_t size);
-/* Connects with the other end of the socket, which calls the same function. The socket stays the caller's. NULL with a reason. */
-GRAFT_UCX_API struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size);
+/* Connects with the other end of the socket, which calls the same function, over TLS unless that is NULL. Both stay the caller's; TLS is not used any more once this has returned. NULL with a reason. */
+GRAFT_UCX_API struct graft_ucx *graft_ucx_open(int socket, struct graft_tls *tls, char *reason, size_t size);
 /* Whether large messages go over an InfiniBand or RoCE adapter. */
 GRAFT_UCX_API bool graft_ucx_is_over_adapter(const struct graft_ucx *c);
 /* Sends all bytes. False if the connection is broken. */

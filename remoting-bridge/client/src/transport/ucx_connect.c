@@ -1,13 +1,11 @@
 /* Connects two ends over UCX. Over the authenticated socket each end sends its version and its worker's address. */
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -126,11 +124,11 @@ static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
       arrived = info.length == 1 &&
                 graft_ucx_finish(c, &c->in, ucx.ucp_tag_msg_recv_nbx(c->in.worker, &said, 1, message, &graft_ucx_host_memory));
     bool done = arrived && (!sent || ucx.ucp_request_check_status(sent) == UCS_OK);
-    if (done && !told) told = send(c->socket, &mark, 1, MSG_NOSIGNAL) == 1;
-    struct pollfd p = {.fd = c->socket, .events = POLLIN};
-    if (!heard && poll(&p, 1, 0) == 1) {
-      heard = recv(c->socket, &said, 1, 0) == 1;
-      if (!heard) c->broken = UCS_ERR_CONNECTION_RESET;
+    if (done && !told) told = graft_exchange(c->wire, &mark, 1, NULL, 0);
+    if (!heard) {
+      ssize_t n = graft_wire_try(c->wire, &said, 1);
+      heard = n == 1;
+      if (!heard && (!n || (errno != EAGAIN && errno != EINTR))) c->broken = UCS_ERR_CONNECTION_RESET;
     }
   }
   if (UCS_PTR_IS_PTR(sent)) ucx.ucp_request_free(sent);
@@ -145,7 +143,7 @@ static bool try_out(struct graft_ucx *c, char *reason, size_t size) {
 }
 
 /* Tells the peer why there is no connection, and reads what it sends meanwhile, since closing a socket with unread data would discard the reason. */
-static void refuse(int socket, const char *reason) {
+static void refuse(struct graft_wire socket, const char *reason) {
   struct greeting theirs, ours = {.magic = MAGIC, .version = VERSION, .status = 1};
   char address[MOST_ADDRESS];
   snprintf(ours.message, sizeof ours.message, "%s", reason);
@@ -178,15 +176,15 @@ static bool agree(struct graft_ucx *c, const void *address, size_t bytes, char *
   struct greeting theirs,
       ours = {
           .magic = MAGIC, .version = VERSION, .bytes = (uint32_t)bytes, .major = ucx.major, .minor = ucx.minor, .tag = c->tag_in};
-  bool told = graft_exchange(c->socket, &ours, sizeof ours, NULL, 0) && graft_exchange(c->socket, address, bytes, NULL, 0);
-  if (!told || !graft_exchange(c->socket, NULL, 0, &theirs, sizeof theirs)) {
+  bool told = graft_exchange(c->wire, &ours, sizeof ours, NULL, 0) && graft_exchange(c->wire, address, bytes, NULL, 0);
+  if (!told || !graft_exchange(c->wire, NULL, 0, &theirs, sizeof theirs)) {
     snprintf(reason, size, "the other end does not agree on rdma: %s", strerror(errno));
     return false;
   }
   if (!check(&theirs, reason, size)) return false;
   c->tag_out = theirs.tag;
   char *there = malloc(theirs.bytes);
-  bool got = there && graft_exchange(c->socket, NULL, 0, there, theirs.bytes);
+  bool got = there && graft_exchange(c->wire, NULL, 0, there, theirs.bytes);
   if (!got) snprintf(reason, size, "the other end's rdma address does not come: %s", strerror(errno));
   bool connected = got && connect_to(c, there, reason, size);
   free(there);
@@ -203,7 +201,7 @@ static bool connect_ends(struct graft_ucx *c, char *reason, size_t size) {
   }
   if (!may_lock(reason, size) || !open_side(&c->out, reason, size) || !open_side(&c->in, reason, size) ||
       graft_ucx_failed(ucx.ucp_worker_get_address(c->in.worker, &address, &bytes), "say where its devices are", reason, size)) {
-    refuse(c->socket, reason);
+    refuse(c->wire, reason);
     return false;
   }
   bool agreed = agree(c, address, bytes, reason, size);
@@ -211,9 +209,9 @@ static bool connect_ends(struct graft_ucx *c, char *reason, size_t size) {
   return agreed;
 }
 
-struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size) {
+struct graft_ucx *graft_ucx_open(int socket, struct graft_tls *tls, char *reason, size_t size) {
   if (!graft_ucx_present(reason, size)) {
-    refuse(socket, reason);
+    refuse((struct graft_wire){socket, tls}, reason);
     return NULL;
   }
   struct graft_ucx *c = calloc(1, sizeof *c);
@@ -221,7 +219,7 @@ struct graft_ucx *graft_ucx_open(int socket, char *reason, size_t size) {
     snprintf(reason, size, "no memory for rdma");
     return NULL;
   }
-  c->socket = socket;
+  c->wire = (struct graft_wire){socket, tls};
   c->looks = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? FLIGHT_NANOSECONDS : LOOKS_NANOSECONDS;
   c->out.looks = c->in.looks = c->looks;
   pthread_mutex_init(&c->sending, NULL);

@@ -7,6 +7,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include "transport/exchange.h"
 #include "transport/ucx.h"
 
 #define GRAFT_UCX_MESSAGE (1u << 20) /* bytes of a message */
@@ -79,7 +80,7 @@ struct graft_ucx_side {
 };
 
 struct graft_ucx {
-  int socket;
+  struct graft_wire wire; /* its TLS is used only while the two ends agree */
   struct graft_ucx_side out, in;
   pthread_mutex_t sending;        /* guards out.worker */
   struct graft_ucx_flight flight; /* messages that were begun, and are not over */

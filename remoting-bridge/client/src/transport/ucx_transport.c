@@ -15,7 +15,7 @@ static bool present(const struct graft_config *config, char *reason, size_t size
 
 static bool open_ucx(struct graft_connection *connection, const struct graft_config *config, char *reason, size_t size) {
   (void)config;
-  connection->state = graft_ucx_open(connection->fd, reason, size);
+  connection->state = graft_ucx_open(connection->fd, connection->tls, reason, size);
   return connection->state;
 }
 

@@ -43,10 +43,10 @@ struct answer {
 _Static_assert(sizeof(struct answer) == 128, "the server's answer has a fixed size");
 
 /* Receives the server's domain, its event channel's port, and its pages. */
-static bool ask(int fd, struct answer *answer, uint32_t *pages, char *reason, size_t size) {
+static bool ask(struct graft_wire wire, struct answer *answer, uint32_t *pages, char *reason, size_t size) {
   uint32_t question = GRAFT_GRANTS_MAGIC;
-  if (!graft_exchange(fd, &question, sizeof question, NULL, 0) || !graft_comes_within(fd, SHARE_MILLISECONDS) ||
-      !graft_exchange(fd, NULL, 0, answer, sizeof *answer)) {
+  if (!graft_exchange(wire, &question, sizeof question, NULL, 0) || !graft_comes_within(wire.fd, SHARE_MILLISECONDS) ||
+      !graft_exchange(wire, NULL, 0, answer, sizeof *answer)) {
     snprintf(reason, size, "the server does not say which pages it shares: %s", strerror(errno));
     return false;
   }
@@ -63,7 +63,7 @@ static bool ask(int fd, struct answer *answer, uint32_t *pages, char *reason, si
     snprintf(reason, size, "the server shares %u pages, not %u", answer->pages, GRAFT_GRANTED_PAGES);
     return false;
   }
-  if (graft_exchange(fd, NULL, 0, pages, GRAFT_GRANTED_PAGES * sizeof *pages)) return true;
+  if (graft_exchange(wire, NULL, 0, pages, GRAFT_GRANTED_PAGES * sizeof *pages)) return true;
   snprintf(reason, size, "the server does not say which pages it shares: %s", strerror(errno));
   return false;
 }
@@ -106,10 +106,10 @@ static bool bind_events(const char *devices, const struct answer *answer, struct
   return true;
 }
 
-bool graft_grants_join(int fd, const char *devices, struct graft_grants *grants, char *reason, size_t size) {
+bool graft_grants_join(struct graft_wire wire, const char *devices, struct graft_grants *grants, char *reason, size_t size) {
   struct answer answer;
   uint32_t pages[GRAFT_GRANTED_PAGES];
-  if (!ask(fd, &answer, pages, reason, size)) return false;
+  if (!ask(wire, &answer, pages, reason, size)) return false;
   uint8_t *rings = map(devices, answer.domain, pages, reason, size);
   if (!rings) return false;
   if (!bind_events(devices, &answer, &grants->events, reason, size)) {
@@ -130,7 +130,7 @@ static bool open_vchan(struct graft_connection *connection, const struct graft_c
                                                   GRAFT_GRANTED_ANSWERS_DATA, GRAFT_GRANTED_RING_BYTES};
   struct graft_grants grants;
   (void)config;
-  if (!graft_grants_join(connection->fd, XEN_DEVICES, &grants, reason, size)) return false;
+  if (!graft_grants_join(graft_connection_wire(connection), XEN_DEVICES, &grants, reason, size)) return false;
   if (graft_ring_channel_open(connection, grants.rings, &layout, grants.events, false)) return true;
   snprintf(reason, size, "no memory");
   munmap(grants.rings, BYTES);

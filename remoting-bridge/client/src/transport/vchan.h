@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "transport/exchange.h"
 #include "transport/ring.h"
 
 #define GRAFT_GRANTS_MAGIC 0x58535247u /* "GRSX" */
@@ -25,6 +26,6 @@ struct graft_grants {
 /* Whether this is a guest of Xen that may map pages of other domains; devices is the folder of Xen's devices. */
 bool graft_grants_present(const char *devices, char *reason, size_t size);
 /* Receives the list of pages from the server, and maps them. */
-bool graft_grants_join(int fd, const char *devices, struct graft_grants *grants, char *reason, size_t size);
+bool graft_grants_join(struct graft_wire wire, const char *devices, struct graft_grants *grants, char *reason, size_t size);
 
 #endif

@@ -18,6 +18,7 @@ int main(void) {
   test_base();
   test_memory();
   test_transport();
+  test_tls();
   test_module();
   test_session(); /* last: it leaves the process with a session that could not be opened */
   printf("client-unit: %d passed, %d failed\n", passed, failed);

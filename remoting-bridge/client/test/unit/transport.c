@@ -77,7 +77,7 @@ static const char *joined(const void *said, size_t bytes, const char *devices) {
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) || send(ends[1], said, bytes, 0) != (ssize_t)bytes) return "no socket";
   shutdown(ends[1], SHUT_WR);
   struct graft_grants grants = {.events = {.fd = -1}};
-  bool shares = graft_grants_join(ends[0], devices, &grants, reason, sizeof reason);
+  bool shares = graft_grants_join((struct graft_wire){ends[0], NULL}, devices, &grants, reason, sizeof reason);
   CHECK(shares || !grants.rings);
   close(ends[0]);
   close(ends[1]);

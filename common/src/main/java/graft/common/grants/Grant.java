@@ -24,6 +24,7 @@ import java.util.stream.Collectors;
  * @param region the file on this host that is the guest's shared memory, empty if it has none
  * @param domain the name of the guest's Xen domain, empty if it has none
  * @param endsOthers whether sessions that were opened with another token of the guest end
+ * @param mayBePlaintext whether the guest may connect over a network without encryption
  */
 public record Grant(
     String name,
@@ -34,7 +35,8 @@ public record Grant(
     OptionalLong cid,
     String region,
     String domain,
-    boolean endsOthers) {
+    boolean endsOthers,
+    boolean mayBePlaintext) {
   /** The longest name, in bytes of UTF-8. */
   private static final int MAX_NAME = 63;
 
@@ -68,6 +70,7 @@ public record Grant(
     String region = "";
     String domain = "";
     boolean endsOthers = false;
+    boolean plaintext = false;
     for (String field : settings) {
       String value = field.substring(field.indexOf('=') + 1);
       boolean number = NUMBER.matcher(value).matches();
@@ -83,10 +86,12 @@ public record Grant(
         domain = value;
       } else if (field.equals(END_OTHERS)) {
         endsOthers = true;
+      } else if (field.equals("encryption=optional")) {
+        plaintext = true;
       } else {
         throw new IllegalArgumentException(
             "after the token may come memory=BYTES, device=INDEX, cid=NUMBER, region=/FILE,"
-                + " domain=NAME and sessions=own only");
+                + " domain=NAME, sessions=own and encryption=optional only");
       }
     }
     return new Grant(
@@ -100,7 +105,8 @@ public record Grant(
         cid,
         region,
         domain,
-        endsOthers);
+        endsOthers,
+        plaintext);
   }
 
   /**

@@ -172,6 +172,7 @@ final class GuestBundles {
     Optional<Name> group = guest.setup().group();
     return common()
         .with(Variables.SERVER, addresses())
+        .with(Variables.ENCRYPTION, new GuestChannels(input, guest).encryption())
         .with(Variables.RDMA_PORTS, new GuestChannels(input, guest).rdmaPorts())
         .with(Variables.TOKEN, servers.token(guest).toString())
         .with(Variables.GROUP, group.map(Name::text).orElse("root"))

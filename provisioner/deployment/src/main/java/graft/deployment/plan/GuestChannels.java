@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -92,7 +93,16 @@ final class GuestChannels {
         : Optional.of("/dev/xen/evtchn is not there or may not be used (modprobe xen-evtchn)");
   }
 
+  private boolean mayBeUnencrypted(Channel channel) {
+    return guest.vgpu().map(vgpu -> vgpu.unencrypted().contains(channel)).orElse(false);
+  }
+
   private Optional<String> noRdma() {
+    if (!mayBeUnencrypted(Channel.RDMA)) {
+      return Optional.of(
+          "rdma does not encrypt bulk data. If its network is isolated or protected by IPsec,"
+              + " allow it: unencrypted: [rdma]");
+    }
     return serverIsAway().isPresent() || input.snapshot().host().ucx()
         ? Optional.empty()
         : Optional.of("this host has no UCX for the server (Debian: libucx0)");
@@ -160,6 +170,32 @@ final class GuestChannels {
           "the guest cannot use " + word(wanted()) + ": " + obstacles.get(wanted()),
           "channel: auto chooses the best that works");
     }
+    guest
+        .vgpu()
+        .map(VGpu::unencrypted)
+        .filter(named -> !Set.of(Channel.RDMA, Channel.TCP).containsAll(named))
+        .ifPresent(
+            named ->
+                problems.add(
+                    input.file().positions().of(guest.vgpu().get(), "unencrypted"),
+                    "only tcp and rdma send data over a network, not all of " + words(named),
+                    "unencrypted: [rdma]"));
+  }
+
+  private static String words(List<Channel> channels) {
+    return channels.stream().map(GuestChannels::word).collect(Collectors.joining(", "));
+  }
+
+  /**
+   * Why {@code auto} leaves out rdma for a guest that could use it; empty if it does not. */
+  Optional<String> unusedRdma() {
+    return wanted() == Channel.AUTO && isWanted(Channel.RDMA) && !mayBeUnencrypted(Channel.RDMA)
+        ? Optional.of(
+            "the guest '"
+                + guest.name()
+                + "' does not use rdma over its virtual functions: "
+                + obstacles.get(Channel.RDMA))
+        : Optional.empty();
   }
 
   /** Why {@code auto} chooses nothing faster than the network; empty if it does. */
@@ -218,6 +254,18 @@ final class GuestChannels {
     return !usable().contains(Channel.RDMA) || ports.isEmpty()
         ? ""
         : "rdma-ports = " + PortName.list(ports) + "\n";
+  }
+
+  /**
+   * The line of the client's configuration that turns off encryption; empty if the client decides
+   * by the address. QEMU's user network has no wire between the guest and this host: QEMU passes
+   * what the guest sends to the host's loopback interface.
+   */
+  String encryption() {
+    boolean isPrivate = serverIsAway().isEmpty() && GuestDomain.nics(guest).get(0).isUser();
+    return guest.vgpu().isPresent() && (isPrivate || mayBeUnencrypted(Channel.TCP))
+        ? "encryption = never\n"
+        : "";
   }
 
   private Stream<String> addresses(Channel channel, Endpoint server) {
@@ -291,6 +339,9 @@ final class GuestChannels {
     }
     if (sharesMemory()) {
       settings.add("region=" + regionFile());
+    }
+    if (mayBeUnencrypted(Channel.TCP)) {
+      settings.add("encryption=optional");
     }
     if (usesVchan()) {
       settings.add("domain=" + guest.name()); // the name that GuestDomain gives the domain

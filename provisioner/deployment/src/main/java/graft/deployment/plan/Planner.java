@@ -150,7 +150,9 @@ public final class Planner {
     HostFacts host = input.snapshot().host();
     for (Guest guest : input.descriptor().guests()) {
       warnings.addAll(new GuestCards(input, guest).warnings());
-      new GuestChannels(input, guest).warning().ifPresent(warnings::add);
+      GuestChannels channels = new GuestChannels(input, guest);
+      channels.warning().ifPresent(warnings::add);
+      channels.unusedRdma().ifPresent(warnings::add);
       if (guest.cpus() > host.cpus()) {
         warnings.add(
             "the guest '" + guest.name() + "' has more CPUs than the host (" + host.cpus() + ")");

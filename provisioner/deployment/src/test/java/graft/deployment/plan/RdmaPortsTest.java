@@ -122,7 +122,7 @@ class RdmaPortsTest {
             memory: 1GiB
             networks: [default]
             vfs: [{adapter: ib0, index: 0}]
-            vgpu: {gpu: gpu0, channel: rdma}
+            vgpu: {gpu: gpu0, channel: rdma, unencrypted: [rdma]}
         """;
     String function = "{adapter: ib0, index: 1}";
     assertThat(options(descriptor.formatted("", infiniband(""), function)))
@@ -154,7 +154,7 @@ class RdmaPortsTest {
             image: debian.qcow2
             memory: 1GiB
             vfs: [%s]
-            vgpu: {gpu: gpu0, channel: %s}
+            vgpu: {gpu: gpu0, channel: %s, unencrypted: [rdma]}
         """
             .formatted(server, adapters, functions, channel));
   }

@@ -96,8 +96,13 @@ class VchanTest {
         ONE.replace(
                 "guests:", "fabric: {adapters: [{name: ib0, device: mlx5_3b_0, vfs: 1}]}\nguests:")
             + "    virtualization: pv\n    vfs: [{adapter: ib0}]\n";
-    assertThat(host.xen(CAPABILITIES).gntalloc().ucx().devices(devices).plan(function).toText())
-        .contains("channels rdma, vchan, tcp)");
+    host.xen(CAPABILITIES).gntalloc().ucx().devices(devices);
+    String allowed = function.replace("memory: 1GiB}", "memory: 1GiB, unencrypted: [rdma]}");
+    assertThat(host.plan(allowed).toText()).contains("channels rdma, vchan, tcp)");
+    Plan encrypted = host.plan(function);
+    assertThat(encrypted.toText()).contains("channels vchan, tcp)");
+    assertThat(encrypted.warnings())
+        .anyMatch(warning -> warning.contains("'alice' does not use rdma over its virtual"));
   }
 
   @Test

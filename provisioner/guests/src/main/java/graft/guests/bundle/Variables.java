@@ -22,6 +22,12 @@ public final class Variables {
   public static final String SERVER = "server";
 
   /**
+   * The line of the client's configuration that turns off encryption; empty if the client decides by
+   * the server's address.
+   */
+  public static final String ENCRYPTION = "encryption";
+
+  /**
    * The line of the client's configuration that names the ports of the guest's adapters; empty if
    * the guest has no adapters.
    */

@@ -25,6 +25,7 @@ class BundlesTest {
           .with("files", "/f")
           .with("guest", "alice")
           .with("server", "tcp://10.0.2.2:7799")
+          .with("encryption", "")
           .with("rdma-ports", "")
           .with("token", "/s/token")
           .with("group", "video")

@@ -76,7 +76,8 @@ class HostileWorkerTest {
   void whatOnlyTheServerSaysIsNotHeard() throws Exception {
     assertEndedBy(new ControlMessage.Shared(Bytes.NONE).encode());
     assertEndedBy(
-        new ControlMessage.AddConnection(0, Bytes.of(new byte[HandshakeMessages.WELCOME]))
+        new ControlMessage.AddConnection(
+                0, Bytes.of(new byte[HandshakeMessages.WELCOME]), Bytes.of(new byte[0]))
             .encode());
   }
 

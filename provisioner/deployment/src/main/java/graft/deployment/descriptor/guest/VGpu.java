@@ -6,6 +6,7 @@ import graft.common.bind.Range;
 import graft.common.bind.Shorthand;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
+import java.util.List;
 import java.util.Optional;
 
 /** What a guest sees of a GPU that it does not own. */
@@ -26,4 +27,9 @@ public record VGpu(
             "The size of the memory that the guest shares with the server for ivshmem: a power of two,"
                 + " allocated in /dev/shm of the host. Each process uses 9 MiB and what it pins.")
         MemorySize region,
+    @Doc(
+            "The channels that may send unencrypted data over a network. rdma never encrypts bulk data"
+                + " and is used only if it is named here: its network must be isolated, or protected"
+                + " by IPsec. With tcp, nothing that leaves the guest is encrypted.")
+        List<Channel> unencrypted,
     @Default("false") @Doc("Whether the guest has the GPU to itself.") boolean exclusive) {}

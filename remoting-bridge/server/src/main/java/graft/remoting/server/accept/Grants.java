@@ -43,7 +43,8 @@ public interface Grants {
             OptionalLong.empty(),
             "",
             "",
-            false);
+            false,
+            true);
       }
 
       @Override

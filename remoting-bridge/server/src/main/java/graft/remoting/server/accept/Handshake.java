@@ -41,8 +41,9 @@ public final class Handshake {
    *
    * @param serverProof the server's own proof, for WELCOME
    * @param sessionSecret the secret that further connections of the new session must prove to know
+   * @param tlsKey the pre-shared key of TLS on this connection, empty without TLS
    */
-  record Accepted(Hello hello, Grant grant, Bytes serverProof, Bytes sessionSecret) {}
+  record Accepted(Hello hello, Grant grant, Bytes serverProof, Bytes sessionSecret, Bytes tlsKey) {}
 
   /** The secrets of the sessions that are served now. */
   public interface Sessions {
@@ -97,13 +98,18 @@ public final class Handshake {
       throw new HandshakeException(
           HandshakeStatus.REFUSED, "the server does not know this name with this token");
     }
-    return new Accepted(
-        hello, grant, Bytes.of(serverProof), Bytes.of(Proofs.session(token, hello, serverNonce)));
+    byte[] session = further ? key : Proofs.session(token, hello, serverNonce);
+    byte[] tlsKey = hello.isEncrypted() ? Proofs.tls(session, hello, serverNonce) : new byte[0];
+    return new Accepted(hello, grant, Bytes.of(serverProof), Bytes.of(session), Bytes.of(tlsKey));
   }
 
   private HandshakeStatus check(Hello hello) throws HandshakeException {
     if (hello.magic() != HandshakeMessages.MAGIC) {
       throw new HandshakeException(HandshakeStatus.MALFORMED, "the peer is not a Graft client");
+    }
+    if (!hello.hasKnownFlags()) {
+      throw new HandshakeException(
+          HandshakeStatus.MALFORMED, "the greeting has unknown flags " + hello.flags());
     }
     if (hello.version() != HandshakeMessages.VERSION) {
       return HandshakeStatus.WRONG_VERSION;

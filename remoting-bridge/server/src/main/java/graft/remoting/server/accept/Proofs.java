@@ -29,6 +29,15 @@ final class Proofs {
     return mac(token, "graft session 1", hello.clientNonce().array(), serverNonce, hello);
   }
 
+  /**
+   * Returns the pre-shared key of TLS on the connection that this handshake opens.
+   *
+   * @param session the secret of the session
+   */
+  static byte[] tls(byte[] session, HandshakeMessages.Hello hello, byte[] serverNonce) {
+    return mac(session, "graft tls 1", hello.clientNonce().array(), serverNonce, hello);
+  }
+
   private static byte[] mac(
       byte[] token, String label, byte[] first, byte[] second, HandshakeMessages.Hello hello) {
     try {

@@ -17,11 +17,13 @@ import graft.remoting.server.protocol.HandshakeStatus;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
+import graft.remoting.server.transport.Tls;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -79,6 +81,7 @@ public final class SessionGate {
   SessionPlaces.Place reserve(NativeSocket socket, Handshake.Accepted accepted)
       throws IOException, HandshakeException, ServerException {
     checkPeer(socket, accepted.grant());
+    checkEncryption(socket, accepted);
     return switch (accepted.hello().kind()) {
       case HandshakeMessages.KIND_SESSION -> places.reserve(accepted.grant().name());
       case HandshakeMessages.KIND_CONNECTION -> SessionPlaces.NONE;
@@ -127,7 +130,8 @@ public final class SessionGate {
               channel,
               memory.terms(),
               memory.problem(),
-              welcome(id, accepted));
+              welcome(id, accepted),
+              accepted.tlsKey());
       Supplier<ServedSession> session =
           () ->
               new ServedSession(
@@ -186,6 +190,25 @@ public final class SessionGate {
     }
   }
 
+  /**
+   * The server decides by the peer's address whether the connection must be encrypted. The client
+   * decides for itself; both proofs cover what it has chosen.
+   */
+  private static void checkEncryption(NativeSocket socket, Handshake.Accepted accepted)
+      throws IOException, HandshakeException {
+    if (accepted.hello().isEncrypted()) {
+      Optional<String> obstacle = Tls.obstacle();
+      if (obstacle.isPresent()) {
+        throw noChannel("the server's machine cannot encrypt: " + obstacle.get());
+      }
+    } else if (socket.leavesMachine() && !accepted.grant().mayBePlaintext()) {
+      throw noChannel(
+          "connections from other machines have to be encrypted: remove 'encryption = never' from"
+              + " the client's configuration, or allow it with encryption=optional in the"
+              + " server's tokens file");
+    }
+  }
+
   private static void checkChannel(int channel, NativeSocket socket, Grant grant)
       throws IOException, HandshakeException {
     switch (channel) {
@@ -224,7 +247,8 @@ public final class SessionGate {
     worker
         .control()
         .sendAtOnce(
-            new ControlMessage.AddConnection(hello.channel(), welcome(hello.sessionId(), accepted)),
+            new ControlMessage.AddConnection(
+                hello.channel(), welcome(hello.sessionId(), accepted), accepted.tlsKey()),
             List.of(socket.fd()));
   }
 

@@ -64,8 +64,9 @@ final class ControlCodec {
               (m, out) -> {
                 out.writeInt(m.purpose());
                 out.write(m.welcome().array());
+                put(out, m.tlsKey());
               },
-              in -> new AddConnection(in.readInt(), welcome(in))),
+              in -> new AddConnection(in.readInt(), welcome(in), bytes(in))),
           new Kind<>(
               'G',
               Give.class,
@@ -145,6 +146,7 @@ final class ControlCodec {
     put(out, start.shared());
     put(out, start.problem());
     out.write(start.welcome().array());
+    put(out, start.tlsKey());
   }
 
   private static StartSession start(DataInputStream in) throws IOException {
@@ -158,7 +160,8 @@ final class ControlCodec {
         in.readInt(),
         bytes(in),
         in.readUTF(),
-        welcome(in));
+        welcome(in),
+        bytes(in));
   }
 
   private static Limit limit(DataInputStream in) throws IOException {

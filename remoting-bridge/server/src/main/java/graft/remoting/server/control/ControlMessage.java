@@ -37,6 +37,7 @@ public sealed interface ControlMessage {
    * @param channel the number of the channel, from HELLO
    * @param shared what the worker has to know of shared memory, see {@link GuestMemory}
    * @param problem why there is no shared memory, empty if there is
+   * @param tlsKey the pre-shared key of TLS, empty without TLS
    */
   record StartSession(
       long id,
@@ -47,11 +48,15 @@ public sealed interface ControlMessage {
       int channel,
       Bytes shared,
       String problem,
-      Bytes welcome)
+      Bytes welcome,
+      Bytes tlsKey)
       implements ControlMessage {}
 
-  /** To a worker, with a descriptor: a further connection of its session. */
-  record AddConnection(int purpose, Bytes welcome) implements ControlMessage {}
+  /**
+   * To a worker, with a descriptor: a further connection of its session, with the pre-shared key of
+   * TLS, which is empty without TLS.
+   */
+  record AddConnection(int purpose, Bytes welcome, Bytes tlsKey) implements ControlMessage {}
 
   /** From a worker: a handle that its session exports, with the descriptor of physical memory. */
   record Give(Bytes token, Bytes handle) implements ControlMessage {}

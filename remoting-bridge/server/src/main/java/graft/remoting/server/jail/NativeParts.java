@@ -15,7 +15,7 @@ import java.util.List;
 final class NativeParts {
   /** The paths of the libraries in the jars. */
   private static final List<String> RESOURCES =
-      List.of("com/sun/jna/linux-x86-64/libjnidispatch.so", "linux-x86-64/libgraft-ucx.so");
+      List.of("com/sun/jna/linux-x86-64/libjnidispatch.so", "linux-x86-64/libgraft-transport.so");
 
   private NativeParts() {}
 

@@ -12,17 +12,19 @@ import java.util.Arrays;
  * in bytes.
  *
  * <pre>
- * HELLO     128  0 magic, 4 version, 8 API hash (u64), 16 client nonce[32], 48 name[64], 112 kind, 116 channel,
- *                120 session id (u64, kind 1)
+ * HELLO     128  0 magic, 4 version, 8 API hash (u64), 16 client nonce[32], 48 name[64], 112 kind (u16),
+ *                114 flags (u16; 1: TLS follows WELCOME), 116 channel, 120 session id (u64, kind 1)
  * CHALLENGE  64  0 magic, 4 status, 8 API hash (u64), 16 server nonce[32], 48 reserved[16]
- * PROOF      32  HMAC-SHA256(key, "graft client 1" server-nonce client-nonce API-hash name[64] kind channel session)
+ * PROOF      32  HMAC-SHA256(key, "graft client 1" server-nonce client-nonce API-hash name[64] kind flags channel session)
  * WELCOME   256  0 status, 4 flags, 8 session id (u64), 16 proof[32]: HMAC-SHA256(key, "graft server 1"
- *                client-nonce server-nonce API-hash name[64] kind channel session), 48 message[208]
+ *                client-nonce server-nonce API-hash name[64] kind flags channel session), 48 message[208]
  * </pre>
  *
  * The key is the token; for a further connection (kind 1) it is the session's secret,
- * HMAC-SHA256(token, "graft session 1" client-nonce server-nonce API-hash name[64] kind channel
- * session) of the handshake that began the session.
+ * HMAC-SHA256(token, "graft session 1" client-nonce server-nonce API-hash name[64] kind flags
+ * channel session) of the handshake that began the session. The pre-shared key of TLS is
+ * HMAC-SHA256(session's secret, "graft tls 1" client-nonce server-nonce API-hash name[64] kind
+ * flags channel session), of each connection's own handshake.
  */
 public final class HandshakeMessages {
   public static final int MAGIC = 0x54465247;
@@ -42,6 +44,9 @@ public final class HandshakeMessages {
   /** The purpose of a further connection, sent in the field of the channel. */
   static final int CONNECTION_CALLBACKS = 0;
 
+  /** A flag of HELLO: the client demands TLS. */
+  private static final int FLAG_ENCRYPTED = 1;
+
   public static final int CONNECTION_DATA = 1;
   public static final int CONNECTION_MAPPINGS = 2;
   public static final int CHANNEL_SOCKET = 0;
@@ -60,6 +65,7 @@ public final class HandshakeMessages {
       Bytes clientNonce,
       Bytes rawName,
       int kind,
+      int flags,
       int channel,
       long sessionId) {
     public static Hello decode(byte[] bytes) {
@@ -70,7 +76,8 @@ public final class HandshakeMessages {
           in.getLong(8),
           Bytes.of(Arrays.copyOfRange(bytes, 16, 48)),
           Bytes.of(Arrays.copyOfRange(bytes, 48, 112)),
-          in.getInt(112),
+          Short.toUnsignedInt(in.getShort(112)),
+          Short.toUnsignedInt(in.getShort(114)),
           in.getInt(116),
           in.getLong(120));
     }
@@ -83,10 +90,21 @@ public final class HandshakeMessages {
           .putLong(apiHash)
           .put(clientNonce.array())
           .put(rawName.array())
-          .putInt(kind)
+          .putShort((short) kind)
+          .putShort((short) flags)
           .putInt(channel)
           .putLong(sessionId);
       return bytes;
+    }
+
+    /** Returns whether TLS follows WELCOME. */
+    public boolean isEncrypted() {
+      return (flags & FLAG_ENCRYPTED) != 0;
+    }
+
+    /** Returns whether all flags are known. */
+    public boolean hasKnownFlags() {
+      return (flags & ~FLAG_ENCRYPTED) == 0;
     }
 
     public String name() {

@@ -85,7 +85,7 @@ public final class Libc {
   public static final int EAGAIN = 11;
   static final int EPIPE = 32;
   static final int EADDRINUSE = 98;
-  static final int ECONNRESET = 104;
+  public static final int ECONNRESET = 104;
   static final int ECONNREFUSED = 111;
 
   static {

@@ -10,11 +10,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongFunction;
 
 /**
- * A socket as a plain file descriptor, so that it can be passed to another process. Reads and
- * writes use native addresses. The thread that uses the socket closes it; {@link #shutdown} wakes
- * that thread from another.
+ * A socket as a plain file descriptor, so that it can be passed to another process. A subclass may
+ * encrypt what is sent and received. Reads and writes use native addresses. The thread that uses
+ * the socket closes it; {@link #shutdown} wakes that thread from another.
  */
-public final class NativeSocket implements AutoCloseable {
+public class NativeSocket implements AutoCloseable {
   /** Returned by a read at the end of the stream. */
   public static final int END = 0;
 
@@ -83,6 +83,14 @@ public final class NativeSocket implements AutoCloseable {
    */
   public String source() throws IOException {
     return ofPeer(SocketAddress::source);
+  }
+
+  /**
+   * Returns whether what is sent can leave this machine: over TCP to another address than the
+   * loopback interface's. The kernel drops packets from a network that claim such an address.
+   */
+  public boolean leavesMachine() throws IOException {
+    return ofPeer(SocketAddress::leavesMachine);
   }
 
   /** Applies a function to the kernel's form of the peer's address. */

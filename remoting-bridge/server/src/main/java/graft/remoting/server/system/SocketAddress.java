@@ -81,6 +81,15 @@ public final class SocketAddress {
     return (Memory.getByte(memory + 2) & 0xFF) << 8 | (Memory.getByte(memory + 3) & 0xFF);
   }
 
+  /** Returns whether the address is one of the Internet's and not the loopback interface's. */
+  static boolean leavesMachine(long memory) {
+    return switch (Memory.getShort(memory) & 0xFFFF) {
+      case Libc.AF_INET -> !address(memory + 4, 4).isLoopbackAddress();
+      case Libc.AF_INET6 -> !address(memory + 8, 16).isLoopbackAddress();
+      default -> false;
+    };
+  }
+
   /** What all connections from one place have in common; {@link NativeSocket#source}. */
   static String source(long memory) {
     return switch (Memory.getShort(memory) & 0xFFFF) {

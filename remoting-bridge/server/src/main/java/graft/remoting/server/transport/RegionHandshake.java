@@ -51,7 +51,8 @@ public final class RegionHandshake {
   }
 
   /**
-   * Shares a guest's memory at the address that its client wants.
+   * Shares a guest's memory at the address that its client wants. TLS ends then: the socket is only
+   * the rings' doorbell, which carries no data.
    *
    * @param fd the memory, opened for this session alone; -1 if there is none
    * @param problem why there is none
@@ -71,6 +72,7 @@ public final class RegionHandshake {
       }
       GuestRegion region = GuestRegion.open(fd, Memory.getLong(greeting.address() + 16));
       answer(socket, region, "");
+      TlsSocket.endTls(socket);
       return region;
     } catch (GuestRegion.UnfitException e) {
       answer(socket, null, e.getMessage());

@@ -7,8 +7,8 @@ import java.util.Optional;
 
 /**
  * The client's own code for connections over UCX ({@code client/src/transport/ucx.h}), as {@code
- * libgraft-ucx.so} in this jar. The code opens the system's libucp when the first connection needs
- * it. Bound by JNA direct mapping; pointers are addresses, and a C bool is a byte.
+ * libgraft-transport.so} in this jar. The code opens the system's libucp when the first connection
+ * needs it. Bound by JNA direct mapping; pointers are addresses, and a C bool is a byte.
  *
  * <p>The alternative jucx would call the same functions, but each message would cross into Java
  * several times, and jucx brings its own libucp, whose version would have to match the guests'.
@@ -28,7 +28,7 @@ public final class Ucx {
   private static final int REASON = 512;
 
   static {
-    Native.register(Ucx.class, "graft-ucx");
+    Native.register(Ucx.class, "graft-transport");
     graft_ucx_use(DEVICES, System.getenv().getOrDefault(PORTS, ""));
   }
 
@@ -51,7 +51,7 @@ public final class Ucx {
 
   private static native void graft_ucx_use(String folder, String ports);
 
-  static native long graft_ucx_open(int socket, long reason, long size);
+  static native long graft_ucx_open(int socket, long tls, long reason, long size);
 
   public static native byte graft_ucx_use_gpu(
       long memory, long bytes, byte anyhow, long reason, long size);

@@ -29,7 +29,9 @@ public final class UcxTransport implements Transport {
    */
   public static UcxTransport open(NativeSocket socket) throws IOException {
     try (Scratch reason = new Scratch(REASON)) {
-      long connection = Ucx.graft_ucx_open(socket.fd(), reason.address(), REASON);
+      long tls = socket instanceof TlsSocket encrypted ? encrypted.tls() : 0;
+      long connection = Ucx.graft_ucx_open(socket.fd(), tls, reason.address(), REASON);
+      TlsSocket.endTls(socket);
       if (connection == 0) {
         throw new IOException(HandshakeMessages.text(reason.bytes(0, REASON)));
       }

@@ -28,7 +28,8 @@ public final class VchanHandshake {
   private VchanHandshake() {}
 
   /**
-   * Shares the pages that the server allocated with the guest.
+   * Shares the pages that the server allocated with the guest. TLS ends then, since the rings are
+   * memory of this machine.
    *
    * @param offer the pages; null if there are none
    * @param problem why there are none
@@ -58,6 +59,7 @@ public final class VchanHandshake {
     }
     socket.sendAll(answer(offer.self(), offer.port(), ""));
     socket.sendAll(offer.references().array());
+    TlsSocket.endTls(socket);
     return new RingTransport(EventChannel.of(offer.events(), offer.port(), socket), rings);
   }
 

@@ -19,6 +19,7 @@ import graft.remoting.server.system.ServerException;
 import graft.remoting.server.transport.RegionHandshake;
 import graft.remoting.server.transport.RingTransport;
 import graft.remoting.server.transport.SocketTransport;
+import graft.remoting.server.transport.TlsSocket;
 import graft.remoting.server.transport.Transport;
 import graft.remoting.server.transport.UcxTransport;
 import graft.remoting.server.transport.VchanHandshake;
@@ -28,6 +29,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +51,12 @@ final class WorkerSession {
   /** How long a client that does not receive delays the end of its session. */
   private static final int LAST_MILLIS = 2_000;
 
+  /** How long the client may take for the TLS handshake. */
+  private static final Duration TLS_LIMIT = Duration.ofSeconds(10);
+
+  /** The most further connections that are being opened at one time; each has a thread. */
+  private static final int MOST_OPENING = 16;
+
   private final ControlSocket control;
   private final Backend backend;
   private final NativeSocket client;
@@ -66,6 +74,7 @@ final class WorkerSession {
 
   private final WorkerExchange exchange;
   private final IdleTimer idle;
+  private final Semaphore opening = new Semaphore(MOST_OPENING);
 
   @GuardedBy("this")
   private ControlMessage.Used reported = new ControlMessage.Used(0, 0, 0, 0);
@@ -96,7 +105,8 @@ final class WorkerSession {
     String reason;
     try {
       client.sendAll(start.welcome().array());
-      Channel records = new StreamChannel(transport(), spinMicros);
+      NativeSocket wire = TlsSocket.accept(client, start.tlsKey(), TLS_LIMIT);
+      Channel records = new StreamChannel(transport(wire), spinMicros);
       records.dataConnections().onViolation(client::shutdown);
       RecordHandler executor =
           backend.begin(
@@ -131,7 +141,8 @@ final class WorkerSession {
     end(reason);
   }
 
-  private Transport transport() throws IOException {
+  /** Opens the session's transport on the client's socket, or on TLS on it. */
+  private Transport transport(NativeSocket wire) throws IOException {
     return switch (start.channel()) {
       case HandshakeMessages.CHANNEL_SHARED_MEMORY ->
           new RingTransport(client, RegionHandshake.receive(client, SHARE_LIMIT));
@@ -139,10 +150,10 @@ final class WorkerSession {
           new RingTransport(
               client,
               RegionHandshake.agree(
-                  client, memory.isEmpty() ? -1 : memory.get(0), start.problem(), SHARE_LIMIT));
+                  wire, memory.isEmpty() ? -1 : memory.get(0), start.problem(), SHARE_LIMIT));
       case HandshakeMessages.CHANNEL_VCHAN ->
           VchanHandshake.agree(
-              client,
+              wire,
               memory.size() < 2
                   ? null
                   : VchanOffer.decode(start.shared(), memory.get(0), memory.get(1)),
@@ -150,11 +161,11 @@ final class WorkerSession {
               SHARE_LIMIT);
       case HandshakeMessages.CHANNEL_RDMA -> {
         backend.prepareUcx();
-        UcxTransport connection = UcxTransport.open(client);
+        UcxTransport connection = UcxTransport.open(wire);
         backend.connectedByUcx(connection.isOverAdapter());
         yield connection;
       }
-      default -> new SocketTransport(client);
+      default -> new SocketTransport(wire);
     };
   }
 
@@ -244,17 +255,45 @@ final class WorkerSession {
     return calls.get() + channel.bytesIn() + channel.bytesOut();
   }
 
-  /**
-   * Opens the connection on a thread of its own, because negotiating with the client may take a
-   * while.
-   */
-  private void addRdma(NativeSocket connection) {
-    try {
-      channel.dataConnections().add(UcxTransport.open(connection));
-    } catch (IOException e) {
-      LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());
-      connection.close();
+  /** Opens a further connection on a thread of its own, because the client may take a while. */
+  private void openApart(ControlMessage.AddConnection added, NativeSocket connection)
+      throws IOException {
+    if (!opening.tryAcquire()) {
+      throw new IOException("the client opens more than " + MOST_OPENING + " connections at once");
     }
+    Runnable task =
+        () -> {
+          try {
+            open(added, TlsSocket.accept(connection, added.tlsKey(), TLS_LIMIT));
+          } catch (IOException e) {
+            refuse(connection, e);
+          } finally {
+            opening.release();
+          }
+        };
+    new Thread(null, task, "graft-open", 256 * 1024).start();
+  }
+
+  private void open(ControlMessage.AddConnection added, NativeSocket connection)
+      throws IOException {
+    if (isRdmaData(added)) {
+      channel.dataConnections().add(UcxTransport.open(connection));
+    } else if (added.purpose() == HandshakeMessages.CONNECTION_DATA) {
+      channel.dataConnections().add(new SocketTransport(connection));
+    } else {
+      handler.addConnection(
+          added.purpose(), new StreamChannel(new SocketTransport(connection), spinMicros));
+    }
+  }
+
+  private boolean isRdmaData(ControlMessage.AddConnection added) {
+    return added.purpose() == HandshakeMessages.CONNECTION_DATA
+        && start.channel() == HandshakeMessages.CHANNEL_RDMA;
+  }
+
+  private void refuse(NativeSocket connection, IOException why) {
+    LOG.info("session of {}: a connection ended: {}", start.name(), why.getMessage());
+    connection.close();
   }
 
   private void hear() throws IOException {
@@ -270,18 +309,13 @@ final class WorkerSession {
       NativeSocket connection = new NativeSocket(received.fd(), start.name());
       try {
         connection.sendAll(added.welcome().array());
-        if (added.purpose() == HandshakeMessages.CONNECTION_DATA
-            && start.channel() == HandshakeMessages.CHANNEL_RDMA) {
-          new Thread(null, () -> addRdma(connection), "graft-rdma", 256 * 1024).start();
-        } else if (added.purpose() == HandshakeMessages.CONNECTION_DATA) {
-          channel.dataConnections().add(new SocketTransport(connection));
+        if (isRdmaData(added) || added.tlsKey().array().length > 0) {
+          openApart(added, connection);
         } else {
-          handler.addConnection(
-              added.purpose(), new StreamChannel(new SocketTransport(connection), spinMicros));
+          open(added, connection);
         }
       } catch (IOException e) {
-        LOG.info("session of {}: a connection ended: {}", start.name(), e.getMessage());
-        connection.close();
+        refuse(connection, e);
       }
     }
   }
