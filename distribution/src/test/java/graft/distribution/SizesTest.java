@@ -100,7 +100,7 @@ final class SizesTest {
   @Test
   void everyFunctionInCIsShort() throws IOException {
     Pattern function = Pattern.compile("(?m)^\\w[^\\n;]*\\{\\n(?:[^}].*\\n|\\n)*+\\}");
-    // after: a line for each call, with the driver's result. serve: a branch for each hostile answer.
+    // after: a line for each call, with the driver's result; serve: a branch for each answer.
     Set<String> tables =
         Set.of(
             "distribution/src/test/c/faults.c: static void after(",
