@@ -273,7 +273,9 @@ public final class ServeCommand implements Callable<Integer> {
     return AuditLog.open(where, message -> System.err.println("WARNING: " + message));
   }
 
-  /** A server that may not write the file, as under its systemd unit, writes to the system's log. */
+  /**
+   * A server that may not write the file, as under its systemd unit, writes to the system's log.
+   */
   private static AuditLog openSyslog(String file, IOException why) {
     try {
       AuditLog log = open(AuditLog.SYSLOG);

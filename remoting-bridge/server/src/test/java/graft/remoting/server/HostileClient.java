@@ -31,10 +31,10 @@ final class HostileClient implements AutoCloseable {
 
   /** Returns the user that the worker is on the host, which only the host's processes see. */
   int user() throws IOException {
-    String process = attempt("see /proc").split(" ")[0];
+    String process = attempt("see /proc").split(" ", 2)[0];
     for (String line : Files.readAllLines(Path.of("/proc", process, "status"))) {
       if (line.startsWith("Uid:")) {
-        return Integer.parseInt(line.split("\\s+")[1]);
+        return Integer.parseInt(line.split("\\s+", 3)[1]);
       }
     }
     throw new IOException("process " + process + " has no user");
