@@ -258,11 +258,16 @@ final class GuestChannels {
 
   /**
    * The line of the client's configuration that turns off encryption; empty if the client decides
-   * by the address. QEMU's user network has no wire between the guest and this host: QEMU passes
-   * what the guest sends to the host's loopback interface.
+   * by the address. QEMU's user network and the closed network have no wire between the guest and
+   * this host: what the guest sends arrives at the host's loopback interface.
    */
   String encryption() {
-    boolean isPrivate = serverIsAway().isEmpty() && GuestDomain.nics(guest).get(0).isUser();
+    boolean isPrivate =
+        serverIsAway().isEmpty()
+            && new GuestCards(input, guest)
+                .first()
+                .filter(nic -> nic.isUser() || nic.isClosed())
+                .isPresent();
     return guest.vgpu().isPresent() && (isPrivate || mayBeUnencrypted(Channel.TCP))
         ? "encryption = never\n"
         : "";
