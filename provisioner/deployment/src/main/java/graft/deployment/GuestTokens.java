@@ -2,6 +2,7 @@ package graft.deployment;
 
 import graft.common.GraftException;
 import graft.common.disk.PrivateFiles;
+import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
 import graft.deployment.apply.Steps;
 import graft.deployment.journal.Entry;
@@ -73,10 +74,12 @@ public final class GuestTokens {
    * Gives a guest a new token. The server's list changes before the guest does, so that a program
    * that starts between the two is refused.
    *
+   * @param endSessions whether the server ends the sessions of the guest's earlier tokens; the next
+   *     rotation without it removes that setting
    * @throws GraftException if the token cannot be written into a running guest; the guest's old
    *     token is invalid then
    */
-  public void rotate(String guest) throws IOException {
+  public void rotate(String guest, boolean endSessions) throws IOException {
     AppliedGuest reached = AppliedGuest.of(journal, guest);
     Path file =
         reached.step(MakeToken.class, "token").map(MakeToken::token).orElseThrow(() -> none(guest));
@@ -85,7 +88,8 @@ public final class GuestTokens {
     PrivateFiles.write(file, token);
     // A guest whose access was revoked stays without access.
     if (access.list().readIfThere().containsKey(guest)) {
-      access.list().grant(guest, text(token), access.settings());
+      String settings = access.settings() + (endSessions ? " " + Grant.END_OTHERS : "");
+      access.list().grant(guest, text(token), settings.strip());
       tellOwner(access.tokens());
     }
     Guest domain = reached.domain(connections);

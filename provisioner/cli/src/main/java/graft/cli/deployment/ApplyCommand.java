@@ -1,8 +1,8 @@
 package graft.cli.deployment;
 
 import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
-import graft.cli.terminal.TextProgress;
 import graft.common.values.Seconds;
 import graft.deployment.Workspace;
 import graft.deployment.plan.Plan;
@@ -45,8 +45,29 @@ public final class ApplyCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     long start = System.nanoTime();
+    String file = descriptor.toAbsolutePath().normalize().toString();
     try (Workspace workspace = new Workspace(descriptor)) {
-      Plan plan = workspace.apply(keep, new TextProgress(output.err()));
+      Plan plan;
+      try {
+        plan = workspace.apply(keep, OperatorAudit.progress(output.err(), file));
+      } catch (Exception e) {
+        OperatorAudit.write(output.err(), "apply", Map.of("descriptor", file, "outcome", "failed"));
+        throw e;
+      }
+      if (!plan.isEmpty()) {
+        OperatorAudit.write(
+            output.err(),
+            "apply",
+            Map.of(
+                "deployment",
+                plan.deployment(),
+                "descriptor",
+                file,
+                "outcome",
+                "applied",
+                "steps",
+                plan.actions().size()));
+      }
       double seconds = Seconds.since(start);
       output.say(
           plan.isEmpty()

@@ -30,6 +30,6 @@ public final class DestroyCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     StateFolder state = target.state();
     UndoRun undo = new UndoRun(state, "destroy", new TextProgress(output.err()));
-    return UndoReport.report(output, state, undo.run(JournalState::newestFirst));
+    return UndoReport.report(output, "destroy", state, undo.run(JournalState::newestFirst));
   }
 }

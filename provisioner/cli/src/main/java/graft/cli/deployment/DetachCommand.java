@@ -16,9 +16,9 @@ import picocli.CommandLine.Mixin;
     header = "Detaches a device of the host from a running guest.",
     description = {
       "",
-      "Unplugs the device from the guest and binds it to the driver that it had before. The descriptor"
-          + " stays as it is: if it gives the device to the guest, the next graft apply does so"
-          + " again.",
+      "Unplugs the device from the guest and binds it to the driver that it had before. The"
+          + " descriptor stays as it is: if it gives the device to the guest, the next graft apply"
+          + " does so again.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -35,7 +35,10 @@ public final class DetachCommand implements Callable<Integer> {
     DeviceAttachment attachment = given.attachment();
     if (!given.only) {
       return UndoReport.report(
-          output, given.target.state(), attachment.detach(new TextProgress(output.err())));
+          output,
+          "detach",
+          given.target.state(),
+          attachment.detach(new TextProgress(output.err())));
     }
     Plan plan = attachment.detachPlan();
     output.say(plan.toText().stripTrailing());

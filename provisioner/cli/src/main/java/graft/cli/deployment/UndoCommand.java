@@ -31,6 +31,6 @@ public final class UndoCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     StateFolder state = target.state();
     UndoRun undo = new UndoRun(state, "undo", new TextProgress(output.err()));
-    return UndoReport.report(output, state, undo.run(JournalState::lastRunNewestFirst));
+    return UndoReport.report(output, "undo", state, undo.run(JournalState::lastRunNewestFirst));
   }
 }

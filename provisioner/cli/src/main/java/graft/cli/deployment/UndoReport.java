@@ -1,6 +1,7 @@
 package graft.cli.deployment;
 
 import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
 import graft.deployment.UndoRun;
 import graft.deployment.state.StateFolder;
@@ -12,11 +13,21 @@ final class UndoReport {
   private UndoReport() {}
 
   /**
-   * Prints the result.
+   * Prints the result, and writes the audit event.
    *
    * @return the exit code
    */
-  static int report(Output output, StateFolder state, UndoRun.Result result) {
+  static int report(Output output, String event, StateFolder state, UndoRun.Result result) {
+    OperatorAudit.write(
+        output.err(),
+        event,
+        Map.of(
+            "deployment",
+            state.deployment().text(),
+            "outcome",
+            result.isWhole() ? "done" : "partial",
+            "steps",
+            result.steps()));
     result.errors().forEach(output.err()::println);
     output.err().flush();
     String done = result.steps() == 0 ? "nothing to undo" : result.steps() + " steps undone";

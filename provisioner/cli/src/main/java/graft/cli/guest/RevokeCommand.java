@@ -2,6 +2,7 @@ package graft.cli.guest;
 
 import graft.cli.deployment.Target;
 import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
 import graft.deployment.GuestTokens;
 import graft.deployment.state.StateFolder;
@@ -20,9 +21,9 @@ import picocli.CommandLine.Parameters;
     header = "Revokes guests' access to their GPU, at once.",
     description = {
       "",
-      "The server ends the guest's sessions, also those of running programs, and accepts no new ones."
-          + " graft plan then shows that the access is missing, and graft apply grants it again, after"
-          + " graft rotate with a new token.",
+      "The server ends the guest's sessions, also those of running programs, and accepts no new"
+          + " ones. graft plan then shows that the access is missing, and graft apply grants it"
+          + " again, after graft rotate with a new token.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -44,6 +45,10 @@ public final class RevokeCommand implements Callable<Integer> {
             Optional.of(guests),
             (guest, tokens) -> {
               tokens.revoke(guest);
+              OperatorAudit.write(
+                  output.err(),
+                  "token-revoked",
+                  Map.of("deployment", state.deployment().text(), "guest", guest));
               output.say("guest " + guest + ": access revoked");
             });
     output.result(Map.of("setup", state.deployment().text(), "revoked", revoked));

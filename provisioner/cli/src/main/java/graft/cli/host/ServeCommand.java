@@ -1,12 +1,13 @@
 package graft.cli.host;
 
 import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
 import graft.common.GraftException;
+import graft.common.audit.AuditLog;
 import graft.common.disk.PrivateFiles;
 import graft.common.program.CurrentUser;
 import graft.common.values.Endpoint;
-import graft.common.values.MemorySize;
 import graft.comparison.local.ServedDevice;
 import graft.deployment.descriptor.gpu.PortName;
 import graft.remoting.server.GraftServer;
@@ -37,10 +38,12 @@ import picocli.CommandLine.Option;
       "Runs until SIGTERM or Ctrl-C. Each client authenticates with its token. The tokens file is"
           + " read again for every connection, so that removing a line revokes the client's access."
           + " Each line is",
-      "  NAME TOKEN [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]",
+      "  NAME TOKEN [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]"
+          + " [sessions=own]",
       "with a token of 64 hexadecimal digits. cid is the only context id from which the client may"
           + " connect by vsock; region is the file of the memory that the host shares with its"
-          + " guest; domain is the name of its domain in Xen, to which pages are granted for vchan."
+          + " guest; domain is the name of its domain in Xen, to which pages are granted for vchan;"
+          + " sessions=own ends the sessions that were opened with another token of this name."
           + " The tokens file must be readable by its owner alone (mode 0600).",
       ""
     },
@@ -90,12 +93,6 @@ public final class ServeCommand implements Callable<Integer> {
   String device;
 
   @Option(
-      names = "--memory",
-      paramLabel = "SIZE",
-      description = "The device memory limit of sessions whose token names none.")
-  MemorySize memory;
-
-  @Option(
       names = "--spare",
       paramLabel = "N",
       defaultValue = "1",
@@ -126,6 +123,9 @@ public final class ServeCommand implements Callable<Integer> {
               + " name in UCX, such as mlx5_0:1. If absent, UCX chooses.")
   List<PortName> rdmaPorts = List.of();
 
+  @ArgGroup(exclusive = false, heading = "%nLimits of sessions and guests:%n")
+  SessionSettings sessions = new SessionSettings();
+
   @ArgGroup(exclusive = false, heading = "%nHow workers are confined:%n")
   JailSettings jail = new JailSettings();
 
@@ -152,6 +152,23 @@ public final class ServeCommand implements Callable<Integer> {
   Endpoint metrics;
 
   @Option(
+      names = "--audit",
+      paramLabel = "FILE|syslog|off",
+      description =
+          "Where audit events go, one JSON object a line: a file, which is renamed at 10 MiB and"
+              + " kept 5 times, or the system's log (default: audit.jsonl in the state folder, or"
+              + " GRAFT_AUDIT).")
+  String audit;
+
+  @Option(
+      names = "--log",
+      paramLabel = "FILE",
+      description =
+          "Write the log to this file instead of standard error. The file is renamed at 10 MiB, and"
+              + " 3 earlier ones are kept.")
+  Path log;
+
+  @Option(
       names = "--pid-file",
       paramLabel = "FILE",
       description = "A file that the server writes its process ID to, once it serves.")
@@ -164,7 +181,11 @@ public final class ServeCommand implements Callable<Integer> {
     }
     CountDownLatch stop = new CountDownLatch(1);
     CountDownLatch closed = new CountDownLatch(1);
-    try (GraftServer server = GraftServer.start(config())) {
+    if (log != null) {
+      RotatedLog.takeStandardError(log);
+    }
+    try (AuditLog events = openAudit();
+        GraftServer server = GraftServer.start(config(events))) {
       closeAtShutdown(stop, closed);
       writePid();
       if (clients.insecure) {
@@ -206,7 +227,7 @@ public final class ServeCommand implements Callable<Integer> {
 
   private int writeStarterConfig() {
     try {
-      GraftServer.writeStarterConfig(config(), starterConfig);
+      GraftServer.writeStarterConfig(config(AuditLog.none()), starterConfig);
       return ExitCode.OK;
     } catch (ServerException e) {
       throw new GraftException(e.getMessage(), "run this as root", e);
@@ -232,7 +253,42 @@ public final class ServeCommand implements Callable<Integer> {
                 }));
   }
 
-  private ServerConfig config() {
+  private AuditLog openAudit() {
+    boolean isDefault = audit == null && System.getenv(OperatorAudit.VARIABLE) == null;
+    String where = audit == null ? OperatorAudit.where() : audit;
+    try {
+      return open(where);
+    } catch (IOException e) {
+      if (isDefault) {
+        return openSyslog(where, e);
+      }
+      throw new GraftException(
+          "cannot write audit events to " + where + ": " + e.getMessage(),
+          "name a file that this user may write, or --audit syslog or --audit off",
+          e);
+    }
+  }
+
+  private static AuditLog open(String where) throws IOException {
+    return AuditLog.open(where, message -> System.err.println("WARNING: " + message));
+  }
+
+  /**
+   * A server that may not write the file, as under its systemd unit, writes to the system's log.
+   */
+  private static AuditLog openSyslog(String file, IOException why) {
+    try {
+      AuditLog log = open(AuditLog.SYSLOG);
+      System.err.println(
+          "audit events go to syslog, since " + file + " cannot be written: " + why.getMessage());
+      return log;
+    } catch (IOException e) {
+      System.err.println("WARNING: no audit events are written: " + e.getMessage());
+      return AuditLog.none();
+    }
+  }
+
+  private ServerConfig config(AuditLog events) {
     ServerConfig.Builder config =
         clients.insecure
             ? ServerConfig.withoutTokens(ServedDevice.parse(device))
@@ -248,13 +304,16 @@ public final class ServeCommand implements Callable<Integer> {
     }
     config.rdmaPorts(rdmaPorts.stream().map(PortName::text).toList());
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
-    if (memory != null) {
-      config.memory(memory.bytes());
-    }
+    config.limits(sessions.limits(config.limits()));
+    config.audit(events);
     if (metrics != null) {
       config.metrics(ListenAddress.parse(metrics.toString()));
     }
-    return config.build();
+    try {
+      return config.build();
+    } catch (IllegalArgumentException e) {
+      throw new GraftException(e.getMessage(), "see graft serve --help", e);
+    }
   }
 
   private void writePid() throws IOException {

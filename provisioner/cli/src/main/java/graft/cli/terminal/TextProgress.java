@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 
 /** Prints the progress of a plan to standard error, one line per event. */
-public final class TextProgress implements DeploymentProgress {
+public class TextProgress implements DeploymentProgress {
   private static final Duration WORTH_SAYING = Duration.ofSeconds(1);
 
   private final PrintWriter err;

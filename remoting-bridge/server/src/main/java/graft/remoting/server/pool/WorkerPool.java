@@ -72,11 +72,7 @@ public final class WorkerPool implements AutoCloseable {
    * @param spares the spare workers to keep
    */
   public WorkerPool(
-      WorkerStarter processes,
-      Path socket,
-      Spares spares,
-      ServerMetrics metrics,
-      ServerAudit audit)
+      WorkerStarter processes, Path socket, Spares spares, ServerMetrics metrics, ServerAudit audit)
       throws ServerException {
     this.processes = processes;
     this.spareKind = spares.kind();
