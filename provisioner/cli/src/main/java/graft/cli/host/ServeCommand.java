@@ -227,7 +227,7 @@ public final class ServeCommand implements Callable<Integer> {
 
   private int writeStarterConfig() {
     try {
-      GraftServer.writeStarterConfig(config(), starterConfig);
+      GraftServer.writeStarterConfig(config(AuditLog.none()), starterConfig);
       return ExitCode.OK;
     } catch (ServerException e) {
       throw new GraftException(e.getMessage(), "run this as root", e);
