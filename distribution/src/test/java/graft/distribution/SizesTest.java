@@ -148,14 +148,14 @@ final class SizesTest {
     @Override
     public Void visitClass(ClassTree tree, Void none) {
       note(tree.getSimpleName().toString(), tree, MOST_OF_A_CLASS);
-      return super.visitClass(tree, none);
+      return super.visitClass(tree, null);
     }
 
     @Override
     public Void visitMethod(MethodTree tree, Void none) {
       ClassTree owner = (ClassTree) getCurrentPath().getParentPath().getLeaf();
       note(owner.getSimpleName() + "." + tree.getName(), tree, MOST_OF_A_METHOD);
-      return super.visitMethod(tree, none);
+      return super.visitMethod(tree, null);
     }
 
     private void note(String name, Tree tree, int most) {

@@ -23,8 +23,8 @@ import java.util.List;
 public final class PrivateServer implements AutoCloseable {
   public static final String NAME = "local";
 
-  /** The channels that {@link #url} accepts. */
-  static final List<String> CHANNELS = List.of("shm", "unix", "tcp", "rdma");
+  /** The channels that {@link #url} accepts; {@code tls} is tcp, encrypted also on loopback. */
+  static final List<String> CHANNELS = List.of("shm", "unix", "tcp", "tls", "rdma");
 
   /** Refuses a channel that is not one of {@link #CHANNELS}. */
   public static void checkChannel(String channel) {
@@ -91,6 +91,7 @@ public final class PrivateServer implements AutoCloseable {
   public String url(String channel) {
     return switch (channel) {
       case "unix", "shm" -> channel + "://" + folder.resolve("socket");
+      case "tls" -> url("tcp");
       case "rdma" -> url("tcp").replaceFirst("^tcp", channel);
       default ->
           server.addresses().stream()
@@ -99,6 +100,16 @@ public final class PrivateServer implements AutoCloseable {
               .findFirst()
               .orElseThrow();
     };
+  }
+
+  /**
+   * The environment of programs that use the server over one of {@link #CHANNELS}.
+   *
+   * @param client the folder of the client's libraries
+   */
+  public ProgramEnvironment environment(String channel, Path client) {
+    return ProgramEnvironment.remote(channel, client, url(channel), NAME, tokenFile())
+        .with("GRAFT_ENCRYPTION", channel.equals("tls") ? "always" : "auto");
   }
 
   public Path tokenFile() {

@@ -43,6 +43,7 @@ import picocli.CommandLine.Option;
     footer = {
       "  graft bench remoting --device gpu --native",
       "  graft bench remoting --device software --channel shm --quick",
+      "  graft bench remoting --device gpu --channel tcp,tls",
       "  graft bench remoting --device gpu --native --save results"
     })
 final class BenchRemotingCommand implements Callable<Integer> {
@@ -60,7 +61,9 @@ final class BenchRemotingCommand implements Callable<Integer> {
       paramLabel = "CHANNEL",
       split = ",",
       defaultValue = "shm,unix,tcp",
-      description = "shm, unix, tcp or rdma; several between commas (default: ${DEFAULT-VALUE}).")
+      description =
+          "shm, unix, tcp, tls (tcp with encryption) or rdma; several between commas (default:"
+              + " ${DEFAULT-VALUE}).")
   List<String> channels;
 
   @Option(names = "--native", description = "Measure this machine's own driver as well.")
@@ -73,7 +76,8 @@ final class BenchRemotingCommand implements Callable<Integer> {
       names = "--data-connections",
       paramLabel = "N",
       defaultValue = "6",
-      description = "Data connections of a session over tcp and unix (default: ${DEFAULT-VALUE}).")
+      description =
+          "Data connections of a session over tcp, tls and unix (default: ${DEFAULT-VALUE}).")
   int dataConnections;
 
   /** The former name of {@code --data-connections}. */
@@ -120,13 +124,13 @@ final class BenchRemotingCommand implements Callable<Integer> {
     try (PrivateServer server = PrivateServer.start(device, null, true)) {
       for (String channel : channels) {
         ProgramEnvironment setting =
-            ProgramEnvironment.remote(
-                    channel, client, server.url(channel), PrivateServer.NAME, server.tokenFile())
+            server
+                .environment(channel, client)
                 .with("GRAFT_DATA_CONNECTIONS", Integer.toString(dataConnections));
         results.addAll(bench.measure(setting));
       }
     }
-    if (channels.contains("tcp")) {
+    if (channels.contains("tcp") || channels.contains("tls")) {
       results.addAll(bench.plain(dataConnections));
     }
     RemotingResults.withBest(results);

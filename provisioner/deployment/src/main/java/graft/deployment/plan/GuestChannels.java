@@ -186,8 +186,7 @@ final class GuestChannels {
     return channels.stream().map(GuestChannels::word).collect(Collectors.joining(", "));
   }
 
-  /**
-   * Why {@code auto} leaves out rdma for a guest that could use it; empty if it does not. */
+  /** Why {@code auto} leaves out rdma for a guest that could use it; empty if it does not. */
   Optional<String> unusedRdma() {
     return wanted() == Channel.AUTO && isWanted(Channel.RDMA) && !mayBeUnencrypted(Channel.RDMA)
         ? Optional.of(

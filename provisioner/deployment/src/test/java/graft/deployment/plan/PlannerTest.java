@@ -166,7 +166,8 @@ class PlannerTest {
 
   @Test
   void rdmaNeedsUcxBesideTheServer() throws Exception {
-    String wants = SMALL.replace("memory: 1GiB", "memory: 1GiB, channel: rdma, unencrypted: [rdma]");
+    String wants =
+        SMALL.replace("memory: 1GiB", "memory: 1GiB, channel: rdma, unencrypted: [rdma]");
     assertThatThrownBy(() -> host.plan(wants))
         .isInstanceOf(UnfitHostException.class)
         .hasMessageContaining("the guest cannot use rdma: this host has no UCX");

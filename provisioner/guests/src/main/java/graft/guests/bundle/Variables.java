@@ -22,8 +22,8 @@ public final class Variables {
   public static final String SERVER = "server";
 
   /**
-   * The line of the client's configuration that turns off encryption; empty if the client decides by
-   * the server's address.
+   * The line of the client's configuration that turns off encryption; empty if the client decides
+   * by the server's address.
    */
   public static final String ENCRYPTION = "encryption";
 

@@ -105,13 +105,15 @@ final class MarshalGenerator {
                                 p.isArray() ? "(size_t)" + p.count() : "1",
                                 p.type().size(),
                                 offset))
-                .orElse("  graft_put_block(&call, %1$s, %1$s ? %2$s : 0);\n".formatted(n, bytes(p))));
+                .orElse(
+                    "  graft_put_block(&call, %1$s, %1$s ? %2$s : 0);\n".formatted(n, bytes(p))));
   }
 
-  /** Returns the offset of the CUmemLocation in a structure, in which the program names a device. */
+  /**
+   * Returns the offset of the CUmemLocation in a structure, in which the program names a device.
+   */
   private static Optional<Integer> located(Parameter p) {
-    String structure =
-        Optional.ofNullable(p.meaning()).flatMap(Meaning::structure).orElse("");
+    String structure = Optional.ofNullable(p.meaning()).flatMap(Meaning::structure).orElse("");
     return switch (structure) {
       case "location", "access" -> Optional.of(0);
       case "memoryProperties", "poolProperties" -> Optional.of(8);
