@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import graft.remoting.device.Memory;
 import graft.remoting.server.connection.Channel;
 import graft.remoting.server.connection.DataConnections;
+import graft.remoting.server.protocol.ProtocolException;
 import java.util.Random;
 
 /** Receives and checks answers, and supplies random bulk data. */
 public final class MemoryChannel implements Channel {
+  private static final long MOST_BULK = 16 << 20;
+
   private final Random random;
   private final long reply = Memory.allocate(MAX_RECORD);
 
@@ -26,8 +29,12 @@ public final class MemoryChannel implements Channel {
     return random.nextBoolean();
   }
 
+  /** Data beyond some megabytes never arrives: writing gigabytes would only take time. */
   @Override
   public void readBulk(long address, long length) {
+    if (length > MOST_BULK) {
+      throw new ProtocolException("the stream ends in the middle of bulk data");
+    }
     Memory.fill(address, length, (byte) 1);
   }
 

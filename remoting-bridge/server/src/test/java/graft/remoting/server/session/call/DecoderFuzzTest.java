@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * protocol error. Records lie directly before inaccessible memory, so that reading beyond one kills
  * this process and fails the test.
  */
-@Timeout(120)
+@Timeout(300)
 class DecoderFuzzTest {
   private static final int RECORDS = 100_000;
 
