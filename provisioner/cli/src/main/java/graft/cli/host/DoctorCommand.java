@@ -9,6 +9,7 @@ import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.JailConfig;
 import graft.remoting.server.jail.SubordinateUsers;
 import graft.remoting.server.pool.WorkerStarters;
+import graft.remoting.server.transport.Tls;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -42,6 +43,7 @@ public final class DoctorCommand implements Callable<Integer> {
     if (CurrentUser.isRoot()) {
       findings.add(workersUsers());
     }
+    findings.add(encryption());
     List<Object> trees = new ArrayList<>();
     boolean well = true;
     for (Finding finding : findings) {
@@ -68,6 +70,18 @@ public final class DoctorCommand implements Callable<Integer> {
     return isolation.missing().isEmpty()
         ? Finding.ok("isolation", isolation.describe())
         : Finding.warning("isolation", isolation.describe(), "see docs/security.md");
+  }
+
+  /** Whether a server of this host can encrypt connections from other machines. */
+  private static Finding encryption() {
+    return Tls.obstacle()
+        .map(
+            why ->
+                Finding.warning(
+                    "encryption",
+                    "servers here refuse connections over tcp from other machines: " + why,
+                    "install OpenSSL's library"))
+        .orElseGet(() -> Finding.ok("encryption", "OpenSSL encrypts tcp from other machines"));
   }
 
   /** Whether a container of this host could have a worker's user. */

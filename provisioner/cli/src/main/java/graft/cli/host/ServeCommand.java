@@ -39,11 +39,12 @@ import picocli.CommandLine.Option;
           + " read again for every connection, so that removing a line revokes the client's access."
           + " Each line is",
       "  NAME TOKEN [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]"
-          + " [sessions=own]",
+          + " [sessions=own] [encryption=optional]",
       "with a token of 64 hexadecimal digits. cid is the only context id from which the client may"
           + " connect by vsock; region is the file of the memory that the host shares with its"
           + " guest; domain is the name of its domain in Xen, to which pages are granted for vchan;"
-          + " sessions=own ends the sessions that were opened with another token of this name."
+          + " sessions=own ends the sessions that were opened with another token of this name;"
+          + " encryption=optional lets the client connect from another machine without encryption."
           + " The tokens file must be readable by its owner alone (mode 0600).",
       ""
     },
@@ -81,7 +82,9 @@ public final class ServeCommand implements Callable<Integer> {
 
     @Option(
         names = "--insecure",
-        description = "No authentication: anyone who can connect may use the GPU.")
+        description =
+            "No authentication, and no demand for encryption: anyone who can connect may use the"
+                + " GPU.")
     boolean insecure;
   }
 

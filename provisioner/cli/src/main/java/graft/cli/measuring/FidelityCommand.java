@@ -109,10 +109,7 @@ public final class FidelityCommand implements Callable<Integer> {
     }
     PrivateServer.checkChannel(channel);
     try (PrivateServer server = PrivateServer.start(where.device, null, true)) {
-      return run(
-          programs,
-          ProgramEnvironment.remote(
-              channel, client, server.url(channel), PrivateServer.NAME, server.tokenFile()));
+      return run(programs, server.environment(channel, client));
     }
   }
 

@@ -2,21 +2,24 @@ package graft.remoting.server;
 
 import graft.remoting.device.Memory;
 import graft.remoting.server.system.Libc;
+import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
 import graft.remoting.server.system.SocketAddress;
 import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.file.Path;
 
-/** A client's Unix socket that can pass descriptors, which Java's own sockets cannot. */
+/** A client's socket that can pass descriptors or have TLS, which Java's own sockets cannot. */
 final class NativeByteChannel implements ByteChannel {
   private static final int MOST = 1 << 16;
 
   private final NativeSocket socket;
 
-  private NativeByteChannel(NativeSocket socket) {
+  NativeByteChannel(NativeSocket socket) {
     this.socket = socket;
   }
 
@@ -29,6 +32,18 @@ final class NativeByteChannel implements ByteChannel {
       }
     }
     return new NativeByteChannel(new NativeSocket(fd, path.toString()));
+  }
+
+  static NativeByteChannel connect(ListenAddress.Tcp to) throws IOException {
+    InetAddress host = InetAddress.getByName(to.host());
+    int fd = Libc.socket(host instanceof Inet4Address ? 2 : 10, Libc.SOCK_STREAM, 0);
+    try (Scratch address = new Scratch(SocketAddress.CAPACITY)) {
+      int length = SocketAddress.write(address.address(), host, to.port());
+      if (Libc.connect(fd, address.address(), length) != 0) {
+        throw Libc.failure("connect to " + to);
+      }
+    }
+    return new NativeByteChannel(new NativeSocket(fd, to.toString()));
   }
 
   NativeSocket socket() {

@@ -21,6 +21,7 @@ public final class WireClient implements AutoCloseable {
   private final ByteChannel socket;
   private long sessionId;
   private byte[] sessionSecret = new byte[32];
+  private byte[] tlsKey = new byte[32];
 
   WireClient(ByteChannel socket) {
     this.socket = socket;
@@ -118,6 +119,9 @@ public final class WireClient implements AutoCloseable {
         ByteBuffer.wrap(TestMac.of(token, "graft client 1", serverNonce, clientNonce, hash, said)));
     Welcome welcome = welcome(receive(256));
     sessionSecret = TestMac.of(token, "graft session 1", clientNonce, serverNonce, hash, said);
+    tlsKey =
+        TestMac.of(
+            kind == 1 ? token : sessionSecret, "graft tls 1", clientNonce, serverNonce, hash, said);
     if (welcome.status() == 0
         && !welcome
             .proof()
@@ -127,6 +131,11 @@ public final class WireClient implements AutoCloseable {
       throw new IOException("the server's proof is wrong");
     }
     return welcome;
+  }
+
+  /** The pre-shared key of TLS on the connection that was authenticated. */
+  byte[] tlsKey() {
+    return tlsKey.clone();
   }
 
   private static Welcome welcome(ByteBuffer bytes) {
