@@ -68,7 +68,10 @@ class GuestFeatureTest {
       needed.addAll(GuestFeature.requiredBy(guest));
     }
     assertThat(EnumSet.complementOf(needed))
-        .as("every feature is needed by some part of a spec, but speed and what devices bring")
-        .containsExactly(GuestFeature.HARDWARE_ACCELERATION, GuestFeature.FILTERED_DEVICES);
+        .as("every feature is needed by some part of a spec, but speed, what devices bring and filters")
+        .containsExactly(
+            GuestFeature.HARDWARE_ACCELERATION,
+            GuestFeature.FILTERED_DEVICES,
+            GuestFeature.NETWORK_FILTER);
   }
 }

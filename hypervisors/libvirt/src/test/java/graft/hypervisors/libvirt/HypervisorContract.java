@@ -156,6 +156,7 @@ public abstract class HypervisorContract {
         EnumSet.of(
             GuestFeature.HARDWARE_ACCELERATION, // only leads to a warning if missing
             GuestFeature.FILTERED_DEVICES, // checked by the planner, for devices
+            GuestFeature.NETWORK_FILTER, // the planner leaves filters out, with a warning
             GuestFeature.HVM,
             GuestFeature.PVH,
             GuestFeature.PV);

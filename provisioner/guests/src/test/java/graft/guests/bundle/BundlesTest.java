@@ -134,7 +134,7 @@ class BundlesTest {
   @Test
   void anUnknownVariableIsNamed() {
     assertThatThrownBy(() -> ALL.expand("${servr}"))
-        .hasMessageStartingWith("${servr} has no value; known are client, files");
+        .hasMessageStartingWith("${servr} has no value; known are client, encryption, files");
   }
 
   private static String text(Payload payload, String path) {
