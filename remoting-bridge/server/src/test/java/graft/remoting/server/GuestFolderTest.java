@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import graft.remoting.server.jail.Isolation;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -24,12 +25,16 @@ class GuestFolderTest {
   /** More than a guest's folder holds. */
   private static final String MUCH = Long.toString(256L << 20);
 
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
   @TempDir static Path folder;
   private static ServerFixture fixture;
 
   @BeforeAll
   static void start() throws Exception {
-    fixture = ServerFixture.start(folder, "hostile", config -> config.spares(2));
+    // This process's first handshake takes seconds on a machine that does much else.
+    fixture =
+        ServerFixture.start(folder, "hostile", config -> config.spares(2).handshakeLimit(PATIENCE));
     Isolation isolation = fixture.server.isolation();
     assumeTrue(isolation.hasGuestFolders(), isolation::describe);
   }
