@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * TCP connections that leave the machine are encrypted, or refused. An attacker between the two ends
- * is a relay that lets the guest authenticate itself.
+ * TCP connections that leave the machine are encrypted, or refused. An attacker between the two
+ * ends is a relay that lets the guest authenticate itself.
  */
 final class EncryptionTest {
   /** Part of the PTX that the program loads, which crosses the wire as it is without encryption. */
@@ -161,10 +161,11 @@ final class EncryptionTest {
     return Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), server.command(program));
   }
 
-  /** Passes connections on to a server, keeps what it sees, and changes one byte of the client's. */
+  /**
+   * Passes connections on to a server, keeps what it sees, and changes one byte of the client's.
+   */
   private static final class Relay implements AutoCloseable {
-    private final ServerSocket listener =
-        new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
+    private final ServerSocket listener = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
     private final int server;
     private final AtomicLong left;
     private final ByteArrayOutputStream seen = new ByteArrayOutputStream();

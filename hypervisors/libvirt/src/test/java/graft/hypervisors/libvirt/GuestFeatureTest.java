@@ -68,7 +68,8 @@ class GuestFeatureTest {
       needed.addAll(GuestFeature.requiredBy(guest));
     }
     assertThat(EnumSet.complementOf(needed))
-        .as("every feature is needed by some part of a spec, but speed, what devices bring and filters")
+        .as(
+            "every feature is needed by some part of a spec, but speed, what devices bring and filters")
         .containsExactly(
             GuestFeature.HARDWARE_ACCELERATION,
             GuestFeature.FILTERED_DEVICES,
