@@ -42,7 +42,7 @@ class GuestFeatureTest {
             .hideHypervisor(true)
             .disk(DiskSpec.cdrom("/seed.iso"))
             .networkInterface(InterfaceSpec.userMode())
-            .networkInterface(InterfaceSpec.network("default"))
+            .networkInterface(InterfaceSpec.network("default").withCleanTraffic())
             .networkInterface(InterfaceSpec.bridge("br0"))
             .hostdev(new HostdevSpec.Pci(PciAddress.parse("0000:04:10.0")))
             .hostdev(HostdevSpec.parse("6f4f4f4f-0000-0000-0000-000000000001"))
@@ -68,11 +68,7 @@ class GuestFeatureTest {
       needed.addAll(GuestFeature.requiredBy(guest));
     }
     assertThat(EnumSet.complementOf(needed))
-        .as(
-            "every feature is needed by some part of a spec, but speed, what devices bring and filters")
-        .containsExactly(
-            GuestFeature.HARDWARE_ACCELERATION,
-            GuestFeature.FILTERED_DEVICES,
-            GuestFeature.NETWORK_FILTER);
+        .as("every feature is needed by some part of a spec, but speed and what devices bring")
+        .containsExactly(GuestFeature.HARDWARE_ACCELERATION, GuestFeature.FILTERED_DEVICES);
   }
 }
