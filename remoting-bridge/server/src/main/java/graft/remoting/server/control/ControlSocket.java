@@ -4,8 +4,6 @@ import graft.remoting.server.system.Descriptors;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
-import graft.remoting.server.system.SocketAddress;
-import graft.remoting.server.system.SystemCallException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -30,19 +28,7 @@ public final class ControlSocket implements AutoCloseable {
 
   /** Connects a worker to its server. */
   public static ControlSocket connect(Path path) throws IOException {
-    int fd = Libc.socket(Libc.AF_UNIX, Libc.SOCK_SEQPACKET | Libc.SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-      throw Libc.failure("create a socket");
-    }
-    try (Scratch scratch = new Scratch(SocketAddress.CAPACITY)) {
-      long memory = scratch.address();
-      if (Libc.connect(fd, memory, SocketAddress.write(memory, path)) < 0) {
-        SystemCallException failure = Libc.failure("connect to the server at " + path);
-        Libc.close(fd);
-        throw failure;
-      }
-      return new ControlSocket(new NativeSocket(fd, path.toString()));
-    }
+    return new ControlSocket(NativeSocket.connectPackets(path, "the server"));
   }
 
   /** A received message. The descriptors belong to the receiver. */

@@ -54,11 +54,22 @@ final class OwnStarter implements WorkerStarter {
               .start();
       awaitSocket(process, socket);
       return new OwnStarter(process, Starter.connect(socket, lost), file);
+    } catch (ServerException e) {
+      end(process);
+      throw e;
     } catch (IOException e) {
+      end(process);
       throw new ServerException("cannot start " + program + ": " + e.getMessage(), e);
     } catch (InterruptedException e) {
+      end(process);
       Thread.currentThread().interrupt();
       throw new ServerException("interrupted while starting " + program, e);
+    }
+  }
+
+  private static void end(Process process) {
+    if (process != null) {
+      process.destroyForcibly();
     }
   }
 
@@ -70,7 +81,6 @@ final class OwnStarter implements WorkerStarter {
         throw new IOException("it ended with status " + process.exitValue() + "; see the log");
       }
       if (System.nanoTime() > deadline) {
-        process.destroyForcibly();
         throw new IOException("it does not listen");
       }
     }

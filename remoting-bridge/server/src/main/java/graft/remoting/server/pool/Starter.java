@@ -4,11 +4,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.system.Descriptors;
-import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
 import graft.remoting.server.system.ServerException;
-import graft.remoting.server.system.SocketAddress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -60,7 +58,7 @@ public final class Starter implements WorkerStarter {
   public static Starter connect(Path path, Consumer<Throwable> lost) throws ServerException {
     NativeSocket socket = null;
     try {
-      socket = open(path);
+      socket = NativeSocket.connectPackets(path, "graft-starter");
       StarterMessages.Answer hello = receive(socket);
       if (hello == null) {
         throw new IOException(
@@ -77,22 +75,6 @@ public final class Starter implements WorkerStarter {
         socket.close();
       }
       throw new ServerException("cannot use graft-starter at " + path + ": " + e.getMessage(), e);
-    }
-  }
-
-  private static NativeSocket open(Path path) throws IOException {
-    int fd = Libc.socket(Libc.AF_UNIX, Libc.SOCK_SEQPACKET | Libc.SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-      throw Libc.failure("create a socket");
-    }
-    try (Scratch scratch = new Scratch(SocketAddress.CAPACITY)) {
-      long memory = scratch.address();
-      if (Libc.connect(fd, memory, SocketAddress.write(memory, path)) < 0) {
-        IOException failure = Libc.failure("connect");
-        Libc.close(fd);
-        throw failure;
-      }
-      return new NativeSocket(fd, "graft-starter");
     }
   }
 

@@ -3,6 +3,7 @@ package graft.remoting.server.system;
 import com.sun.jna.Native;
 import graft.remoting.device.Memory;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
@@ -48,6 +49,27 @@ public class NativeSocket implements AutoCloseable {
       return List.of(
           new NativeSocket(Memory.getInt(ends.address()), peer),
           new NativeSocket(Memory.getInt(ends.address() + Integer.BYTES), "this process"));
+    }
+  }
+
+  /**
+   * Connects to a Unix packet socket.
+   *
+   * @param peer the peer's description
+   */
+  public static NativeSocket connectPackets(Path path, String peer) throws IOException {
+    int fd = Libc.socket(Libc.AF_UNIX, Libc.SOCK_SEQPACKET | Libc.SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+      throw Libc.failure("create a socket");
+    }
+    try (Scratch scratch = new Scratch(SocketAddress.CAPACITY)) {
+      long memory = scratch.address();
+      if (Libc.connect(fd, memory, SocketAddress.write(memory, path)) < 0) {
+        SystemCallException failure = Libc.failure("connect to " + peer + " at " + path);
+        Libc.close(fd);
+        throw failure;
+      }
+      return new NativeSocket(fd, peer);
     }
   }
 
