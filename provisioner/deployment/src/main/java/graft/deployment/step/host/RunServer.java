@@ -140,7 +140,7 @@ public record RunServer(
   }
 
   private String environmentLine() {
-    return server().isMig() ? CUDA_DEVICES + "=" + device : "GRAFT_INSTANCE=" + instance;
+    return server().isMig() ? CUDA_DEVICES + "=" + device : "";
   }
 
   private static boolean isInHome() {
