@@ -33,21 +33,8 @@ final class RunTest {
 
   @BeforeEach
   void buildThePrograms() throws Exception {
-    for (String program :
-        List.of("loop", "driver", "devices", "copying", "sharing", "managed", "attached")) {
-      Finished gcc =
-          Finished.run(
-              Path.of("").toAbsolutePath(),
-              System.getenv(),
-              List.of(
-                  "gcc",
-                  "-pthread",
-                  "-o",
-                  folder.resolve(program).toString(),
-                  "src/test/c/" + program + ".c",
-                  Checkout.HOME.resolve("lib/client/libcuda.so.1").toString()));
-      assertThat(gcc.code()).as(gcc.err()).isZero();
-    }
+    Programs.build(
+        folder, List.of("loop", "driver", "devices", "copying", "sharing", "managed", "attached"));
   }
 
   @AfterEach
