@@ -33,11 +33,11 @@ class KillIntegrationTest {
     graft = new GraftProcess(folder);
     String lab = descriptor("auto", "when: \"off\"");
     int moment = 1;
-    while (killedAt(moment, lab)) {
+    while (killedAt(String.valueOf(moment), lab)) {
       graft.run("undo", SETUP).as(0);
       RealHost.assertNothingLeft(graft, SETUP, GUEST);
 
-      assertThat(killedAt(moment, lab)).isTrue();
+      assertThat(killedAt(String.valueOf(moment), lab)).isTrue();
       graft.run("apply", lab).as(0);
       graft.run("status", lab).as(0);
       graft.run("destroy", lab).as(0);
@@ -52,7 +52,7 @@ class KillIntegrationTest {
     graft = new GraftProcess(folder);
     String lab =
         descriptor("tcp", "when: console, text: Linux version, timeout: 3m, verify: false");
-    assertThat(killedAt(17, lab)).isTrue();
+    assertThat(killedAt("ready", lab)).isTrue();
     assertThat(graft.run("apply", lab).as(0).err())
         .contains("wait until its console shows 'Linux version'")
         .doesNotContain("start it");
@@ -61,8 +61,8 @@ class KillIntegrationTest {
   }
 
   /** Whether it was killed; if not it came to its end, and was undone. */
-  private boolean killedAt(int moment, String lab) throws Exception {
-    GraftProcess.Ended ended = graft.runMain(KillingApply.class, String.valueOf(moment), lab);
+  private boolean killedAt(String moment, String lab) throws Exception {
+    GraftProcess.Ended ended = graft.runMain(KillingApply.class, moment, lab);
     if (ended.code() == KILLED) {
       return true;
     }

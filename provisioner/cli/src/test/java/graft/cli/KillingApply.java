@@ -18,30 +18,32 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * {@code KillingApply N DESCRIPTOR}: applies, and kills its own process by SIGKILL at the N-th
- * moment. Moments are right after a step's record is written and right after it is done.
+ * {@code KillingApply MOMENT DESCRIPTOR}: applies, and kills its own process by SIGKILL at a
+ * moment. Moments are right after a step's record is written and right after it is done. They are
+ * counted from 1; the name of a step means the one after its record.
  */
 final class KillingApply {
   private KillingApply() {}
 
   public static void main(String[] args) throws Exception {
     Logging.quiet();
-    int moment = Integer.parseInt(args[0]);
+    String moment = args[0];
     AtomicInteger passed = new AtomicInteger();
     ApplyListener killer =
         new ApplyListener() {
           @Override
           public void beginning(Step step) {
-            pass();
+            pass(step.name());
           }
 
           @Override
           public void done(Step step, Duration took) {
-            pass();
+            pass("");
           }
 
-          private void pass() {
-            if (passed.incrementAndGet() == moment) {
+          private void pass(String name) {
+            String count = String.valueOf(passed.incrementAndGet());
+            if (count.equals(moment) || name.equals(moment)) {
               kill();
             }
           }

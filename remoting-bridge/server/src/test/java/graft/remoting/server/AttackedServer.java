@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -97,9 +98,17 @@ final class AttackedServer implements AutoCloseable {
         .toList();
   }
 
-  /** Kills all workers, those with a session and those without. */
+  /** Kills all workers, those with a session and those without, and waits until they have ended. */
   void killWorkers() {
-    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    List<ProcessHandle> workers = process.descendants().filter(p -> !isStarter(p)).toList();
+    workers.forEach(ProcessHandle::destroyForcibly);
+    workers.forEach(worker -> worker.onExit().join());
+  }
+
+  /** A server ends when its starter ends. */
+  private boolean isStarter(ProcessHandle one) {
+    return one.parent().equals(Optional.of(process.toHandle()))
+        && one.info().command().orElse("").endsWith("graft-starter");
   }
 
   /** What the server and its workers have written. */
