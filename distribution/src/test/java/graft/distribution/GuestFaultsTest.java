@@ -143,7 +143,8 @@ final class GuestFaultsTest {
     assertThat(lab.graft(5, "apply", "--keep-on-failure", descriptor))
         .contains("the CUDA program in the guest '" + guest + "' failed")
         .contains("Network is unreachable");
-    lab.inGuest(guest, ": >/run/cable; until ip -4 route | grep -q default; do sleep 0.1; done");
+    lab.inGuest(
+        guest, ": >/run/cable; until ip -4 addr | grep -q 'scope global'; do sleep 0.1; done");
     lab.graft(0, "apply", descriptor);
     assertThat(lab.graft(0, "verify", descriptor)).contains("ok on Graft software device 0");
   }
@@ -215,8 +216,10 @@ final class GuestFaultsTest {
 
   private Path copyOfTheClient() throws Exception {
     Path client = Files.createDirectory(folder.resolve("client"));
-    for (String name : List.of("libcuda.so.1", "libnvidia-ml.so.1", "graft-verify")) {
-      Files.copy(Checkout.HOME.resolve("lib/client").resolve(name), client.resolve(name));
+    try (Stream<Path> files = Files.list(Checkout.HOME.resolve("lib/client"))) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        Files.copy(file, client.resolve(file.getFileName()));
+      }
     }
     return client;
   }
