@@ -1,23 +1,38 @@
 // An OCI hook (createContainer) that CDI calls for containers with Graft's vGPU: links the client, which is mounted at
 // /usr/lib/graft, into a folder that the container's loader searches. A library that is there already, such as that
-// of a real driver, stays.
+// of a real driver, stays. It also makes the memory that the guest shares with the server writable in the container,
+// which sees the rest of /sys read-only.
 //
 // The runtime calls the hook with the guest's root rights, and the container's image is not trusted. So the hook
 // executes nothing, reads nothing of the environment, follows links only within the container's root (openat2), and
-// makes nothing but links. https://github.com/opencontainers/runtime-spec/blob/main/config.md#posix-platform-hooks
+// makes nothing but links, and mounts of the guest's own files in the container's mount namespace.
+// https://github.com/opencontainers/runtime-spec/blob/main/config.md#posix-platform-hooks
 #include <asm/errno.h>
 #include <asm/fcntl.h>
 #include <linux/fcntl.h>
+#include <linux/mount.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include "json.h"
 #include "system.h"
 
-enum { LARGEST_STATE = 1 << 20, LARGEST_CONFIG = 8 << 20, LONGEST_PATH = 4096 };
+enum { LARGEST_STATE = 1 << 20, LARGEST_CONFIG = 8 << 20, LONGEST_PATH = 4096, LARGEST_FOLDER = 32768 };
+
+// An entry of a folder, as getdents64 writes it.
+struct entry {
+  uint64_t inode;
+  int64_t next;
+  unsigned short size;
+  unsigned char type;
+  char name[];
+};
 
 // The loaders' own folders: Debian's, Fedora's and SUSE's, and those of others.
 static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64", "/lib64", "/usr/lib"};
 static const char *const libraries[] = {"libcuda.so.1", "libnvidia-ml.so.1"};
+
+#define DEVICES "/sys/bus/pci/devices"
 
 enum { FOLDERS = sizeof folders / sizeof *folders, LIBRARIES = sizeof libraries / sizeof *libraries };
 
@@ -119,6 +134,54 @@ static long link_in(int root, const char *library, const char *target) {
   return -ENOENT;
 }
 
+// Whether a file of a PCI device begins with this number.
+static bool has(int device, const char *name, const char *number) {
+  char found[8] = {0};
+  long file = sys_openat(device, name, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  long count = sys_read((int)file, found, sizeof found - 1);
+  sys_close((int)file);
+  if (count > 6) found[6] = 0;
+  return count >= 6 && text_equal(found, number);
+}
+
+// Mounts a device's shared memory over the container's view of it. In a container without sysfs there is no such file.
+static long mount_memory(int root, int devices, const char *name) {
+  static char path[sizeof DEVICES + 256 + sizeof "/resource2"];
+  long device = sys_openat(devices, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (device < 0) return 0;
+  bool shared = has((int)device, "vendor", "0x1af4") && has((int)device, "device", "0x1110");
+  join(path, sizeof path, DEVICES "/", name, "/resource2");
+  long target = shared ? open_in(root, path, 0) : -ENOENT;
+  long error = 0;
+  if (target >= 0) {
+    long tree = sys_open_tree((int)device, "resource2", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    error = tree < 0 ? tree : sys_move_mount((int)tree, (int)target);
+    if (tree >= 0) sys_close((int)tree);
+    sys_close((int)target);
+  }
+  sys_close((int)device);
+  return error;
+}
+
+// Returns the first error.
+static long mount_memories(int root) {
+  static char entries[LARGEST_FOLDER] __attribute__((aligned(8)));
+  long devices = sys_openat(AT_FDCWD, DEVICES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  long length, error = 0;
+  while (devices >= 0 && (length = sys_getdents64((int)devices, entries, sizeof entries)) > 0) {
+    for (long at = 0; at < length;) {
+      const struct entry *entry = (const struct entry *)(entries + at);
+      at += entry->size;
+      if (entry->name[0] == '.') continue;
+      long result = mount_memory(root, (int)devices, entry->name);
+      if (!error) error = result;
+    }
+  }
+  if (devices >= 0) sys_close((int)devices);
+  return error;
+}
+
 int hook(void) {
   static char bundle[LONGEST_PATH];
   static const char *const targets[] = {"/usr/lib/graft/libcuda.so.1", "/usr/lib/graft/libnvidia-ml.so.1"};
@@ -131,5 +194,7 @@ int hook(void) {
     if (error < 0)
       say("the client is not linked into the container, which finds it with LD_LIBRARY_PATH=/usr/lib/graft", reason(error));
   }
+  long error = mount_memories((int)root);
+  if (error < 0) say("the memory that the guest shares with the server cannot be used in the container", reason(error));
   return 0;
 }

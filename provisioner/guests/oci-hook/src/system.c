@@ -1,16 +1,24 @@
 #include "system.h"
 #include <asm/unistd.h>
+#include <linux/fcntl.h>
+#include <linux/mount.h>
 
 #ifndef __x86_64__
 #error "the system calls are those of x86-64"
 #endif
 
-static long call(long number, long a, long b, long c, long d) {
+static long call_5(long number, long a, long b, long c, long d, long e) {
   long result;
   register long fourth __asm__("r10") = d;
-  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth) : "rcx", "r11", "memory");
+  register long fifth __asm__("r8") = e;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
+                   : "rcx", "r11", "memory");
   return result;
 }
+
+static long call(long number, long a, long b, long c, long d) { return call_5(number, a, b, c, d, 0); }
 
 long sys_read(int fd, void *buffer, size_t room) { return call(__NR_read, fd, (long)buffer, (long)room, 0); }
 long sys_write(int fd, const void *bytes, size_t count) { return call(__NR_write, fd, (long)bytes, (long)count, 0); }
@@ -22,6 +30,13 @@ long sys_openat2(int folder, const char *path, const void *how, size_t size) {
 long sys_symlinkat(const char *target, int folder, const char *path) {
   return call(__NR_symlinkat, (long)target, folder, (long)path, 0);
 }
+long sys_getdents64(int folder, void *entries, size_t room) { return call(__NR_getdents64, folder, (long)entries, (long)room, 0); }
+long sys_open_tree(int folder, const char *path, unsigned flags) {
+  return call(__NR_open_tree, folder, (long)path, (long)flags, 0);
+}
+long sys_move_mount(int tree, int target) {
+  return call_5(__NR_move_mount, tree, (long)"", target, (long)"", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+}
 
 size_t text_length(const char *text) {
   size_t length = 0;
@@ -32,6 +47,15 @@ size_t text_length(const char *text) {
 int text_equal(const char *one, const char *other) {
   while (*one && *one == *other) one++, other++;
   return *one == *other;
+}
+
+void join(char *to, size_t room, const char *one, const char *two, const char *three) {
+  const char *const parts[] = {one, two, three};
+  size_t length = 0;
+  for (int i = 0; i < 3; i++) {
+    for (const char *at = parts[i]; *at && length + 1 < room; at++) to[length++] = *at;
+  }
+  to[length] = 0;
 }
 
 int is_in(char wanted, const char *set) {

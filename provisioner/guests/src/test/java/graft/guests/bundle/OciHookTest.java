@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -90,6 +91,46 @@ class OciHookTest {
     assertThat(run(state())).as(said).isZero();
     assertLinked(elsewhere);
   }
+
+  /** In a mount namespace of its own, whose {@code /sys} has devices that this machine has not. */
+  @Test
+  @EnabledIfSystemProperty(named = "user.name", matches = "root")
+  void theSharedMemoryIsWritableInTheContainerAndNothingElse() throws Exception {
+    Files.createDirectory(root.resolve("sys"));
+    Path state = Files.writeString(folder.resolve("state"), state());
+    Process process =
+        new ProcessBuilder("unshare", "--mount", "sh", "-euc", CONTAINER, "sh", HOOK.toString())
+            .redirectErrorStream(true)
+            .redirectInput(state.toFile())
+            .directory(folder.toFile())
+            .start();
+    said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(said).contains("memory written", "other device read-only", "vendor read-only");
+    assertThat(process.exitValue()).as(said).isZero();
+  }
+
+  private static final String CONTAINER =
+      """
+      devices=/sys/bus/pci/devices
+      mount -t tmpfs none $devices
+      for device in 0000:02:01.0 0000:03:00.0; do
+        mkdir $devices/$device
+        echo 0x1af4 >$devices/$device/vendor
+        echo 0x1110 >$devices/$device/device
+        echo nothing >$devices/$device/resource2
+      done
+      echo 0x1041 >$devices/0000:03:00.0/device
+      mkdir $devices/unreadable
+      mount --rbind /sys bundle/rootfs/sys
+      mount -o remount,bind,ro bundle/rootfs/sys
+      mount -o remount,bind,ro bundle/rootfs$devices
+      "$1"
+      echo written >bundle/rootfs$devices/0000:02:01.0/resource2
+      grep -q written $devices/0000:02:01.0/resource2 && echo memory written
+      (echo x >bundle/rootfs$devices/0000:03:00.0/resource2) 2>/dev/null || echo other device read-only
+      (echo x >bundle/rootfs$devices/0000:02:01.0/vendor) 2>/dev/null || echo vendor read-only
+      """;
 
   @Test
   void aRealDriverStays() throws Exception {
