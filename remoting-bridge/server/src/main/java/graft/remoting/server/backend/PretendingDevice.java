@@ -4,14 +4,19 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.ForwardingDevice;
 import graft.remoting.device.HandleFiles;
+import graft.remoting.device.Memory;
 
 /**
- * A device that can be told not to queue work on the GPU and to return success instead. The warm-up
+ * A device that can be told not to queue work on the GPU, and not to allocate, and to return success
+ * instead. The warm-up
  * uses it, because real work would take time slices of the GPU from the sessions that use it. It
  * stays in place for the session, so that the code which the JIT compiler produced during the
  * warm-up is valid for the session too.
  */
 final class PretendingDevice extends ForwardingDevice implements HandleFiles {
+  /** The address of allocations that are only pretended; no memory lies there. */
+  private static final long NOWHERE = 1L << 40;
+
   private boolean pretends;
 
   PretendingDevice(CudaDevice next) {
@@ -60,6 +65,20 @@ final class PretendingDevice extends ForwardingDevice implements HandleFiles {
             stream,
             parameters,
             extra);
+  }
+
+  @Override
+  public int cuMemAlloc_v2(long pointer, long bytes) {
+    if (!pretends) {
+      return next.cuMemAlloc_v2(pointer, bytes);
+    }
+    Memory.putLong(pointer, NOWHERE);
+    return CudaResult.SUCCESS;
+  }
+
+  @Override
+  public int cuMemFree_v2(long pointer) {
+    return pretends ? CudaResult.SUCCESS : next.cuMemFree_v2(pointer);
   }
 
   @Override

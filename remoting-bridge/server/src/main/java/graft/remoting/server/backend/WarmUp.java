@@ -10,13 +10,13 @@ import graft.remoting.server.session.SessionTerms;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.system.Scratch;
 import graft.remoting.server.transport.Transport;
+import graft.remoting.server.transport.UnsharedRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -31,12 +31,6 @@ final class WarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
   private static final int ROUNDS = 3_000;
-
-  /**
-   * One round in this many really uses the GPU, so that the JIT compiler sees both branches of
-   * {@link PretendingDevice}.
-   */
-  private static final int REAL = 16;
 
   private static final int WANTS_REPLY = 1;
   private static final int HAS_BULK = 2;
@@ -110,8 +104,9 @@ final class WarmUp {
   }
 
   private void execute(long memory) throws IOException {
-    Transport script = new Script(device, opening(), round(memory), closing(), goOn);
-    try (StreamChannel channel = new StreamChannel(script, spinMicros)) {
+    try (UnsharedRegion region = new UnsharedRegion();
+        StreamChannel channel =
+            new StreamChannel(script(region, memory, region.address()), spinMicros)) {
       Session session =
           new Session(
               device, channel, SessionTerms.unlimited(spinMicros), 0, false, GpuDirect.none());
@@ -122,6 +117,11 @@ final class WarmUp {
       }
     }
     device.cuCtxSynchronize();
+  }
+
+  private Transport script(UnsharedRegion region, long memory, long host) {
+    return new WarmUpScript(
+        device, region, ROUNDS, opening(), round(memory, host), closing(), goOn);
   }
 
   // Each element is what a client sends before it waits: records of which the last wants a reply.
@@ -156,6 +156,7 @@ final class WarmUp {
                     WANTED,
                     0,
                     0)));
+    lines.add(line(out -> record(out, "graftRegionMap", WANTS_REPLY, 0, UnsharedRegion.BYTES)));
     lines.add(
         line(
             out -> {
@@ -166,7 +167,7 @@ final class WarmUp {
     return lines;
   }
 
-  private List<byte[]> round(long memory) {
+  private List<byte[]> round(long memory, long host) {
     return List.of(
         line(
             out -> {
@@ -187,6 +188,22 @@ final class WarmUp {
             }),
         line(
             out -> {
+              record(out, "graftCopyFromRegion", 0, memory, host, BYTES, STREAM);
+              record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
+            }),
+        line(
+            out -> {
+              record(out, "graftCopyToRegion", 0, host, memory, BYTES, STREAM);
+              record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
+            }),
+        line(out -> record(out, "cuMemAlloc_v2", WANTS_REPLY, WANTED, BYTES)),
+        line(
+            out -> {
+              record(out, "cuMemFree_v2", 0, WarmUpScript.LAST_RESULT);
+              record(out, "cuMemGetInfo_v2", WANTS_REPLY, WANTED, WANTED);
+            }),
+        line(
+            out -> {
               record(out, "cuEventRecord", 0, EVENT, STREAM);
               record(out, "cuEventSynchronize", WANTS_REPLY, EVENT);
             }),
@@ -204,6 +221,7 @@ final class WarmUp {
               record(out, "cuEventDestroy_v2", 0, EVENT);
               record(out, "cuStreamDestroy_v2", 0, STREAM);
               record(out, "cuModuleUnload", 0, MODULE);
+              record(out, "graftRegionUnmap", 0, 0, UnsharedRegion.BYTES);
               record(out, "graftPrimaryContextRelease", WANTS_REPLY, CONTEXT, DEVICE, 0);
             }));
   }
@@ -248,99 +266,6 @@ final class WarmUp {
         .putInt(context);
     for (long word : words) {
       out.putLong(word);
-    }
-  }
-
-  /**
-   * Plays the client's side: sends the records of one element, waits for the reply, and sends the
-   * next.
-   */
-  private static final class Script implements Transport {
-    private final PretendingDevice device;
-    private final List<byte[]> opening;
-    private final List<byte[]> round;
-    private final List<byte[]> closing;
-    private final BooleanSupplier goOn;
-    private final AtomicInteger replies = new AtomicInteger();
-    private int said;
-
-    Script(
-        PretendingDevice device,
-        List<byte[]> opening,
-        List<byte[]> round,
-        List<byte[]> closing,
-        BooleanSupplier goOn) {
-      this.device = device;
-      this.opening = opening;
-      this.round = round;
-      this.closing = closing;
-      this.goOn = goOn;
-    }
-
-    /** Returns the element of that number, null after the last. */
-    private byte[] line(int number) {
-      int inRounds = number - opening.size();
-      int afterRounds = inRounds - ROUNDS * round.size();
-      if (inRounds < 0) {
-        return opening.get(number);
-      }
-      if (afterRounds < 0) {
-        return round.get(inRounds % round.size());
-      }
-      return afterRounds < closing.size() ? closing.get(afterRounds) : null;
-    }
-
-    @Override
-    public long tryReceive(long address, long length) {
-      if (replies.get() < said) {
-        return NOTHING;
-      }
-      int firstOfClosing = opening.size() + ROUNDS * round.size();
-      int inRounds = said - opening.size();
-      boolean roundBegins = inRounds >= 0 && said < firstOfClosing && inRounds % round.size() == 0;
-      if (roundBegins) {
-        device.pretend(inRounds / round.size() % REAL != 0);
-      } else if (inRounds < 0 || said >= firstOfClosing) {
-        device.pretend(false);
-      }
-      if (roundBegins && !goOn.getAsBoolean()) {
-        device.pretend(false);
-        said = firstOfClosing;
-        replies.set(said);
-      }
-      byte[] line = line(said);
-      if (line == null) {
-        return END;
-      }
-      said++;
-      Memory.write(address, line, 0, line.length);
-      return line.length;
-    }
-
-    @Override
-    public long receive(long address, long length) {
-      long count;
-      while ((count = tryReceive(address, length)) == NOTHING) {
-        Thread.onSpinWait();
-      }
-      return count;
-    }
-
-    @Override
-    public void sendAll(long address, long length, boolean more) {
-      boolean reply =
-          length >= Channel.ANSWER_HEADER
-              && Memory.getInt(address) == length
-              && Memory.getInt(address + 4) == 0
-              && !more;
-      if (reply) {
-        replies.incrementAndGet();
-      }
-    }
-
-    @Override
-    public void close() {
-      // Nothing to close.
     }
   }
 }

@@ -19,7 +19,7 @@ public abstract class Region {
    */
   private static final long LOWEST = 0x2000_0000_0000L;
 
-  private static final long HIGHEST = 0x3000_0000_0000L;
+  static final long HIGHEST = 0x3000_0000_0000L;
 
   private final int fd;
   private final long address;

@@ -61,8 +61,14 @@ class WarmUpTest {
             () -> rounds.incrementAndGet() <= 50)
         .run();
     assertThat(calls).containsEntry("cuLaunchKernel", 8);
-    assertThat(calls).containsEntry("cuMemcpyHtoDAsync_v2", 4);
-    assertThat(calls).containsEntry("cuMemcpyDtoHAsync_v2", 8);
+    // Each round writes and copies from the shared region once, and reads twice and copies to it.
+    assertThat(calls).containsEntry("cuMemcpyHtoDAsync_v2", 8);
+    assertThat(calls).containsEntry("cuMemcpyDtoHAsync_v2", 12);
+    // One allocation is the warm-up's own.
+    assertThat(calls).containsEntry("cuMemAlloc_v2", 5).containsEntry("cuMemFree_v2", 5);
+    assertThat(calls)
+        .containsEntry("cuMemHostRegister_v2", 1)
+        .containsEntry("cuMemHostUnregister", 1);
     assertThat(calls).containsEntry("cuModuleUnload", 1);
     assertThat(calls).containsEntry("cuStreamDestroy_v2", 1);
     assertThat(calls.get("cuDevicePrimaryCtxRelease_v2"))
