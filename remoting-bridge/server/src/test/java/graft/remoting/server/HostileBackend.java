@@ -97,6 +97,8 @@ public final class HostileBackend implements Backend {
           }
           case "fill" -> fill(Path.of(words[1]), Long.parseLong(words[2]));
           case "threads" -> threads(Integer.parseInt(words[1]));
+          case "memory" -> memory(Long.parseLong(words[1]));
+          case "burn" -> burn(Integer.parseInt(words[1]), Long.parseLong(words[2]));
           case "see" -> see(Path.of(words[1]));
           case "user" -> Long.toString(SYSCALL.invokeLong(new Object[] {102L}));
           case "call" -> call(words);
@@ -159,6 +161,47 @@ public final class HostileBackend implements Backend {
         return "no more than " + threads.size() + " threads";
       } finally {
         threads.forEach(Thread::interrupt);
+      }
+    }
+
+    /** Takes memory outside the Java heap and writes to all of it. */
+    private static String memory(long most) {
+      int chunk = 8 << 20;
+      List<Long> taken = new ArrayList<>();
+      for (long done = 0; done < most; done += chunk) {
+        long address = graft.remoting.device.Memory.allocate(chunk);
+        graft.remoting.device.Memory.fill(address, chunk, (byte) 1);
+        taken.add(address);
+      }
+      taken.forEach(graft.remoting.device.Memory::free);
+      return "DONE";
+    }
+
+    /** Keeps that many threads busy for a time. */
+    private static String burn(int count, long millis) {
+      long end = System.nanoTime() + millis * 1_000_000;
+      List<Thread> threads = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        Thread thread =
+            new Thread(
+                () -> {
+                  while (System.nanoTime() < end) {
+                    Thread.onSpinWait();
+                  }
+                },
+                "burn");
+        thread.start();
+        threads.add(thread);
+      }
+      threads.forEach(Hostile::await);
+      return "DONE";
+    }
+
+    private static void await(Thread thread) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       }
     }
 

@@ -29,9 +29,14 @@ final class HostileClient implements AutoCloseable {
     }
   }
 
+  /** Returns the worker's process. */
+  String process() throws IOException {
+    return attempt("see /proc").split(" ", 2)[0];
+  }
+
   /** Returns the user that the worker is on the host, which only the host's processes see. */
   int user() throws IOException {
-    String process = attempt("see /proc").split(" ", 2)[0];
+    String process = process();
     for (String line : Files.readAllLines(Path.of("/proc", process, "status"))) {
       if (line.startsWith("Uid:")) {
         return Integer.parseInt(line.split("\\s+", 3)[1]);

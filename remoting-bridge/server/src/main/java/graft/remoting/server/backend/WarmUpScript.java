@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * The client's side of the {@link WarmUp}: sends the records of one element, waits for the reply, and sends the
- * next.
+ * The client's side of the {@link WarmUp}: sends the records of one element, waits for the reply,
+ * and sends the next.
  */
 final class WarmUpScript implements Transport {
   /**
@@ -137,5 +137,4 @@ final class WarmUpScript implements Transport {
   public void close() {
     // Nothing to close.
   }
-}
 }
