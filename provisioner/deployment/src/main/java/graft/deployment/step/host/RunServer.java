@@ -222,7 +222,7 @@ public record RunServer(
   private BooleanSupplier startUnits() throws IOException {
     String unit = ServerUnits.server(folder());
     // The units' own limit of starts is for failures, not for what an operator asks for.
-    Commands.status("systemctl", List.of("reset-failed", unit, ServerUnits.starter(folder())));
+    forgetFailures();
     Commands.run(
         "systemctl",
         List.of("start", "--no-block", unit),
@@ -234,6 +234,13 @@ public record RunServer(
         return false;
       }
     };
+  }
+
+  /** systemd keeps a unit that failed in its list, even without its file, until it is told not to. */
+  private void forgetFailures() throws IOException {
+    Commands.status(
+        "systemctl",
+        List.of("reset-failed", ServerUnits.server(folder()), ServerUnits.starter(folder())));
   }
 
   private BooleanSupplier startStarter() throws IOException, InterruptedException {
@@ -275,6 +282,9 @@ public record RunServer(
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws Exception {
     stop();
+    if (byUnits) {
+      forgetFailures();
+    }
     PrivateFiles.deleteFolder(folder().files());
     PrivateFiles.delete(log);
     for (Path folder : List.of(folder().files().getParent(), folder().runtime().getParent())) {
