@@ -99,6 +99,9 @@ char *open_cgroups(const char *mount, const char *own, char *reason, size_t size
     snprintf(reason, size, "cannot divide %s: %s", own ? folder : mount, strerror(errno));
     return 0;
   }
+  // A worker that takes too much memory is to be killed, not to fill the host's swap. In a unit of systemd its
+  // MemorySwapMax= does this. Kernels that do not count swap have no such file.
+  if (!own) write_text(folder, "memory.swap.max", "0");
   sweep(folder);
   return strdup(folder);
 }

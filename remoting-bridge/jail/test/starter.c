@@ -426,7 +426,7 @@ static void cgroupsAreDividedWithTheirControllers(void) {
     CHECK(out && fputs(files[i][1], out) > 0);
     fclose(out);
   }
-  char child[96], dead[128], own[128];
+  char child[96], dead[128], own[128], swap[128];
   snprintf(child, sizeof child, "%s/graft", cgroups);
   snprintf(dead, sizeof dead, "%s/999999999-1", child);
   snprintf(own, sizeof own, "%s/%d-1", child, (int)getpid());
@@ -435,10 +435,17 @@ static void cgroupsAreDividedWithTheirControllers(void) {
   FILE *out = fopen(name, "w");
   CHECK(out && fputs("memory pids\n", out) > 0);
   fclose(out);
+  snprintf(swap, sizeof swap, "%s/memory.swap.max", child);
+  out = fopen(swap, "w");
+  CHECK(out && fputs("max\n", out) > 0);
+  fclose(out);
   char *opened = open_cgroups(cgroups, 0, reason, sizeof reason);
   CHECK(opened && strcmp(opened, child) == 0);
   FILE *in = fopen(name, "r");
   CHECK(in && fgets(line, sizeof line, in) && strncmp(line, "+cpu", 4) == 0);
+  fclose(in);
+  in = fopen(swap, "r");
+  CHECK(in && fgetc(in) == '0');
   fclose(in);
   CHECK(access(dead, F_OK) < 0 && access(own, F_OK) == 0);
   free(opened);
