@@ -48,7 +48,8 @@ final class UnprivilegedServer {
                 its.instance(),
                 false,
                 state.serverPid(gpu),
-                state.serverLog(gpu)));
+                state.serverLog(gpu),
+                List.of("--idle-timeout", "1h", "--audit", its.audit().toString())));
     try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       StepContext context = new LiveContext(new Connections(), journal, ApplyListener.NONE);
       try {

@@ -19,6 +19,8 @@ import java.util.stream.Collectors;
  * @param settings the text after the token, from which the following components are parsed, without
  *     {@link #END_OTHERS}, which belongs to the token and not to the guest
  * @param memory the limit of a session's device memory, in bytes
+ * @param guestMemory the limit of the device memory of all its sessions together, in bytes
+ * @param maxSessions the most sessions at one time
  * @param device the index of the device at the server
  * @param cid the guest's context id, the only context id that may use the token over vsock
  * @param region the file on this host that is the guest's shared memory, empty if it has none
@@ -31,6 +33,8 @@ public record Grant(
     String token,
     String settings,
     OptionalLong memory,
+    OptionalLong guestMemory,
+    OptionalInt maxSessions,
     OptionalInt device,
     OptionalLong cid,
     String region,
@@ -65,6 +69,8 @@ public record Grant(
     }
     List<String> settings = fields.subList(2, fields.size());
     OptionalLong memory = OptionalLong.empty();
+    OptionalLong guestMemory = OptionalLong.empty();
+    OptionalInt maxSessions = OptionalInt.empty();
     OptionalInt device = OptionalInt.empty();
     OptionalLong cid = OptionalLong.empty();
     String region = "";
@@ -76,6 +82,10 @@ public record Grant(
       boolean number = NUMBER.matcher(value).matches();
       if (field.startsWith("memory=") && number) {
         memory = OptionalLong.of(Long.parseLong(value));
+      } else if (field.startsWith("guest-memory=") && number) {
+        guestMemory = OptionalLong.of(Long.parseLong(value));
+      } else if (field.startsWith("max-sessions=") && number && value.length() < 5) {
+        maxSessions = OptionalInt.of(Integer.parseInt(value));
       } else if (field.startsWith("device=") && number && value.length() < 5) {
         device = OptionalInt.of(Integer.parseInt(value));
       } else if (field.startsWith("cid=") && number) {
@@ -90,8 +100,9 @@ public record Grant(
         plaintext = true;
       } else {
         throw new IllegalArgumentException(
-            "after the token may come memory=BYTES, device=INDEX, cid=NUMBER, region=/FILE,"
-                + " domain=NAME, sessions=own and encryption=optional only");
+            "after the token may come memory=BYTES, guest-memory=BYTES, max-sessions=NUMBER,"
+                + " device=INDEX, cid=NUMBER, region=/FILE, domain=NAME, sessions=own and"
+                + " encryption=optional only");
       }
     }
     return new Grant(
@@ -101,6 +112,8 @@ public record Grant(
             .filter(setting -> !setting.equals(END_OTHERS))
             .collect(Collectors.joining(" ")),
         memory,
+        guestMemory,
+        maxSessions,
         device,
         cid,
         region,

@@ -31,7 +31,9 @@ class TokensFileTest {
         file(
                 "# all\n\nalice "
                     + TOKEN
-                    + " memory=1024 device=1 cid=70000 region=/dev/shm/a domain=graft-alice\nbob\t"
+                    + " memory=1024 guest-memory=4096 max-sessions=3 device=1 cid=70000"
+                    + " region=/dev/shm/a domain=graft-alice\n"
+                    + "bob\t"
                     + TOKEN
                     + "\n",
                 "rw-------")
@@ -39,13 +41,17 @@ class TokensFileTest {
     assertThat(grants).containsOnlyKeys("alice", "bob");
     Grant alice = grants.get("alice");
     assertThat(alice.memory()).hasValue(1024);
+    assertThat(alice.guestMemory()).hasValue(4096);
+    assertThat(alice.maxSessions()).hasValue(3);
     assertThat(alice.device()).hasValue(1);
     assertThat(alice.cid()).hasValue(70000);
     assertThat(alice.region()).isEqualTo("/dev/shm/a");
     assertThat(alice.domain()).isEqualTo("graft-alice");
     assertThat(alice.token()).isEqualTo(TOKEN);
     assertThat(alice.settings())
-        .isEqualTo("memory=1024 device=1 cid=70000 region=/dev/shm/a domain=graft-alice");
+        .isEqualTo(
+            "memory=1024 guest-memory=4096 max-sessions=3 device=1 cid=70000 region=/dev/shm/a"
+                + " domain=graft-alice");
     assertThat(grants.get("bob").memory()).isEmpty();
     assertThat(grants.get("bob").settings()).isEmpty();
   }
@@ -76,6 +82,8 @@ class TokensFileTest {
         "a=b 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef memory=lots",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef device=12345",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef max-sessions=-1",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef guest-memory=1GiB",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef color=red",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef region=a",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef domain="

@@ -38,9 +38,11 @@ import picocli.CommandLine.Option;
       "Runs until SIGTERM or Ctrl-C. Each client authenticates with its token. The tokens file is"
           + " read again for every connection, so that removing a line revokes the client's access."
           + " Each line is",
-      "  NAME TOKEN [memory=BYTES] [device=INDEX] [cid=NUMBER] [region=FILE] [domain=NAME]"
-          + " [sessions=own] [encryption=optional]",
-      "with a token of 64 hexadecimal digits. cid is the only context id from which the client may"
+      "  NAME TOKEN [memory=BYTES] [guest-memory=BYTES] [max-sessions=NUMBER] [device=INDEX]"
+          + " [cid=NUMBER] [region=FILE] [domain=NAME] [sessions=own] [encryption=optional]",
+      "with a token of 64 hexadecimal digits. memory limits the device memory of each session,"
+          + " guest-memory that of all sessions of the client together, max-sessions their number;"
+          + " cid is the only context id from which the client may"
           + " connect by vsock; region is the file of the memory that the host shares with its"
           + " guest; domain is the name of its domain in Xen, to which pages are granted for vchan;"
           + " sessions=own ends the sessions that were opened with another token of this name;"

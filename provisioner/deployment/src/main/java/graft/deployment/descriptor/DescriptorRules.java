@@ -86,6 +86,7 @@ final class DescriptorRules {
   }
 
   private void gpu(Gpu gpu) {
+    new ServerRules(positions, problems).check(gpu);
     if (gpu.owner().name() != null) {
       boolean guest = gpu.owner().kind() == Owner.Kind.GUEST;
       Collection<String> known =

@@ -31,6 +31,9 @@ import java.util.Optional;
 
 /** The payload of a guest: its bundles, and the files that the descriptor names. */
 final class GuestBundles {
+  /** The audit trail of a server in a guest, if it is a file. */
+  private static final Path AUDIT = Path.of("/var/log/graft/audit.jsonl");
+
   private final PlanInput input;
   private final ServerSteps servers;
   private final Guest guest;
@@ -183,10 +186,12 @@ final class GuestBundles {
     String memory = gpu.memory().map(m -> "--memory " + m + " ").orElse("");
     List<PortName> ports = servers.rdmaPorts(gpu);
     String rdma = ports.isEmpty() ? "" : " --rdma-ports " + PortName.list(ports);
+    List<String> options = ServerOptions.of(gpu, AUDIT);
+    String limits = options.isEmpty() ? "" : " " + String.join(" ", options);
     return common()
         .with("port", String.valueOf(servers.port(gpu)))
         .with("device", gpu.device().kind() == GpuDevice.Kind.SOFTWARE ? "software" : "gpu")
-        .with("options", memory + "--spare " + gpu.server().spare() + rdma);
+        .with("options", memory + "--spare " + gpu.server().spare() + rdma + limits);
   }
 
   private Variables given(BundleUse use) {

@@ -337,7 +337,12 @@ final class GuestChannels {
   /** The settings of a vGPU, in the format of the server's tokens file. */
   String grant() {
     List<String> settings = new ArrayList<>();
-    guest.vgpu().flatMap(VGpu::memory).ifPresent(m -> settings.add("memory=" + m.bytes()));
+    guest
+        .vgpu()
+        .flatMap(VGpu::memory)
+        .ifPresent(
+            m -> settings.addAll(List.of("memory=" + m.bytes(), "guest-memory=" + m.bytes())));
+    guest.vgpu().flatMap(VGpu::sessions).ifPresent(n -> settings.add("max-sessions=" + n));
     if (usesVsock()) {
       settings.add("cid=" + cid());
     }

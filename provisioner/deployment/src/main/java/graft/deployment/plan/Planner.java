@@ -8,6 +8,8 @@ import graft.deployment.observe.HostFacts;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.BringsPayload;
+import graft.deployment.step.guest.GrantAccess;
+import graft.deployment.step.host.HostServer;
 import graft.sriov.StubDriver;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -15,6 +17,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Makes plans. The same input gives the same plan. */
 public final class Planner {
@@ -109,11 +113,33 @@ public final class Planner {
           undo.addAll(plan.undo());
           todo.addAll(plan.todo());
         });
+    todo.addAll(lostGrants(wanted, undo, todo));
     Comparator<Action> byPhase = Comparator.comparing(action -> action.step().chain().phase());
     undo.sort(byPhase.reversed());
     todo.sort(byPhase);
     undo.addAll(todo);
     return undo;
+  }
+
+  /**
+   * The guests' grants that are lost with the list of a server that is undone, and nothing else
+   * would make again.
+   */
+  private static List<Action> lostGrants(
+      Map<Chain, List<Step>> wanted, List<Action> undo, List<Action> todo) {
+    Set<String> undone =
+        undo.stream()
+            .map(Action::step)
+            .filter(HostServer.class::isInstance)
+            .map(step -> ((HostServer) step).gpu())
+            .collect(Collectors.toSet());
+    Set<String> again = todo.stream().map(a -> a.step().id()).collect(Collectors.toSet());
+    return wanted.values().stream()
+        .flatMap(List::stream)
+        .filter(step -> step instanceof GrantAccess grant && undone.contains(grant.gpu()))
+        .filter(step -> !again.contains(step.id()))
+        .map(step -> new Action(Action.Kind.DO, step, "its server is replaced"))
+        .toList();
   }
 
   /** The choices: devices, and the install methods of guests with a payload. */

@@ -177,6 +177,12 @@ final class Preflight {
           "a guest cannot reach " + node.get().server(),
           "write tcp://HOST:PORT");
     }
+    if (guest.vgpu().get().sessions().isPresent()) {
+      problems.add(
+          positions.of(guest.vgpu().get(), "sessions"),
+          "the server of the node '" + node.get().name() + "' says how many sessions a guest gets",
+          "write max-sessions=NUMBER into its list of tokens, and remove the key here");
+    }
     if (guest.vgpu().get().memory().isPresent()) {
       problems.add(
           positions.of(guest.vgpu().get(), "memory"),

@@ -161,14 +161,26 @@ final class ServerSteps {
     List<PortName> ports = rdmaPorts(gpu);
     if (!isUnprivileged(gpu.name())) {
       Path tokens = state.tokens(gpu.name());
+      List<String> options = ServerOptions.of(gpu, state.path().resolveSibling("audit.jsonl"));
       return List.of(
-          new StartServer(name, listen, device, gpu.memory(), spare, ports, tokens, pidFile, log));
+          new StartServer(
+              name, listen, device, gpu.memory(), spare, ports, tokens, pidFile, log, options));
     }
     boolean byUnits = input.snapshot().services().systemd();
-    String instance = ServerFolder.of(state, gpu.name()).instance();
+    ServerFolder folder = ServerFolder.of(state, gpu.name());
     RunServer server =
         new RunServer(
-            name, listen, device, gpu.memory(), spare, ports, instance, byUnits, pidFile, log);
+            name,
+            listen,
+            device,
+            gpu.memory(),
+            spare,
+            ports,
+            folder.instance(),
+            byUnits,
+            pidFile,
+            log,
+            ServerOptions.of(gpu, folder.audit()));
     List<Step> steps = new ArrayList<>();
     if (byUnits) {
       steps.addAll(server.units(gpu.server().autostart()));

@@ -12,6 +12,7 @@ import java.util.Objects;
 public record ServerFolder(String instance) {
   private static final Path FILES = Path.of("/var/lib/graft-server");
   private static final Path RUNTIME = Path.of("/run/graft");
+  private static final Path LOGS = Path.of("/var/log/graft");
 
   /** Sockets' paths are short (unix(7)). */
   private static final int MOST = 50;
@@ -44,6 +45,21 @@ public record ServerFolder(String instance) {
   /** The folder of what a boot removes. */
   public Path runtime() {
     return RUNTIME.resolve(instance);
+  }
+
+  /** The folder of what the server itself writes; its user owns it. */
+  public Path logs() {
+    return LOGS.resolve(instance);
+  }
+
+  /** The server's log, where systemd does not keep it. */
+  public Path log() {
+    return logs().resolve("server.log");
+  }
+
+  /** The audit trail, if it is a file. */
+  public Path audit() {
+    return logs().resolve("audit.jsonl");
   }
 
   /** The configuration of the server's starter. */

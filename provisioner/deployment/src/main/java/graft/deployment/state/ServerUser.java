@@ -42,6 +42,14 @@ public record ServerUser(UserPrincipal user, GroupPrincipal group) {
     view.setOwner(user);
   }
 
+  /** Makes it the owner of a folder, which nobody else can enter. */
+  public void ownFolder(Path folder) throws IOException {
+    PosixFileAttributeView view = view(folder);
+    view.setPermissions(PosixFilePermissions.fromString("rwx------"));
+    view.setGroup(group);
+    view.setOwner(user);
+  }
+
   /** Lets it read a folder of root's. */
   public void letEnter(Path folder) throws IOException {
     PosixFileAttributeView view = view(folder);

@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import graft.common.bind.Problem;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
+import graft.common.values.TimeSpan;
+import graft.deployment.descriptor.gpu.AuditTarget;
 import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.descriptor.gpu.Server;
 import graft.deployment.descriptor.guest.Guest;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,6 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a descriptor may say, and what is said about one that says something else. */
@@ -41,7 +45,8 @@ class DescriptorReaderTest {
                 + " a MIG instance (for example software)",
             "lab.yaml:14:19: there is no virtual function 5: the adapter has 2 (raise 'vfs')",
             "lab.yaml:14:33: 'node-guid': the GUID 01:00:00:00:00:00:00:01 is a multicast"
-                + " identifier (lowest bit of the first octet) (for example 0c:42:a1:03:00:16:9f:8e)",
+                + " identifier (lowest bit of the first octet) (for example"
+                + " 0c:42:a1:03:00:16:9f:8e)",
             "lab.yaml:17:11: 'cpus': 'many' is not a whole number",
             "lab.yaml:18:13: 'memory': '1GB' is not a size in bytes, KiB, MiB, GiB or TiB (for"
                 + " example 512MiB)",
@@ -67,6 +72,57 @@ class DescriptorReaderTest {
     assertThat(read.guest(new Name("small")).orElseThrow().vgpu().orElseThrow().gpu())
         .isEqualTo(new Name("soft"));
   }
+
+  @Test
+  void whatAServersSessionsMayUseIsRead() throws Exception {
+    Server server =
+        DescriptorReader.read(
+                Path.of("e.yaml"),
+                LIMITED.formatted(
+                    "host", "{sessions: 8, guest-sessions: 2, idle-timeout: 30m}, audit: syslog"))
+            .descriptor()
+            .gpus()
+            .get(0)
+            .server();
+    assertThat(server.limits().sessions()).contains(8);
+    assertThat(server.limits().guestSessions()).contains(2);
+    assertThat(server.limits().idleTimeout()).contains(TimeSpan.parse("30m"));
+    assertThat(server.audit()).isEqualTo(AuditTarget.SYSLOG);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "host | {host-memory: 32MiB} | 6:34: a session needs 64MiB of memory for its copies",
+        "host | {guest-host-memory: 1MiB} | 6:40: a session needs 64MiB of memory",
+        "host | {host-memory: 2GiB, guest-host-memory: 1GiB} | 6:34: 'host-memory' is 2GiB, more"
+            + " than",
+        "host | {sessions: 2, guest-sessions: 3} | 6:50: 'guest-sessions' is 3, more than"
+            + " 'sessions'",
+        "host | {sessions: 0} | 6:31: ",
+        "host | {idle-timeout: never} | 6:35: 'idle-timeout': 'never' is not a time in s",
+        "host | {}, audit: /var/log/x | 6:31: 'audit': '/var/log/x' is not one of auto, file,"
+            + " syslog, off",
+        "node:big | {sessions: 2} | 6:20: the server of the node 'big' has its own limits",
+        "node:big | {}, audit: off | 6:31: the server of the node 'big' has its own audit trail"
+      })
+  void limitsThatNoServerCanHaveAreProblemsAtTheirPlaces(String owner, String given, String said) {
+    assertThat(problemsOf(LIMITED.formatted(owner, given)))
+        .extracting(p -> p.position().line() + ":" + p.position().column() + ": " + p.message())
+        .anySatisfy(message -> assertThat(message).startsWith(said));
+  }
+
+  private static final String LIMITED =
+      """
+      graft: 1
+      nodes: [{name: big, server: tcp://10.0.0.9:7799, token-file: big.token}]
+      gpus:
+      - name: gpu0
+        owner: %s
+        server: {limits: %s}
+      guests: []
+      """;
 
   @Test
   void theFileNamesADeploymentThatHasNoName() throws Exception {

@@ -178,7 +178,8 @@ final class RecordedDeployments {
             List.of(PortName.parse("mlx5_0:1"), PortName.parse("02:00:00:00:00:01")),
             tokens,
             state.resolve("gpu-gpu0.pid"),
-            state.resolve("gpu-gpu0.log")));
+            state.resolve("gpu-gpu0.log"),
+            List.of()));
     steps.add(new MakeToken("alice", token));
     steps.add(new GrantAccess("alice", "gpu0", token, tokens, "memory=1073741824"));
     steps.add(new MakeSshKeys("alice", keys));

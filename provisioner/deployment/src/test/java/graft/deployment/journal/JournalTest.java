@@ -40,7 +40,8 @@ class JournalTest {
           List.of(PortName.parse("mlx5_0:1"), PortName.parse("02:00:00:00:00:01")),
           Path.of("/s/tokens"),
           Path.of("/s/pid"),
-          Path.of("/s/log"));
+          Path.of("/s/log"),
+          List.of());
   private final Step initramfs =
       new BuildInitramfs(
           "alice",

@@ -79,7 +79,8 @@ class PlannerTest {
     assertThat(host.plan(SMALL.replace("memory: 1GiB", "memory: 2GiB")).actions())
         .extracting(Action::toString)
         .containsExactly(
-            "+ grant it access to 'gpu0' (memory=2147483648 region=/dev/shm/graft.lab.alice) (changed)");
+            "+ grant it access to 'gpu0' (memory=2147483648 guest-memory=2147483648"
+                + " region=/dev/shm/graft.lab.alice) (changed)");
   }
 
   @Test
@@ -141,7 +142,8 @@ class PlannerTest {
     assertThat(plan.warnings())
         .contains(
             "the guest 'alice' reaches its GPU over the network: /dev/shm has 64MiB free, and the"
-                + " region takes 128MiB; /dev/vhost-vsock is not there or may not be used (modprobe vhost_vsock)");
+                + " region takes 128MiB; /dev/vhost-vsock is not there or may not be used (modprobe"
+                + " vhost_vsock)");
     assertThat(plan.toText())
         .contains("(1 CPU, 256MiB, channels tcp)")
         .doesNotContain("shares with the server");
@@ -257,8 +259,8 @@ class PlannerTest {
                   - {name: carol, image: debian.qcow2, memory: 2GiB}
                 """))
         .containsExactly(
-            "/d/lab.yaml:4:51: another program listens at port 9000 (choose another, or leave 'port'"
-                + " out)",
+            "/d/lab.yaml:4:51: another program listens at port 9000 (choose another, or leave"
+                + " 'port' out)",
             "/d/lab.yaml:5:26: this host has no NVIDIA driver for 'gpu:0' (install it, or write"
                 + " device: software)",
             "/d/lab.yaml:6:19: libvirt has a network 'default' that this descriptor did not make"
@@ -274,7 +276,8 @@ class PlannerTest {
   void anUnreachableLibvirtIsOneProblem() {
     assertThat(problems(host.unreachable("no socket"), SMALL))
         .containsExactly(
-            "/d/lab.yaml:1:1: libvirt does not answer: no socket (run graft doctor to find out more)");
+            "/d/lab.yaml:1:1: libvirt does not answer: no socket (run graft doctor to find out"
+                + " more)");
   }
 
   @Test
@@ -381,7 +384,8 @@ class PlannerTest {
         .anyMatch(
             p ->
                 p.contains(
-                    "there is no connection to ask the guest whether it is ready: guests of xen have no agent"))
+                    "there is no connection to ask the guest whether it is ready: guests of xen"
+                        + " have no agent"))
         .hasSize(4);
   }
 
@@ -426,9 +430,10 @@ class PlannerTest {
   void theTokenOfAnotherMachineHasToBeThere() {
     assertThat(problems(host, AWAY.replace("vgpu: away", "vgpu: {gpu: away, memory: 1GiB}")))
         .containsExactly(
-            "/d/lab.yaml:4:64: there is no file /d/big.token that could be read (write a token of the server's list there, mode 0600)",
-            "/d/lab.yaml:8:31: the server of the node 'big' says how much memory a guest gets (write"
-                + " memory=BYTES into its list of tokens, and remove the key here)");
+            "/d/lab.yaml:4:64: there is no file /d/big.token that could be read (write a token of"
+                + " the server's list there, mode 0600)",
+            "/d/lab.yaml:8:31: the server of the node 'big' says how much memory a guest gets"
+                + " (write memory=BYTES into its list of tokens, and remove the key here)");
   }
 
   private static final String CLOUD =
@@ -483,8 +488,8 @@ class PlannerTest {
     Plan plan = host.answers("alice", true, false).plan(descriptor);
     assertThat(plan.notes())
         .containsExactly(
-            "the guest 'alice' is set up by its agent: its agent answers, and nothing answers at its"
-                + " SSH port");
+            "the guest 'alice' is set up by its agent: its agent answers, and nothing answers at"
+                + " its SSH port");
     assertThat(plan.actions())
         .extracting(a -> a.kind() + " " + a.step().name())
         .containsExactly("DO ready", "DO install", "DO verify");
@@ -497,7 +502,8 @@ class PlannerTest {
     Plan first = host.plan(descriptor);
     assertThat(first.notes())
         .containsExactly(
-            "the guest 'alice' is set up by its seed: it boots an image; without cloud-init in the image, by its agent");
+            "the guest 'alice' is set up by its seed: it boots an image; without cloud-init in the"
+                + " image, by its agent");
     assertThat(first.toText()).contains("+ install by the guest agent, unless cloud-init did");
     host.carryOut(first).answers("alice", true, false);
     assertThat(host.plan(descriptor).isEmpty()).isTrue();
@@ -554,13 +560,13 @@ class PlannerTest {
   void sshNeedsItsProgramsAndANetworkThatTheHostIsOn() {
     assertThat(problems(host, CLOUD + "    setup: {way: ssh, ssh: {user: debian}}\n"))
         .containsExactly(
-            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': ansible-playbook is not on this"
-                + " host (apt-get install ansible openssh-client)",
-            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': ssh is not on this host (apt-get"
-                + " install ansible openssh-client)",
-            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': it is on no network of"
-                + " libvirt's, so that this host cannot connect to it (give it a libvirt network, or"
-                + " write the address into ssh)");
+            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': ansible-playbook"
+                + " is not on this host (apt-get install ansible openssh-client)",
+            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': ssh is not on"
+                + " this host (apt-get install ansible openssh-client)",
+            "/d/lab.yaml:7:11: the install method ssh is not possible for 'alice': it is on no"
+                + " network of libvirt's, so that this host cannot connect to it (give it a libvirt"
+                + " network, or write the address into ssh)");
   }
 
   @Test
@@ -578,15 +584,18 @@ class PlannerTest {
     assertThat(plan.toText())
         .doesNotContain("GPU gpu0")
         .contains("make its cloud-init seed with 7 files, 1 service")
-        .contains("+ tell its server of 'gpu0' who may use it: alice memory=1073741824")
+        .contains(
+            "+ tell its server of 'gpu0' who may use it: alice memory=1073741824"
+                + " guest-memory=1073741824")
         .contains("+ check its bundle 'graft-server'")
         .contains("+ run a CUDA program in it, once its server answers");
     host.carryOut(plan);
     assertThat(host.plan(OWNED.replace("1GiB", "2GiB")).actions())
         .extracting(Action::toString)
         .containsExactly(
-            "+ tell its server of 'gpu0' who may use it: alice memory=2147483648 (changed)",
-            "+ grant it access to 'gpu0' (memory=2147483648) (changed)");
+            "+ tell its server of 'gpu0' who may use it: alice memory=2147483648"
+                + " guest-memory=2147483648 (changed)",
+            "+ grant it access to 'gpu0' (memory=2147483648 guest-memory=2147483648) (changed)");
   }
 
   @Test
@@ -596,7 +605,9 @@ class PlannerTest {
         .contains("make its cloud-init seed with 7 files, 1 service")
         .contains("+ define it in libvirt (1 CPU, 512MiB, channels tcp)")
         .contains("+ wait until SSH answers and cloud-init has set it up")
-        .contains("+ tell its server of 'gpu0' who may use it: alice memory=1073741824")
+        .contains(
+            "+ tell its server of 'gpu0' who may use it: alice memory=1073741824"
+                + " guest-memory=1073741824")
         .contains("+ run a CUDA program in it, once its server answers")
         .doesNotContain("+ wait until its agent", "memory that it shares");
   }
@@ -630,9 +641,9 @@ class PlannerTest {
         .containsExactly(
             "/d/lab.yaml:5:5: there is no bundle 'nothing' (graft bundles lists those that there"
                 + " are)",
-            "/d/lab.yaml:5:5: the bundle 'rcuda-client' does not fit: it needs a value for 'server':"
-                + " The server's host, or HOST@PORT. (graft bundles rcuda-client shows what it asks"
-                + " for)");
+            "/d/lab.yaml:5:5: the bundle 'rcuda-client' does not fit: it needs a value for"
+                + " 'server': The server's host, or HOST@PORT. (graft bundles rcuda-client shows"
+                + " what it asks for)");
     assertThat(problems(host, CLOUD + "    setup: {bundles: [{name: infiniband, set: [x=1]}]}\n"))
         .singleElement()
         .asString()

@@ -1,16 +1,17 @@
 package graft.deployment.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import graft.deployment.InstalledGraft;
+import graft.deployment.step.Step;
 import graft.deployment.step.host.RunServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Which servers run as the user {@code graft}, and what a plan does for that. */
@@ -29,32 +30,17 @@ class UnprivilegedServerPlanTest {
 
   @TempDir Path folder;
   private final FakeHost host = new FakeHost();
-  private String homeBefore;
+
+  @RegisterExtension final InstalledGraft installed = new InstalledGraft();
 
   @BeforeEach
   void files() {
-    homeBefore = System.getProperty("graft.home");
     host.file("/d/vmlinuz");
     host.file("/d/initramfs.cpio");
   }
 
   private void install() throws Exception {
-    Path lib = Files.createDirectories(folder.resolve("home/lib"));
-    Files.createFile(
-        lib.resolve("graft-starter"),
-        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
-    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-    System.setProperty("graft.home", folder.resolve("home").toString());
-    assumeTrue(RunServer.starter().isPresent(), "others cannot enter the temporary folder");
-  }
-
-  @AfterEach
-  void forget() {
-    if (homeBefore == null) {
-      System.clearProperty("graft.home");
-    } else {
-      System.setProperty("graft.home", homeBefore);
-    }
+    installed.in(folder);
   }
 
   private static List<String> of(Plan plan) {
@@ -128,5 +114,73 @@ class UnprivilegedServerPlanTest {
         .extracting(action -> action.kind() + " " + action.step().id())
         .filteredOn(line -> line.contains("guest/"))
         .containsExactly("DO guest/alice/access-gpu0");
+  }
+
+  private static final String LIMITED =
+      LAB.replace(
+          "device: software}",
+          "device: software, server: {limits: {sessions: 8, guest-sessions: 2, guest-memory: 1GiB,"
+              + " host-memory: 1GiB, guest-host-memory: 2GiB, idle-timeout: 30m}, audit: file}}");
+
+  private static List<String> options(Plan plan) {
+    Step step =
+        plan.actions().stream()
+            .map(Action::step)
+            .filter(s -> s.name().equals("server"))
+            .findFirst()
+            .orElseThrow();
+    return ((RunServer) step).options();
+  }
+
+  @Test
+  void theServersLimitsAreItsOptions() throws Exception {
+    install();
+    assertThat(options(host.plan(LAB))).isEmpty();
+    assertThat(options(host.plan(LIMITED)))
+        .containsExactly(
+            "--max-sessions",
+            "8",
+            "--max-guest-sessions",
+            "2",
+            "--guest-memory",
+            "1GiB",
+            "--host-memory",
+            "1GiB",
+            "--guest-host-memory",
+            "2GiB",
+            "--idle-timeout",
+            "30m",
+            "--audit",
+            "/var/log/graft/lab.gpu0/audit.jsonl");
+    assertThat(options(host.plan(LIMITED.replace("audit: file", "audit: syslog"))))
+        .endsWith("--audit", "syslog");
+    assertThat(options(host.plan(LIMITED.replace("audit: file", "audit: off"))))
+        .endsWith("--audit", "off");
+  }
+
+  @Test
+  void aChangedLimitOfAServerStartsThatServerAgainAndNoGuest() throws Exception {
+    install();
+    host.carryOut(host.plan(LIMITED));
+    assertThat(host.plan(LIMITED).actions()).isEmpty();
+    Plan plan = host.plan(LIMITED.replace("idle-timeout: 30m", "idle-timeout: 1h"));
+    assertThat(of(plan)).containsExactly("UNDO server/gpu0/server", "DO server/gpu0/server");
+    assertThat(plan.toText()).contains("start its server").contains("(changed)");
+    assertThat(plan.actions())
+        .extracting(action -> action.kind() + " " + action.step().id())
+        .filteredOn(line -> line.contains("guest/"))
+        .containsExactly("DO guest/alice/access-gpu0");
+  }
+
+  @Test
+  void aChangedLimitOfAGuestIsReadByTheServerThatRuns() throws Exception {
+    install();
+    host.carryOut(host.plan(LAB));
+    Plan plan =
+        host.plan(LAB.replace("vgpu: gpu0", "vgpu: {gpu: gpu0, memory: 1GiB, sessions: 3}"));
+    assertThat(plan.actions())
+        .extracting(action -> action.kind() + " " + action.step().id())
+        .containsExactly("DO guest/alice/access-gpu0");
+    assertThat(plan.toText()).contains("memory=1073741824 guest-memory=1073741824 max-sessions=3");
   }
 }

@@ -69,7 +69,9 @@ class VchanTest {
     Plan plan = host.xen(CAPABILITIES).gntalloc().plan(ONE);
     assertThat(plan.toText())
         .contains("module xen_gntalloc\n    + let this host share up to 32768 pages with guests")
-        .contains("+ grant it access to 'gpu0' (memory=1073741824 domain=alice)\n")
+        .contains(
+            "+ grant it access to 'gpu0' (memory=1073741824 guest-memory=1073741824"
+                + " domain=alice)\n")
         .contains("(1 CPU, 256MiB, channels vchan, tcp)")
         .contains("start its server at tcp://192.168.122.1:8692 (");
     assertThat(files(plan).flatMap(file -> file.text().stream()))

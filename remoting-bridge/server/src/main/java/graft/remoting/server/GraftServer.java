@@ -124,6 +124,7 @@ public final class GraftServer implements AutoCloseable {
         new Handshake(Dispatcher.API_HASH, grants, pool::secret, config.handshakeLimit());
     SessionPlaces places =
         new SessionPlaces(config.maxSessions(), config.maxGuestSessions(), grants, pool::sessions);
+    pool.onSessionEnd(places::sessionEnded);
     Acceptor acceptor =
         new Acceptor(
             listeners,

@@ -144,6 +144,39 @@ class GuestLimitsTest {
     }
   }
 
+  /** The program of a session has gone before its worker has released the device. */
+  @Test
+  void aGuestWithOneSessionOpensTheNextAtOnce() throws Exception {
+    try (ServerFixture fixture =
+        ServerFixture.start(folder, config -> config.maxGuestSessions(1).spares(2))) {
+      for (int i = 0; i < 50; i++) {
+        try (WireClient session = fixture.alice()) {
+          assertThat(session.call(EchoBackend.ECHO, 1, new byte[0]).slot()).isEqualTo(1);
+        }
+      }
+    }
+  }
+
+  @Test
+  void aTokenLimitsTheSessionsAndTheMemoryOfItsGuest() throws Exception {
+    try (ServerFixture fixture =
+        ServerFixture.start(folder, "software", config -> config.spares(2))) {
+      byte[] token = ServerFixture.token((byte) 9);
+      grant(token, "max-sessions=2 guest-memory=" + 8 * MIB);
+      try (CudaClient first =
+              new CudaClient(WireClient.session(fixture.address(), "alice", token)).retain();
+          CudaClient second =
+              new CudaClient(WireClient.session(fixture.address(), "alice", token)).retain()) {
+        assertThatThrownBy(() -> WireClient.session(fixture.address(), "alice", token))
+            .hasMessageContaining("refused 5")
+            .hasMessageContaining("alice has its 2 sessions");
+        first.allocate(6 * MIB);
+        assertThatThrownBy(() -> second.allocate(6 * MIB))
+            .hasMessage("CUresult " + CudaResult.OUT_OF_MEMORY);
+      }
+    }
+  }
+
   @Test
   void theAuditTrailSaysWhoDidWhatAndHasNoToken() throws Exception {
     Path file = folder.resolve("audit.jsonl");

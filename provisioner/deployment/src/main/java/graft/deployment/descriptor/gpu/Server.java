@@ -19,4 +19,10 @@ public record Server(
             "The ports of its machine that rdma uses: GUIDs, MACs of Ethernet ports, or names such"
                 + " as mlx5_0:1. If absent, those of the fabric's only adapter; in a guest, those"
                 + " of its own virtual functions.")
-        List<PortName> rdmaPorts) {}
+        List<PortName> rdmaPorts,
+    @Default("{}") @Doc("What its sessions may use.") Limits limits,
+    @Default("auto")
+        @Doc(
+            "Where its audit events go. file: a file whose size is limited. auto: the audit trail"
+                + " of the user that it runs as, or syslog if that user may write no files.")
+        AuditTarget audit) {}

@@ -23,10 +23,7 @@ final class Commands {
    */
   static void run(String program, List<String> arguments, String fix) throws IOException {
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
-    int status =
-        HostProgram.of(program, arguments)
-            .run(LIMIT, InputStream.nullInputStream(), printed, printed)
-            .code();
+    int status = run(program, arguments, printed);
     if (status != 0) {
       throw new StepFailure(
           program
@@ -42,9 +39,20 @@ final class Commands {
 
   /** Runs a program, and returns its exit status. */
   static int status(String program, List<String> arguments) throws IOException {
-    OutputStream none = OutputStream.nullOutputStream();
+    return run(program, arguments, OutputStream.nullOutputStream());
+  }
+
+  /** Runs a program, and returns what it has printed, whether it failed or not. */
+  static String output(String program, List<String> arguments) throws IOException {
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    run(program, arguments, printed);
+    return printed.toString(StandardCharsets.UTF_8);
+  }
+
+  private static int run(String program, List<String> arguments, OutputStream printed)
+      throws IOException {
     return HostProgram.of(program, arguments)
-        .run(LIMIT, InputStream.nullInputStream(), none, none)
+        .run(LIMIT, InputStream.nullInputStream(), printed, printed)
         .code();
   }
 }

@@ -1,5 +1,6 @@
 package graft.deployment.step.host;
 
+import graft.common.audit.RotatedFile;
 import graft.common.disk.PrivateFiles;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /**
  * Runs the server of a GPU that the host owns as a user without privileges, beside a graft-starter
@@ -30,6 +32,8 @@ import java.util.function.BooleanSupplier;
  *
  * @param instance the server's name on this host
  * @param byUnits whether systemd runs it, by units that steps before this one wrote
+ * @param log what the starter and a server that cannot start print, where systemd does not keep it
+ * @param options more options of {@code graft serve}
  */
 public record RunServer(
     String gpu,
@@ -41,7 +45,8 @@ public record RunServer(
     String instance,
     boolean byUnits,
     Path pidFile,
-    Path log)
+    Path log,
+    List<String> options)
     implements HostServer {
   /** The variables of apply's environment that a server and its workers use. */
   private static final List<String> KEPT =
@@ -112,7 +117,7 @@ public record RunServer(
   /** The same server without a starter, for what both have in common. */
   private StartServer server() {
     return new StartServer(
-        gpu, listen, device, memory, spare, rdmaPorts, folder().tokens(), pidFile, log);
+        gpu, listen, device, memory, spare, rdmaPorts, folder().tokens(), pidFile, log, options);
   }
 
   /** The units of systemd for it, in the order in which they are written. */
@@ -122,8 +127,7 @@ public record RunServer(
         Map.of(
             "configure", ServerUnits.command(configure()),
             "start", ServerUnits.command(starterCommand(true)),
-            "environment", environmentLine(),
-            "log", log.toString().replace("%", "%%"));
+            "environment", environmentLine());
     Map<String, String> servers =
         Map.of(
             "user", ServerUser.NAME,
@@ -131,7 +135,7 @@ public record RunServer(
             "environment", environmentLine(),
             "home", isInHome() ? "read-only" : "yes",
             "devices", devices(),
-            "log", log.toString().replace("%", "%%"));
+            "logs", folder.logs().toString());
     return List.of(
         new MakeUnit(
             gpu, ServerUnits.starter(folder), ServerUnits.text("graft-starter", values), false),
@@ -200,16 +204,19 @@ public record RunServer(
     makeFolders(user);
     PrivateFiles.write(log, new byte[0]);
     server()
-        .awaitListening(byUnits ? startUnits() : startStarter(), StartServer.READY, this, context);
+        .awaitListening(
+            byUnits ? startUnits() : startStarter(), StartServer.READY, this, this::end, context);
     return Map.of();
   }
 
   private void makeFolders(ServerUser user) throws IOException {
-    for (Path folder : List.of(folder().files().getParent(), folder().runtime().getParent())) {
+    for (Path folder : parents()) {
       Files.createDirectories(
           folder,
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
     }
+    Files.createDirectories(folder().logs());
+    user.ownFolder(folder().logs());
     PrivateFiles.makeFolder(folder().files());
     user.letEnter(folder().files());
     Path tokens = folder().tokens();
@@ -217,6 +224,13 @@ public record RunServer(
       PrivateFiles.write(tokens, new byte[0]);
     }
     user.own(tokens);
+  }
+
+  /** The folders of all servers' folders. */
+  private List<Path> parents() {
+    return Stream.of(folder().files(), folder().runtime(), folder().logs())
+        .map(Path::getParent)
+        .toList();
   }
 
   private BooleanSupplier startUnits() throws IOException {
@@ -254,6 +268,7 @@ public record RunServer(
     command.addAll(starterCommand(false));
     command.add("--");
     command.addAll(serverCommand());
+    command.addAll(List.of(StartServer.ROTATED_LOG, folder().log().toString()));
     return program(command).start()::isAlive;
   }
 
@@ -268,6 +283,24 @@ public record RunServer(
       program.environment().put(CUDA_DEVICES, device);
     }
     return program;
+  }
+
+  /** The end of what the server and its starter have printed. */
+  private String end() throws IOException {
+    if (byUnits) {
+      return Commands.output(
+          "journalctl",
+          List.of(
+              "--no-pager",
+              "--output=cat",
+              "--lines=" + StartServer.LOG_LINES,
+              "--unit=" + ServerUnits.starter(folder()),
+              "--unit=" + ServerUnits.server(folder())));
+    }
+    String printed = StartServer.end(log);
+    return Files.isRegularFile(folder().log(), LinkOption.NOFOLLOW_LINKS)
+        ? StartServer.end(folder().log()) + "\n" + printed
+        : printed;
   }
 
   private void stop() throws IOException, InterruptedException {
@@ -287,7 +320,11 @@ public record RunServer(
     }
     PrivateFiles.deleteFolder(folder().files());
     PrivateFiles.delete(log);
-    for (Path folder : List.of(folder().files().getParent(), folder().runtime().getParent())) {
+    for (Path part : RotatedFile.parts(folder().log())) {
+      PrivateFiles.delete(part);
+    }
+    removeIfEmpty(folder().logs()); // an audit trail stays
+    for (Path folder : parents()) {
       removeIfEmpty(folder);
     }
   }
@@ -296,7 +333,7 @@ public record RunServer(
     try {
       Files.deleteIfExists(folder);
     } catch (java.nio.file.DirectoryNotEmptyException e) {
-      // Another server's files are there.
+      // Another server's files are there, or a file that stays.
     }
   }
 }

@@ -1,5 +1,8 @@
 package graft.deployment.step.host;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import graft.common.audit.RotatedFile;
 import graft.common.disk.PrivateFiles;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
@@ -14,17 +17,26 @@ import graft.deployment.step.StepFailure;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
-/** Starts the server of a GPU that the host owns, as a process of its own. */
+/**
+ * Starts the server of a GPU that the host owns, as a process of its own.
+ *
+ * @param options more options of {@code graft serve}
+ */
 public record StartServer(
     String gpu,
     List<Endpoint> listen,
@@ -34,7 +46,8 @@ public record StartServer(
     List<PortName> rdmaPorts,
     Path tokens,
     Path pidFile,
-    Path log)
+    Path log,
+    List<String> options)
     implements HostServer {
   /**
    * The time limit for a server that hangs; a server that cannot serve ends with an error. Healthy
@@ -42,7 +55,13 @@ public record StartServer(
    */
   static final Await READY = new Await(Duration.ofMinutes(10), Duration.ofMillis(50));
 
-  private static final int LOG_LINES = 20;
+  /** The option of {@code graft serve} that names a log whose size is limited. */
+  static final String ROTATED_LOG = "--log";
+
+  /** The lines of a log that an error shows. */
+  static final int LOG_LINES = 20;
+
+  private static final int LOG_BYTES = 16 << 10;
 
   @Override
   public Chain chain() {
@@ -85,7 +104,7 @@ public record StartServer(
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
             .redirectErrorStream(true)
             .start();
-    awaitListening(process::isAlive, READY, this, context);
+    awaitListening(process::isAlive, READY, this, () -> end(log), context);
     return Map.of("pid", process.pid());
   }
 
@@ -93,8 +112,10 @@ public record StartServer(
    * Waits until the server serves; fails as soon as it has ended.
    *
    * @param step the step whose progress is shown
+   * @param log returns the end of the server's log
    */
-  void awaitListening(BooleanSupplier isAlive, Await ready, Step step, StepContext context)
+  void awaitListening(
+      BooleanSupplier isAlive, Await ready, Step step, Callable<String> log, StepContext context)
       throws Exception {
     Await.Outcome outcome =
         ready.until(
@@ -115,7 +136,7 @@ public record StartServer(
                   ? "ended before it listened"
                   : "runs, but does not listen after " + ready.timeout().toSeconds() + " s")
               + "; the end of its log:\n"
-              + tail(),
+              + log.call().indent(4).stripTrailing(),
           "fix what the message names, then apply again");
     }
   }
@@ -125,7 +146,8 @@ public record StartServer(
     // A session of its own, so that Ctrl-C in this terminal does not end the server.
     List<String> command = new ArrayList<>(List.of("setsid"));
     List<String> arguments = arguments();
-    arguments.addAll(List.of(ServerProcess.PID_FILE, pidFile.toString()));
+    arguments.addAll(
+        List.of(ServerProcess.PID_FILE, pidFile.toString(), ROTATED_LOG, log.toString()));
     command.addAll(GraftCommand.serve(arguments));
     ProcessBuilder program = new ProcessBuilder(command);
     if (isMig()) {
@@ -146,6 +168,7 @@ public record StartServer(
     if (!rdmaPorts.isEmpty()) {
       arguments.addAll(List.of("--rdma-ports", PortName.list(rdmaPorts)));
     }
+    arguments.addAll(options);
     return arguments;
   }
 
@@ -177,17 +200,26 @@ public record StartServer(
     }
   }
 
-  private String tail() throws IOException {
-    List<String> lines = Files.readAllLines(log);
-    return lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()).stream()
-        .map(line -> "    " + line)
-        .collect(Collectors.joining("\n"));
+  /** The last lines of a log. A link is not followed, since the server's user may have made it. */
+  static String end(Path log) throws IOException {
+    ByteBuffer read = ByteBuffer.allocate(LOG_BYTES);
+    try (FileChannel in =
+        FileChannel.open(log, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+      in.position(Math.max(0, in.size() - LOG_BYTES));
+      while (in.read(read) > 0) {
+        // until the end
+      }
+    }
+    List<String> lines = UTF_8.decode(read.flip()).toString().lines().toList();
+    return String.join("\n", lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()));
   }
 
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws Exception {
     ServerProcess.stop(pidFile);
     PrivateFiles.delete(tokens);
-    PrivateFiles.delete(log);
+    for (Path part : RotatedFile.parts(log)) {
+      PrivateFiles.delete(part);
+    }
   }
 }

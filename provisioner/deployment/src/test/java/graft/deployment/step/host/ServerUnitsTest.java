@@ -4,18 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import graft.common.values.Endpoint;
+import graft.deployment.InstalledGraft;
 import graft.deployment.descriptor.gpu.PortName;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The units that run a server, as systemd itself judges them. */
@@ -30,28 +30,11 @@ class ServerUnitsTest {
   private static final Path ANALYZE = Path.of("/usr/bin/systemd-analyze");
 
   @TempDir Path folder;
-  private String homeBefore;
+  @RegisterExtension final InstalledGraft installed = new InstalledGraft();
 
-  /** An installation that every user can read. */
   @BeforeEach
   void install() throws Exception {
-    homeBefore = System.getProperty("graft.home");
-    Path lib = Files.createDirectories(folder.resolve("home/lib"));
-    Files.createFile(
-        lib.resolve("graft-starter"),
-        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
-    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-    System.setProperty("graft.home", folder.resolve("home").toString());
-    assumeTrue(RunServer.starter().isPresent(), "others cannot enter the temporary folder");
-  }
-
-  @AfterEach
-  void forget() {
-    if (homeBefore == null) {
-      System.clearProperty("graft.home");
-    } else {
-      System.setProperty("graft.home", homeBefore);
-    }
+    installed.in(folder);
   }
 
   private static RunServer server(String device, String... ports) {
@@ -65,7 +48,8 @@ class ServerUnitsTest {
         "lab.gpu0",
         true,
         Path.of("/var/lib/graft/lab/gpu-gpu0.pid"),
-        Path.of("/var/lib/graft/lab/gpu-gpu0.log"));
+        Path.of("/var/lib/graft/lab/gpu-gpu0.log"),
+        List.of("--idle-timeout", "30m"));
   }
 
   @Test
@@ -78,6 +62,7 @@ class ServerUnitsTest {
         .contains("Requires=graft-starter@%i.service\n", "After=graft-starter@%i.service ")
         .contains("\"--starter\" \"/run/graft/lab.gpu0/starter.sock\"")
         .contains("\"--tokens\" \"/var/lib/graft-server/lab.gpu0/tokens\"")
+        .contains("\"--idle-timeout\" \"30m\"", "ReadWritePaths=-/var/log/graft/lab.gpu0\n")
         .doesNotContain("{", "}");
     assertThat(unit.atBoot()).isTrue();
     assertThat(server("software").units(false).get(1).atBoot()).isFalse();
@@ -93,6 +78,13 @@ class ServerUnitsTest {
         .contains("\"--server-user\" \"graft\"")
         .doesNotContain("{", "}", "User=");
     assertThat(unit.atBoot()).as("the server starts it").isFalse();
+  }
+
+  /** A file that systemd appends to has no limit of its size; journald limits the journal. */
+  @Test
+  void theirLogsGoToTheJournal() {
+    assertThat(server("software").units(true))
+        .allMatch(unit -> !unit.text().contains("StandardOutput") && !unit.text().contains(".log"));
   }
 
   @Test

@@ -10,6 +10,7 @@ import graft.deployment.apply.Steps;
 import graft.deployment.journal.Journal;
 import graft.deployment.observe.Connections;
 import graft.deployment.step.Await;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -37,6 +38,22 @@ class StartServerTest {
     assertThat(program.environment().get("CUDA_VISIBLE_DEVICES"))
         .isEqualTo(System.getenv("CUDA_VISIBLE_DEVICES"));
     assertThat(program.command()).containsSequence("--device", "gpu:1");
+  }
+
+  @Test
+  void itsLimitsAreOptionsAndItsLogIsRotated() {
+    assertThat(server("software").program().command())
+        .containsSequence("--idle-timeout", "30m")
+        .containsSequence("--log", "/t/log");
+  }
+
+  @Test
+  void theEndOfALogIsReadAndNoLinkIsFollowed(@TempDir Path folder) throws Exception {
+    Path log = folder.resolve("log");
+    Files.writeString(log, "early\n".repeat(10_000) + "late\n".repeat(30));
+    assertThat(StartServer.end(log).lines()).hasSize(20).containsOnly("late");
+    Path link = Files.createSymbolicLink(folder.resolve("link"), log);
+    assertThatThrownBy(() -> StartServer.end(link)).isInstanceOf(IOException.class);
   }
 
   @Test
@@ -71,6 +88,7 @@ class StartServerTest {
           server::isAlive,
           new Await(limit, Duration.ofMillis(1)),
           step,
+          () -> StartServer.end(folder.resolve("log")),
           new LiveContext(new Connections(), journal, ApplyListener.NONE));
     }
   }
@@ -89,6 +107,7 @@ class StartServerTest {
         List.of(),
         folder.resolve("tokens"),
         folder.resolve("pid"),
-        folder.resolve("log"));
+        folder.resolve("log"),
+        List.of("--idle-timeout", "30m"));
   }
 }

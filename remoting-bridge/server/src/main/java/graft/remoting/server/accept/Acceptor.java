@@ -130,7 +130,8 @@ public final class Acceptor implements AutoCloseable {
           SocketOptions.forClient(socket);
         }
         accepted = handshake.run(socket);
-        place = gate.reserve(socket, accepted);
+        // Those that wait for a session's end are no more than sessions, and hold no place here.
+        place = gate.reserve(socket, accepted, () -> lobby.leave(visitor));
       } catch (ServerException e) {
         refuse(visitor, e, accepted);
         return;

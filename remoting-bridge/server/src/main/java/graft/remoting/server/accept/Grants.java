@@ -39,6 +39,8 @@ public interface Grants {
             none,
             "",
             OptionalLong.empty(),
+            OptionalLong.empty(),
+            OptionalInt.empty(),
             OptionalInt.empty(),
             OptionalLong.empty(),
             "",

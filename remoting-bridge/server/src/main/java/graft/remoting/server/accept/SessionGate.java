@@ -51,7 +51,7 @@ public final class SessionGate {
    * Creates the gate.
    *
    * @param device the device of clients whose grant names none
-   * @param limits the limits of sessions; a grant may name another one of device memory
+   * @param limits the limits of sessions; a grant may name others of device memory
    * @param uses counts what the sessions of each guest use together
    */
   public SessionGate(
@@ -75,15 +75,16 @@ public final class SessionGate {
    * Reserves the place of a session for an authenticated client. Further connections of a session
    * need no place.
    *
+   * @param waits is called before the client has to wait for the end of another session
    * @throws HandshakeException when the client may not connect this way, or no place is free; the
    *     message is sent to the client
    */
-  SessionPlaces.Place reserve(NativeSocket socket, Handshake.Accepted accepted)
+  SessionPlaces.Place reserve(NativeSocket socket, Handshake.Accepted accepted, Runnable waits)
       throws IOException, HandshakeException, ServerException {
     checkPeer(socket, accepted.grant());
     checkEncryption(socket, accepted);
     return switch (accepted.hello().kind()) {
-      case HandshakeMessages.KIND_SESSION -> places.reserve(accepted.grant().name());
+      case HandshakeMessages.KIND_SESSION -> places.reserve(accepted.grant(), waits);
       case HandshakeMessages.KIND_CONNECTION -> SessionPlaces.NONE;
       default ->
           throw new HandshakeException(
@@ -124,7 +125,9 @@ public final class SessionGate {
           new ControlMessage.StartSession(
               id,
               grant.name(),
-              limits.withMemory(grant.memory().orElse(limits.memory())),
+              limits
+                  .withMemory(grant.memory().orElse(limits.memory()))
+                  .withGuestMemory(grant.guestMemory().orElse(limits.guestMemory())),
               uses.slots(),
               slot.number(),
               channel,

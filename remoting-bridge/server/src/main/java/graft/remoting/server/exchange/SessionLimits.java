@@ -27,6 +27,11 @@ public record SessionLimits(
     return new SessionLimits(bytes, hostMemory, guestMemory, guestHostMemory, idleSeconds);
   }
 
+  /** Returns limits with another limit of the guest's device memory, in bytes. */
+  public SessionLimits withGuestMemory(long bytes) {
+    return new SessionLimits(memory, hostMemory, bytes, guestHostMemory, idleSeconds);
+  }
+
   /** Returns limits with another limit of the session's host memory, in bytes. */
   public SessionLimits withHostMemory(long bytes) {
     return new SessionLimits(memory, bytes, guestMemory, guestHostMemory, idleSeconds);

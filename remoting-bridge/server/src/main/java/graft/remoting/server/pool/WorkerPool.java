@@ -60,6 +60,7 @@ public final class WorkerPool implements AutoCloseable {
   private String lastFailure = "";
   private int failures;
   private boolean closing;
+  private volatile Runnable sessionEnd = () -> {};
 
   /** The kind of the spare workers, and their number. */
   public record Spares(WorkerKind kind, int count) {}
@@ -207,6 +208,11 @@ public final class WorkerPool implements AutoCloseable {
       worker.session().ending(reason);
       worker.process().kill();
     }
+  }
+
+  /** Sets what is done each time when a session has ended and its worker is gone. */
+  public void onSessionEnd(Runnable action) {
+    sessionEnd = action;
   }
 
   /** Returns the sessions that are served now. */
@@ -360,6 +366,7 @@ public final class WorkerPool implements AutoCloseable {
     if (session != null) {
       answers.drop(session);
       guests.end(session.name());
+      sessionEnd.run();
       metrics.sessionEnded(session);
       audit.ended(session, status);
       LOG.info("{}", session.endLine(status));

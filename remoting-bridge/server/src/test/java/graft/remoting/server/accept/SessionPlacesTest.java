@@ -8,13 +8,19 @@ import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.ServerException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 
 class SessionPlacesTest {
-  private final List<ServedSession> served = new ArrayList<>();
+  private final List<ServedSession> served = new CopyOnWriteArrayList<>();
   private Set<String> names = Set.of();
 
   private final Grants grants =
@@ -34,6 +40,27 @@ class SessionPlacesTest {
     return new SessionPlaces(most, mostOfGuest, grants, () -> served);
   }
 
+  private static SessionPlaces.Place reserve(SessionPlaces places, String guest)
+      throws HandshakeException, ServerException {
+    return places.reserve(grant(guest, OptionalInt.empty()), () -> {});
+  }
+
+  private static Grant grant(String name, OptionalInt maxSessions) {
+    return new Grant(
+        name,
+        "",
+        "",
+        OptionalLong.empty(),
+        OptionalLong.empty(),
+        maxSessions,
+        OptionalInt.empty(),
+        OptionalLong.empty(),
+        "",
+        "",
+        false,
+        false);
+  }
+
   private void serve(String guest) {
     served.add(
         new ServedSession(
@@ -44,19 +71,66 @@ class SessionPlacesTest {
   void sessionsThatBeginAndSessionsThatAreServedCount() throws Exception {
     SessionPlaces places = places(2, 2);
     serve("a");
-    SessionPlaces.Place place = places.reserve("b");
-    assertThatThrownBy(() -> places.reserve("c")).hasMessageContaining("its 2 sessions: try later");
+    SessionPlaces.Place place = reserve(places, "b");
+    assertThatThrownBy(() -> reserve(places, "c"))
+        .hasMessageContaining("its 2 sessions: try later");
     place.close();
-    places.reserve("c");
+    reserve(places, "c");
   }
 
   @Test
   void aGuestHasItsLimit() throws Exception {
     SessionPlaces places = places(64, 2);
     serve("a");
-    places.reserve("a");
-    assertThatThrownBy(() -> places.reserve("a")).hasMessageContaining("a has its 2 sessions");
-    places.reserve("b");
+    reserve(places, "a");
+    assertThatThrownBy(() -> reserve(places, "a")).hasMessageContaining("a has its 2 sessions");
+    reserve(places, "b");
+  }
+
+  @Test
+  void aTokenMayHaveALowerLimit() throws Exception {
+    SessionPlaces places = places(64, 2);
+    Grant one = grant("a", OptionalInt.of(1));
+    places.reserve(one, () -> {});
+    assertThatThrownBy(() -> places.reserve(one, () -> {}))
+        .hasMessageContaining("a has its 1 sessions");
+    Grant many = grant("b", OptionalInt.of(9));
+    places.reserve(many, () -> {});
+    places.reserve(many, () -> {});
+    assertThatThrownBy(() -> places.reserve(many, () -> {}))
+        .hasMessageContaining("b has its 2 sessions");
+  }
+
+  @Test
+  void aGuestsNextSessionWaitsForTheEndOfItsLast() throws Exception {
+    SessionPlaces places = places(64, 1);
+    serve("a");
+    CountDownLatch waits = new CountDownLatch(1);
+    CompletableFuture<SessionPlaces.Place> next = new CompletableFuture<>();
+    new Thread(
+            () -> {
+              try {
+                next.complete(places.reserve(grant("a", OptionalInt.empty()), waits::countDown));
+              } catch (HandshakeException | ServerException e) {
+                next.completeExceptionally(e);
+              }
+            })
+        .start();
+    waits.await();
+    // As many may wait as there are sessions of the guest that could end.
+    assertThatThrownBy(() -> places.reserve(grant("a", OptionalInt.empty()), Assertions::fail))
+        .hasMessageContaining("a has its 1 sessions");
+    served.clear();
+    places.sessionEnded();
+    assertThat(next.get(1, TimeUnit.MINUTES)).isNotNull();
+  }
+
+  @Test
+  void aFullServerLetsNobodyWaitWhoHasNoSession() throws Exception {
+    SessionPlaces places = places(1, 1);
+    serve("a");
+    assertThatThrownBy(() -> places.reserve(grant("b", OptionalInt.empty()), Assertions::fail))
+        .hasMessageContaining("the server has its 1 sessions");
   }
 
   @Test
@@ -64,13 +138,13 @@ class SessionPlacesTest {
     names = Set.of("a", "b", "c");
     SessionPlaces places = places(8, 8);
     for (int i = 0; i < 6; i++) {
-      places.reserve("a");
+      reserve(places, "a");
     }
-    assertThatThrownBy(() -> places.reserve("a")).hasMessageContaining("keeps its last 2 places");
-    places.reserve("b");
-    assertThatThrownBy(() -> places.reserve("b")).hasMessageContaining("keeps its last 1 places");
-    places.reserve("c");
-    assertThatThrownBy(() -> places.reserve("c")).hasMessageContaining("its 8 sessions");
+    assertThatThrownBy(() -> reserve(places, "a")).hasMessageContaining("keeps its last 2 places");
+    reserve(places, "b");
+    assertThatThrownBy(() -> reserve(places, "b")).hasMessageContaining("keeps its last 1 places");
+    reserve(places, "c");
+    assertThatThrownBy(() -> reserve(places, "c")).hasMessageContaining("its 8 sessions");
   }
 
   @Test
@@ -78,9 +152,9 @@ class SessionPlacesTest {
     names = Set.of("a", "b", "c", "d", "e", "f");
     SessionPlaces places = places(4, 4);
     for (int i = 0; i < 3; i++) {
-      places.reserve("a");
+      reserve(places, "a");
     }
-    assertThatThrownBy(() -> places.reserve("a")).hasMessageContaining("keeps its last 1 places");
-    assertThat(places.reserve("b")).isNotNull();
+    assertThatThrownBy(() -> reserve(places, "a")).hasMessageContaining("keeps its last 1 places");
+    assertThat(reserve(places, "b")).isNotNull();
   }
 }

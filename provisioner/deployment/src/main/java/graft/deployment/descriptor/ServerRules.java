@@ -1,0 +1,78 @@
+package graft.deployment.descriptor;
+
+import graft.common.bind.Positions;
+import graft.common.bind.Problems;
+import graft.common.values.MemorySize;
+import graft.deployment.descriptor.gpu.AuditTarget;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.gpu.Limits;
+import graft.deployment.descriptor.gpu.Owner;
+import java.util.Optional;
+
+/** Rules for what the server of a GPU may use. */
+final class ServerRules {
+  /** What {@code graft serve} accepts at least: the buffers of one context's copies. */
+  private static final MemorySize LEAST_HOST_MEMORY = MemorySize.ofMib(64);
+
+  private final Positions positions;
+  private final Problems problems;
+
+  ServerRules(Positions positions, Problems problems) {
+    this.positions = positions;
+    this.problems = problems;
+  }
+
+  void check(Gpu gpu) {
+    if (gpu.server() == null || gpu.server().limits() == null) {
+      return; // it has a problem already
+    }
+    Limits limits = gpu.server().limits();
+    if (gpu.owner() != null && gpu.owner().kind() == Owner.Kind.NODE) {
+      node(gpu);
+    }
+    leastHostMemory(limits, "host-memory", limits.hostMemory());
+    leastHostMemory(limits, "guest-host-memory", limits.guestHostMemory());
+    notMore(limits, "host-memory", limits.hostMemory(), limits.guestHostMemory());
+    notMore(limits, "guest-sessions", limits.guestSessions(), limits.sessions());
+  }
+
+  private void node(Gpu gpu) {
+    if (!gpu.server().limits().isEmpty()) {
+      problems.add(
+          positions.of(gpu.server(), "limits"),
+          "the server of the node '" + gpu.owner().name() + "' has its own limits",
+          "give its graft serve options such as --max-sessions, and remove the key here");
+    }
+    if (gpu.server().audit() != AuditTarget.AUTO) {
+      problems.add(
+          positions.of(gpu.server(), "audit"),
+          "the server of the node '" + gpu.owner().name() + "' has its own audit trail",
+          "give its graft serve the option --audit, and remove the key here");
+    }
+  }
+
+  private void leastHostMemory(Limits limits, String key, Optional<MemorySize> given) {
+    if (given != null && given.filter(m -> m.compareTo(LEAST_HOST_MEMORY) < 0).isPresent()) {
+      problems.add(
+          positions.of(limits, key),
+          "a session needs " + LEAST_HOST_MEMORY + " of memory for its copies",
+          "write " + LEAST_HOST_MEMORY + " or more");
+    }
+  }
+
+  /** A part has no larger limit than the whole. */
+  private <T extends Comparable<T>> void notMore(
+      Limits limits, String key, Optional<T> part, Optional<T> whole) {
+    if (part != null
+        && whole != null
+        && part.isPresent()
+        && whole.isPresent()
+        && part.get().compareTo(whole.get()) > 0) {
+      String of = key.equals("host-memory") ? "guest-host-memory" : "sessions";
+      problems.add(
+          positions.of(limits, key),
+          "'" + key + "' is " + part.get() + ", more than '" + of + "': " + whole.get(),
+          "write " + whole.get() + " or less");
+    }
+  }
+}

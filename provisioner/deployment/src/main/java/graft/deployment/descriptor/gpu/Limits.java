@@ -1,0 +1,42 @@
+package graft.deployment.descriptor.gpu;
+
+import graft.common.bind.Doc;
+import graft.common.bind.Range;
+import graft.common.values.MemorySize;
+import graft.common.values.TimeSpan;
+import java.util.Optional;
+
+/** What the sessions of a server may use. */
+@Doc("What the sessions of a server may use.")
+public record Limits(
+    @Range(min = 1, max = 4096) @Doc("The most sessions at one time; 64 if absent.")
+        Optional<Integer> sessions,
+    @Range(min = 1, max = 4096)
+        @Doc(
+            "The most sessions of one guest at one time. If absent, all but those that are kept for"
+                + " guests without a session.")
+        Optional<Integer> guestSessions,
+    @Doc("The GPU memory of all sessions of one guest together; unlimited if absent.")
+        Optional<MemorySize> guestMemory,
+    @Doc(
+            "The memory of the server's machine that one session may use, at least 64MiB; a quarter"
+                + " of the machine's if absent.")
+        Optional<MemorySize> hostMemory,
+    @Doc("The same for all sessions of one guest together; half of the machine's if absent.")
+        Optional<MemorySize> guestHostMemory,
+    @Doc(
+            "The time after which a session ends that has made no call and has no work on the GPU;"
+                + " never if absent.")
+        Optional<TimeSpan> idleTimeout) {
+  /** Whether no limit is set. */
+  public boolean isEmpty() {
+    return equals(
+        new Limits(
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty()));
+  }
+}

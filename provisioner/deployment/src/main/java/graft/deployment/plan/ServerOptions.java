@@ -1,0 +1,45 @@
+package graft.deployment.plan;
+
+import graft.common.audit.AuditLog;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.gpu.Limits;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The options of {@code graft serve} for what an operator may limit at a server. */
+final class ServerOptions {
+  private ServerOptions() {}
+
+  /**
+   * The options for the limits and the audit trail of a GPU's server; none for what has its
+   * default.
+   *
+   * @param audit the file of the audit trail, for a server whose audit events go to a file
+   */
+  static List<String> of(Gpu gpu, Path audit) {
+    List<String> options = new ArrayList<>();
+    Limits limits = gpu.server().limits();
+    add(options, "--max-sessions", limits.sessions());
+    add(options, "--max-guest-sessions", limits.guestSessions());
+    add(options, "--guest-memory", limits.guestMemory());
+    add(options, "--host-memory", limits.hostMemory());
+    add(options, "--guest-host-memory", limits.guestHostMemory());
+    add(options, "--idle-timeout", limits.idleTimeout());
+    add(
+        options,
+        "--audit",
+        switch (gpu.server().audit()) {
+          case AUTO -> Optional.empty();
+          case FILE -> Optional.of(audit);
+          case SYSLOG -> Optional.of(AuditLog.SYSLOG);
+          case OFF -> Optional.of(AuditLog.OFF);
+        });
+    return options;
+  }
+
+  private static void add(List<String> options, String option, Optional<?> value) {
+    value.ifPresent(given -> options.addAll(List.of(option, given.toString())));
+  }
+}
