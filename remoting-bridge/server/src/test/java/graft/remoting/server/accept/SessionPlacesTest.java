@@ -111,7 +111,7 @@ class SessionPlacesTest {
             () -> {
               try {
                 next.complete(places.reserve(grant("a", OptionalInt.empty()), waits::countDown));
-              } catch (HandshakeException | ServerException e) {
+              } catch (ServerException e) {
                 next.completeExceptionally(e);
               }
             })
