@@ -12,9 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
@@ -33,7 +31,7 @@ public final class WorkerPool implements AutoCloseable {
 
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
 
-  private final WorkerStarter processes;
+  private final StartThread starts;
   private final WorkerKind spareKind;
   private final int spares;
   private final ServerMetrics metrics;
@@ -43,22 +41,13 @@ public final class WorkerPool implements AutoCloseable {
   private final GuestNumbers guests = new GuestNumbers();
   private final WorkerListener listener;
 
-  private final ExecutorService starter =
-      Executors.newSingleThreadExecutor(
-          work -> {
-            Thread made = new Thread(work, "graft-worker-start");
-            made.setDaemon(true);
-            return made;
-          });
-
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Map<Long, Worker> workers = new HashMap<>();
   private final List<Worker> starting = new ArrayList<>();
   private final List<Worker> ready = new ArrayList<>();
   private final Map<WorkerKind, Integer> waiting = new HashMap<>();
-  private String lastFailure = "";
-  private int failures;
+  private final WorkerFailures failures;
   private boolean closing;
   private volatile Runnable sessionEnd = () -> {};
 
@@ -75,7 +64,20 @@ public final class WorkerPool implements AutoCloseable {
   public WorkerPool(
       WorkerStarter processes, Path socket, Spares spares, ServerMetrics metrics, ServerAudit audit)
       throws ServerException {
-    this.processes = processes;
+    this(processes, socket, spares, metrics, audit, new WorkerFailures(System::nanoTime));
+  }
+
+  /** Creates a pool whose pauses after failures can be tested. */
+  WorkerPool(
+      WorkerStarter processes,
+      Path socket,
+      Spares spares,
+      ServerMetrics metrics,
+      ServerAudit audit,
+      WorkerFailures failures)
+      throws ServerException {
+    this.failures = failures;
+    this.starts = new StartThread(processes);
     this.spareKind = spares.kind();
     this.spares = spares.count();
     this.metrics = metrics;
@@ -97,8 +99,8 @@ public final class WorkerPool implements AutoCloseable {
       startWorker(spareKind);
       refill();
       while (ready.isEmpty()) {
-        if (failures > 0) {
-          throw new ServerException(lastFailure);
+        if (failures.isFailing(spareKind)) {
+          throw new ServerException(failures.reason(spareKind));
         }
         changed.awaitNanos(left(deadline, spareKind));
       }
@@ -110,7 +112,8 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * Returns a ready worker, which then belongs to the caller.
+   * Returns a ready worker, which then belongs to the caller. After a failure one worker is started
+   * at a time, and not before the pause that {@link WorkerFailures} gives.
    *
    * @throws ServerException if no worker becomes ready in time, with the reason
    */
@@ -119,7 +122,7 @@ public final class WorkerPool implements AutoCloseable {
     lock.lock();
     waiting.merge(kind, 1, Integer::sum);
     try {
-      int failuresBefore = failures;
+      long failuresBefore = failures.count(kind);
       while (true) {
         Worker worker = firstReady(kind);
         if (worker != null) {
@@ -129,11 +132,17 @@ public final class WorkerPool implements AutoCloseable {
         if (closing) {
           throw new ServerException("the server is stopping");
         }
-        if (failures > failuresBefore) {
-          throw new ServerException(lastFailure);
+        if (failures.count(kind) > failuresBefore) {
+          throw new ServerException(failures.reason(kind));
         }
-        if (count(starting, kind) < waiting.get(kind)) {
+        int started = count(starting, kind);
+        if (failures.isFailing(kind) ? started == 0 : started < waiting.get(kind)) {
+          Optional<String> obstacle = failures.obstacle(kind);
+          if (obstacle.isPresent()) {
+            throw new ServerException(obstacle.get());
+          }
           startWorker(kind);
+          continue; // which may have failed at once
         }
         changed.awaitNanos(left(deadline, kind));
       }
@@ -238,7 +247,7 @@ public final class WorkerPool implements AutoCloseable {
     // After a failure a worker is started only for a client that waits, so that a broken device
     // does not cause endless restarts.
     while (!closing
-        && failures == 0
+        && !failures.isFailing(spareKind)
         && count(ready, spareKind) + count(starting, spareKind)
             < spares + waiting.getOrDefault(spareKind, 0)) {
       startWorker(spareKind);
@@ -247,7 +256,7 @@ public final class WorkerPool implements AutoCloseable {
 
   private void startWorker(WorkerKind kind) {
     try {
-      Worker worker = new Worker(start(kind), kind, guests);
+      Worker worker = new Worker(starts.start(kind), kind, guests);
       budgets.copyLog(worker, System.err);
       workers.put(worker.pid(), worker);
       starting.add(worker);
@@ -255,31 +264,12 @@ public final class WorkerPool implements AutoCloseable {
         listener.add(worker);
       }
     } catch (IOException e) {
-      failed("cannot start a worker: " + e.getMessage());
+      failed(kind, "cannot start a worker: " + e.getMessage());
     }
   }
 
-  /**
-   * Starts a process from a thread that lives as long as the pool: the kernel kills a worker when
-   * the thread that started it ends (PR_SET_PDEATHSIG), so that no worker outlives the server.
-   */
-  private WorkerProcess start(WorkerKind kind) throws IOException {
-    try {
-      return starter.submit(() -> processes.start(kind)).get();
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof IOException cause
-          ? cause
-          : new IOException(e.getCause().toString(), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted", e);
-    }
-  }
-
-  private void failed(String reason) {
-    failures++;
-    lastFailure = reason;
-    LOG.warn("{}", reason);
+  private void failed(WorkerKind kind, String reason) {
+    failures.failed(kind, reason);
     changed.signalAll();
   }
 
@@ -309,7 +299,7 @@ public final class WorkerPool implements AutoCloseable {
         throw new IOException("it reports a second time that it is ready");
       }
       ready.add(worker);
-      failures = 0;
+      failures.succeeded(worker.kind());
       changed.signalAll();
       refill();
     } finally {
@@ -357,7 +347,7 @@ public final class WorkerPool implements AutoCloseable {
       boolean unready = starting.remove(worker);
       ready.remove(worker);
       if (unready && !closing) {
-        failed(worker.failure(status));
+        failed(worker.kind(), worker.failure(status));
       }
       refill();
     } finally {
@@ -398,7 +388,7 @@ public final class WorkerPool implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     listener.close();
-    starter.shutdown();
+    starts.close();
     answers.close();
   }
 }

@@ -1,0 +1,104 @@
+package graft.remoting.server.pool;
+
+import graft.remoting.server.control.WorkerKind;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The workers that ended before they were ready, by their kind: a device that does not work, or a
+ * library that is missing. After each failure in a row the next start has to wait, for 1, 2, 4 ...
+ * 30 seconds, so that clients that try again and again do not keep the machine busy with starts. A
+ * guest chooses whether it uses rdma, so that one kind's failures hold up no other kind.
+ *
+ * <p>The pool's lock guards it.
+ */
+final class WorkerFailures {
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerFailures.class);
+  private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
+  private static final Duration MOST_DELAY = Duration.ofSeconds(30);
+
+  /** The failures of a kind. */
+  private static final class Row {
+    private long all;
+    private long inRow;
+    private long nextStart;
+    private String reason = "";
+  }
+
+  private final LongSupplier clock;
+  private final Map<WorkerKind, Row> rows = new HashMap<>();
+
+  /**
+   * No failures yet.
+   *
+   * @param clock returns nanoseconds, as {@link System#nanoTime}
+   */
+  WorkerFailures(LongSupplier clock) {
+    this.clock = clock;
+  }
+
+  private Row row(WorkerKind kind) {
+    return rows.computeIfAbsent(kind, k -> new Row());
+  }
+
+  /** Notes that a worker has failed; a reason that repeats is logged once. */
+  void failed(WorkerKind kind, String reason) {
+    Row row = row(kind);
+    if (row.inRow == 0 || !reason.equals(row.reason)) {
+      LOG.warn("{}", reason);
+    } else {
+      LOG.debug("{} (failure {} in a row)", reason, row.inRow + 1);
+    }
+    long delay = FIRST_DELAY.toNanos();
+    for (long i = 0; i < row.inRow && delay < MOST_DELAY.toNanos(); i++) {
+      delay *= 2;
+    }
+    row.all++;
+    row.inRow++;
+    row.reason = reason;
+    row.nextStart = clock.getAsLong() + Math.min(delay, MOST_DELAY.toNanos());
+  }
+
+  /** Notes that a worker is ready. */
+  void succeeded(WorkerKind kind) {
+    Row row = row(kind);
+    if (row.inRow > 0) {
+      LOG.info("workers for device {} start again, after {} failures", kind, row.inRow);
+    }
+    row.inRow = 0;
+  }
+
+  /** Returns the number of failures since the server began. */
+  long count(WorkerKind kind) {
+    return row(kind).all;
+  }
+
+  /** Returns whether the last worker failed. */
+  boolean isFailing(WorkerKind kind) {
+    return row(kind).inRow > 0;
+  }
+
+  /** Returns why the last worker failed. */
+  String reason(WorkerKind kind) {
+    return row(kind).reason;
+  }
+
+  /** Returns why no worker may be started now; empty if one may. */
+  Optional<String> obstacle(WorkerKind kind) {
+    Row row = row(kind);
+    long left = row.nextStart - clock.getAsLong();
+    return row.inRow > 0 && left > 0
+        ? Optional.of(
+            row.reason
+                + "; the server tries again in "
+                + (TimeUnit.NANOSECONDS.toSeconds(left - 1) + 1)
+                + " s")
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,113 @@
+package graft.remoting.server.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import graft.common.audit.AuditLog;
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.jail.Isolation;
+import graft.remoting.server.system.ServerException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a server does while its workers cannot start. */
+@Timeout(60)
+class WorkerFailuresTest {
+  private static final WorkerKind PLAIN = new WorkerKind(DeviceSpec.parse("gpu"), false);
+  private static final WorkerKind RDMA = new WorkerKind(DeviceSpec.parse("gpu"), true);
+
+  @TempDir Path folder;
+  private long now;
+  private final WorkerFailures failures = new WorkerFailures(() -> now);
+
+  private void pass(Duration time) {
+    now += time.toNanos();
+  }
+
+  @Test
+  void theNextStartWaitsTwiceAsLongAfterEachFailureUpToHalfAMinute() {
+    List<Long> pauses = new ArrayList<>();
+    for (int i = 0; i < 7; i++) {
+      failures.failed(PLAIN, "no GPU");
+      long before = now;
+      while (failures.obstacle(PLAIN).isPresent()) {
+        pass(Duration.ofMillis(500));
+      }
+      pauses.add((now - before) / 1_000_000_000);
+    }
+    assertThat(pauses).containsExactly(1L, 2L, 4L, 8L, 16L, 30L, 30L);
+    failures.succeeded(PLAIN);
+    failures.failed(PLAIN, "no GPU");
+    assertThat(failures.obstacle(PLAIN)).contains("no GPU; the server tries again in 1 s");
+  }
+
+  @Test
+  void aKindThatFailsHoldsUpNoOther() {
+    failures.failed(RDMA, "no libucp");
+    assertThat(failures.obstacle(RDMA)).isPresent();
+    assertThat(failures.obstacle(PLAIN)).isEmpty();
+    assertThat(failures.isFailing(PLAIN)).isFalse();
+  }
+
+  /** A starter without a program to start. */
+  private final class BrokenStarter implements WorkerStarter {
+    private int attempts;
+
+    @Override
+    public Isolation isolation() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public WorkerProcess start(WorkerKind kind) throws IOException {
+      attempts++;
+      throw new IOException("libcuda.so.1 is not there");
+    }
+
+    @Override
+    public void serves() {}
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void clientsThatTryAgainStartNoFurtherWorkerBeforeItsTime() throws Exception {
+    BrokenStarter starter = new BrokenStarter();
+    try (WorkerPool pool =
+        new WorkerPool(
+            starter,
+            folder.resolve("socket"),
+            new WorkerPool.Spares(PLAIN, 2),
+            new ServerMetrics(),
+            new ServerAudit(AuditLog.none()),
+            failures)) {
+      assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)))
+          .isInstanceOf(ServerException.class)
+          .hasMessage("cannot start a worker: libcuda.so.1 is not there");
+      for (int i = 0; i < 100; i++) {
+        assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)))
+            .hasMessage(
+                "cannot start a worker: libcuda.so.1 is not there; the server tries again in 1 s");
+      }
+      assertThat(starter.attempts).isOne();
+      pass(Duration.ofSeconds(1));
+      assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)))
+          .hasMessage("cannot start a worker: libcuda.so.1 is not there");
+      assertThat(starter.attempts).isEqualTo(2);
+      assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)))
+          .hasMessageEndingWith("the server tries again in 2 s");
+      // It works again as soon as a worker is ready, whatever the row of failures was.
+      failures.succeeded(PLAIN);
+      assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)));
+      assertThat(starter.attempts).isGreaterThan(2);
+    }
+  }
+}
