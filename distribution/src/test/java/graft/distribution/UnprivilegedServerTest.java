@@ -3,7 +3,9 @@ package graft.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import graft.common.disk.PrivateFiles;
 import graft.common.program.CurrentUser;
+import graft.common.values.Endpoint;
 import graft.common.values.Name;
 import graft.deployment.state.ServerFolder;
 import graft.deployment.state.ServerProcess;
@@ -12,6 +14,7 @@ import graft.deployment.state.StateFolder;
 import java.io.File;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -133,6 +136,15 @@ class UnprivilegedServerTest {
     assertThat(run.waitFor()).as(said).isZero();
   }
 
+  /** Connects with something that is no handshake. */
+  private void refused() throws IOException {
+    Endpoint at = Endpoint.parse(address);
+    try (Socket stranger = new Socket(at.host(), at.port())) {
+      stranger.getOutputStream().write(new byte[128]);
+      assertThat(stranger.getInputStream().read()).isEqualTo(-1);
+    }
+  }
+
   @Test
   void itHasNoPrivilegesAndComesBackAndLeavesNothing() throws Exception {
     ProcessHandle first = server().orElseThrow();
@@ -144,6 +156,14 @@ class UnprivilegedServerTest {
         .isEqualTo(ServerUser.NAME);
     assertThat(Files.getOwner(its.files()).getName()).isEqualTo("root");
     vectorAdd();
+    assertThat(Files.getOwner(its.log()).getName()).isEqualTo(ServerUser.NAME);
+    refused();
+    while (!Files.readString(its.log()).contains("refused 127.0.0.1")) {
+      TimeUnit.MILLISECONDS.sleep(20);
+    }
+    assertThat(its.audit())
+        .content()
+        .contains("\"event\":\"connect\",\"who\":\"" + SoftwareServer.NAME + "\"");
 
     first.destroyForcibly();
     first.onExit().get();
@@ -160,6 +180,12 @@ class UnprivilegedServerTest {
     assertThat(starter.isAlive()).isFalse();
     assertThat(its.files()).doesNotExist();
     assertThat(its.runtime()).doesNotExist();
+    assertThat(its.log()).doesNotExist();
+    assertThat(Files.getOwner(its.logs()).getName())
+        .as("of the trail, which stays")
+        .isEqualTo("root");
+    assertThat(its.audit()).exists();
+    PrivateFiles.deleteFolder(its.logs());
     assertThat(ServerUser.find().isPresent()).isEqualTo(hadUser);
   }
 }

@@ -10,15 +10,18 @@ public final class GraftCommand {
   /** A text, because steps must not depend on the classes of the command line. */
   private static final String MAIN = "graft.cli.Main";
 
+  private static final String WARNINGS = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
+
   private GraftCommand() {}
 
   /**
    * {@code graft serve} with these arguments, as one process that can be signalled: Java and not
    * the launcher. A server handles connections and starts workers; it needs little memory, and a
-   * heap that begins small keeps 13 MB less of it than one that begins at its limit.
+   * heap that begins small keeps 13 MB less of it than one that begins at its limit. It logs
+   * warnings, which commands leave out.
    */
   public static List<String> serve(List<String> arguments) {
-    List<String> command = java(List.of("-Xms8m", "-Xmx64m"));
+    List<String> command = java(List.of("-Xms8m", "-Xmx64m", WARNINGS));
     command.add("serve");
     command.addAll(arguments);
     return command;

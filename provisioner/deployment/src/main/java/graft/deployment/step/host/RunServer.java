@@ -1,6 +1,5 @@
 package graft.deployment.step.host;
 
-import graft.common.audit.RotatedFile;
 import graft.common.disk.PrivateFiles;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
@@ -215,8 +214,7 @@ public record RunServer(
           folder,
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
     }
-    Files.createDirectories(folder().logs());
-    user.ownFolder(folder().logs());
+    new ServerLogs(folder()).make(user);
     PrivateFiles.makeFolder(folder().files());
     user.letEnter(folder().files());
     Path tokens = folder().tokens();
@@ -320,10 +318,7 @@ public record RunServer(
     }
     PrivateFiles.deleteFolder(folder().files());
     PrivateFiles.delete(log);
-    for (Path part : RotatedFile.parts(folder().log())) {
-      PrivateFiles.delete(part);
-    }
-    removeIfEmpty(folder().logs()); // an audit trail stays
+    new ServerLogs(folder()).remove();
     for (Path folder : parents()) {
       removeIfEmpty(folder);
     }
