@@ -138,6 +138,27 @@ final class GuestBundles {
         .allMatch(f -> f.bundle().packages().isEmpty() && f.bundle().services().isEmpty());
   }
 
+  /** The bundles whose packages a guest without an open network cannot fetch. */
+  List<String> warnings() {
+    if (!new GuestCards(input, guest).reachesNoMirror()) {
+      return List.of();
+    }
+    List<String> warnings = new ArrayList<>();
+    for (Use use : uses()) {
+      FoundBundle found = input.snapshot().bundles().found().get(use.name());
+      if (found != null && !found.bundle().packages().isEmpty()) {
+        warnings.add(
+            "the guest '"
+                + guest.name()
+                + "' cannot fetch the packages of its bundle '"
+                + use.name()
+                + "' without an open network: use an image that has them, or a network that reaches"
+                + " a mirror, such as networks: [user]");
+      }
+    }
+    return warnings;
+  }
+
   /** Whether there is anything to install. */
   boolean any() {
     return !uses().isEmpty() || !guest.setup().files().isEmpty();

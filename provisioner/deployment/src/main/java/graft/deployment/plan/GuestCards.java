@@ -57,6 +57,11 @@ final class GuestCards {
     return nics().stream().anyMatch(Nic::isClosed);
   }
 
+  /** Whether all of its cards are closed, or it has none. */
+  boolean reachesNoMirror() {
+    return nics().stream().allMatch(Nic::isClosed);
+  }
+
   private boolean keepsOpenCard() {
     return guest.networks().isEmpty()
         && before.stream().anyMatch(card -> card.getAttribute("type").equals("user"));

@@ -172,10 +172,12 @@ public final class Planner {
         new ArrayList<>(
             input.hypervisor().warnings(input.snapshot().libvirt().capabilities().orElseThrow()));
     warnings.addAll(devices.warnings());
-    warnings.addAll(new ServerSteps(input).warnings());
+    ServerSteps servers = new ServerSteps(input);
+    warnings.addAll(servers.warnings());
     HostFacts host = input.snapshot().host();
     for (Guest guest : input.descriptor().guests()) {
       warnings.addAll(new GuestCards(input, guest).warnings());
+      warnings.addAll(new GuestBundles(input, servers, guest).warnings());
       GuestChannels channels = new GuestChannels(input, guest);
       channels.warning().ifPresent(warnings::add);
       channels.unusedRdma().ifPresent(warnings::add);

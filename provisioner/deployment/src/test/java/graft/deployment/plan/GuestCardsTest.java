@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.deployment.step.guest.DefineGuest;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Which networks guests are on, and what is said about them. */
@@ -65,6 +66,25 @@ class GuestCardsTest {
     Plan plan = host.plan(CLOSED.replace(", vgpu: gpu0", ""));
     assertThat(cards(plan)).isEmpty();
     assertThat(plan.toText()).doesNotContain("network");
+  }
+
+  @Test
+  void packagesThatAClosedNetworkCannotBringAreSaid() throws Exception {
+    assertThat(packageWarnings(CLOSED.replace("image:", "setup: {bundles: [infiniband]}, image:")))
+        .singleElement()
+        .asString()
+        .startsWith("the guest 'alice' cannot fetch the packages of its bundle 'infiniband'");
+    for (String open : new String[] {OPEN, BRIDGED}) {
+      assertThat(packageWarnings(open.replace("image:", "setup: {bundles: [infiniband]}, image:")))
+          .isEmpty();
+    }
+    assertThat(packageWarnings(CLOSED)).isEmpty();
+  }
+
+  private List<String> packageWarnings(String descriptor) throws Exception {
+    return host.plan(descriptor).warnings().stream()
+        .filter(warning -> warning.contains("packages"))
+        .toList();
   }
 
   @Test

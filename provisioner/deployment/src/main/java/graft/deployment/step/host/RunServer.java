@@ -248,7 +248,9 @@ public record RunServer(
     };
   }
 
-  /** systemd keeps a unit that failed in its list, even without its file, until it is told not to. */
+  /**
+   * systemd keeps a unit that failed in its list, even without its file, until it is told not to.
+   */
   private void forgetFailures() throws IOException {
     Commands.status(
         "systemctl",

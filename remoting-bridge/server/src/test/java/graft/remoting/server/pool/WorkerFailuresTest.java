@@ -57,7 +57,7 @@ class WorkerFailuresTest {
   }
 
   /** A starter without a program to start. */
-  private final class BrokenStarter implements WorkerStarter {
+  private static final class BrokenStarter implements WorkerStarter {
     private int attempts;
 
     @Override
