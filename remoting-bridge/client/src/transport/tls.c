@@ -10,10 +10,14 @@
 #include <time.h>
 
 #include "transport/tls_library.h"
+#include "transport/tls_record.h"
 
-#define RECORD (16u << 10)   /* the most bytes in a record (RFC 8446, 5.1) */
-#define ARRIVED (128u << 10) /* how much is received from the socket at once */
-#define IDENTITY "graft"     /* the key is told apart by the session, not by its name */
+#define ARRIVED (128u << 10)                           /* how much is received from the socket at once */
+#define LEAVING (8u * (TLS_RECORD + TLS_ADDED) + 256u) /* how much is sent at once: full records, and a few short ones */
+#define IDENTITY "graft"                               /* the key is told apart by the session, not by its name */
+/* With AES-GCM, 2^24.5 full records may be encrypted with one key (RFC 8446, 5.5). */
+#define RECORDS_PER_KEY (UINT64_C(1) << 24)
+#define MOST_EMPTY 32 /* records without data between records with data */
 
 /* Both suites have SHA-256, as the pre-shared key must. Without instructions for AES, ChaCha20 is several times faster. */
 #define WITH_AES "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256"
@@ -23,18 +27,31 @@ static const unsigned char aes_128_gcm_sha256[] = {0x13, 0x01};
 struct graft_tls {
   const struct graft_tls_library *lib;
   int fd;
-  uint8_t key[GRAFT_TLS_KEY]; /* zero after the handshake */
-  bool writes_more;           /* belongs to the sending thread */
+  bool server;
 
-  pthread_mutex_t lock;
-  SSL *ssl;     /* guarded by lock */
-  bool reading; /* the thread with the lock may take from "arrived"; guarded by lock */
+  /* Of the handshake; zero after it. */
+  SSL *ssl;
+  uint8_t key[GRAFT_TLS_KEY];
+  uint8_t secrets[2][TLS_SECRET]; /* of what the client sends, and of what the server sends */
+  bool are_known[2];
+
+  /* Belongs to the sending thread. */
+  struct graft_tls_key sends;
+  uint64_t records_per_key;
+  size_t leaving_bytes;
+  uint8_t leaving[LEAVING];
+
+  bool owes_update; /* the other end has asked for a new key; atomic */
 
   /* Belongs to the receiving thread. */
-  bool pending; /* OpenSSL has decrypted more than it was asked for */
-  bool broken;  /* a record was not the other end's: nothing more is received */
-  size_t start, end;
-  uint8_t arrived[ARRIVED]; /* encrypted */
+  struct graft_tls_key receives;
+  int end_errno; /* nothing more is received: 0 if the other end has said so, else EPROTO */
+  bool has_ended;
+  unsigned empty;    /* the number of records without data behind the last one with data */
+  size_t start, end; /* of "arrived" */
+  size_t taken, plain_bytes;
+  uint8_t arrived[ARRIVED];   /* encrypted */
+  uint8_t plain[TLS_LARGEST]; /* a record that was decrypted for a caller who wants less of it */
 };
 
 /* ---- What OpenSSL reads and writes. Its own socket functions would raise SIGPIPE in the program. ---- */
@@ -48,7 +65,7 @@ static struct {
 
 static int wire_read(BIO *bio, char *to, int bytes) {
   struct graft_tls *tls = shared.lib->BIO_get_data(bio);
-  size_t have = tls->reading ? tls->end - tls->start : 0;
+  size_t have = tls->end - tls->start;
   size_t take = have < (size_t)bytes ? have : (size_t)bytes;
   tls->lib->BIO_clear_flags(bio, BIO_FLAG_READ | BIO_FLAG_WRITE | BIO_FLAG_RETRY);
   if (!take) {
@@ -62,7 +79,7 @@ static int wire_read(BIO *bio, char *to, int bytes) {
 
 static int wire_write(BIO *bio, const char *data, int bytes) {
   struct graft_tls *tls = shared.lib->BIO_get_data(bio);
-  ssize_t n = send(tls->fd, data, (size_t)bytes, MSG_NOSIGNAL | MSG_DONTWAIT | (tls->writes_more ? MSG_MORE : 0));
+  ssize_t n = send(tls->fd, data, (size_t)bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
   tls->lib->BIO_clear_flags(bio, BIO_FLAG_READ | BIO_FLAG_WRITE | BIO_FLAG_RETRY);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) tls->lib->BIO_set_flags(bio, BIO_FLAG_WRITE | BIO_FLAG_RETRY);
   return (int)n;
@@ -73,6 +90,19 @@ static long wire_control(BIO *bio, int command, long number, void *pointer) {
   (void)number;
   (void)pointer;
   return command == BIO_CTRL_OF_FLUSH;
+}
+
+/* OpenSSL gives out the traffic secrets as lines "CLIENT_TRAFFIC_SECRET_0 RANDOM SECRET" in hexadecimal digits, by the only function that all
+ * its versions have for this. */
+static void keep_secret_of(const SSL *ssl, const char *line) {
+  struct graft_tls *tls = shared.lib->SSL_get_ex_data(ssl, 0);
+  const char *digits = strrchr(line, ' ');
+  bool of_client = !strncmp(line, "CLIENT_TRAFFIC_SECRET_0 ", 24), of_server = !strncmp(line, "SERVER_TRAFFIC_SECRET_0 ", 24);
+  if (!tls || (!of_client && !of_server) || !digits || strlen(digits) != 1 + 2 * TLS_SECRET) return;
+  for (unsigned i = 0; i < TLS_SECRET; i++) {
+    if (sscanf(digits + 1 + 2 * i, "%2hhx", &tls->secrets[of_server][i]) != 1) return;
+  }
+  tls->are_known[of_server] = true;
 }
 
 /* ---- The pre-shared key ---- */
@@ -125,11 +155,11 @@ static bool prepare(const struct graft_tls_library *l) {
     l->SSL_CTX_free(context);
     return false;
   }
-  l->SSL_CTX_ctrl(context, CTRL_MODE, MODE_PARTIAL_WRITE | MODE_MOVING_BUFFER, NULL);
   l->SSL_CTX_ctrl(context, CTRL_SESSION_CACHE, 0, NULL);
   l->SSL_CTX_set_options(context, OPTION_SERVER_PREFERENCE | OPTION_PRIORITIZE_CHACHA);
   l->SSL_CTX_set_psk_use_session_callback(context, offer_key);
   l->SSL_CTX_set_psk_find_session_callback(context, find_key);
+  l->SSL_CTX_set_keylog_callback(context, keep_secret_of);
   shared.lib = l;
   shared.method = method;
   shared.context = context;
@@ -181,14 +211,18 @@ static int64_t milliseconds_now(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Receives into "arrived", which must be empty. As recv(2). */
+/* Receives what follows in "arrived". As recv(2). */
 static ssize_t fill(struct graft_tls *tls, int flags) {
+  if (sizeof tls->arrived - tls->start < TLS_LARGEST || tls->start == tls->end) {
+    memmove(tls->arrived, tls->arrived + tls->start, tls->end - tls->start);
+    tls->end -= tls->start;
+    tls->start = 0;
+  }
   ssize_t n;
   do {
-    n = recv(tls->fd, tls->arrived, sizeof tls->arrived, flags);
+    n = recv(tls->fd, tls->arrived + tls->end, sizeof tls->arrived - tls->end, flags);
   } while (n < 0 && errno == EINTR);
-  tls->start = 0;
-  tls->end = n > 0 ? (size_t)n : 0;
+  if (n > 0) tls->end += (size_t)n;
   return n;
 }
 
@@ -207,7 +241,6 @@ static bool shake_hands(struct graft_tls *tls, int milliseconds, char *reason, s
   const struct graft_tls_library *l = tls->lib;
   int64_t deadline = milliseconds_now() + milliseconds;
   int result;
-  tls->reading = true;
   l->ERR_clear_error();
   while ((result = l->SSL_do_handshake(tls->ssl)) != 1) {
     int error = l->SSL_get_error(tls->ssl, result);
@@ -218,7 +251,6 @@ static bool shake_hands(struct graft_tls *tls, int milliseconds, char *reason, s
              milliseconds_now() >= deadline ? "did not answer in time" : "closed the connection");
     return false;
   }
-  tls->reading = false;
   if (result != 1) {
     say_why(l, "the TLS handshake failed", reason, size);
     return false;
@@ -227,6 +259,25 @@ static bool shake_hands(struct graft_tls *tls, int milliseconds, char *reason, s
   if (l->SSL_session_reused(tls->ssl) && l->SSL_version(tls->ssl) == TLS_1_3) return true;
   snprintf(reason, size, "the TLS handshake did not use the session's key");
   return false;
+}
+
+/* Replaces OpenSSL's connection by the keys on which the two ends have agreed. */
+static bool take_keys(struct graft_tls *tls, char *reason, size_t size) {
+  const struct graft_tls_library *l = tls->lib;
+  unsigned suite = l->SSL_CIPHER_get_protocol_id(l->SSL_get_current_cipher(tls->ssl));
+  bool known = suite == TLS_AES_128_GCM_SHA256 || suite == TLS_CHACHA20_POLY1305_SHA256;
+  bool are_set = known && tls->are_known[0] && tls->are_known[1] &&
+                 graft_tls_key_open(&tls->sends, l, suite, tls->secrets[tls->server], true) &&
+                 graft_tls_key_open(&tls->receives, l, suite, tls->secrets[!tls->server], false);
+  if (!are_set) say_why(l, "OpenSSL gave no keys after the TLS handshake", reason, size);
+  return are_set;
+}
+
+static void forget_handshake(struct graft_tls *tls) {
+  tls->lib->SSL_free(tls->ssl);
+  tls->ssl = NULL;
+  explicit_bzero(tls->key, sizeof tls->key);
+  explicit_bzero(tls->secrets, sizeof tls->secrets);
 }
 
 struct graft_tls *graft_tls_open(int fd, bool server, const uint8_t *key, int milliseconds, char *reason, size_t size) {
@@ -238,58 +289,91 @@ struct graft_tls *graft_tls_open(int fd, bool server, const uint8_t *key, int mi
   }
   tls->lib = l;
   tls->fd = fd;
+  tls->server = server;
+  tls->records_per_key = RECORDS_PER_KEY;
   memcpy(tls->key, key, sizeof tls->key);
-  pthread_mutex_init(&tls->lock, NULL);
   bool attached = attach(tls, server);
   if (!attached) snprintf(reason, size, "no memory for TLS");
-  bool open = attached && shake_hands(tls, milliseconds, reason, size);
-  explicit_bzero(tls->key, sizeof tls->key);
+  bool open = attached && shake_hands(tls, milliseconds, reason, size) && take_keys(tls, reason, size);
+  forget_handshake(tls);
   if (open) return tls;
   graft_tls_close(tls);
   return NULL;
 }
 
-/* ---- Receiving and sending ---- */
+/* ---- Receiving ---- */
 
-/* Decrypts what has arrived. -1 with EAGAIN if that is no whole record. */
-static ssize_t decrypt(struct graft_tls *tls, void *to, size_t bytes) {
-  const struct graft_tls_library *l = tls->lib;
-  pthread_mutex_lock(&tls->lock);
-  tls->reading = true;
-  l->ERR_clear_error();
-  int n = l->SSL_read(tls->ssl, to, bytes < RECORD ? (int)bytes : (int)RECORD);
-  int error = n > 0 ? 0 : l->SSL_get_error(tls->ssl, n);
-  tls->pending = n > 0 && l->SSL_pending(tls->ssl) > 0;
-  tls->reading = false;
-  if (error) l->ERR_clear_error();
-  pthread_mutex_unlock(&tls->lock);
-  if (n > 0) return n;
-  if (error == ERROR_ZERO_RETURN) return 0;
-  tls->broken = error != ERROR_WANT_READ;
-  errno = tls->broken ? EPROTO : EAGAIN;
+static ssize_t end(struct graft_tls *tls, int why) {
+  tls->has_ended = true;
+  tls->end_errno = why;
+  errno = why;
+  return why ? -1 : 0;
+}
+
+/* Takes a record without data: a new key of the other end's (RFC 8446, 4.6.3), its farewell (6.1), or nothing. Returns 1 if more may follow. */
+static ssize_t take_message(struct graft_tls *tls, uint8_t type, const uint8_t *message, size_t bytes) {
+  static const uint8_t update[] = {24, 0, 0, 1}, farewell = 0;
+  if (++tls->empty > MOST_EMPTY) return end(tls, EPROTO);
+  if (type == TLS_DATA && !bytes) return 1;
+  if (type == TLS_ALERT && bytes == 2 && message[1] == farewell) return end(tls, 0);
+  bool is_update = type == TLS_HANDSHAKE && bytes == sizeof update + 1 && !memcmp(message, update, sizeof update) && message[4] < 2;
+  if (!is_update || !graft_tls_key_update(&tls->receives)) return end(tls, EPROTO);
+  if (message[4]) __atomic_store_n(&tls->owes_update, true, __ATOMIC_RELEASE);
+  return 1;
+}
+
+/* Decrypts the first record that has arrived, to "to" if that has room for it. As recv(2), with EAGAIN if there is no whole record or it
+ * had no data for "to". */
+static ssize_t next(struct graft_tls *tls, uint8_t *to, size_t bytes) {
+  uint8_t *record = tls->arrived + tls->start, type;
+  ssize_t all = graft_tls_measure(record, tls->end - tls->start);
+  if (all < 0) return end(tls, EPROTO);
+  errno = EAGAIN;
+  if (!all) return -1;
+  bool fits = (size_t)all - TLS_ADDED <= bytes;
+  uint8_t *place = fits ? to : tls->plain;
+  ssize_t n = graft_tls_decrypt(&tls->receives, record, (size_t)all, place, &type);
+  tls->start += (size_t)all;
+  if (n < 0) return end(tls, EPROTO);
+  if (type != TLS_DATA || !n) {
+    ssize_t more = take_message(tls, type, place, (size_t)n);
+    if (more <= 0) return more;
+    errno = EAGAIN;
+    return -1;
+  }
+  tls->empty = 0;
+  if (fits) return n;
+  tls->taken = 0;
+  tls->plain_bytes = (size_t)n;
+  errno = EAGAIN;
   return -1;
+}
+
+static size_t take_plain(struct graft_tls *tls, uint8_t *to, size_t bytes) {
+  size_t have = tls->plain_bytes - tls->taken, n = have < bytes ? have : bytes;
+  memcpy(to, tls->plain + tls->taken, n);
+  tls->taken += n;
+  return n;
 }
 
 /* The parameter holds flags of recv(2) for waiting. */
 static ssize_t take(struct graft_tls *tls, void *to, size_t bytes, int flags) {
   size_t done = 0;
-  if (tls->broken) {
-    errno = EPROTO;
-    return -1;
-  }
   while (done < bytes) {
-    if (!tls->pending && tls->start == tls->end) {
-      if (done) break;
-      ssize_t n = fill(tls, flags);
-      if (n <= 0) return n;
+    uint8_t *at = (uint8_t *)to + done;
+    if (tls->taken < tls->plain_bytes) {
+      done += take_plain(tls, at, bytes - done);
+      continue;
     }
-    ssize_t n = decrypt(tls, (uint8_t *)to + done, bytes - done);
+    size_t before = tls->start;
+    ssize_t n = tls->has_ended ? end(tls, tls->end_errno) : next(tls, at, bytes - done);
     if (n > 0) {
       done += (size_t)n;
-    } else if (done) {
-      break; /* an error comes again at the next call */
-    } else if (!n || errno != EAGAIN) {
-      return n;
+    } else if (tls->has_ended) {
+      return done ? (ssize_t)done : n; /* the end comes again at the next call */
+    } else if (tls->start == before) {
+      n = fill(tls, done ? MSG_DONTWAIT : flags);
+      if (n <= 0) return done ? (ssize_t)done : n;
     }
   }
   return (ssize_t)done;
@@ -299,38 +383,53 @@ ssize_t graft_tls_try(struct graft_tls *tls, void *to, size_t bytes) { return ta
 
 ssize_t graft_tls_receive(struct graft_tls *tls, void *to, size_t bytes) { return take(tls, to, bytes, 0); }
 
-/* Encrypts and sends one record. 0 if the socket takes no more now. */
-static ssize_t encrypt(struct graft_tls *tls, const void *data, size_t bytes) {
-  const struct graft_tls_library *l = tls->lib;
-  pthread_mutex_lock(&tls->lock);
-  l->ERR_clear_error();
-  int n = l->SSL_write(tls->ssl, data, (int)bytes);
-  int failed = errno, error = n > 0 ? 0 : l->SSL_get_error(tls->ssl, n);
-  if (error) l->ERR_clear_error();
-  pthread_mutex_unlock(&tls->lock);
-  if (n > 0) return n;
-  if (error == ERROR_WANT_WRITE) return 0;
-  errno = failed ? failed : EPROTO;
-  return -1;
+/* ---- Sending ---- */
+
+static bool put(struct graft_tls *tls, uint8_t type, const void *data, size_t bytes) {
+  bool encrypted = graft_tls_encrypt(&tls->sends, type, data, bytes, tls->leaving + tls->leaving_bytes);
+  if (encrypted) tls->leaving_bytes += bytes + TLS_ADDED;
+  if (!encrypted) errno = EPROTO;
+  return encrypted;
+}
+
+/* Sends a new key ahead if the present one has served its time, or the other end asks for one. */
+static bool renew(struct graft_tls *tls) {
+  static const uint8_t update[] = {24, 0, 0, 1, 0}; /* KeyUpdate, which asks for none in return */
+  bool owes = __atomic_exchange_n(&tls->owes_update, false, __ATOMIC_ACQUIRE);
+  if (!owes && tls->sends.records < tls->records_per_key) return true;
+  return put(tls, TLS_HANDSHAKE, update, sizeof update) && graft_tls_key_update(&tls->sends);
+}
+
+/* Sends all that is encrypted. */
+static bool flush(struct graft_tls *tls, bool more) {
+  for (size_t done = 0; done < tls->leaving_bytes;) {
+    ssize_t n = send(tls->fd, tls->leaving + done, tls->leaving_bytes - done, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+    struct pollfd p = {.fd = tls->fd, .events = POLLOUT};
+    if (n < 0 && errno == EAGAIN) poll(&p, 1, -1);
+    if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
+    if (n > 0) done += (size_t)n;
+  }
+  tls->leaving_bytes = 0;
+  return true;
 }
 
 ssize_t graft_tls_send(struct graft_tls *tls, const void *data, size_t bytes, bool more) {
+  const size_t most = TLS_RECORD + 3 * TLS_ADDED; /* a record, and a KeyUpdate before it */
   for (size_t done = 0; done < bytes;) {
-    size_t left = bytes - done, take_now = left < RECORD ? left : RECORD;
-    tls->writes_more = more || left > take_now;
-    errno = 0;
-    ssize_t n = encrypt(tls, (const uint8_t *)data + done, take_now);
-    if (n < 0) return -1;
-    struct pollfd p = {.fd = tls->fd, .events = POLLOUT};
-    if (!n && poll(&p, 1, -1) < 0 && errno != EINTR) return -1;
-    done += (size_t)n;
+    size_t left = bytes - done, n = left < TLS_RECORD ? left : TLS_RECORD;
+    if (sizeof tls->leaving - tls->leaving_bytes < most && !flush(tls, true)) return -1;
+    if (!renew(tls) || !put(tls, TLS_DATA, (const uint8_t *)data + done, n)) return -1;
+    done += n;
   }
-  return (ssize_t)bytes;
+  return more || flush(tls, false) ? (ssize_t)bytes : -1;
 }
+
+void graft_tls_limit_key(struct graft_tls *tls, uint64_t records) { tls->records_per_key = records; }
 
 void graft_tls_close(struct graft_tls *tls) {
   if (!tls) return;
-  tls->lib->SSL_free(tls->ssl);
-  pthread_mutex_destroy(&tls->lock);
+  graft_tls_key_close(&tls->sends);
+  graft_tls_key_close(&tls->receives);
+  explicit_bzero(tls, sizeof *tls);
   free(tls);
 }

@@ -3,8 +3,8 @@
  * fresh keys by Diffie-Hellman, so that a token that leaks later reads no recorded session. There are no certificates: an end without the key
  * cannot complete the handshake.
  *
- * OpenSSL is opened when it is first needed (tls_library.c). One thread at a time may send and one receive. OpenSSL allows only one
- * thread in a connection, so a lock is held while a record is encrypted or decrypted, never while a thread waits.
+ * OpenSSL is opened when it is first needed (tls_library.c). It performs the handshake; records are tls_record.c's. One thread at a time
+ * may send and one receive.
  */
 #ifndef GRAFT_TLS_H
 #define GRAFT_TLS_H
@@ -28,10 +28,12 @@ GRAFT_TLS_API struct graft_tls *graft_tls_open(int fd, bool server, const uint8_
 /* Receives what has arrived, as recv(2) with MSG_DONTWAIT: -1 with EAGAIN if no whole record has, 0 if the other end has closed the
  * connection, -1 with EPROTO if a record is not the other end's. */
 GRAFT_TLS_API ssize_t graft_tls_try(struct graft_tls *tls, void *to, size_t bytes);
-/* The same, and waits for at least one byte. */
+/* The same, and waits for at least one byte. After an error the memory may hold anything. */
 GRAFT_TLS_API ssize_t graft_tls_receive(struct graft_tls *tls, void *to, size_t bytes);
-/* Sends all bytes, and returns their number; -1 if the connection is broken. With "more", the kernel may wait for what is sent next. */
+/* Sends all bytes, and returns their number; -1 if the connection is broken. With "more", they may leave only with what is sent next. */
 GRAFT_TLS_API ssize_t graft_tls_send(struct graft_tls *tls, const void *data, size_t bytes, bool more);
+/* Sends new keys (KeyUpdate; RFC 8446, 4.6.3) after so many records. Without this, after as many as AES-GCM allows. */
+void graft_tls_limit_key(struct graft_tls *tls, uint64_t records);
 /* No thread may be in any other function. NULL is allowed. */
 GRAFT_TLS_API void graft_tls_close(struct graft_tls *tls);
 

@@ -1,5 +1,5 @@
 /* The functions of OpenSSL that tls.c calls, in OpenSSL 1.1.1 and 3, whose binary interfaces agree on them. They are declared here so that
- * building the client needs no headers of OpenSSL. The numbers are those of openssl/ssl.h and openssl/bio.h. */
+ * building the client needs no headers of OpenSSL. The numbers are those of openssl/ssl.h, openssl/bio.h and openssl/evp.h. */
 #ifndef GRAFT_TLS_LIBRARY_H
 #define GRAFT_TLS_LIBRARY_H
 
@@ -13,78 +13,88 @@ typedef struct ssl_method_st SSL_METHOD;
 typedef struct ssl_session_st SSL_SESSION;
 typedef struct ssl_cipher_st SSL_CIPHER;
 typedef struct evp_md_st EVP_MD;
+typedef struct evp_cipher_st EVP_CIPHER;
+typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
+typedef struct engine_st ENGINE;
 typedef struct bio_st BIO;
 typedef struct bio_method_st BIO_METHOD;
 
 typedef int use_session(SSL *, const EVP_MD *, const unsigned char **, size_t *, SSL_SESSION **);
 typedef int find_session(SSL *, const unsigned char *, size_t, SSL_SESSION **);
+typedef void keep_secret(const SSL *, const char *);
 
 enum {
   TLS_1_3 = 0x0304,
-  CTRL_MODE = 33,
   CTRL_SESSION_CACHE = 44,
   CTRL_MIN_VERSION = 123,
   CTRL_MAX_VERSION = 124,
-  MODE_PARTIAL_WRITE = 1,
-  MODE_MOVING_BUFFER = 2,
   OPTION_SERVER_PREFERENCE = 1 << 22,
   OPTION_PRIORITIZE_CHACHA = 1 << 21,
   VERIFY_PEER = 1,
   ERROR_WANT_READ = 2,
   ERROR_WANT_WRITE = 3,
-  ERROR_ZERO_RETURN = 6,
   BIO_SOURCE_SINK = 0x0400,
   BIO_FLAG_READ = 1,
   BIO_FLAG_WRITE = 2,
   BIO_FLAG_RETRY = 8,
   BIO_CTRL_OF_FLUSH = 11,
+  AEAD_GET_TAG = 0x10,
+  AEAD_SET_TAG = 0x11,
 };
 
 /* Result, name, parameters. */
-#define GRAFT_TLS_FUNCTIONS(F)                                                        \
-  F(const SSL_METHOD *, TLS_method, (void))                                           \
-  F(SSL_CTX *, SSL_CTX_new, (const SSL_METHOD *))                                     \
-  F(void, SSL_CTX_free, (SSL_CTX *))                                                  \
-  F(long, SSL_CTX_ctrl, (SSL_CTX *, int, long, void *))                               \
-  F(int, SSL_CTX_set_ciphersuites, (SSL_CTX *, const char *))                         \
-  F(uint64_t, SSL_CTX_set_options, (SSL_CTX *, uint64_t))                             \
-  F(int, SSL_CTX_set_recv_max_early_data, (SSL_CTX *, uint32_t))                      \
-  F(int, SSL_CTX_set_num_tickets, (SSL_CTX *, size_t))                                \
-  F(void, SSL_CTX_set_psk_use_session_callback, (SSL_CTX *, use_session *))           \
-  F(void, SSL_CTX_set_psk_find_session_callback, (SSL_CTX *, find_session *))         \
-  F(SSL *, SSL_new, (SSL_CTX *))                                                      \
-  F(void, SSL_free, (SSL *))                                                          \
-  F(void, SSL_set_bio, (SSL *, BIO *, BIO *))                                         \
-  F(int, SSL_set_ex_data, (SSL *, int, void *))                                       \
-  F(void *, SSL_get_ex_data, (const SSL *, int))                                      \
-  F(void, SSL_set_verify, (SSL *, int, void *))                                       \
-  F(void, SSL_set_connect_state, (SSL *))                                             \
-  F(void, SSL_set_accept_state, (SSL *))                                              \
-  F(int, SSL_do_handshake, (SSL *))                                                   \
-  F(int, SSL_session_reused, (const SSL *))                                           \
-  F(int, SSL_version, (const SSL *))                                                  \
-  F(int, SSL_read, (SSL *, void *, int))                                              \
-  F(int, SSL_write, (SSL *, const void *, int))                                       \
-  F(int, SSL_pending, (const SSL *))                                                  \
-  F(int, SSL_get_error, (const SSL *, int))                                           \
-  F(const SSL_CIPHER *, SSL_CIPHER_find, (SSL *, const unsigned char *))              \
-  F(SSL_SESSION *, SSL_SESSION_new, (void))                                           \
-  F(void, SSL_SESSION_free, (SSL_SESSION *))                                          \
-  F(int, SSL_SESSION_set1_master_key, (SSL_SESSION *, const unsigned char *, size_t)) \
-  F(int, SSL_SESSION_set_cipher, (SSL_SESSION *, const SSL_CIPHER *))                 \
-  F(int, SSL_SESSION_set_protocol_version, (SSL_SESSION *, int))                      \
-  F(BIO_METHOD *, BIO_meth_new, (int, const char *))                                  \
-  F(int, BIO_meth_set_write, (BIO_METHOD *, int (*)(BIO *, const char *, int)))       \
-  F(int, BIO_meth_set_read, (BIO_METHOD *, int (*)(BIO *, char *, int)))              \
-  F(int, BIO_meth_set_ctrl, (BIO_METHOD *, long (*)(BIO *, int, long, void *)))       \
-  F(BIO *, BIO_new, (const BIO_METHOD *))                                             \
-  F(void, BIO_set_data, (BIO *, void *))                                              \
-  F(void *, BIO_get_data, (BIO *))                                                    \
-  F(void, BIO_set_init, (BIO *, int))                                                 \
-  F(void, BIO_set_flags, (BIO *, int))                                                \
-  F(void, BIO_clear_flags, (BIO *, int))                                              \
-  F(unsigned long, ERR_peek_last_error, (void))                                       \
-  F(void, ERR_clear_error, (void))                                                    \
+#define GRAFT_TLS_FUNCTIONS(F)                                                                                                   \
+  F(const SSL_METHOD *, TLS_method, (void))                                                                                      \
+  F(SSL_CTX *, SSL_CTX_new, (const SSL_METHOD *))                                                                                \
+  F(void, SSL_CTX_free, (SSL_CTX *))                                                                                             \
+  F(long, SSL_CTX_ctrl, (SSL_CTX *, int, long, void *))                                                                          \
+  F(int, SSL_CTX_set_ciphersuites, (SSL_CTX *, const char *))                                                                    \
+  F(uint64_t, SSL_CTX_set_options, (SSL_CTX *, uint64_t))                                                                        \
+  F(int, SSL_CTX_set_recv_max_early_data, (SSL_CTX *, uint32_t))                                                                 \
+  F(int, SSL_CTX_set_num_tickets, (SSL_CTX *, size_t))                                                                           \
+  F(void, SSL_CTX_set_psk_use_session_callback, (SSL_CTX *, use_session *))                                                      \
+  F(void, SSL_CTX_set_psk_find_session_callback, (SSL_CTX *, find_session *))                                                    \
+  F(SSL *, SSL_new, (SSL_CTX *))                                                                                                 \
+  F(void, SSL_free, (SSL *))                                                                                                     \
+  F(void, SSL_set_bio, (SSL *, BIO *, BIO *))                                                                                    \
+  F(int, SSL_set_ex_data, (SSL *, int, void *))                                                                                  \
+  F(void *, SSL_get_ex_data, (const SSL *, int))                                                                                 \
+  F(void, SSL_set_verify, (SSL *, int, void *))                                                                                  \
+  F(void, SSL_set_connect_state, (SSL *))                                                                                        \
+  F(void, SSL_set_accept_state, (SSL *))                                                                                         \
+  F(int, SSL_do_handshake, (SSL *))                                                                                              \
+  F(int, SSL_session_reused, (const SSL *))                                                                                      \
+  F(int, SSL_version, (const SSL *))                                                                                             \
+  F(void, SSL_CTX_set_keylog_callback, (SSL_CTX *, keep_secret *))                                                               \
+  F(const SSL_CIPHER *, SSL_get_current_cipher, (const SSL *))                                                                   \
+  F(uint16_t, SSL_CIPHER_get_protocol_id, (const SSL_CIPHER *))                                                                  \
+  F(int, SSL_get_error, (const SSL *, int))                                                                                      \
+  F(const SSL_CIPHER *, SSL_CIPHER_find, (SSL *, const unsigned char *))                                                         \
+  F(SSL_SESSION *, SSL_SESSION_new, (void))                                                                                      \
+  F(void, SSL_SESSION_free, (SSL_SESSION *))                                                                                     \
+  F(int, SSL_SESSION_set1_master_key, (SSL_SESSION *, const unsigned char *, size_t))                                            \
+  F(int, SSL_SESSION_set_cipher, (SSL_SESSION *, const SSL_CIPHER *))                                                            \
+  F(int, SSL_SESSION_set_protocol_version, (SSL_SESSION *, int))                                                                 \
+  F(BIO_METHOD *, BIO_meth_new, (int, const char *))                                                                             \
+  F(int, BIO_meth_set_write, (BIO_METHOD *, int (*)(BIO *, const char *, int)))                                                  \
+  F(int, BIO_meth_set_read, (BIO_METHOD *, int (*)(BIO *, char *, int)))                                                         \
+  F(int, BIO_meth_set_ctrl, (BIO_METHOD *, long (*)(BIO *, int, long, void *)))                                                  \
+  F(BIO *, BIO_new, (const BIO_METHOD *))                                                                                        \
+  F(void, BIO_set_data, (BIO *, void *))                                                                                         \
+  F(void *, BIO_get_data, (BIO *))                                                                                               \
+  F(void, BIO_set_init, (BIO *, int))                                                                                            \
+  F(void, BIO_set_flags, (BIO *, int))                                                                                           \
+  F(void, BIO_clear_flags, (BIO *, int))                                                                                         \
+  F(const EVP_CIPHER *, EVP_aes_128_gcm, (void))                                                                                 \
+  F(const EVP_CIPHER *, EVP_chacha20_poly1305, (void))                                                                           \
+  F(EVP_CIPHER_CTX *, EVP_CIPHER_CTX_new, (void))                                                                                \
+  F(void, EVP_CIPHER_CTX_free, (EVP_CIPHER_CTX *))                                                                               \
+  F(int, EVP_CIPHER_CTX_ctrl, (EVP_CIPHER_CTX *, int, int, void *))                                                              \
+  F(int, EVP_CipherInit_ex, (EVP_CIPHER_CTX *, const EVP_CIPHER *, ENGINE *, const unsigned char *, const unsigned char *, int)) \
+  F(int, EVP_CipherUpdate, (EVP_CIPHER_CTX *, unsigned char *, int *, const unsigned char *, int))                               \
+  F(int, EVP_CipherFinal_ex, (EVP_CIPHER_CTX *, unsigned char *, int *))                                                         \
+  F(unsigned long, ERR_peek_last_error, (void))                                                                                  \
+  F(void, ERR_clear_error, (void))                                                                                               \
   F(void, ERR_error_string_n, (unsigned long, char *, size_t))
 
 struct graft_tls_library {

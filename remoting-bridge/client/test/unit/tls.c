@@ -200,6 +200,41 @@ static void carries_all(void) {
   close_line(&line);
 }
 
+/* How many KeyUpdates the relay has seen: no other record is so short, and data that looks so is improbable. */
+static int updates_seen(const struct relay *r) {
+  static const uint8_t start[] = {23, 3, 3, 0, 5 + 1 + 16};
+  int count = 0;
+  const uint8_t *at = r->memory, *end = r->memory + r->seen;
+  while ((at = memmem(at, (size_t)(end - at), start, sizeof start))) {
+    at++;
+    count++;
+  }
+  return count;
+}
+
+/* Both directions at once get new keys after so many records, which lose nothing. */
+static void keys_are_renewed(void) {
+  struct line line;
+  pthread_t threads[4];
+  void *done;
+  open_line(&line, -1);
+  if (!line.client.tls || !line.server.tls) abort();
+  CHECK(updates_seen(&line.relay) == 0);
+  graft_tls_limit_key(line.client.tls, 10);
+  graft_tls_limit_key(line.server.tls, 50);
+  void *(*const work[])(void *) = {send_large, send_large, receive_large, receive_large};
+  struct graft_tls *ends[] = {line.client.tls, line.server.tls, line.client.tls, line.server.tls};
+  for (int i = 0; i < 4; i++) {
+    if (pthread_create(&threads[i], NULL, work[i], ends[i])) abort();
+  }
+  for (int i = 0; i < 4; i++) {
+    pthread_join(threads[i], &done);
+    CHECK(done);
+  }
+  CHECK(line.relay.seen < SEEN && updates_seen(&line.relay) == (LARGE / 16384 - 1) / 10 + (LARGE / 16384 - 1) / 50);
+  close_line(&line);
+}
+
 static void a_relay_reads_nothing(void) {
   struct line line;
   char got[sizeof PLAIN];
@@ -411,6 +446,7 @@ void test_tls(void) {
     return;
   }
   carries_all();
+  keys_are_renewed();
   a_relay_reads_nothing();
   a_relay_changes_nothing();
   a_relay_injects_nothing();

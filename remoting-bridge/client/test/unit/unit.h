@@ -18,6 +18,7 @@ void test_memory(void);
 void test_module(void);
 void test_session(void);
 void test_tls(void);
+void test_tls_records(void);
 void test_transport(void);
 
 #endif
