@@ -50,7 +50,9 @@ done
 for library in "$home"/lib/client/lib*.so.1; do
   [ ! -e "$library" ] || strip --strip-unneeded "$library"
 done
-install -D -m 755 "$root/remoting-bridge/client/target/bench/channel" "$home/lib/client/bench/channel"
+for program in channel wire; do
+  install -D -m 755 "$root/remoting-bridge/client/target/bench/$program" "$home/lib/client/bench/$program"
+done
 install -m 755 "$root/hypervisors/kvm/usernet/target/graft-usernet" "$home/lib/graft-usernet"
 install -m 755 -s "$root/provisioner/guests/oci-hook/target/graft-oci-hook" "$home/lib/client/graft-oci-hook"
 install -m 755 "$root/remoting-bridge/jail/target/graft-jail" "$root/remoting-bridge/jail/target/graft-starter" "$home/lib/"

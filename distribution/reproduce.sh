@@ -29,7 +29,7 @@ compare() {
   tar -C "$root" --null --files-from=- -cf - | tar -C "$work" -xf -
 mvn -o -q -B -f "$work/pom.xml" package -Dmaven.test.skip=true -pl "$modules" -am >&2
 for part in remoting-bridge/client/target/lib/libcuda.so.1 remoting-bridge/client/target/lib/libnvidia-ml.so.1 \
-  remoting-bridge/client/target/bench/channel hypervisors/kvm/usernet/target/graft-usernet \
+  remoting-bridge/client/target/bench/channel remoting-bridge/client/target/bench/wire hypervisors/kvm/usernet/target/graft-usernet \
   provisioner/guests/oci-hook/target/graft-oci-hook; do
   make -s -C "$work/${part%%/target/*}" "${part#"${part%%/target/*}/"}"
 done
@@ -44,7 +44,9 @@ done
 for library in libcuda.so.1 libnvidia-ml.so.1; do
   compare "$work/remoting-bridge/client/target/lib/$library" "$home/lib/client/$library"
 done
-compare "$work/remoting-bridge/client/target/bench/channel" "$home/lib/client/bench/channel"
+for program in channel wire; do
+  compare "$work/remoting-bridge/client/target/bench/$program" "$home/lib/client/bench/$program"
+done
 compare "$work/remoting-bridge/jail/target/graft-jail" "$home/lib/graft-jail"
 compare "$work/hypervisors/kvm/usernet/target/graft-usernet" "$home/lib/graft-usernet"
 compare "$work/provisioner/guests/oci-hook/target/graft-oci-hook" "$home/lib/client/graft-oci-hook"

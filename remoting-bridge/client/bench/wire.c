@@ -3,7 +3,7 @@
  *
  *   wire CONNECTIONS MIB    sends MIB over each connection, first plain and then with TLS; prints for each the throughput of all connections
  *                           and the CPU seconds that a GB takes at both ends, as measurements,
- *                           {"setting":"tcp","name":"throughput","size":BYTES,"unit":"MB/s","samples":[...]}
+ *                           {"setting":"tcp","name":"wire","size":BYTES,"unit":"MB/s","samples":[...]}
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -135,9 +135,9 @@ static void measure(bool encrypted, int connections, size_t bytes, uint8_t *memo
   for (int i = 0; i < count; i++) close(ends[i].fd);
   pthread_barrier_destroy(&open_all);
   double gigabytes = 1e-9 * (double)bytes * connections;
-  print(encrypted, "throughput", bytes, "MB/s", 1e3 * gigabytes / (stop - start));
-  print(encrypted, "cpu-sending", bytes, "s/GB", cpu[1] / gigabytes);
-  print(encrypted, "cpu-receiving", bytes, "s/GB", cpu[0] / gigabytes);
+  print(encrypted, "wire", bytes, "MB/s", 1e3 * gigabytes / (stop - start));
+  print(encrypted, "wire-cpu-sending", bytes, "s/GB", cpu[1] / gigabytes);
+  print(encrypted, "wire-cpu-receiving", bytes, "s/GB", cpu[0] / gigabytes);
 }
 
 int main(int words, char **word) {

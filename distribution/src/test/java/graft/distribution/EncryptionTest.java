@@ -105,6 +105,7 @@ final class EncryptionTest {
         until grep -q '^serves at' serves; do kill -0 $server || { cat server.log; exit 1; }; sleep 0.1; done
         export GRAFT_SERVER=$(sed 's/^serves at //' serves)
         echo auto; ./driver > auto.out; echo $?
+        echo without; LD_LIBRARY_PATH=$(pwd)/broken:$LD_LIBRARY_PATH ./driver > without.out 2> without.err; echo $?
         echo never; GRAFT_ENCRYPTION=never ./driver > never.out; echo $?
         sed 's/$/ encryption=optional/' %s > both && cat both > %s
         echo optional
@@ -118,6 +119,10 @@ final class EncryptionTest {
                 folder.resolve("tokens"),
                 folder.resolve("tokens"),
                 folder.resolve("tokens"));
+    // No library can be loaded from these files, as in a guest that has none.
+    Path broken = Files.createDirectory(folder.resolve("broken"));
+    Files.createFile(broken.resolve("libssl.so.3"));
+    Files.createFile(broken.resolve("libssl.so.1.1"));
     SoftwareServer.secret(
         folder.resolve("tokens"), SoftwareServer.NAME + " " + SoftwareServer.TOKEN);
     Map<String, String> environment =
@@ -136,7 +141,11 @@ final class EncryptionTest {
             environment,
             List.of("unshare", "-n", "sh", "-c", script),
             Duration.ofMinutes(3));
-    assertThat(all.out()).as("%s", all).isEqualTo("auto\n0\nnever\n1\noptional\n0\n");
+    assertThat(all.out()).as("%s", all).isEqualTo("auto\n0\nwithout\n1\nnever\n1\noptional\n0\n");
+    assertThat(folder.resolve("without.err"))
+        .as("of a client without OpenSSL")
+        .content()
+        .contains("has to be encrypted", "libssl3", "openssl-libs");
     assertThat(all.err()).contains("connections from other machines have to be encrypted");
     assertThat(folder.resolve("auto.out"))
         .hasSameTextualContentAs(Path.of("src/test/resources/driver-api.txt"));

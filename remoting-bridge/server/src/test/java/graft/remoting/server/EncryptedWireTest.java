@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.ListenAddress;
@@ -18,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,6 +34,8 @@ import org.junit.jupiter.api.io.TempDir;
 class EncryptedWireTest {
   /** In HELLO's fields "kind" and "flags": a session, and the demand for TLS. */
   private static final int ENCRYPTED = 1 << 16;
+
+  private static final int FURTHER = 1;
 
   /** The byte of HELLO with the demand. */
   private static final int FLAGS = 114;
@@ -199,6 +203,54 @@ class EncryptedWireTest {
         Files.readString(tokens).replaceFirst("(alice \\S+)", "$1 encryption=optional");
     Files.writeString(tokens, allowed);
     assertThat(fromTheNetwork(host.get(), 0).status()).isZero();
+  }
+
+  /**
+   * A further connection's key comes from the session's secret and the connection's own nonces, so
+   * that a session outlives the token that began it; neither token opens a connection of it.
+   */
+  @Test
+  void furtherConnectionsOfARunningSessionOutliveItsToken() throws Exception {
+    byte[] next = ServerFixture.token((byte) 9);
+    try (ServerFixture server = server()) {
+      ListenAddress.Tcp address = (ListenAddress.Tcp) server.address();
+      NativeByteChannel channel = NativeByteChannel.connect(address);
+      WireClient plain = new WireClient(channel);
+      long session = authenticate(plain, ENCRYPTED).sessionId();
+      byte[] secret = plain.sessionSecret();
+      byte[] key = plain.tlsKey();
+      try (WireClient running =
+          new WireClient(new NativeByteChannel(TlsPeer.connect(channel.socket(), key)))) {
+        ServerFixture.rewrite(folder, "alice", next);
+        try (WireClient old = WireClient.connect(address)) {
+          assertThat(authenticate(old, ENCRYPTED).status()).isEqualTo(REFUSED);
+        }
+        assertThat(further(address, secret, session)).isNotEqualTo(Bytes.of(key));
+        for (byte[] token : List.of(ServerFixture.ALICE, next)) {
+          assertThatThrownBy(() -> further(address, token, session))
+              .isInstanceOf(AssertionError.class);
+        }
+        assertThat(echo(running)).isEqualTo(SECRET);
+      }
+    }
+  }
+
+  /** Opens an encrypted connection for bulk data, and returns its key. */
+  private static Bytes further(ListenAddress.Tcp address, byte[] secret, long session)
+      throws IOException {
+    NativeByteChannel channel = NativeByteChannel.connect(address);
+    WireClient plain = new WireClient(channel);
+    WireClient.Welcome welcome =
+        plain.authenticate(
+            "alice",
+            secret,
+            Dispatcher.API_HASH,
+            ENCRYPTED | FURTHER,
+            HandshakeMessages.CONNECTION_DATA,
+            session);
+    assertThat(welcome.status()).as(welcome.message()).isZero();
+    new NativeByteChannel(TlsPeer.connect(channel.socket(), plain.tlsKey())).close();
+    return Bytes.of(plain.tlsKey());
   }
 
   @Test

@@ -121,7 +121,12 @@ public final class WireClient implements AutoCloseable {
     sessionSecret = TestMac.of(token, "graft session 1", clientNonce, serverNonce, hash, said);
     tlsKey =
         TestMac.of(
-            kind == 1 ? token : sessionSecret, "graft tls 1", clientNonce, serverNonce, hash, said);
+            (kind & 0xFFFF) == 1 ? token : sessionSecret,
+            "graft tls 1",
+            clientNonce,
+            serverNonce,
+            hash,
+            said);
     if (welcome.status() == 0
         && !welcome
             .proof()
@@ -131,6 +136,11 @@ public final class WireClient implements AutoCloseable {
       throw new IOException("the server's proof is wrong");
     }
     return welcome;
+  }
+
+  /** The secret that further connections of this session prove to know. */
+  byte[] sessionSecret() {
+    return sessionSecret.clone();
   }
 
   /** The pre-shared key of TLS on the connection that was authenticated. */

@@ -150,7 +150,7 @@ public class NativeSocket implements AutoCloseable {
 
   private long receive(long address, long length, int flags) throws IOException {
     while (true) {
-      long count = Libc.recv(fd.get(), address, length, flags);
+      long count = receiveOnce(address, length, flags);
       if (count >= 0) {
         return count;
       }
@@ -165,6 +165,11 @@ public class NativeSocket implements AutoCloseable {
         throw Libc.failure("read from " + peer);
       }
     }
+  }
+
+  /** As recv(2), with 0 or MSG_DONTWAIT. */
+  protected long receiveOnce(long address, long length, int flags) {
+    return Libc.recv(fd.get(), address, length, flags);
   }
 
   /**

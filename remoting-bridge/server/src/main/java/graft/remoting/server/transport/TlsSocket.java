@@ -1,6 +1,5 @@
 package graft.remoting.server.transport;
 
-import com.sun.jna.Native;
 import graft.remoting.device.Memory;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.system.Bytes;
@@ -58,31 +57,13 @@ public final class TlsSocket extends NativeSocket {
   }
 
   @Override
-  public long tryReceive(long address, long length) throws IOException {
-    return isEnded()
-        ? super.tryReceive(address, length)
-        : received(Tls.graft_tls_try(tls.get(), address, length));
-  }
-
-  @Override
-  public long receive(long address, long length) throws IOException {
-    return isEnded()
-        ? super.receive(address, length)
-        : received(Tls.graft_tls_receive(tls.get(), address, length));
-  }
-
-  private long received(long count) throws IOException {
-    if (count >= 0) {
-      return count;
+  protected long receiveOnce(long address, long length, int flags) {
+    if (isEnded()) {
+      return super.receiveOnce(address, length, flags);
     }
-    int errno = Native.getLastError();
-    if (errno == Libc.EAGAIN) {
-      return NOTHING;
-    }
-    if (errno == Libc.ECONNRESET) {
-      return END;
-    }
-    throw Libc.failure("read by TLS from " + peer());
+    return flags == 0
+        ? Tls.graft_tls_receive(tls.get(), address, length)
+        : Tls.graft_tls_try(tls.get(), address, length);
   }
 
   @Override
