@@ -250,6 +250,7 @@ GRAFT_EXPORT int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned int flags) {
   int r = check_device(device);
   if (r) return r;
   struct graft_primary_context *primary = primary_of(device);
+  if (!graft_are_context_flags(flags) || flags & GRAFT_CONTEXT_MAP_HOST) return GRAFT_INVALID_VALUE;
   primary->flags = flags;
   if (primary->context) primary->context->u.context.flags = flags;
   return 0;
@@ -325,7 +326,7 @@ GRAFT_EXPORT int cuCtxPopCurrent_v2(void *pctx) {
 static int create(void *pctx, unsigned int flags, int device) {
   int r = graft_ready();
   if (r) return r;
-  if (!pctx) return GRAFT_INVALID_VALUE;
+  if (!pctx || !graft_are_context_flags(flags)) return GRAFT_INVALID_VALUE;
   if ((r = check_device(device))) return r;
   if (thread.depth == STACK) return GRAFT_OUT_OF_MEMORY;
   if ((r = fault_of_device(device))) return r;
@@ -381,21 +382,19 @@ GRAFT_EXPORT int cuCtxAttach(void *pctx, unsigned int flags) {
 
 GRAFT_EXPORT int cuCtxDetach(void *context) { return graft_object(GRAFT_CONTEXT, context) ? GRAFT_OK : GRAFT_INVALID_CONTEXT; }
 
-/* ---- Questions ---- */
-
 GRAFT_EXPORT int cuCtxGetDevice(void *device) {
   struct graft_object *context;
   int r = need_any(&context);
-  if (r) return r;
-  if (!device) return GRAFT_INVALID_VALUE;
-  *(int *)device = context->u.context.device;
-  return 0;
+  if (!r && !device) r = GRAFT_INVALID_VALUE;
+  if (!r) *(int *)device = context->u.context.device;
+  return r;
 }
 
 GRAFT_EXPORT int cuCtxGetDevice_v2(void *device, void *context) {
   if (!context) return cuCtxGetDevice(device);
   struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
   if (!object) return GRAFT_INVALID_CONTEXT;
+  if (!device) return GRAFT_INVALID_VALUE;
   *(int *)device = object->u.context.device;
   return 0;
 }
@@ -423,6 +422,7 @@ GRAFT_EXPORT int cuCtxSetFlags(unsigned int flags) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r) return r;
+  if (!graft_are_context_flags(flags)) return GRAFT_INVALID_VALUE;
   context->u.context.flags = flags;
   return 0;
 }

@@ -37,6 +37,10 @@ static inline void graft_context_set_busy(struct graft_object *context) {
 }
 /* 0 once cuInit has succeeded, unless the current context has failed. */
 int graft_usable(void);
+/* CUctx_flags: at most one way to wait, and the bits that CUDA 13 defines. */
+enum { GRAFT_CONTEXT_MAP_HOST = 8 };
+static inline bool graft_are_context_flags(unsigned flags) { return !(flags & 7 & ((flags & 7) - 1)) && !(flags & ~0xffu); }
+
 /* CUDA_SUCCESS once cuInit has succeeded in this process. */
 int graft_ready(void);
 /* The handle of a device's primary context, active or not. */

@@ -146,7 +146,20 @@ void graft_object_free(int kind, void *handle) {
 
 /* ---- Handles among a call's parameters ---- */
 
-static int invalid(int kind) { return kind == GRAFT_CONTEXT ? GRAFT_INVALID_CONTEXT : GRAFT_INVALID_HANDLE; }
+/* What the driver returns for a handle that is none (driver 580). */
+static int invalid(int kind) {
+  switch (kind) {
+    case GRAFT_CONTEXT: return GRAFT_INVALID_CONTEXT;
+    case GRAFT_GRAPH:
+    case GRAFT_NODE:
+    case GRAFT_EXEC:
+    case GRAFT_POOL:
+    case GRAFT_ARRAY:
+    case GRAFT_MIPMAP:
+    case GRAFT_USEROBJECT: return GRAFT_INVALID_VALUE;
+    default: return GRAFT_INVALID_HANDLE;
+  }
+}
 
 /* The id of a handle and its session; NULL belongs to none. */
 static int find(int kind, const void *handle, uint64_t *id, struct graft_session **session) {

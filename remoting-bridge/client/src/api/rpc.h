@@ -25,6 +25,7 @@ enum {
   GRAFT_JIT_COMPILATION_DISABLED = 223,
   GRAFT_FILE_NOT_FOUND = 301,
   GRAFT_INVALID_HANDLE = 400,
+  GRAFT_ILLEGAL_STATE = 401,
   GRAFT_NOT_FOUND = 500,
   GRAFT_NOT_READY = 600,
   GRAFT_PRIMARY_CONTEXT_ACTIVE = 708,
@@ -67,6 +68,9 @@ void graft_bulk(struct graft_call *call, const void *data, size_t bytes);
 int graft_send(struct graft_call *call);
 /* Sends and waits for the reply; fills in the results. */
 int graft_wait(struct graft_call *call, const struct graft_result *results, int count);
+
+/* No record has room for more elements of a list. */
+#define GRAFT_MOST_ELEMENTS (1u << 24)
 
 /* Padded to 8 bytes. */
 static inline size_t graft_padded(size_t bytes) { return (bytes + 7) & ~(size_t)7; }

@@ -148,11 +148,15 @@ static int waits_for_value(void *stream) {
   return graft_mirrors && !graft_stream_captures(stream) ? graft_stream_look(stream) : GRAFT_OK;
 }
 
+/* CUstreamWaitValue_flags; writes have no flag that driver 580 takes. */
+#define WAIT_FLAGS (3u | 1u << 30)
+
 #define VALUE(name, bits, type, writes)                                                     \
   GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {        \
     uint64_t device;                                                                        \
     struct graft_object *context;                                                           \
     int r = graft_context_need_for(stream, &context);                                       \
+    if (!r && flags & ~((writes) ? 0u : WAIT_FLAGS)) r = GRAFT_INVALID_VALUE;               \
     if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, &device))) return r; \
     graft_context_set_busy(context);                                                        \
     r = rpc_##name(stream, device, value, flags);                                           \
@@ -166,7 +170,7 @@ VALUE(cuStreamWriteValue32_v2, 32, unsigned int, true)
 VALUE(cuStreamWriteValue64_v2, 64, uint64_t, true)
 
 /* CUstreamBatchMemOpParams: the kind of operation, and at 8 its address. */
-enum { WAIT_VALUE_32 = 1, WRITE_VALUE_32 = 2, WAIT_VALUE_64 = 4, WRITE_VALUE_64 = 5 };
+enum { WAIT_VALUE_32 = 1, WRITE_VALUE_32 = 2, WAIT_VALUE_64 = 4, WRITE_VALUE_64 = 5, LAST_OPERATION = 6 };
 
 int graft_operations_place(uint8_t *operations, unsigned count, void *stream) {
   int r = GRAFT_OK;
@@ -177,6 +181,7 @@ int graft_operations_place(uint8_t *operations, unsigned count, void *stream) {
     memcpy(&kind, operation, sizeof kind);
     memcpy(&at, operation + 8, sizeof at);
     bool writes = kind == WRITE_VALUE_32 || kind == WRITE_VALUE_64;
+    if (!kind || kind > LAST_OPERATION) return GRAFT_INVALID_VALUE;
     if (!writes && kind != WAIT_VALUE_32 && kind != WAIT_VALUE_64) continue;
     if (!writes) __atomic_store_n(&current()->waits, true, __ATOMIC_RELEASE);
     r = graft_place_of_value(at, kind == WAIT_VALUE_32 || kind == WRITE_VALUE_32 ? 4 : 8, writes, stream, &at);
@@ -190,7 +195,8 @@ GRAFT_EXPORT int cuStreamBatchMemOp_v2(void *stream, unsigned int count, const v
   uint8_t copy[GRAFT_MOST_OPERATIONS * GRAFT_OPERATION_BYTES];
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
-  if (!count || count > GRAFT_MOST_OPERATIONS || !operations) return GRAFT_INVALID_VALUE;
+  if (flags || count > GRAFT_MOST_OPERATIONS || !operations) return GRAFT_INVALID_VALUE;
+  if (!count) return 0;
   memcpy(copy, operations, (size_t)count * GRAFT_OPERATION_BYTES);
   graft_context_set_busy(context);
   r = graft_operations_place(copy, count, stream);

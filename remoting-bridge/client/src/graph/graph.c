@@ -16,14 +16,17 @@
 
 #define LISTED 16384
 
+/* How many elements a query returns: all there are, or those that have found room. */
+static uint64_t listed(const void *list, uint64_t found, uint64_t room) { return list && found > room ? room : found; }
+
 static int graph_nodes(void *graph, unsigned roots, void **nodes, size_t *count) {
   int r = graft_ready();
   if (r) return r;
-  if (!graft_object(GRAFT_GRAPH, graph) || !count) return GRAFT_INVALID_VALUE;
+  if (!graft_object(GRAFT_GRAPH, graph) || !count || (nodes && !*count)) return GRAFT_INVALID_VALUE;
   uint64_t room = nodes ? *count : 0, found = 0;
   if (room > 65536) room = 65536;
   if ((r = rpc_graftGraphNodes(graph, roots, nodes, room, &found))) return r;
-  *count = found;
+  *count = listed(nodes, found, room);
   for (size_t i = 0; i < room && i < found; i++) graft_node_of(nodes[i], graph);
   return 0;
 }
@@ -34,11 +37,11 @@ GRAFT_EXPORT int cuGraphGetRootNodes(void *graph, void *nodes, void *count) { re
 GRAFT_EXPORT int cuGraphGetEdges_v2(void *graph, void *from, void *to, void *edges, void *count) {
   int r = graft_ready();
   if (r) return r;
-  if (!graft_object(GRAFT_GRAPH, graph) || !count || !from != !to) return GRAFT_INVALID_VALUE;
+  if (!graft_object(GRAFT_GRAPH, graph) || !count || !from != !to || (from && !*(size_t *)count)) return GRAFT_INVALID_VALUE;
   uint64_t room = from ? *(size_t *)count : 0, found = 0;
   if (room > LISTED) room = LISTED;
   if ((r = rpc_graftGraphEdges(graph, from, to, edges, room, &found))) return r;
-  *(size_t *)count = found;
+  *(size_t *)count = listed(from, found, room);
   for (size_t i = 0; i < room && i < found; i++) {
     graft_node_of(((void **)from)[i], graph);
     graft_node_of(((void **)to)[i], graph);
@@ -53,11 +56,11 @@ static int neighbours(void *handle, unsigned dependents, void *nodes, void *edge
   struct graft_object *node = graft_object(GRAFT_NODE, handle);
   int r = graft_ready();
   if (r) return r;
-  if (!node || !count) return GRAFT_INVALID_VALUE;
+  if (!node || !count || (nodes && !*count) || (edges && !nodes)) return GRAFT_INVALID_VALUE;
   uint64_t room = nodes ? *count : 0, found = 0;
   if (room > LISTED) room = LISTED;
   if ((r = rpc_graftGraphNeighbours(node, dependents, nodes, edges, room, &found))) return r;
-  *count = found;
+  *count = listed(nodes, found, room);
   for (size_t i = 0; i < room && i < found; i++) graft_node_of(((void **)nodes)[i], node->u.node.graph);
   return 0;
 }

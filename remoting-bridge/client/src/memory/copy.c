@@ -154,7 +154,7 @@ static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *str
   struct graft_object *context;
   int r = graft_context_need_for(stream, &context);
   if (r || !bytes) return r;
-  if (!target || !source) return GRAFT_INVALID_VALUE;
+  if (!target || !source || bytes >> 47) return GRAFT_INVALID_VALUE; /* no address space is so large */
   struct graft_place to = graft_place_of(target, says & TO_DEVICE), from = graft_place_of(source, says & FROM_DEVICE);
   bool transfer = graft_profiling && graft_place_is_host(&to) != graft_place_is_host(&from);
   if (!transfer) return copy(&to, &from, bytes, stream, wait);
@@ -202,9 +202,14 @@ GRAFT_EXPORT int cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void
 /* The copies of a batch have no defined order, so they are made one after the other. Attributes are hints. */
 GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t count, void *attributes, void *indices,
                                        size_t attribute_count, void *stream) {
-  (void)attributes, (void)indices, (void)attribute_count;
-  if (!to || !from || !sizes || !count || !stream) return GRAFT_INVALID_VALUE;
+  if (!to || !from || !sizes || !count || (uintptr_t)stream <= 1 || !attributes || !indices || !attribute_count ||
+      attribute_count > count) {
+    return GRAFT_INVALID_VALUE;
+  }
   int r = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!((size_t *)sizes)[i] || !((uint64_t *)to)[i] || !((uint64_t *)from)[i]) return GRAFT_INVALID_VALUE;
+  }
   for (size_t i = 0; i < count && !r; i++) {
     r = copy_memory(((uint64_t *)to)[i], ((uint64_t *)from)[i], ((size_t *)sizes)[i], stream, false, UNIFIED);
   }

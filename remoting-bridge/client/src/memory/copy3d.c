@@ -72,6 +72,12 @@ static bool is_missing(const struct side *side) { return !side->array && !side->
 
 /* Fills in what the descriptor leaves out, and finds its two sides. */
 static int sides(struct copy3d *c, struct side *from, struct side *to) {
+  enum { LAST_TYPE = 4 };
+  size_t bytes;
+  if (!c->src_type || !c->dst_type || c->src_type > LAST_TYPE || c->dst_type > LAST_TYPE ||
+      __builtin_mul_overflow(c->width, c->height, &bytes) || __builtin_mul_overflow(bytes, c->depth, &bytes) || bytes >> 47) {
+    return GRAFT_INVALID_VALUE;
+  }
   if (!c->src_pitch) c->src_pitch = c->src_x + c->width;
   if (!c->dst_pitch) c->dst_pitch = c->dst_x + c->width;
   if (!c->src_height) c->src_height = c->src_y + c->height;

@@ -30,6 +30,8 @@ static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, si
   size_t bytes = width && height ? pitch * (height - 1) + width * size : 0;
   *is_seen = place.host || place.synchronous;
   if ((*r = graft_context_need_for(stream, &context))) return false;
+  if (bytes && !*to) *r = GRAFT_INVALID_VALUE;
+  if (*r) return false;
   /* An asynchronous call must not wait for something that the program does after it. */
   bool queued = !wait && bytes && !place.device && graft_streams_may_be_held();
   if (!place.device && (queued || graft_stream_captures(stream)) && (*r = graft_place_expose(&place, bytes))) return false;

@@ -134,7 +134,9 @@ GRAFT_EXPORT int cuMemPrefetchAsync_v2(uint64_t pointer, size_t bytes, uint64_t 
 
 GRAFT_EXPORT int cuMemPrefetchBatchAsync(void *pointers, void *sizes, size_t count, void *locations, void *indices,
                                          size_t location_count, uint64_t flags, void *stream) {
-  if (!pointers || !sizes || !count || !locations || !indices || !location_count || flags) return GRAFT_INVALID_VALUE;
+  if (!pointers || !sizes || !count || !locations || !indices || !location_count || location_count > count || flags) {
+    return GRAFT_INVALID_VALUE;
+  }
   size_t at = 0;
   int r = 0;
   for (size_t i = 0; i < count && !r; i++) {

@@ -38,7 +38,7 @@ GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t wid
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r) return r;
-  if (!pointer || !pitch || !width || !height) return GRAFT_INVALID_VALUE;
+  if (!pointer || !pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAllocPitch_v2(pointer, pitch, width, height, element);
   if (!r) remember(*pointer, *pitch * height, context);
   return r;
@@ -253,12 +253,15 @@ GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
   return r ? free_elsewhere((uintptr_t)pointer, free_host, r) : r;
 }
 
+/* PORTABLE, DEVICEMAP and READ_ONLY; the memory of another device (IOMEMORY) is none of the program's. */
+#define REGISTER_FLAGS 11u
+
 GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags) {
   struct graft_object *context;
   struct graft_range range;
   int r = graft_context_need(&context);
   if (r) return r;
-  if (!pointer || !bytes) return GRAFT_INVALID_VALUE;
+  if (!pointer || !bytes || bytes > UINTPTR_MAX - (uintptr_t)pointer || flags & ~REGISTER_FLAGS) return GRAFT_INVALID_VALUE;
   if (graft_range_find((uintptr_t)pointer, &range)) return GRAFT_HOST_MEMORY_ALREADY_REGISTERED;
   graft_range_add(&(struct graft_range){.base = (uintptr_t)pointer,
                                         .bytes = bytes,
@@ -281,6 +284,7 @@ static int unregister(uint64_t address) {
 GRAFT_EXPORT int cuMemHostUnregister(void *pointer) {
   int r = graft_usable();
   if (r) return r;
+  if (!pointer) return GRAFT_INVALID_VALUE;
   r = unregister((uintptr_t)pointer);
   return r ? free_elsewhere((uintptr_t)pointer, unregister, r) : r;
 }
@@ -354,7 +358,8 @@ static int pointer_attribute(void *data, int attribute, uint64_t pointer, bool s
     case 18: /* MAPPING_SIZE */ *(size_t *)data = known ? range.bytes : 0; return 0;
     case 19: /* MAPPING_BASE_ADDR */ *(uint64_t *)data = known ? range.base : 0; return 0;
     case 20: /* MEMORY_BLOCK_ID */ *(uint64_t *)data = known ? range.serial : 0; return 0;
-    default: return strict ? GRAFT_INVALID_VALUE : GRAFT_NOT_SUPPORTED;
+    case 21: /* IS_HW_DECOMPRESS_CAPABLE */ *(unsigned *)data = 0; return 0;
+    default: return GRAFT_INVALID_VALUE;
   }
 }
 
@@ -364,11 +369,14 @@ GRAFT_EXPORT int cuPointerGetAttribute(void *data, int attribute, uint64_t point
   return data ? pointer_attribute(data, attribute, pointer, true) : GRAFT_INVALID_VALUE;
 }
 
+#define POINTER_ATTRIBUTES 64 /* more than there are */
+
 GRAFT_EXPORT int cuPointerGetAttributes(unsigned int count, void *attributes, void *data, uint64_t pointer) {
   int r = graft_ready();
   if (r) return r;
-  if (!count || !attributes || !data) return GRAFT_INVALID_VALUE;
+  if (!count || count > POINTER_ATTRIBUTES || !attributes || !data) return GRAFT_INVALID_VALUE;
   for (unsigned i = 0; i < count && !r; i++) {
+    if (!((void **)data)[i]) return GRAFT_INVALID_VALUE;
     r = pointer_attribute(((void **)data)[i], ((int *)attributes)[i], pointer, false);
   }
   return r;

@@ -6,6 +6,7 @@
 #include "api/devices.h"
 #include "api/objects.h"
 #include "api/rpc.h"
+#include "api/streams.h"
 #include "graft_rpc.h"
 #include "memory/ranges.h"
 #include "session/session.h"
@@ -77,14 +78,28 @@ static int arrived(int r, const void *event) {
   return r || !object || !object->u.event.shared ? r : rpc_cuCtxGetCacheConfig(&ignored);
 }
 
-GRAFT_EXPORT int cuEventRecord(void *event, void *stream) { return arrived(rpc_cuEventRecord(event, stream), event); }
+/* EXTERNAL, the only flag, is for captures. */
+static int check_event(const void *event, const void *stream, unsigned flags) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!event) return GRAFT_INVALID_HANDLE;
+  if (flags > 1) return GRAFT_INVALID_VALUE;
+  return flags && !graft_stream_captures((void *)stream) ? GRAFT_ILLEGAL_STATE : GRAFT_OK;
+}
+
+GRAFT_EXPORT int cuEventRecord(void *event, void *stream) {
+  int r = check_event(event, stream, 0);
+  return r ? r : arrived(rpc_cuEventRecord(event, stream), event);
+}
 
 GRAFT_EXPORT int cuEventRecordWithFlags(void *event, void *stream, unsigned int flags) {
-  return arrived(rpc_cuEventRecordWithFlags(event, stream, flags), event);
+  int r = check_event(event, stream, flags);
+  return r ? r : arrived(rpc_cuEventRecordWithFlags(event, stream, flags), event);
 }
 
 GRAFT_EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned int flags) {
-  return arrived(rpc_cuStreamWaitEvent(stream, event, flags), event);
+  int r = check_event(event, stream, flags);
+  return r ? r : arrived(rpc_cuStreamWaitEvent(stream, event, flags), event);
 }
 
 /* ---- Physical memory ---- */

@@ -58,9 +58,10 @@ static int set_attribute(void *handle, int attribute, int value, int device) {
   if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
   int before;
+  /* What is not among these describes the code. */
+  if (attribute < 8 || attribute == 10 || attribute > 15) return GRAFT_INVALID_VALUE;
   /* Setting what is set already is common (PyTorch does it before each launch) and free. */
   if (!graft_function_attribute(function, attribute, device, &before) && before == value) return 0;
-  if (attribute < 8 || attribute >= 24) return GRAFT_INVALID_VALUE; /* the others cannot be set */
   pthread_mutex_lock(&function->u.function.lock);
   struct graft_facts *facts = graft_facts(function, device);
   if (facts) {
@@ -96,14 +97,14 @@ GRAFT_EXPORT int cuKernelSetAttribute(int attribute, int value, void *kernel, in
 }
 
 /* Cache and bank preferences are hints that current GPUs ignore. */
-GRAFT_EXPORT int cuFuncSetCacheConfig(void *function, int config) {
-  (void)config;
-  return graft_object(GRAFT_FUNCTION, function) ? GRAFT_OK : GRAFT_INVALID_HANDLE;
+static int set_preference(void *function, int config, int last) {
+  int r = graft_ready();
+  if (r) return r;
+  if (!graft_object(GRAFT_FUNCTION, function)) return GRAFT_INVALID_HANDLE;
+  return config >= 0 && config <= last ? GRAFT_OK : GRAFT_INVALID_VALUE;
 }
-GRAFT_EXPORT int cuFuncSetSharedMemConfig(void *function, int config) {
-  (void)config;
-  return graft_object(GRAFT_FUNCTION, function) ? GRAFT_OK : GRAFT_INVALID_HANDLE;
-}
+GRAFT_EXPORT int cuFuncSetCacheConfig(void *function, int config) { return set_preference(function, config, 3); }
+GRAFT_EXPORT int cuFuncSetSharedMemConfig(void *function, int config) { return set_preference(function, config, 2); }
 
 void graft_function_forget(struct graft_object *function) {
   pthread_mutex_lock(&function->u.function.lock);

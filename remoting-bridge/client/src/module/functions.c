@@ -126,8 +126,11 @@ GRAFT_EXPORT int cuLibraryEnumerateKernels(void *kernels, unsigned int count, vo
   int r = graft_ready();
   if (r) return r;
   if (!from) return GRAFT_INVALID_HANDLE;
-  if (!kernels || !count) return GRAFT_INVALID_VALUE;
-  if (count > 65536) count = 65536;
+  if (!count) return 0;
+  unsigned int all;
+  if (!kernels) return GRAFT_INVALID_VALUE;
+  if ((r = rpc_cuLibraryGetKernelCount(&all, library))) return r;
+  if (count > all) count = all;
   memset(kernels, 0, (size_t)count * sizeof(void *));
   if ((r = rpc_graftLibraryEnumerate(library, kernels, count))) return r;
   for (unsigned i = 0; i < count; i++) {
@@ -143,7 +146,9 @@ int graft_module_functions(void *module, void **functions, unsigned int room, un
   int r = graft_ready();
   if (r) return r;
   if (!from) return GRAFT_INVALID_HANDLE;
-  if (room > 65536) room = 65536;
+  unsigned int all;
+  if ((r = rpc_cuModuleGetFunctionCount(&all, module))) return r;
+  if (room > all) room = all;
   memset(functions, 0, (size_t)room * sizeof(void *));
   if ((r = rpc_graftModuleEnumerate(module, functions, room, count))) return r;
   for (unsigned i = 0; i < room; i++) {
@@ -155,7 +160,11 @@ int graft_module_functions(void *module, void **functions, unsigned int room, un
 
 GRAFT_EXPORT int cuModuleEnumerateFunctions(void *functions, unsigned int room, void *module) {
   unsigned int count;
-  return functions && room ? graft_module_functions(module, functions, room, &count) : GRAFT_INVALID_VALUE;
+  int r = graft_ready();
+  if (r) return r;
+  if (!graft_object(GRAFT_MODULE, module)) return GRAFT_INVALID_HANDLE;
+  if (!room) return 0;
+  return functions ? graft_module_functions(module, functions, room, &count) : GRAFT_INVALID_VALUE;
 }
 
 GRAFT_EXPORT int cuKernelGetFunction(void *function, void *kernel) {

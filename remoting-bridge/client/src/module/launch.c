@@ -60,6 +60,7 @@ int graft_launch_pack(struct graft_object *function, void **parameters, void **e
   if (!parameters) return GRAFT_INVALID_VALUE;
   for (uint32_t i = 0; i < layout->count; i++) {
     uint32_t offset = layout->parameter[i].offset, size = layout->parameter[i].size;
+    if (!parameters[i]) return GRAFT_INVALID_VALUE;
     if (offset > *bytes) memset(room + *bytes, 0, offset - *bytes);
     memcpy(room + offset, parameters[i], size);
     *bytes = offset + size;
@@ -149,7 +150,7 @@ GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy
 }
 
 /* Launch attributes (CUlaunchAttributeID) that hold handles are sent with ids. */
-enum { PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12, DEVICE_UPDATABLE_KERNEL_NODE = 13 };
+enum { SYNCHRONIZATION_POLICY = 3, PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12, DEVICE_UPDATABLE_KERNEL_NODE = 13 };
 
 static int check_attributes(const struct config *c, uint8_t *copy) {
   if (c->count > MAX_ATTRIBUTES || (c->count && !c->attributes)) return GRAFT_INVALID_VALUE;
@@ -162,14 +163,18 @@ static int check_attributes(const struct config *c, uint8_t *copy) {
       void *event;
       uint64_t number;
       memcpy(&event, attribute + 8, sizeof event);
+      if (!event) return GRAFT_INVALID_HANDLE;
       int r = graft_id(graft_session_current(), GRAFT_EVENT, event, &number);
       if (r) return r;
       memcpy(attribute + 8, &number, sizeof number);
     }
+    if (id == SYNCHRONIZATION_POLICY) return GRAFT_INVALID_VALUE; /* of streams alone */
     if (id == DEVICE_UPDATABLE_KERNEL_NODE) return graft_not_served("launch attribute DEVICE_UPDATABLE_KERNEL_NODE");
   }
   return 0;
 }
+
+#define LAST_LAUNCH_ATTRIBUTE 16
 
 GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters, void *extra) {
   if (!config) return GRAFT_INVALID_VALUE;
@@ -177,6 +182,11 @@ GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters
   uint8_t attributes[MAX_ATTRIBUTES * ATTRIBUTE_BYTES];
   memcpy(&c, config, sizeof c);
   int r = check_attributes(&c, attributes);
+  for (unsigned i = 0; !r && i < c.count; i++) {
+    uint32_t id;
+    memcpy(&id, attributes + i * ATTRIBUTE_BYTES, sizeof id);
+    if (id == 15 || id > LAST_LAUNCH_ATTRIBUTE) r = GRAFT_INVALID_VALUE; /* driver 580 knows no other */
+  }
   return r ? r : launch(function, &c, attributes, c.count, parameters, extra);
 }
 
@@ -240,7 +250,7 @@ GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *block
   int r = graft_context_need(&context);
   if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
-  if (!blocks) return GRAFT_INVALID_VALUE;
+  if (!blocks || flags > 1) return GRAFT_INVALID_VALUE;
   uint64_t question[3] = {1, (uint64_t)(unsigned)threads << 32 | flags, shared}, value;
   if (!known(function, context->u.context.device, question, &value)) {
     r = rpc_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, flags);
@@ -311,7 +321,7 @@ GRAFT_EXPORT int cuOccupancyMaxPotentialBlockSizeWithFlags(void *min_grid, void 
   int r = graft_context_need(&context);
   if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
-  if (!min_grid || !block) return GRAFT_INVALID_VALUE;
+  if (!min_grid || !block || limit < 0 || flags > 1) return GRAFT_INVALID_VALUE;
   int device = context->u.context.device, most, warp, processors, per_processor;
   if ((r = graft_function_attribute(function, 0, device, &most)) || (r = cuDeviceGetAttribute(&warp, 10, device)) ||
       (r = cuDeviceGetAttribute(&processors, 16, device)) || (r = cuDeviceGetAttribute(&per_processor, 39, device))) {

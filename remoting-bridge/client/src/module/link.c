@@ -155,9 +155,13 @@ GRAFT_EXPORT int cuLinkAddData_v2(void *state, int type, void *data, size_t size
 
 GRAFT_EXPORT int cuLinkAddFile_v2(void *state, int type, const char *path, unsigned int count, void *options, void *values) {
   size_t bytes;
+  int r = graft_ready();
+  if (r) return r;
+  if (!graft_object(GRAFT_LINK, state)) return GRAFT_INVALID_HANDLE;
+  if (!path || !*path) return GRAFT_INVALID_VALUE;
   void *data = graft_read_file(path, &bytes);
   if (!data) return GRAFT_FILE_NOT_FOUND;
-  int r = cuLinkAddData_v2(state, type, data, bytes, path, count, options, values);
+  r = !bytes ? GRAFT_INVALID_IMAGE : cuLinkAddData_v2(state, type, data, bytes, path, count, options, values);
   free(data);
   return r;
 }

@@ -195,6 +195,9 @@ void *graft_read_file(const char *path, size_t *bytes) {
 }
 
 GRAFT_EXPORT int cuModuleLoad(void *module, const char *path) {
+  int ready = graft_ready();
+  if (ready) return ready;
+  if (!path || !*path) return GRAFT_INVALID_VALUE;
   void *image = graft_read_file(path, NULL);
   if (!image) return GRAFT_FILE_NOT_FOUND;
   int r = load_module(module, image, 0, NULL, NULL);
@@ -228,6 +231,9 @@ GRAFT_EXPORT int cuLibraryLoadData(void *library, void *code, void *jit_options,
 GRAFT_EXPORT int cuLibraryLoadFromFile(void *library, const char *path, void *jit_options, void *jit_values, unsigned int jit_count,
                                        void *options, void *values, unsigned int count) {
   (void)jit_options, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
+  int ready = graft_ready();
+  if (ready) return ready;
+  if (!path || !*path) return GRAFT_INVALID_VALUE;
   void *image = graft_read_file(path, NULL);
   if (!image) return GRAFT_FILE_NOT_FOUND;
   int r = load_library(library, image);

@@ -337,7 +337,8 @@ static uint64_t right(const struct function *f, const struct parameter *p, uint8
   const struct rule *rule = rule_for(f, p);
   bool by_pointer = p->kind == POINTER || p->kind == RESULT || p->kind == BLOCK || p->kind == HANDLES;
   /* A rule for a number does not fit a result of the same name, nor a rule for an object a pointer that receives it. */
-  if (rule && p->kind != RESULT && !(by_pointer && rule->make == number && rule->value)) {
+  bool is_handle = p->kind == HANDLE || p->kind == ENDS;
+  if (rule && p->kind != RESULT && !(is_handle && rule->make == memory) && !(by_pointer && rule->make == number && rule->value)) {
     if (!(p->kind == POINTER && (rule->make == managed || rule->make == physical || rule->make == pooled))) {
       return rule->make(f, at, rule->value);
     }

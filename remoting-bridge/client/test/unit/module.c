@@ -11,6 +11,7 @@
 #include "module/code.h"
 #include "module/compute_cache.h"
 #include "module/jit_cache.h"
+#include "module/selection.h"
 #include "unit.h"
 
 static void put32(uint8_t *p, uint32_t value) { memcpy(p, &value, 4); }
@@ -250,7 +251,48 @@ static void jit_cache(void) {
   unsetenv("CUDA_CACHE_PATH");
 }
 
+/* ---- Selecting code of a fat binary ---- */
+
+/* A fat binary of these entries: 'p' for PTX, 'e' for machine code. */
+static size_t fatbin_of(const char *entries, uint8_t *to) {
+  size_t used = 16;
+  for (; *entries; entries++, used += 24) {
+    const uint32_t head[6] = {*entries == 'p' ? 1 : 2, 16, 8, 0, (uint8_t)*entries, 0};
+    memcpy(to + used, head, sizeof head);
+  }
+  const uint64_t head[2] = {GRAFT_FATBIN_MAGIC | 1ull << 32 | 16ull << 48, used - 16};
+  memcpy(to, head, sizeof head);
+  return used;
+}
+
+static bool selects(const char *entries, bool without_ptx, const char *expected) {
+  uint8_t image[256], room[256], wanted[256];
+  size_t bytes = fatbin_of(entries, image), left = fatbin_of(expected, wanted);
+  size_t got = graft_fatbin_select(image, bytes, without_ptx, room);
+  return *expected ? got == left && !memcmp(room, wanted, left) : !got;
+}
+
+static void selection(void) {
+  CHECK(selects("epe", true, "ee"));
+  CHECK(selects("pp", true, ""));
+  CHECK(selects("epe", false, "p"));
+  CHECK(selects("ee", false, "ee"));
+  uint8_t image[256], room[256];
+  size_t bytes = fatbin_of("ep", image);
+  for (size_t cut = 0; cut < bytes; cut++) { /* an image that is cut off; between two entries it is whole */
+    size_t got = graft_fatbin_select(image, cut, true, room);
+    CHECK(got <= cut);
+  }
+  for (size_t at = 0; at < bytes; at++) { /* and one with a damaged byte */
+    uint8_t damaged[256];
+    memcpy(damaged, image, bytes);
+    damaged[at] = 0xff;
+    CHECK(graft_fatbin_select(damaged, bytes, true, room) <= bytes);
+  }
+}
+
 void test_module(void) {
+  selection();
   images();
   compute_cache();
   jit_types();

@@ -173,6 +173,10 @@ final class MarshalGenerator {
       if (p.isNew()) {
         out.append("  if (!%s) return GRAFT_INVALID_VALUE;\n".formatted(p.name()));
       }
+      if (p.direction() == Parameter.Direction.IN && p.isArray() && !p.count().matches("\\d+")) {
+        out.append(
+            "  if (%s > GRAFT_MOST_ELEMENTS) return GRAFT_INVALID_VALUE;\n".formatted(p.count()));
+      }
     }
     return out.toString();
   }
