@@ -52,6 +52,15 @@ final class RunTest {
     assertThat(program.err()).isEmpty();
   }
 
+  @Test
+  void overSharedMemoryOfAServerThatRuns() throws Exception {
+    Path socket = folder.resolve("socket");
+    serve("unix://" + socket);
+    Finished program = run("shm://" + socket, "me", RIGHT, "3");
+    assertThat(program.code()).as("%s", program).isZero();
+    assertThat(program.out()).isEqualTo("cuInit 0\nlooping\nended 0\n");
+  }
+
   /**
    * Without shared memory, mirroring makes the memory of both sides equal, and the program sees no
    * difference.

@@ -23,6 +23,7 @@ import graft.cli.host.DoctorCommand;
 import graft.cli.host.InspectCommand;
 import graft.cli.host.RunCommand;
 import graft.cli.host.ServeCommand;
+import graft.cli.host.ServerAddress;
 import graft.cli.measuring.BenchCommand;
 import graft.cli.measuring.CompareCommand;
 import graft.cli.measuring.FidelityCommand;
@@ -124,6 +125,7 @@ public final class Main implements Runnable {
     }
     for (CommandLine command : line.getSubcommands().values()) {
       command.registerConverter(Endpoint.class, saying(Endpoint::parse));
+      command.registerConverter(ServerAddress.class, saying(ServerAddress::parse));
       command.registerConverter(MemorySize.class, saying(MemorySize::parse));
       command.registerConverter(PortName.class, saying(PortName::parse));
       command.registerConverter(TimeSpan.class, saying(TimeSpan::parse));

@@ -1,7 +1,9 @@
 package graft.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.cli.host.ServerAddress;
 import graft.cli.terminal.ExitCode;
 import graft.common.json.Json;
 import java.io.PrintWriter;
@@ -59,6 +61,17 @@ class MainTest {
     assertThat(err.toString())
         .contains("Invalid value for option '--listen' (ADDRESS): 'unix:/x' is none of tcp://")
         .doesNotContain("Exception");
+  }
+
+  @Test
+  void aProgramRunsOverTheChannelsOfTheClient() {
+    for (String url : List.of("shm:///run/x", "rdma://a:1", "ivshmem+vsock://2:1")) {
+      assertThat(ServerAddress.parse(url)).hasToString(url);
+    }
+    for (String url : List.of("shm://x", "shm:///", "tcp://a", "http://a:1", "shm:///a\nb", "")) {
+      assertThatThrownBy(() -> ServerAddress.parse(url)).hasMessageContaining("is none of tcp://");
+    }
+    assertThat(graft("run", "--server", "shm://x", "--", "true")).isEqualTo(ExitCode.USAGE);
   }
 
   @Test

@@ -4,7 +4,6 @@ import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.common.GraftException;
 import graft.common.program.ClientFolder;
-import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.comparison.local.PrivateServer;
 import graft.comparison.local.ProgramEnvironment;
@@ -38,7 +37,8 @@ import picocli.CommandLine.Parameters;
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft run --device software -- ./vectorAdd",
-      "  graft run --server tcp://gpu-node:7799 --name me --token-file ~/.graft-token -- ./train"
+      "  graft run --server tcp://gpu-node:7799 --name me --token-file ~/.graft-token -- ./train",
+      "  graft run --server shm:///run/graft.sock --name me --token-file ~/.graft-token -- ./train"
     })
 public final class RunCommand implements Callable<Integer> {
   @Mixin Output output;
@@ -48,8 +48,13 @@ public final class RunCommand implements Callable<Integer> {
 
   /** The options that select the GPU. */
   static final class Where {
-    @Option(names = "--server", paramLabel = "URL", description = "The server to use.")
-    Endpoint server;
+    @Option(
+        names = "--server",
+        paramLabel = "URL",
+        description =
+            "The server to use: an address at which it listens, or shm:///PATH for shared memory over"
+                + " its Unix socket, rdma://HOST:PORT for UCX over its port.")
+    ServerAddress server;
 
     @Option(
         names = "--device",
@@ -91,11 +96,14 @@ public final class RunCommand implements Callable<Integer> {
       return run(where.server, name, tokenFile == null ? null : tokenFile.toAbsolutePath());
     }
     try (PrivateServer server = PrivateServer.start(where.device, memory)) {
-      return run(server.endpoint(), PrivateServer.NAME, server.tokenFile());
+      return run(
+          new ServerAddress(server.endpoint().toString()),
+          PrivateServer.NAME,
+          server.tokenFile());
     }
   }
 
-  private int run(Endpoint server, String client, Path token) throws InterruptedException {
+  private int run(ServerAddress server, String client, Path token) throws InterruptedException {
     List<String> command = new ArrayList<>(words);
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
     ProgramEnvironment.remote("server", ClientFolder.existing(), server.toString(), client, token)
