@@ -25,6 +25,11 @@ GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int fla
   if (exclusive && !graft_mirror_exclusive()) return GRAFT_NOT_SUPPORTED;
   void *memory = exclusive ? graft_mirror_allocate_exclusive(bytes) : graft_mirror_allocate(bytes, GRAFT_MIRROR_MANAGED);
   if (!memory) return GRAFT_OUT_OF_MEMORY;
+  bool shared = graft_region_holds(memory, bytes);
+  if (shared && (r = rpc_graftManagedCount(bytes, 0))) {
+    graft_shadow_free(memory);
+    return r;
+  }
   graft_mirror_attach(memory, flags == ATTACH_HOST);
   graft_range_add(&(struct graft_range){.base = (uintptr_t)memory,
                                         .bytes = bytes,
@@ -33,15 +38,17 @@ GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int fla
                                         .device = context->u.context.device,
                                         .context = context,
                                         .view = (uintptr_t)memory,
-                                        .shared = graft_region_holds(memory, bytes),
+                                        .shared = shared,
                                         .hints = {.home = -2, .reader = -2}});
   *(uint64_t *)pointer = (uintptr_t)memory;
   return 0;
 }
 
 int graft_managed_free(uint64_t pointer) {
-  if (!graft_range_remove(pointer, GRAFT_MEMORY_MANAGED, NULL)) return GRAFT_INVALID_VALUE;
+  struct graft_range range;
+  if (!graft_range_remove(pointer, GRAFT_MEMORY_MANAGED, &range)) return GRAFT_INVALID_VALUE;
   rpc_graftContextSynchronize();
+  if (range.shared) rpc_graftManagedCount(range.bytes, 1);
   void *memory = (void *)(uintptr_t)pointer;
   if (!graft_mirror_end(memory)) graft_shadow_free(memory);
   return 0;

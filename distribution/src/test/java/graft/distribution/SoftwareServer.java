@@ -20,6 +20,9 @@ final class SoftwareServer {
   static final String NAME = "me";
   static final String TOKEN = "5a".repeat(32);
 
+  /** A name with the same token that may use 32 MiB of GPU memory. */
+  static final String LIMITED = "limited";
+
   private final Path folder;
   private final Process process;
   private final String address;
@@ -50,7 +53,7 @@ final class SoftwareServer {
     for (String address : addresses) {
       words.addAll(List.of("--listen", address));
     }
-    Path tokens = secret(folder.resolve("tokens"), NAME + " " + TOKEN);
+    Path tokens = secret(folder.resolve("tokens"), NAME + " " + TOKEN + "\n" + LIMITED + " " + TOKEN + " memory=33554432");
     words.addAll(List.of("--tokens", tokens.toString(), "--device", "software"));
     Path log = folder.resolve("server.log");
     ProcessBuilder builder = new ProcessBuilder(words).redirectError(log.toFile());

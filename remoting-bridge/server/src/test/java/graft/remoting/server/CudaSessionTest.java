@@ -439,6 +439,29 @@ class CudaSessionTest {
     }
   }
 
+  /** A client that lies about its managed memory gets no more memory by it. */
+  @Test
+  void managedMemoryCountsAndIsNeverLessThanNothing() throws Exception {
+    String refused = String.valueOf(CudaResult.INVALID_VALUE);
+    try (CudaClient bob = connect("bob", ServerFixture.BOB).retain()) {
+      bob.call("graftManagedCount", with(600_000, 0));
+      assertThat(bob.call("cuMemGetInfo_v2", with(1, 1)).getLong(0))
+          .isEqualTo((1 << 20) - 600_000);
+      assertThatThrownBy(() -> bob.allocate(600_000))
+          .hasMessageContaining(String.valueOf(CudaResult.OUT_OF_MEMORY));
+      for (long more : new long[] {600_001, -1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+        assertThatThrownBy(() -> bob.call("graftManagedCount", with(more, 1)))
+            .hasMessageContaining(refused);
+      }
+      for (long bytes : new long[] {-1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+        assertThatThrownBy(() -> bob.call("graftManagedCount", with(bytes, 0)))
+            .hasMessageContaining(refused);
+      }
+      bob.call("graftManagedCount", with(600_000, 1));
+      assertThat(bob.call("cuMemGetInfo_v2", with(1, 1)).getLong(0)).isEqualTo(1 << 20);
+    }
+  }
+
   @Test
   void withoutAContextCallsAnswerSo() throws Exception {
     try (CudaClient bare = connect("alice", ServerFixture.ALICE)) {

@@ -12,7 +12,8 @@ import graft.remoting.server.system.Libc;
  * The calls on shadow mappings, for channels that share no memory with the client. Memory of this
  * process is mapped at an address that the client chose and registered with the device. The client
  * has memory of its own at the same address and keeps the two equal. Shadow mappings count towards
- * the session's memory, both of the device and of the host.
+ * the session's memory, both of the device and of the host. On channels that share memory, managed
+ * memory counts towards that of the device.
  */
 final class ShadowMappingCalls implements SessionCalls.Mapping {
   private static final long PAGE = 4096;
@@ -23,6 +24,9 @@ final class ShadowMappingCalls implements SessionCalls.Mapping {
   private final AccountedDevice device;
   private final HostMemory memory;
   private final ShadowMappings mappings = new ShadowMappings();
+
+  /** Bytes of managed memory in the shared region, as the client says. */
+  private long managed;
 
   ShadowMappingCalls(AccountedDevice device, HostMemory memory) {
     this.device = device;
@@ -50,6 +54,21 @@ final class ShadowMappingCalls implements SessionCalls.Mapping {
       memory.give(bytes);
     }
     return result;
+  }
+
+  /** The client may count more than it has, but never less than nothing. */
+  @Override
+  public int graftManagedCount(Call call, long bytes, int fewer) {
+    if (bytes < 0 || (fewer == 0 ? managed + bytes < 0 : bytes > managed)) {
+      return CudaResult.INVALID_VALUE;
+    }
+    if (fewer == 0 && !device.hasRoom(bytes)) {
+      return CudaResult.OUT_OF_MEMORY;
+    }
+    long change = fewer == 0 ? bytes : -bytes;
+    managed += change;
+    device.countHost(change);
+    return CudaResult.SUCCESS;
   }
 
   private int map(long address, long bytes) {

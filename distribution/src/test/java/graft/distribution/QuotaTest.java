@@ -1,0 +1,62 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Managed memory counts against a guest's limit of GPU memory, whatever the channel. */
+final class QuotaTest {
+  @TempDir static Path folder;
+  private static SoftwareServer server;
+
+  @BeforeAll
+  static void serve() throws Exception {
+    server =
+        SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
+    Finished gcc =
+        Finished.run(
+            Path.of("").toAbsolutePath(),
+            System.getenv(),
+            List.of(
+                "gcc",
+                "src/test/c/quota.c",
+                "-o",
+                folder.resolve("quota").toString(),
+                Checkout.HOME.resolve("lib/client/libcuda.so.1").toString()));
+    assertThat(gcc.code()).as(gcc.err()).isZero();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.stop();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"shm", "unix", "tcp"})
+  void managedMemoryCounts(String channel) throws Exception {
+    String address =
+        channel.equals("tcp") ? server.address() : channel + "://" + folder.resolve("socket");
+    Map<String, String> environment = new HashMap<>(server.environment(address));
+    environment.put("GRAFT_NAME", SoftwareServer.LIMITED);
+    Finished program =
+        Finished.run(folder, environment, List.of(folder.resolve("quota").toString()));
+    assertThat(program.code()).as("%s", program).isZero();
+    assertThat(program.out())
+        .isEqualTo(
+            """
+            at first: 32 of 32 MiB free
+            20 MiB managed: 12 of 32 MiB free
+            20 MiB more: 2 managed, 2 of the device
+            freed: 32 of 32 MiB free
+            at last: 32 of 32 MiB free
+            """);
+  }
+}
