@@ -2,7 +2,7 @@
  * program natively and through the client, so that two outputs can be compared.
  *
  * answers_table.h is generated from driver.api (AnswersGenerator): each function with its parameters. world.c makes the
- * arguments of a right call, cases.c lists the wrong ones, main.c runs the cases in child processes, because a case may crash
+ * arguments of a right call, cases.c lists the wrong ones, run.h has the processes that run the cases, because a case may crash
  * or hang the driver. */
 #ifndef GRAFT_ANSWERS_H
 #define GRAFT_ANSWERS_H
@@ -71,14 +71,18 @@ void spoil(const struct answer_case *one, struct arguments *arguments);
 /* Whether the call's result depends on the value behind this pointer, which is then part of the answer. */
 bool is_observed(const struct function *function, const struct parameter *parameter);
 bool is_excluded(const struct function *function);
+/* Whether there are cases with handles that point nowhere. */
+extern bool has_wild_handles;
 
 /* world.c: what a right call needs. */
 bool world_open(void);
 void world_right(const struct function *function, struct arguments *arguments);
 /* Puts the process into the state of the case, after its arguments have been made. */
 void world_enter(enum state state);
-/* Leaves it again; false if the process cannot be used any longer. */
-bool world_leave(enum state state);
+/* Leaves it again, and waits for the work: later is the error that this returns. False if the process cannot be used any longer. */
+bool world_leave(enum state state, int *later);
+/* Whether the process can still make objects, behind a crash. */
+bool world_is_usable(void);
 /* Forgets the objects, since the call may have ended them. */
 void world_forget(void);
 void *world_symbol(const char *name);

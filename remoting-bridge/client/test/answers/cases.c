@@ -66,7 +66,7 @@ static void numbers(struct list *list, int at, const struct parameter *p) {
   }
 }
 
-static void enumeration(struct list *list, int at, const struct parameter *p) {
+static void enumeration(struct list *list, int at) {
   int last = !strcmp(list->function->name, "cuDeviceGetAttribute") ? 160 : 32;
   for (int i = -1; i <= last; i++) VALUES(list, at, (uint32_t)i);
   VALUES(list, at, 1000, 0x7fffffff);
@@ -78,7 +78,7 @@ static void parameter(struct list *list, int at) {
     case HANDLE:
     case ENDS:
       add(list, at, VALUE, 0, "null");
-      if (!getenv("ANSWERS_NO_WILD_HANDLES")) add(list, at, VALUE, 0x1234, "wild handle");
+      if (has_wild_handles) add(list, at, VALUE, 0x1234, "wild handle");
       add(list, at, OTHER_KIND, 0, "other kind");
       add(list, at, MEMORY_HANDLE, 0, "zeroed memory");
       if (p->handle == GRAFT_STREAM) {
@@ -124,7 +124,7 @@ static void parameter(struct list *list, int at) {
       add(list, at, PAST_END, 0, "end");
       break;
     case DEVICE: VALUES(list, at, (uint32_t)-1, (uint32_t)-2, 99); break;
-    case ENUM: enumeration(list, at, p); break;
+    case ENUM: enumeration(list, at); break;
     case NUMBER: numbers(list, at, p); break;
     default: break;
   }

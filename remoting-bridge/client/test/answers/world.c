@@ -277,7 +277,7 @@ void world_enter(enum state state) {
   }
 }
 
-bool world_leave(enum state state) {
+bool world_leave(enum state state, int *later) {
   if (state == CAPTURING) {
     uint64_t made = 0;
     DRIVER(cuStreamEndCapture, capturing, AT(&made));
@@ -285,5 +285,13 @@ bool world_leave(enum state state) {
   }
   stream = 0;
   has_graph = false;
-  return !DRIVER(cuCtxSetCurrent, kept.context) && !DRIVER(cuCtxSynchronize, 0);
+  if (DRIVER(cuCtxSetCurrent, kept.context)) return false;
+  *later = DRIVER(cuCtxSynchronize, 0);
+  return !*later || !DRIVER(cuCtxSynchronize, 0);
+}
+
+bool world_is_usable(void) {
+  uint64_t made = 0, address = 0;
+  return !DRIVER(cuStreamCreate, AT(&made), 1) && !DRIVER(cuStreamDestroy_v2, made) && !DRIVER(cuMemAlloc_v2, AT(&address), 4096) &&
+         !DRIVER(cuMemFree_v2, address) && module();
 }

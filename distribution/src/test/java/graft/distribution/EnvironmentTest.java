@@ -27,17 +27,7 @@ final class EnvironmentTest {
   @BeforeAll
   static void serve() throws Exception {
     server = SoftwareServer.start(folder, 2, "unix://" + folder.resolve("socket"));
-    Finished gcc =
-        Finished.run(
-            Path.of("").toAbsolutePath(),
-            System.getenv(),
-            List.of(
-                "gcc",
-                "src/test/c/environment.c",
-                "-o",
-                folder.resolve("environment").toString(),
-                Checkout.HOME.resolve("lib/client/libcuda.so.1").toString()));
-    assertThat(gcc.code()).as(gcc.err()).isZero();
+    Programs.build(folder, List.of("environment"));
   }
 
   @AfterAll

@@ -21,17 +21,7 @@ final class QuotaTest {
   static void serve() throws Exception {
     server =
         SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
-    Finished gcc =
-        Finished.run(
-            Path.of("").toAbsolutePath(),
-            System.getenv(),
-            List.of(
-                "gcc",
-                "src/test/c/quota.c",
-                "-o",
-                folder.resolve("quota").toString(),
-                Checkout.HOME.resolve("lib/client/libcuda.so.1").toString()));
-    assertThat(gcc.code()).as(gcc.err()).isZero();
+    Programs.build(folder, List.of("quota"));
   }
 
   @AfterAll
