@@ -83,6 +83,8 @@ void world_enter(enum state state);
 bool world_leave(enum state state, int *later);
 /* Whether the process can still make objects, behind a crash. */
 bool world_is_usable(void);
+/* Ends the registration of an argument, which later cases have too. */
+void world_unregister(uint64_t address);
 /* Forgets the objects, since the call may have ended them. */
 void world_forget(void);
 void *world_symbol(const char *name);

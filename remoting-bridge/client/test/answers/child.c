@@ -157,6 +157,7 @@ static bool execute(int at, struct arguments *a, struct slot *slot) {
   if (result == CRASHED && slot->pass != RISKY_FORWARD && slot->pass != RISKY_BACKWARD) return false;
   if (one->state == UNINITIALIZED) return strcmp(one->function->name, "cuInit") != 0;
   if (may_end_objects(one->function->name) || result == CRASHED) world_forget();
+  if (!strncmp(one->function->name, "cuMemHostRegister", 17)) world_unregister(a->value[0]);
   int later = 0;
   bool usable = world_leave(one->state, &later) && (result != CRASHED || world_is_usable());
   if (!result && later) describe_later(at, slot->pass, later);

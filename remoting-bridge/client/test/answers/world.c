@@ -88,6 +88,8 @@ uint64_t world_registered(void) {
   return page;
 }
 
+void world_unregister(uint64_t address) { DRIVER(cuMemHostUnregister, address); }
+
 uint64_t world_pooled(void) {
   uint64_t address = 0;
   DRIVER(cuMemAllocAsync, AT(&address), 4096, 0);
@@ -278,13 +280,16 @@ void world_enter(enum state state) {
 }
 
 bool world_leave(enum state state, int *later) {
+  uint64_t made = 0;
   if (state == CAPTURING) {
-    uint64_t made = 0;
     DRIVER(cuStreamEndCapture, capturing, AT(&made));
     if (made) DRIVER(cuGraphDestroy, made);
   }
   stream = 0;
   has_graph = false;
+  /* A capture of the thread's own stream, and contexts that the call has pushed. */
+  if (!DRIVER(cuStreamEndCapture, 2, AT(&made)) && made) DRIVER(cuGraphDestroy, made);
+  for (int i = 0; i < 16 && !DRIVER(cuCtxPopCurrent_v2, AT(&made)) && made; i++) {}
   if (DRIVER(cuCtxSetCurrent, kept.context)) return false;
   *later = DRIVER(cuCtxSynchronize, 0);
   return !*later || !DRIVER(cuCtxSynchronize, 0);

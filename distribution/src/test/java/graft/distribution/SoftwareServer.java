@@ -53,7 +53,10 @@ final class SoftwareServer {
     for (String address : addresses) {
       words.addAll(List.of("--listen", address));
     }
-    Path tokens = secret(folder.resolve("tokens"), NAME + " " + TOKEN + "\n" + LIMITED + " " + TOKEN + " memory=33554432");
+    Path tokens =
+        secret(
+            folder.resolve("tokens"),
+            NAME + " " + TOKEN + "\n" + LIMITED + " " + TOKEN + " memory=33554432");
     words.addAll(List.of("--tokens", tokens.toString(), "--device", "software"));
     Path log = folder.resolve("server.log");
     ProcessBuilder builder = new ProcessBuilder(words).redirectError(log.toFile());

@@ -97,9 +97,7 @@ public final class RunCommand implements Callable<Integer> {
     }
     try (PrivateServer server = PrivateServer.start(where.device, memory)) {
       return run(
-          new ServerAddress(server.endpoint().toString()),
-          PrivateServer.NAME,
-          server.tokenFile());
+          new ServerAddress(server.endpoint().toString()), PrivateServer.NAME, server.tokenFile());
     }
   }
 
