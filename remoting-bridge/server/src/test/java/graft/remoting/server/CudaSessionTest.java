@@ -445,8 +445,7 @@ class CudaSessionTest {
     String refused = String.valueOf(CudaResult.INVALID_VALUE);
     try (CudaClient bob = connect("bob", ServerFixture.BOB).retain()) {
       bob.call("graftManagedCount", with(600_000, 0));
-      assertThat(bob.call("cuMemGetInfo_v2", with(1, 1)).getLong(0))
-          .isEqualTo((1 << 20) - 600_000);
+      assertThat(bob.call("cuMemGetInfo_v2", with(1, 1)).getLong(0)).isEqualTo((1 << 20) - 600_000);
       assertThatThrownBy(() -> bob.allocate(600_000))
           .hasMessageContaining(String.valueOf(CudaResult.OUT_OF_MEMORY));
       for (long more : new long[] {600_001, -1, Long.MIN_VALUE, Long.MAX_VALUE}) {

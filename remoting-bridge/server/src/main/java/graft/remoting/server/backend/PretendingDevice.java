@@ -7,11 +7,10 @@ import graft.remoting.device.HandleFiles;
 import graft.remoting.device.Memory;
 
 /**
- * A device that can be told not to queue work on the GPU, and not to allocate, and to return success
- * instead. The warm-up
- * uses it, because real work would take time slices of the GPU from the sessions that use it. It
- * stays in place for the session, so that the code which the JIT compiler produced during the
- * warm-up is valid for the session too.
+ * A device that can be told not to queue work on the GPU, and not to allocate, and to return
+ * success instead. The warm-up uses it, because real work would take time slices of the GPU from
+ * the sessions that use it. It stays in place for the session, so that the code which the JIT
+ * compiler produced during the warm-up is valid for the session too.
  */
 final class PretendingDevice extends ForwardingDevice implements HandleFiles {
   /** The address of allocations that are only pretended; no memory lies there. */
