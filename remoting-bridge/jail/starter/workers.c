@@ -18,6 +18,7 @@ struct worker {
   uid_t user;
   char *cgroup;
   struct guest *guest; // whose folder it has; 0 before its guest is known
+  uint32_t weight;     // its share of the CPU if it were its guest's only worker
   bool is_left; // its server has gone, and no other server is told of its end
 };
 
@@ -142,14 +143,32 @@ static void become_jail(const struct workers *workers, const struct kind *kind, 
   _exit(EXIT_FAILURE);
 }
 
+// The workers of a guest have the weight of one together, so that a guest gets no more of the CPU by more sessions.
+static bool set_weight(const struct workers *workers, const struct worker *worker) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < workers->config->workers; i++) count += workers->all[i].guest == worker->guest;
+  if (!worker->guest) count = 1;
+  return set_cgroup(worker->cgroup, "cpu.weight", worker->weight > count ? worker->weight / count : 1);
+}
+
+// A worker whose weight cannot be written keeps the one that it has.
+static void divide_weight(const struct workers *workers, const struct guest *guest) {
+  for (unsigned i = 0; i < workers->config->workers; i++) {
+    const struct worker *worker = &workers->all[i];
+    if (worker->guest == guest && worker->cgroup) set_weight(workers, worker);
+  }
+}
+
 static void release(struct workers *workers, struct worker *worker) {
-  if (worker->guest) leave_guest(worker->guest, worker->pid);
+  struct guest *guest = worker->guest;
+  if (guest) leave_guest(guest, worker->pid);
   if (worker->cgroup) {
     rmdir(worker->cgroup);
     free(worker->cgroup);
   }
   if (worker->user) give_user(workers->users, worker->user);
   memset(worker, 0, sizeof *worker);
+  if (guest) divide_weight(workers, guest);
 }
 
 static bool take_place(struct workers *workers, struct worker *worker, char *reason, size_t size) {
@@ -161,6 +180,7 @@ static bool take_place(struct workers *workers, struct worker *worker, char *rea
   do workers->last_number++;
   while (!workers->last_number || find(workers, workers->last_number));
   worker->number = workers->last_number;
+  worker->weight = MOST_WEIGHT;
   if (workers->cgroups &&
       asprintf(&worker->cgroup, "%s/%d-%u", workers->cgroups, (int)getpid(), (unsigned)worker->number) < 0) {
     die("allocate memory");
@@ -216,9 +236,10 @@ bool bound_worker(struct workers *workers, const struct request *request, char *
     snprintf(reason, size, "limits beyond those of the starter's configuration");
     return false;
   }
+  if (request->weight) worker->weight = request->weight;
   if ((request->memory && !set_cgroup(worker->cgroup, "memory.max", request->memory)) ||
       (request->threads && !set_cgroup(worker->cgroup, "pids.max", request->threads)) ||
-      (request->weight && !set_cgroup(worker->cgroup, "cpu.weight", request->weight))) {
+      (request->weight && !set_weight(workers, worker))) {
     snprintf(reason, size, "cannot write to %s: %s", worker->cgroup, strerror(errno));
     return false;
   }
@@ -237,8 +258,12 @@ bool share_worker(struct workers *workers, const struct request *request, char *
   }
   errno = ENOSPC;
   worker->guest = join_guest(workers->guests, request->guest, worker->pid, &what);
-  if (!worker->guest) snprintf(reason, size, "cannot %s: %s", what, strerror(errno));
-  return worker->guest;
+  if (!worker->guest) {
+    snprintf(reason, size, "cannot %s: %s", what, strerror(errno));
+    return false;
+  }
+  divide_weight(workers, worker->guest);
+  return true;
 }
 
 void end_workers(struct workers *workers) {
