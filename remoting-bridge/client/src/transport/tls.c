@@ -430,6 +430,6 @@ void graft_tls_close(struct graft_tls *tls) {
   if (!tls) return;
   graft_tls_key_close(&tls->sends);
   graft_tls_key_close(&tls->receives);
-  explicit_bzero(tls, sizeof *tls);
+  explicit_bzero(tls->plain, tls->plain_bytes);
   free(tls);
 }

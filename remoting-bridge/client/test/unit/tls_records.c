@@ -133,31 +133,28 @@ static void part(struct graft_tls *tls, int fd, struct other *o) {
 
 static uint8_t pattern(size_t i) { return (uint8_t)(i * 13 + i / 251); }
 
+/* Returns its parameter if all was sent; CHECK is for one thread alone. */
 static void *write_other(void *other) {
   struct other *o = other;
   uint8_t *data = malloc(BYTES);
   if (!data) abort();
+  bool sent = true;
   for (size_t i = 0; i < BYTES; i++) data[i] = pattern(i);
-  for (size_t done = 0; done < BYTES; done += 50000) CHECK(openssl.write(o->ssl, data + done, 50000) == 50000);
+  for (size_t done = 0; done < BYTES && sent; done += 50000) sent = openssl.write(o->ssl, data + done, 50000) == 50000;
   free(data);
-  return NULL;
+  return sent ? other : NULL;
 }
 
 static void *read_other(void *other) {
   struct other *o = other;
   uint8_t *data = calloc(1, BYTES);
   if (!data) abort();
-  bool same = true;
-  for (size_t done = 0; done < BYTES;) {
-    int n = openssl.read(o->ssl, data + done, (int)(BYTES - done));
-    CHECK(n > 0);
-    if (n <= 0) break;
-    done += (size_t)n;
-  }
+  int n = 1;
+  for (size_t done = 0; done < BYTES && n > 0; done += (size_t)n) n = openssl.read(o->ssl, data + done, (int)(BYTES - done));
+  bool same = n > 0;
   for (size_t i = 0; i < BYTES; i++) same = same && data[i] == pattern(i);
-  CHECK(same);
   free(data);
-  return NULL;
+  return same ? other : NULL;
 }
 
 /* To OpenSSL and back. */
@@ -165,20 +162,21 @@ static void exchange(struct graft_tls *tls, struct other *o) {
   uint8_t *data = malloc(BYTES);
   bool same = true;
   pthread_t thread;
+  void *all;
   if (!data || pthread_create(&thread, NULL, write_other, o)) abort();
-  for (size_t done = 0, want; done < BYTES; done += want) {
-    want = BYTES - done < 7000 ? BYTES - done : 7000; /* of records of 16 KiB */
-    ssize_t n = graft_tls_receive(tls, data + done, want);
-    CHECK(n > 0);
-    if (n <= 0) break;
-    want = (size_t)n;
+  ssize_t n = 1;
+  for (size_t done = 0; done < BYTES && n > 0; done += (size_t)n) {
+    size_t left = BYTES - done;
+    n = graft_tls_receive(tls, data + done, left < 7000 ? left : 7000); /* of records of 16 KiB */
   }
-  pthread_join(thread, NULL);
+  pthread_join(thread, &all);
+  CHECK(n > 0 && all);
   for (size_t i = 0; i < BYTES; i++) same = same && data[i] == pattern(i);
   CHECK(same);
   if (pthread_create(&thread, NULL, read_other, o)) abort();
-  CHECK(graft_tls_send(tls, data, 24, true) == 24 && graft_tls_send(tls, data + 24, BYTES - 24, false) == BYTES - 24);
-  pthread_join(thread, NULL);
+  bool sent = graft_tls_send(tls, data, 24, true) == 24 && graft_tls_send(tls, data + 24, BYTES - 24, false) == BYTES - 24;
+  pthread_join(thread, &all);
+  CHECK(sent && all);
   free(data);
 }
 

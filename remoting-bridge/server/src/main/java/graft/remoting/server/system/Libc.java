@@ -15,7 +15,7 @@ public final class Libc {
   public static final int AF_UNIX = 1;
   static final int AF_INET = 2;
   static final int AF_INET6 = 10;
-  static final int AF_VSOCK = 40;
+  public static final int AF_VSOCK = 40;
   public static final int SOCK_STREAM = 1;
   static final int SOCK_DGRAM = 2;
   public static final int SOCK_SEQPACKET = 5;

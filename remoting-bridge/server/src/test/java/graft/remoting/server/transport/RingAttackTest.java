@@ -111,12 +111,12 @@ class RingAttackTest {
   }
 
   /** How a session ended, and the number of records that it executed. */
-  private record End(long records, boolean byViolation) {}
+  record End(long records, boolean byViolation) {}
 
-  /** Executes what comes through the rings as records, each of which is answered with itself. */
-  private static End serve(Rings rings, Bell bell) {
+  /** Executes what comes as records, each of which is answered with itself. */
+  static End serve(Transport transport) {
     long records = 0;
-    Channel channel = new StreamChannel(new RingTransport(bell, rings), 0);
+    Channel channel = new StreamChannel(transport, 0);
     try {
       for (long record; (record = channel.nextRecord()) != 0; records++) {
         int size = Memory.getInt(record);
@@ -193,7 +193,8 @@ class RingAttackTest {
       Memory.fill(rings.requests(), CONTROL, (byte) 0);
       Memory.fill(rings.answers(), CONTROL, (byte) 0);
       Bell bell = new Bell();
-      CompletableFuture<End> server = CompletableFuture.supplyAsync(() -> serve(rings, bell));
+      CompletableFuture<End> server =
+          CompletableFuture.supplyAsync(() -> serve(new RingTransport(bell, rings)));
       int hostility = session % 3 == 0 ? 0 : session % 3;
       long head = 0;
       for (int i = 0; i < WRITES && !server.isDone(); i++) {
