@@ -6,6 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
@@ -27,6 +28,7 @@ import java.util.stream.Collectors;
  * @param domain the name of the guest's Xen domain, empty if it has none
  * @param endsOthers whether sessions that were opened with another token of the guest end
  * @param mayBePlaintext whether the guest may connect over a network without encryption
+ * @param share the guest's share of the GPU's time, empty if nothing is said of it
  */
 public record Grant(
     String name,
@@ -40,7 +42,8 @@ public record Grant(
     String region,
     String domain,
     boolean endsOthers,
-    boolean mayBePlaintext) {
+    boolean mayBePlaintext,
+    Optional<Share> share) {
   /** The longest name, in bytes of UTF-8. */
   private static final int MAX_NAME = 63;
 
@@ -77,6 +80,7 @@ public record Grant(
     String domain = "";
     boolean endsOthers = false;
     boolean plaintext = false;
+    Share.Parser share = new Share.Parser();
     for (String field : settings) {
       String value = field.substring(field.indexOf('=') + 1);
       boolean number = NUMBER.matcher(value).matches();
@@ -98,11 +102,12 @@ public record Grant(
         endsOthers = true;
       } else if (field.equals("encryption=optional")) {
         plaintext = true;
-      } else {
+      } else if (!share.take(field)) {
         throw new IllegalArgumentException(
             "after the token may come memory=BYTES, guest-memory=BYTES, max-sessions=NUMBER,"
-                + " device=INDEX, cid=NUMBER, region=/FILE, domain=NAME, sessions=own and"
-                + " encryption=optional only");
+                + " device=INDEX, cid=NUMBER, region=/FILE, domain=NAME, sessions=own,"
+                + " encryption=optional, class=guaranteed|burstable|best-effort, compute=PERCENT and"
+                + " priority=normal|high only");
       }
     }
     return new Grant(
@@ -119,7 +124,8 @@ public record Grant(
         region,
         domain,
         endsOthers,
-        plaintext);
+        plaintext,
+        Optional.ofNullable(share.share()));
   }
 
   /**

@@ -1,6 +1,7 @@
 package graft.deployment.plan;
 
 import graft.common.bind.Problems;
+import graft.common.grants.Share;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.deployment.descriptor.gpu.PortName;
@@ -355,6 +356,7 @@ final class GuestChannels {
     if (usesVchan()) {
       settings.add("domain=" + guest.name()); // the name that GuestDomain gives the domain
     }
+    guest.vgpu().flatMap(VGpu::share).map(Share::settings).ifPresent(settings::addAll);
     return String.join(" ", settings);
   }
 }

@@ -7,7 +7,6 @@ import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.GpuDevice;
 import graft.deployment.descriptor.gpu.Owner;
-import graft.deployment.descriptor.guest.VGpu;
 
 /**
  * Parts of the descriptor that this version does not support. They are refused with an error,
@@ -28,26 +27,12 @@ final class NotSupportedYet {
 
   void check() {
     descriptor.gpus().forEach(this::gpu);
-    descriptor.guests().forEach(guest -> guest.vgpu().ifPresent(this::vgpu));
   }
 
   private void gpu(Gpu gpu) {
     if (gpu.device().kind() == GpuDevice.Kind.PCI && gpu.owner().kind() == Owner.Kind.HOST) {
       refuse(positions.of(gpu, "device"), "serving a GPU by its PCI address", "write gpu or gpu:N");
     }
-  }
-
-  private void vgpu(VGpu vgpu) {
-    if (vgpu.compute().isPresent()) {
-      refuse(positions.of(vgpu, "compute"), "a share of compute");
-    }
-    if (vgpu.exclusive()) {
-      refuse(positions.of(vgpu, "exclusive"), "exclusive use of a GPU");
-    }
-  }
-
-  private void refuse(Position at, String what) {
-    refuse(at, what, "");
   }
 
   private void refuse(Position at, String what, String hint) {

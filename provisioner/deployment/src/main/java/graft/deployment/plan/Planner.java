@@ -51,6 +51,7 @@ public final class Planner {
   private static PlanInput withDevices(PlanInput input) {
     Problems problems = new Problems();
     new NotSupportedYet(input, problems).check();
+    new SharePreflight(input, problems).check();
     new Preflight(input, problems).check();
     DevicePlan devices =
         new DevicePlanner(

@@ -52,14 +52,15 @@ final class DeviceGenerator {
 
   /**
    * Returns the sources of {@code graft.remoting.device} by class name: one interface for each
-   * group of functions, {@code CudaDevice}, which extends all of them, {@code ForwardingDevice} and
-   * {@code ComposedDevice}.
+   * group of functions, {@code CudaDevice}, which extends all of them, {@code ForwardingDevice},
+   * {@code WorkDevice} and {@code ComposedDevice}.
    */
   Map<String, String> deviceInterfaces() {
     Map<String, String> sources = new LinkedHashMap<>();
     parts().forEach((group, functions) -> sources.put(group, part(group, functions)));
     sources.put("CudaDevice", cudaDevice());
     sources.put("ForwardingDevice", forwardingDevice());
+    sources.put("WorkDevice", workDevice());
     sources.put("ComposedDevice", composedDevice());
     return sources;
   }
@@ -80,30 +81,30 @@ final class DeviceGenerator {
 
   private static String part(String group, List<Function> functions) {
     return """
-        // Generated from driver.api. Do not edit.
-        package graft.remoting.device;
+    // Generated from driver.api. Do not edit.
+    package graft.remoting.device;
 
-        /** A group of functions of {@link CudaDevice}. */
-        public interface %s {
-        %s}
-        """
+    /** A group of functions of {@link CudaDevice}. */
+    public interface %s {
+    %s}
+    """
         .formatted(group, methods(functions));
   }
 
   private String cudaDevice() {
     return """
-        // Generated from driver.api. Do not edit.
-        package graft.remoting.device;
+    // Generated from driver.api. Do not edit.
+    package graft.remoting.device;
 
-        /**
-         * A CUDA driver: one method for each function under its exported symbol, as the C interface
-         * has it. Pointers, handles, sizes and device pointers are longs (addresses in this process),
-         * the result is a CUresult. A function that a device lacks answers CUDA_ERROR_NOT_SUPPORTED.
-         */
-        public interface CudaDevice
-            extends %s {
-        %s}
-        """
+    /**
+     * A CUDA driver: one method for each function under its exported symbol, as the C interface
+     * has it. Pointers, handles, sizes and device pointers are longs (addresses in this process),
+     * the result is a CUresult. A function that a device lacks answers CUDA_ERROR_NOT_SUPPORTED.
+     */
+    public interface CudaDevice
+        extends %s {
+    %s}
+    """
         .formatted(
             String.join(",\n        ", parts().keySet()),
             methods(groups().getOrDefault(Function.NO_GROUP, List.of())));
@@ -112,13 +113,13 @@ final class DeviceGenerator {
   /** Returns {@code ComposedDevice}: a device that has one part for each group. */
   private String composedDevice() {
     return """
-        // Generated from driver.api. Do not edit.
-        package graft.remoting.device;
+    // Generated from driver.api. Do not edit.
+    package graft.remoting.device;
 
-        /** A device that is made of parts, each of which has the functions of one group. */
-        public interface ComposedDevice extends CudaDevice {
-        %s}
-        """
+    /** A device that is made of parts, each of which has the functions of one group. */
+    public interface ComposedDevice extends CudaDevice {
+    %s}
+    """
         .formatted(
             parts().entrySet().stream()
                 .map(part -> forwarders(part.getKey(), part.getValue()))
@@ -144,18 +145,18 @@ final class DeviceGenerator {
   /** Returns {@code ForwardingDevice}: the base class of decorators, which forwards every call. */
   private String forwardingDevice() {
     return """
-        // Generated from driver.api. Do not edit.
-        package graft.remoting.device;
+    // Generated from driver.api. Do not edit.
+    package graft.remoting.device;
 
-        /** Passes every call to another device; a decorator overrides what it changes. */
-        public abstract class ForwardingDevice implements CudaDevice {
-          protected final CudaDevice next;
+    /** Passes every call to another device; a decorator overrides what it changes. */
+    public abstract class ForwardingDevice implements CudaDevice {
+      protected final CudaDevice next;
 
-          protected ForwardingDevice(CudaDevice next) {
-            this.next = next;
-          }
-        %s}
-        """
+      protected ForwardingDevice(CudaDevice next) {
+        this.next = next;
+      }
+    %s}
+    """
         .formatted(
             each(
                 f ->
@@ -169,20 +170,58 @@ final class DeviceGenerator {
                         .formatted(f.symbol(), declare(f), names(f))));
   }
 
+  /** Returns {@code WorkDevice}: the base class of decorators that measure the device's work. */
+  private String workDevice() {
+    return """
+    // Generated from driver.api. Do not edit.
+    package graft.remoting.device;
+
+    /** Tells a decorator when a call that gives the device work begins and ends. */
+    public abstract class WorkDevice extends ForwardingDevice {
+      protected WorkDevice(CudaDevice next) {
+        super(next);
+      }
+
+      /** Called before the call, on its thread. */
+      protected abstract void begin();
+
+      /** Called after the call, on its thread. */
+      protected abstract void end();
+    %s}
+    """
+        .formatted(
+            each(
+                device().stream().filter(Function::isWork).toList(),
+                f ->
+                    """
+
+                      @Override
+                      public final int %1$s(%2$s) {
+                        begin();
+                        try {
+                          return next.%1$s(%3$s);
+                        } finally {
+                          end();
+                        }
+                      }
+                    """
+                        .formatted(f.symbol(), declare(f), names(f))));
+  }
+
   /**
    * Returns {@code graft.remoting.server.device.NativeCuda}: the functions as native methods for
    * JNA's direct mapping.
    */
   String nativeCuda() {
     return """
-        // Generated from driver.api. Do not edit.
-        package graft.remoting.server.device;
+    // Generated from driver.api. Do not edit.
+    package graft.remoting.server.device;
 
-        /** The driver's functions as native methods; NativeDevice binds them. */
-        final class NativeCuda {
-          private NativeCuda() {}
-        %s}
-        """
+    /** The driver's functions as native methods; NativeDevice binds them. */
+    final class NativeCuda {
+      private NativeCuda() {}
+    %s}
+    """
         .formatted(
             each(
                 f ->
@@ -199,33 +238,33 @@ final class DeviceGenerator {
    */
   String nativeCalls() {
     return """
-        // Generated from driver.api. Do not edit.
-        package graft.remoting.server.device;
+    // Generated from driver.api. Do not edit.
+    package graft.remoting.server.device;
 
-        import graft.remoting.device.CudaDevice;
-        import graft.remoting.device.CudaResult;
-        import java.util.function.Predicate;
+    import graft.remoting.device.CudaDevice;
+    import graft.remoting.device.CudaResult;
+    import java.util.function.Predicate;
 
-        /** The real driver behind the device interface, function by function. */
-        abstract class NativeCalls implements CudaDevice {
-          static final String[] SYMBOLS = {
-        %s  };
+    /** The real driver behind the device interface, function by function. */
+    abstract class NativeCalls implements CudaDevice {
+      static final String[] SYMBOLS = {
+    %s  };
 
-          private final boolean[] present;
+      private final boolean[] present;
 
-          /**
-           * Binds the functions that are there.
-           *
-           * @param present tells whether the driver exports a symbol
-           */
-          NativeCalls(Predicate<String> present) {
-            this.present = new boolean[SYMBOLS.length];
-            for (int i = 0; i < SYMBOLS.length; i++) {
-              this.present[i] = present.test(SYMBOLS[i]);
-            }
-          }
-        %s}
-        """
+      /**
+       * Binds the functions that are there.
+       *
+       * @param present tells whether the driver exports a symbol
+       */
+      NativeCalls(Predicate<String> present) {
+        this.present = new boolean[SYMBOLS.length];
+        for (int i = 0; i < SYMBOLS.length; i++) {
+          this.present[i] = present.test(SYMBOLS[i]);
+        }
+      }
+    %s}
+    """
         .formatted(each(f -> "    \"" + f.symbol() + "\",\n"), nativeMethods());
   }
 

@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import graft.common.disk.PrivateFiles;
+import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
 import graft.remoting.server.accept.Acceptor;
 import graft.remoting.server.accept.Grants;
@@ -22,6 +23,7 @@ import graft.remoting.server.pool.WorkerPool;
 import graft.remoting.server.pool.WorkerStarter;
 import graft.remoting.server.pool.WorkerStarters;
 import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.share.GpuShares;
 import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.Listener;
 import graft.remoting.server.system.ServerException;
@@ -36,6 +38,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -111,6 +114,8 @@ public final class GraftServer implements AutoCloseable {
             audit);
     GuestUses uses = new GuestUses(config.maxSessions());
     parts.add(uses);
+    GpuShares shares = GpuShares.start(allGrants(config));
+    parts.add(shares);
     parts.add(pool);
     pool.start();
     if (config.metrics().isPresent()) {
@@ -129,14 +134,17 @@ public final class GraftServer implements AutoCloseable {
         new Acceptor(
             listeners,
             handshake,
-            new SessionGate(pool, config.device(), config.limits(), uses, places, metrics, audit),
+            new SessionGate(
+                pool, config.device(), config.limits(), uses, shares, places, metrics, audit),
             metrics,
             audit,
             config.maxHandshakes(),
             GraftServer::end);
     parts.add(acceptor);
     acceptor.start();
-    config.tokens().ifPresent(path -> parts.add(RevocationWatch.start(new TokensFile(path), pool)));
+    config
+        .tokens()
+        .ifPresent(path -> parts.add(RevocationWatch.start(new TokensFile(path), pool, shares)));
     LOG.info("serving {} at {}", config.device(), addresses);
     try {
       processes.serves();
@@ -165,6 +173,35 @@ public final class GraftServer implements AutoCloseable {
     Grants grants = Grants.in(new TokensFile(config.tokens().get()));
     grants.of(""); // a file that is wrong is said now
     return grants;
+  }
+
+  /**
+   * Returns the grants of the tokens file.
+   *
+   * @throws ServerException if a guest has a share of a device whose time is not measured
+   */
+  private static Map<String, Grant> allGrants(ServerConfig config) throws ServerException {
+    if (config.tokens().isEmpty()) {
+      return Map.of();
+    }
+    try {
+      Map<String, Grant> grants = new TokensFile(config.tokens().get()).read();
+      for (Grant grant : grants.values()) {
+        if (grant.share().isPresent() && !GpuShares.measures(config.device())) {
+          throw new ServerException(
+              config.tokens().get()
+                  + ": "
+                  + grant.name()
+                  + " has a share of the device "
+                  + config.device()
+                  + ", but so far only the time of the software device is measured: remove class=,"
+                  + " compute= and priority= from the line");
+        }
+      }
+      return grants;
+    } catch (IOException e) {
+      throw new ServerException(e.getMessage(), e);
+    }
   }
 
   private WorkerStarter processes(ServerConfig config, Path folder) throws ServerException {

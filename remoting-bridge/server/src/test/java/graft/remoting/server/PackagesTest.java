@@ -34,7 +34,8 @@ class PackagesTest {
           // The server's process.
           Map.entry("jail", "control system transport"),
           Map.entry("pool", "control exchange jail system transport"),
-          Map.entry("accept", "control exchange pool protocol system transport"),
+          Map.entry("accept", "control exchange pool protocol share system transport"),
+          Map.entry("share", "control exchange"),
           // The worker's process.
           Map.entry("session.memory", "exchange system"),
           Map.entry("session.call", "connection protocol session.memory"),
@@ -51,13 +52,15 @@ class PackagesTest {
                   + " session.launch session.memory session.state system"),
           Map.entry(
               "backend",
-              "connection control device session session.call session.memory system transport"),
+              "connection control device exchange session session.call session.memory system"
+                  + " transport"),
           Map.entry(
               "worker",
               "backend connection control exchange protocol session session.state system"
                   + " transport"),
           // The packages that start the two.
-          Map.entry("", "accept control exchange jail pool session.call system transport worker"));
+          Map.entry(
+              "", "accept control exchange jail pool session.call share system transport worker"));
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()

@@ -33,12 +33,21 @@ final class ServerFixture implements AutoCloseable {
     return new ServerFixture(GraftServer.start(change.apply(config(folder, device)).build()));
   }
 
+  static ServerFixture of(ServerConfig.Builder config) throws ServerException {
+    return new ServerFixture(GraftServer.start(config.build()));
+  }
+
   static ServerConfig.Builder config(Path folder) throws IOException {
     return config(folder, "echo");
   }
 
   private static ServerConfig.Builder config(Path folder, String device) throws IOException {
-    return ServerConfig.builder(tokens(folder), DeviceSpec.parse(device))
+    return withTokens(tokens(folder), device);
+  }
+
+  /** A server with a tokens file that is there already. */
+  static ServerConfig.Builder withTokens(Path tokens, String device) {
+    return ServerConfig.builder(tokens, DeviceSpec.parse(device))
         .listen(ListenAddress.parse("tcp://127.0.0.1:0"))
         .spinMicros(0);
   }

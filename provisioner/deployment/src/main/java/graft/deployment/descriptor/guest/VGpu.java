@@ -2,8 +2,10 @@ package graft.deployment.descriptor.guest;
 
 import graft.common.bind.Default;
 import graft.common.bind.Doc;
+import graft.common.bind.Key;
 import graft.common.bind.Range;
 import graft.common.bind.Shorthand;
+import graft.common.grants.Share;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
 import java.util.List;
@@ -21,8 +23,16 @@ public record VGpu(
             "The most sessions (processes that use the GPU) of the guest at one time; the server's"
                 + " guest-sessions if absent.")
         Optional<Integer> sessions,
-    @Range(min = 1, max = 100) @Doc("The guest's share of the GPU's compute, in percent.")
+    @Key("class")
+        @Doc(
+            "How the guest competes for the GPU's time: guaranteed gets its share whenever it wants"
+                + " it, burstable divides what is left, best-effort runs while nobody else wants"
+                + " the GPU. If absent: guaranteed with compute, else burstable.")
+        Optional<Share.Type> type,
+    @Range(min = 1, max = 100) @Doc("The guest's share of the GPU's time, in percent.")
         Optional<Integer> compute,
+    @Doc("Whether the guest is served first while it has not used up its share.")
+        Optional<Share.Priority> priority,
     @Default("auto")
         @Doc(
             "The channel to the server. auto uses the fastest that works, by the measurements of"
@@ -39,4 +49,18 @@ public record VGpu(
                 + " data and is used only if it is named here: its network must be isolated, or"
                 + " protected by IPsec. With tcp, nothing that leaves the guest is encrypted.")
         List<Channel> unencrypted,
-    @Default("false") @Doc("Whether the guest has the GPU to itself.") boolean exclusive) {}
+    @Default("false") @Doc("Whether no other guest of the descriptor may use the GPU.")
+        boolean exclusive) {
+  /**
+   * Returns the guest's share of the GPU's time, empty if the descriptor says nothing of it.
+   *
+   * @throws IllegalArgumentException if the parts do not agree, with the reason
+   */
+  public Optional<Share> share() {
+    if (type.isEmpty() && compute.isEmpty() && priority.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        Share.of(type.orElse(null), compute.orElse(0), priority.orElse(Share.Priority.NORMAL)));
+  }
+}

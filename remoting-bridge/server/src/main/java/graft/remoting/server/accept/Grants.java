@@ -5,6 +5,7 @@ import graft.common.grants.TokensFile;
 import graft.remoting.server.system.ServerException;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -46,7 +47,8 @@ public interface Grants {
             "",
             "",
             false,
-            true);
+            true,
+            Optional.empty());
       }
 
       @Override

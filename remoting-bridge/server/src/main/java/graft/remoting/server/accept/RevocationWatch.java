@@ -4,6 +4,7 @@ import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
 import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.pool.WorkerPool;
+import graft.remoting.server.share.GpuShares;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -14,8 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Ends the sessions of a name as soon as the name is removed from the tokens file, and the sessions
- * of a name's earlier tokens as soon as its line says so. If the file cannot be read, no session
- * ends, and the watch reads the file again later.
+ * of a name's earlier tokens as soon as its line says so, and applies the shares of the file. If
+ * the file cannot be read, no session ends, and the watch reads the file again later.
  */
 public final class RevocationWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RevocationWatch.class);
@@ -29,15 +30,18 @@ public final class RevocationWatch implements AutoCloseable {
 
   private final TokensFile tokens;
   private final WorkerPool pool;
+  private final GpuShares shares;
   private final Thread thread = new Thread(null, this::run, "graft-revocation", 128 * 1024);
 
-  private RevocationWatch(TokensFile tokens, WorkerPool pool) {
+  private RevocationWatch(TokensFile tokens, WorkerPool pool, GpuShares shares) {
+    this.shares = shares;
     this.tokens = tokens;
     this.pool = pool;
   }
 
-  public static RevocationWatch start(TokensFile tokens, WorkerPool pool) {
-    RevocationWatch watch = new RevocationWatch(tokens, pool);
+  /** Starts the watch. */
+  public static RevocationWatch start(TokensFile tokens, WorkerPool pool, GpuShares shares) {
+    RevocationWatch watch = new RevocationWatch(tokens, pool, shares);
     watch.thread.setDaemon(true);
     watch.thread.start();
     return watch;
@@ -77,6 +81,7 @@ public final class RevocationWatch implements AutoCloseable {
   private void endRevoked() {
     try {
       Map<String, Grant> grants = tokens.read();
+      shares.change(grants);
       pool.end(session -> !grants.containsKey(session.name()), "its token was revoked");
       pool.end(
           session -> isReplaced(grants.get(session.name()), session),

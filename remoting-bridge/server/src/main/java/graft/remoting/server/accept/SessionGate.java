@@ -14,6 +14,7 @@ import graft.remoting.server.pool.WorkerPool;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.protocol.HandshakeMessages.Hello;
 import graft.remoting.server.protocol.HandshakeStatus;
+import graft.remoting.server.share.GpuShares;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
@@ -42,6 +43,7 @@ public final class SessionGate {
   private final DeviceSpec device;
   private final SessionLimits limits;
   private final GuestUses uses;
+  private final GpuShares shares;
   private final SessionPlaces places;
   private final ServerMetrics metrics;
   private final ServerAudit audit;
@@ -53,12 +55,14 @@ public final class SessionGate {
    * @param device the device of clients whose grant names none
    * @param limits the limits of sessions; a grant may name others of device memory
    * @param uses counts what the sessions of each guest use together
+   * @param shares gives sessions the time of their devices
    */
   public SessionGate(
       WorkerPool pool,
       DeviceSpec device,
       SessionLimits limits,
       GuestUses uses,
+      GpuShares shares,
       SessionPlaces places,
       ServerMetrics metrics,
       ServerAudit audit) {
@@ -66,6 +70,7 @@ public final class SessionGate {
     this.device = device;
     this.limits = limits;
     this.uses = uses;
+    this.shares = shares;
     this.places = places;
     this.metrics = metrics;
     this.audit = audit;
@@ -114,12 +119,23 @@ public final class SessionGate {
     checkChannel(channel, socket, grant);
     DeviceSpec wanted =
         grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
+    if (grant.share().isPresent() && !GpuShares.measures(wanted)) {
+      throw new HandshakeException(
+          HandshakeStatus.NO_WORKER,
+          "the server cannot keep the share of "
+              + grant.name()
+              + " on the device "
+              + wanted
+              + ": so far only the time of the software device is measured");
+    }
     WorkerKind kind = new WorkerKind(wanted, channel == HandshakeMessages.CHANNEL_RDMA);
     long id = newId();
     GuestUses.Slot slot = uses.take(grant.name());
+    GpuShares.SessionLease lease = null;
     boolean begun = false;
     try (GuestMemory memory = GuestMemory.open(channel, grant)) {
-      List<Integer> fds = new ArrayList<>(List.of(socket.fd(), slot.fd()));
+      lease = shares.open(grant.name(), wanted);
+      List<Integer> fds = new ArrayList<>(List.of(socket.fd(), slot.fd(), lease.page().fd()));
       fds.addAll(memory.fds());
       ControlMessage.StartSession start =
           new ControlMessage.StartSession(
@@ -135,6 +151,7 @@ public final class SessionGate {
               memory.problem(),
               welcome(id, accepted),
               accepted.tlsKey());
+      GpuShares.SessionLease its = lease;
       Supplier<ServedSession> session =
           () ->
               new ServedSession(
@@ -143,13 +160,21 @@ public final class SessionGate {
                   grant.name(),
                   socket.peer(),
                   wanted,
-                  grant.fingerprint());
-      begin(kind, session, start, fds, () -> uses.release(slot));
+                  grant.fingerprint(),
+                  its.page());
+      begin(kind, session, start, fds, its, () -> release(slot, its));
       begun = true;
     } finally {
       if (!begun) {
-        uses.release(slot);
+        release(slot, lease);
       }
+    }
+  }
+
+  private void release(GuestUses.Slot slot, GpuShares.SessionLease lease) {
+    uses.release(slot);
+    if (lease != null) {
+      lease.close();
     }
   }
 
@@ -158,6 +183,7 @@ public final class SessionGate {
       Supplier<ServedSession> sessions,
       ControlMessage.StartSession start,
       List<Integer> fds,
+      GpuShares.SessionLease lease,
       Runnable atEnd)
       throws HandshakeException {
     String reason = "";
@@ -166,6 +192,8 @@ public final class SessionGate {
       try {
         Worker worker = pool.take(kind, WORKER_LIMIT);
         session.onEnd(atEnd);
+        session.onAsk(lease::ask);
+        lease.connect(worker.control());
         worker.start(session, start, fds);
         metrics.sessionStarted();
         audit.connected(session);

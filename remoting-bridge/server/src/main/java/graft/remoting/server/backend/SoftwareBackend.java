@@ -13,6 +13,7 @@ import graft.remoting.software.SoftwareDeviceConfig;
  * server's environment sets the number of devices of a session, for programs that use several.
  */
 public final class SoftwareBackend implements Backend {
+  private MeteredDevice metered;
   private WarmDevice device;
 
   @Override
@@ -29,12 +30,14 @@ public final class SoftwareBackend implements Backend {
     } catch (IllegalArgumentException e) {
       throw new ServerException("GRAFT_SOFTWARE_DEVICES=" + count + ": " + e.getMessage(), e);
     }
-    device = WarmDevice.open(SoftwareDevice.create(config), true);
+    metered = new MeteredDevice(SoftwareDevice.create(config));
+    device = WarmDevice.open(metered, true);
     return device.description();
   }
 
   @Override
   public RecordHandler begin(Channel channel, SessionTerms terms) {
+    metered.lease(terms.lease());
     return device.session(channel, terms);
   }
 }

@@ -1,6 +1,7 @@
 package graft.remoting.server.control;
 
 import graft.remoting.server.control.ControlMessage.AddConnection;
+import graft.remoting.server.control.ControlMessage.AskLease;
 import graft.remoting.server.control.ControlMessage.Ended;
 import graft.remoting.server.control.ControlMessage.Failed;
 import graft.remoting.server.control.ControlMessage.Find;
@@ -8,6 +9,7 @@ import graft.remoting.server.control.ControlMessage.FindCode;
 import graft.remoting.server.control.ControlMessage.Give;
 import graft.remoting.server.control.ControlMessage.KeepCode;
 import graft.remoting.server.control.ControlMessage.KnownCode;
+import graft.remoting.server.control.ControlMessage.LeaseGranted;
 import graft.remoting.server.control.ControlMessage.LimitReached;
 import graft.remoting.server.control.ControlMessage.Ready;
 import graft.remoting.server.control.ControlMessage.Shared;
@@ -76,6 +78,8 @@ final class ControlCodec {
               },
               in -> new Give(bytes(in), bytes(in))),
           new Kind<>('?', Find.class, (m, out) -> put(out, m.token()), in -> new Find(bytes(in))),
+          new Kind<>('A', AskLease.class, (m, out) -> {}, in -> new AskLease()),
+          new Kind<>('T', LeaseGranted.class, (m, out) -> {}, in -> new LeaseGranted()),
           new Kind<>('k', KnownCode.class, (m, out) -> {}, in -> new KnownCode()),
           new Kind<>(
               'c', KeepCode.class, (m, out) -> put(out, m.hash()), in -> new KeepCode(bytes(in))),

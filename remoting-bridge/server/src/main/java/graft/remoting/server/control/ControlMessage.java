@@ -28,8 +28,9 @@ public sealed interface ControlMessage {
 
   /**
    * To a worker, with the descriptors of the client's connection, of the file that counts what the
-   * guest's sessions use ({@link graft.remoting.server.exchange.GuestUse}), and of the memory that
-   * the guest shares: serve this client, beginning with WELCOME.
+   * guest's sessions use ({@link graft.remoting.server.exchange.GuestUse}), of the page of its
+   * lease ({@link graft.remoting.server.exchange.LeasePage}), and of the memory that the guest
+   * shares: serve this client, beginning with WELCOME.
    *
    * @param limits the session's limits
    * @param slots the number of slots in the file that counts what the guest's sessions use
@@ -57,6 +58,12 @@ public sealed interface ControlMessage {
    * TLS, which is empty without TLS.
    */
   record AddConnection(int purpose, Bytes welcome, Bytes tlsKey) implements ControlMessage {}
+
+  /** From a worker: its session waits for the lease of its GPU. */
+  record AskLease() implements ControlMessage {}
+
+  /** To a worker: its session has the lease. */
+  record LeaseGranted() implements ControlMessage {}
 
   /** From a worker: a handle that its session exports, with the descriptor of physical memory. */
   record Give(Bytes token, Bytes handle) implements ControlMessage {}

@@ -2,6 +2,7 @@ package graft.remoting.server.pool;
 
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.system.Bytes;
 import java.util.Locale;
@@ -24,22 +25,52 @@ public final class ServedSession {
   private volatile ControlMessage.Used used = new ControlMessage.Used(0, 0, 0, 0);
   private volatile String ending;
   private volatile Runnable atEnd = () -> {};
+  private volatile Runnable onAsk = () -> {};
+  private final LeasePage lease;
 
   /**
    * What the server knows of a session.
    *
+   * @param lease by which the session gets its GPU; it tells how long the session has used it
    * @param secret what a further connection of the session must prove to know
    * @param token identifies the token that the session was opened with, see {@link
    *     graft.common.grants.Grant#fingerprint}
    */
   public ServedSession(
-      long id, Bytes secret, String name, String peer, DeviceSpec device, String token) {
+      long id,
+      Bytes secret,
+      String name,
+      String peer,
+      DeviceSpec device,
+      String token,
+      LeasePage lease) {
     this.id = id;
     this.secret = secret;
     this.name = name;
     this.peer = peer;
     this.device = device;
     this.token = token;
+    this.lease = lease;
+  }
+
+  /** A session that has no worker. */
+  public ServedSession(
+      long id, Bytes secret, String name, String peer, DeviceSpec device, String token) {
+    this(id, secret, name, peer, device, token, LeasePage.none());
+  }
+
+  /** Returns how long the session has used and has waited for its GPU. */
+  LeasePage lease() {
+    return lease;
+  }
+
+  /** Sets what to do when the session asks for its lease. */
+  public void onAsk(Runnable action) {
+    onAsk = action;
+  }
+
+  void asksForLease() {
+    onAsk.run();
   }
 
   /** Returns what identifies the token that the session was opened with. */

@@ -63,7 +63,14 @@ public final class ServerAudit {
     details.put("calls", session.used().calls());
     details.put("bytesIn", session.used().bytesIn());
     details.put("bytesOut", session.used().bytesOut());
+    details.put("gpuSeconds", millis(session.lease().used()));
+    details.put("leaseWaitSeconds", millis(session.lease().waited()));
     log.write("session-end", session.name(), session.peer(), details);
+  }
+
+  /** Returns nanoseconds as seconds with three decimals. */
+  private static double millis(long nanos) {
+    return Math.round(nanos / 1e6) / 1e3;
   }
 
   /** A limit has refused something in a session; only the first time is written. */

@@ -180,6 +180,8 @@ final class WorkerListener implements AutoCloseable {
       session.used(used);
     } else if (session != null && received.message() instanceof ControlMessage.Ended ended) {
       session.ending(ended.reason());
+    } else if (session != null && received.message() instanceof ControlMessage.AskLease) {
+      session.asksForLease();
     } else if (session != null
         && received.message() instanceof ControlMessage.LimitReached reached) {
       audit.limited(session, reached.limit());

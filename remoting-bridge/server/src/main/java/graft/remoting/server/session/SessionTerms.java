@@ -1,6 +1,7 @@
 package graft.remoting.server.session;
 
 import graft.remoting.server.exchange.CodeExchange;
+import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.exchange.HandleExchange;
 import graft.remoting.server.exchange.Limit;
@@ -13,6 +14,7 @@ import java.util.function.Consumer;
  * @param name the name that the client authenticated by
  * @param limits the session's limits
  * @param guest counts what all sessions of the guest use
+ * @param lease lets the session use the device
  * @param reached told which limit has refused something, on any thread
  * @param spinMicros how long to poll for the device before sleeping, in microseconds
  * @param handles finds the handles that other sessions of the same name export
@@ -22,6 +24,7 @@ public record SessionTerms(
     String name,
     SessionLimits limits,
     GuestUse guest,
+    GpuLease lease,
     Consumer<Limit> reached,
     int spinMicros,
     HandleExchange handles,
@@ -37,6 +40,7 @@ public record SessionTerms(
         "",
         limits,
         GuestUse.unlimited(),
+        GpuLease.endless(),
         which -> {},
         spinMicros,
         HandleExchange.NONE,

@@ -11,7 +11,7 @@ import java.util.List;
  */
 public final class Descriptors {
   /** The largest number of descriptors in a message. */
-  static final int MOST = 4;
+  static final int MOST = 6;
 
   private static final int MSGHDR = 56;
   private static final int IOVEC = 16;

@@ -4,6 +4,7 @@ import graft.remoting.server.backend.Backend;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.session.state.DeviceOutput;
 import graft.remoting.server.system.Libc;
@@ -27,6 +28,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class WorkerMain {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerMain.class);
+
+  /** The descriptors of every session. */
+  private static final int FIXED = 3;
 
   private WorkerMain() {}
 
@@ -66,14 +70,16 @@ public final class WorkerMain {
       return;
     }
     if (!(received.message() instanceof ControlMessage.StartSession start)
-        || received.fds().size() < 2) {
+        || received.fds().size() < FIXED) {
       throw new IOException(
           "a worker's first message must be a session, not " + received.message());
     }
     NativeSocket client = new NativeSocket(received.fd(), start.name());
     GuestUse use = GuestUse.map(received.fds().get(1), start.slots(), start.slot(), start.limits());
-    List<Integer> memory = received.fds().subList(2, received.fds().size());
-    new WorkerSession(control, backend, client, start, use, memory, spinMicros, output).run();
+    GpuLease lease = GpuLease.map(received.fds().get(2));
+    List<Integer> memory = received.fds().subList(FIXED, received.fds().size());
+    new WorkerSession(control, backend, client, start, use, lease, memory, spinMicros, output)
+        .run();
   }
 
   private static Backend find(String kind) throws ServerException {

@@ -6,6 +6,7 @@ import graft.remoting.server.connection.Channel;
 import graft.remoting.server.connection.StreamChannel;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
+import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.protocol.HandshakeMessages;
@@ -62,6 +63,7 @@ final class WorkerSession {
   private final NativeSocket client;
   private final ControlMessage.StartSession start;
   private final GuestUse use;
+  private final GpuLease lease;
   private final List<Integer> memory;
   private final int spinMicros;
   private final DeviceOutput output;
@@ -85,6 +87,7 @@ final class WorkerSession {
       NativeSocket client,
       ControlMessage.StartSession start,
       GuestUse use,
+      GpuLease lease,
       List<Integer> memory,
       int spinMicros,
       DeviceOutput output) {
@@ -94,6 +97,7 @@ final class WorkerSession {
     this.client = client;
     this.start = start;
     this.use = use;
+    this.lease = lease;
     this.memory = memory;
     this.idle = new IdleTimer(start.limits().idleSeconds());
     this.spinMicros = spinMicros;
@@ -104,6 +108,7 @@ final class WorkerSession {
   void run() throws IOException {
     String reason;
     try {
+      lease.askBy(this::askForLease);
       client.sendAll(start.welcome().array());
       NativeSocket wire = TlsSocket.accept(client, start.tlsKey(), TLS_LIMIT);
       Channel records = new StreamChannel(transport(wire), spinMicros);
@@ -115,6 +120,7 @@ final class WorkerSession {
                   start.name(),
                   start.limits(),
                   use,
+                  lease,
                   this::reached,
                   spinMicros,
                   exchange,
@@ -167,6 +173,14 @@ final class WorkerSession {
       }
       default -> new SocketTransport(wire);
     };
+  }
+
+  private void askForLease() {
+    try {
+      control.send(new ControlMessage.AskLease());
+    } catch (IOException e) {
+      LOG.debug("the server has ended: {}", e.getMessage());
+    }
   }
 
   /** Tells the server that a limit has refused something. */
@@ -304,6 +318,9 @@ final class WorkerSession {
     }
     if (received.message() instanceof ControlMessage.Shared) {
       exchange.answered(received);
+    }
+    if (received.message() instanceof ControlMessage.LeaseGranted) {
+      lease.granted();
     }
     if (received.message() instanceof ControlMessage.AddConnection added && received.fd() >= 0) {
       NativeSocket connection = new NativeSocket(received.fd(), start.name());

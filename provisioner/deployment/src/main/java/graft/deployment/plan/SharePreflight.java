@@ -1,0 +1,108 @@
+package graft.deployment.plan;
+
+import graft.common.bind.Positions;
+import graft.common.bind.Problems;
+import graft.common.grants.Share;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.gpu.GpuDevice;
+import graft.deployment.descriptor.gpu.Owner;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.VGpu;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Refuses shares of GPUs that could not be kept. */
+final class SharePreflight {
+  private static final int WHOLE = 100;
+
+  private final PlanInput input;
+  private final Positions positions;
+  private final Problems problems;
+
+  SharePreflight(PlanInput input, Problems problems) {
+    this.input = input;
+    this.positions = input.file().positions();
+    this.problems = problems;
+  }
+
+  void check() {
+    input.descriptor().gpus().forEach(this::gpu);
+  }
+
+  private void gpu(Gpu gpu) {
+    List<Guest> users =
+        input.descriptor().guests().stream()
+            .filter(guest -> guest.vgpu().filter(vgpu -> vgpu.gpu().equals(gpu.name())).isPresent())
+            .toList();
+    int guaranteed = 0;
+    List<String> holders = new ArrayList<>();
+    for (Guest user : users) {
+      VGpu vgpu = user.vgpu().orElseThrow();
+      exclusive(gpu, user, users);
+      Optional<Share> share = share(gpu, vgpu);
+      if (share.isPresent() && share.get().type() == Share.Type.GUARANTEED) {
+        guaranteed += share.get().percent();
+        holders.add(user.name() + " " + share.get().percent());
+        if (guaranteed > WHOLE) {
+          problems.add(
+              positions.of(vgpu, "compute"),
+              "the guaranteed shares of '"
+                  + gpu.name()
+                  + "' are more than 100 percent: "
+                  + String.join(", ", holders),
+              "lower one, or write 'class: burstable'");
+          return;
+        }
+      }
+    }
+  }
+
+  private Optional<Share> share(Gpu gpu, VGpu vgpu) {
+    Optional<Share> share;
+    try {
+      share = vgpu.share();
+    } catch (IllegalArgumentException e) {
+      problems.add(positions.of(vgpu), e.getMessage(), "");
+      return Optional.empty();
+    }
+    if (share.isEmpty()) {
+      return share;
+    }
+    String key =
+        vgpu.compute().isPresent() ? "compute" : vgpu.type().isPresent() ? "class" : "priority";
+    if (gpu.owner().kind() != Owner.Kind.HOST) {
+      problems.add(
+          positions.of(vgpu, key),
+          "the server of '" + gpu.name() + "', which is not this host's, says what a guest gets",
+          "write the share into its list of tokens, and remove the key here");
+    } else if (gpu.device().kind() != GpuDevice.Kind.SOFTWARE) {
+      problems.add(
+          positions.of(vgpu, key),
+          "not supported yet on this host: a share of "
+              + gpu.device()
+              + "; so far only the time of the software device is measured",
+          "remove the key: the driver divides the GPU's time equally among sessions");
+    }
+    return share;
+  }
+
+  private void exclusive(Gpu gpu, Guest user, List<Guest> users) {
+    VGpu vgpu = user.vgpu().orElseThrow();
+    if (vgpu.exclusive() && users.size() > 1) {
+      List<String> others =
+          users.stream()
+              .filter(other -> other != user)
+              .map(other -> "'" + other.name() + "'")
+              .toList();
+      problems.add(
+          positions.of(vgpu, "exclusive"),
+          "the guest is to have '"
+              + gpu.name()
+              + "' to itself, and "
+              + String.join(", ", others)
+              + " uses it too",
+          "remove 'exclusive', or the other vGPU");
+    }
+  }
+}

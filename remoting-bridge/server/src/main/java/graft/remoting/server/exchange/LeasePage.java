@@ -1,0 +1,115 @@
+package graft.remoting.server.exchange;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.remoting.device.Memory;
+import graft.remoting.server.system.SealedMemory;
+import java.io.IOException;
+
+/**
+ * The server's side of the memory that it shares with one worker, by which the session gets and
+ * loses the right to use its GPU ({@link GpuLease} is the worker's side). The memory is one page of
+ * words of 8 bytes:
+ *
+ * <table>
+ * <caption>The words</caption>
+ * <tr><td>0</td><td>written by the server: 1 while the session has the lease, else 0</td></tr>
+ * <tr><td>8</td><td>written by the worker: the calls of the device that run now</td></tr>
+ * <tr><td>16</td><td>written by the worker: the threads that wait for the lease</td></tr>
+ * <tr><td>24</td><td>written by the worker: the time with a call on the device, in nanoseconds</td></tr>
+ * <tr><td>32</td><td>written by the worker: the time for which it has waited, in nanoseconds</td></tr>
+ * </table>
+ *
+ * The worker may be compromised and write anything anywhere in the page. The server reads no word
+ * that it writes itself, and times are no longer than the session has lasted. Thread-safe.
+ */
+public final class LeasePage implements AutoCloseable {
+  /** The size of the memory, in bytes. */
+  static final int BYTES = 4096;
+
+  static final int LEASE = 0;
+  static final int RUNNING = 8;
+  static final int WAITING = 16;
+  static final int USED = 24;
+  static final int WAITED = 32;
+
+  private final SealedMemory memory;
+  private final long started = System.nanoTime();
+
+  @GuardedBy("this")
+  private boolean isClosed;
+
+  @GuardedBy("this")
+  private long used;
+
+  @GuardedBy("this")
+  private long waited;
+
+  private LeasePage(SealedMemory memory) {
+    this.memory = memory;
+    this.isClosed = memory == null;
+  }
+
+  /** Returns the page of a session that is served without a worker. */
+  public static LeasePage none() {
+    return new LeasePage(null);
+  }
+
+  /** Makes the page of a session, without the lease. */
+  public static LeasePage create() throws IOException {
+    return new LeasePage(SealedMemory.create("graft-lease", BYTES));
+  }
+
+  /** Returns the descriptor of the memory, which belongs to this object. */
+  public int fd() {
+    return memory.fd();
+  }
+
+  /** Gives or takes the lease. */
+  public synchronized void set(boolean held) {
+    if (!isClosed) {
+      Memory.putLongVolatile(memory.address() + LEASE, held ? 1 : 0);
+    }
+  }
+
+  /** Returns whether a call of the session runs on the device, as the worker says. */
+  public synchronized boolean isRunning() {
+    return word(RUNNING) != 0;
+  }
+
+  /** Returns whether the session waits for the lease, as the worker says. */
+  public synchronized boolean isWaiting() {
+    return word(WAITING) != 0;
+  }
+
+  /** Returns how long the session has used the device, in nanoseconds. */
+  public synchronized long used() {
+    used = Math.max(used, plausible(word(USED)));
+    return used;
+  }
+
+  /** Returns how long the session has waited for the device, in nanoseconds. */
+  public synchronized long waited() {
+    waited = Math.max(waited, plausible(word(WAITED)));
+    return waited;
+  }
+
+  private long plausible(long nanos) {
+    return Math.min(nanos, System.nanoTime() - started);
+  }
+
+  @GuardedBy("this")
+  private long word(int offset) {
+    return isClosed ? 0 : Memory.getLongVolatile(memory.address() + offset);
+  }
+
+  /** Unmaps the memory. The times stay readable. */
+  @Override
+  public synchronized void close() {
+    if (!isClosed) {
+      used();
+      waited();
+      isClosed = true;
+      memory.close();
+    }
+  }
+}

@@ -1,0 +1,220 @@
+package graft.remoting.server.share;
+
+import graft.common.grants.Share;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Gives the sessions of one GPU their turns. A guest has a turn with all its sessions at once, so
+ * that the number of sessions does not matter, and that kernels of the guest which wait for each
+ * other run together. A guest that is alone keeps the GPU for as long as nobody else wants it.
+ *
+ * <p>A turn ends after {@link FairQueue#TURN} if another guest is next then, or earlier if the
+ * guest has no work for {@link #IDLE}, or if a guest comes that need not wait. The next turn begins
+ * when the work of the last one is done, but no later than {@link #DRAIN} after its end: a kernel
+ * may run for long, or wait for one of another guest. Work that then still runs is an overrun. A
+ * guest is charged by this object's clock for the time from the beginning of its turn until its
+ * work is done, overruns included, whatever its workers say.
+ *
+ * <p>{@link #tick} does everything. Not thread-safe.
+ */
+final class DeviceArbiter {
+  /** How often the sessions are looked at while more than one guest wants the GPU. */
+  static final long SAMPLE = 250_000;
+
+  /** How long a guest may have no work before its turn ends. */
+  static final long IDLE = 2 * SAMPLE;
+
+  /** How long the next turn waits for the work of the last one. */
+  static final long DRAIN = 2 * FairQueue.TURN;
+
+  /** A wait without end: the next event is a call. */
+  static final long NEVER = Long.MAX_VALUE;
+
+  private final FairQueue queue = new FairQueue();
+  private final Map<String, Member> members = new LinkedHashMap<>();
+  private Member holder;
+  private boolean isActive;
+  private long turnEnd;
+  private boolean isEnding;
+
+  /** Whether the turn ended although its guest had more work. */
+  private boolean isCut;
+
+  private long drainEnd;
+  private long lastWork;
+  private long now;
+
+  /** A guest with its sessions. */
+  private static final class Member {
+    private final FairQueue.Guest guest;
+    private final List<Lease> leases = new ArrayList<>();
+    private boolean overruns;
+    private boolean isWaiting;
+
+    /** Until when the guest counts as one that wants the GPU, because its turn was cut off. */
+    private long wantsUntil;
+
+    private Member(FairQueue.Guest guest) {
+      this.guest = guest;
+    }
+
+    boolean isBusy() {
+      return leases.stream().anyMatch(Lease::isBusy);
+    }
+
+    boolean asks() {
+      return leases.stream().anyMatch(Lease::isWaiting);
+    }
+  }
+
+  /** Adds a session of a guest. */
+  void add(String name, Share share, Lease lease) {
+    Member member = members.get(name);
+    if (member == null) {
+      member = new Member(queue.add(name, share));
+      members.put(name, member);
+    }
+    member.leases.add(lease);
+    if (!isActive || member == holder && !isEnding) {
+      lease.grant();
+    }
+  }
+
+  /** Removes a session that has ended. The guest's debt stays. */
+  void remove(String name, Lease lease) {
+    Member member = members.get(name);
+    if (member != null) {
+      member.leases.remove(lease);
+      members.values().removeIf(this::isForgotten);
+    }
+  }
+
+  /** Changes the shares of guests. A guest that is not named has the share that all others have. */
+  void change(Map<String, Share> shares) {
+    for (Member member : members.values()) {
+      queue.change(member.guest, shares.getOrDefault(member.guest.name(), Share.DEFAULT));
+    }
+    members.values().removeIf(this::isForgotten);
+  }
+
+  private boolean isForgotten(Member member) {
+    boolean forgotten = member.leases.isEmpty() && member != holder && member.guest.lag() >= 0;
+    if (forgotten) {
+      queue.remove(member.guest);
+    }
+    return forgotten;
+  }
+
+  /** Begins or ends taking turns; without turns every session has its lease. */
+  void activate(boolean value) {
+    if (isActive == value) {
+      return;
+    }
+    isActive = value;
+    holder = null;
+    isEnding = false;
+    for (Member member : members.values()) {
+      member.overruns = value;
+      member.leases.forEach(value ? Lease::revoke : Lease::grant);
+    }
+  }
+
+  /**
+   * Looks at all sessions, and gives and takes leases.
+   *
+   * @param time in nanoseconds, never earlier than before
+   * @return after how many nanoseconds to call again, unless a session asks for its lease before
+   */
+  long tick(long time) {
+    long passed = time - now;
+    now = time;
+    if (!isActive) {
+      return NEVER;
+    }
+    boolean wasContended = isContended();
+    for (Member member : members.values()) {
+      if (member.overruns || member == holder && wasContended) {
+        queue.charge(member.guest, passed);
+      }
+    }
+    members.values().forEach(this::look);
+    if (holder != null && !isEnding && isContended()) {
+      hold(wasContended);
+    }
+    if (isEnding && (!holder.isBusy() || now >= drainEnd)) {
+      holder.overruns = holder.isBusy();
+      holder.wantsUntil = isCut ? now + IDLE : 0;
+      holder = null;
+    }
+    if (holder == null) {
+      begin();
+    }
+    return isContended() || members.values().stream().anyMatch(m -> m.overruns) ? SAMPLE : NEVER;
+  }
+
+  private void look(Member member) {
+    boolean asks = member.asks();
+    boolean arrives = asks && !member.isWaiting;
+    member.isWaiting = asks;
+    member.overruns &= member.isBusy();
+    queue.wants(
+        member.guest, asks || member == holder || member.overruns || now < member.wantsUntil);
+    if (arrives && holder != null && queue.interrupts(member.guest, holder.guest)) {
+      end();
+    }
+  }
+
+  private boolean isContended() {
+    return members.values().stream().anyMatch(m -> m != holder && m.guest.wants());
+  }
+
+  /** Decides whether the current turn goes on. */
+  private void hold(boolean wasContended) {
+    boolean isBusy = holder.isBusy();
+    if (!wasContended) {
+      turnEnd = now; // the guest was alone until now
+      lastWork = now - IDLE;
+    }
+    if (isBusy) {
+      lastWork = now;
+    }
+    if (now - lastWork >= IDLE) {
+      end();
+    } else if (now >= turnEnd) {
+      if (queue.next(g -> g == holder.guest || members.get(g.name()).isWaiting) == holder.guest) {
+        turnEnd = now + FairQueue.TURN;
+        queue.begin(holder.guest);
+      } else {
+        end();
+        isCut = true;
+      }
+    }
+  }
+
+  private void end() {
+    if (!isEnding) {
+      isEnding = true;
+      isCut = false;
+      drainEnd = now + DRAIN;
+      holder.leases.forEach(Lease::revoke);
+    }
+  }
+
+  /** Begins the turn of the guest that is next among those that wait. */
+  private void begin() {
+    isEnding = false;
+    FairQueue.Guest next = queue.next(guest -> members.get(guest.name()).isWaiting);
+    if (next == null) {
+      return;
+    }
+    holder = members.get(next.name());
+    holder.overruns = false;
+    turnEnd = now + FairQueue.TURN;
+    lastWork = now;
+    queue.begin(next);
+    holder.leases.forEach(Lease::grant);
+  }
+}

@@ -1,0 +1,196 @@
+package graft.remoting.server.share;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.common.grants.Grant;
+import graft.common.grants.Share;
+import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.control.ControlSocket;
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.LeasePage;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Shares the server's devices among its guests. As long as no guest has a share, every session uses
+ * its device as it likes. Thread-safe.
+ */
+public final class GpuShares implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(GpuShares.class);
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
+  private final Thread thread = new Thread(null, this::run, "graft-shares", 256 * 1024);
+
+  @GuardedBy("this")
+  private final Map<String, DeviceArbiter> arbiters = new HashMap<>();
+
+  @GuardedBy("this")
+  private Map<String, Share> shares = Map.of();
+
+  @GuardedBy("this")
+  private boolean isAsked;
+
+  /** Starts the thread that gives the leases. */
+  public static GpuShares start(Map<String, Grant> grants) {
+    GpuShares made = new GpuShares();
+    made.change(grants);
+    made.thread.setDaemon(true);
+    made.thread.start();
+    return made;
+  }
+
+  /** Returns whether the time of a device's work is measured, so that shares can hold. */
+  public static boolean measures(DeviceSpec device) {
+    return device.kind().equals(DeviceSpec.SOFTWARE);
+  }
+
+  /** The lease of one session. */
+  public final class SessionLease implements Lease {
+    private final String guest;
+    private final DeviceSpec device;
+    private final LeasePage page;
+    private volatile ControlSocket control;
+
+    private SessionLease(String guest, DeviceSpec device, LeasePage page) {
+      this.guest = guest;
+      this.device = device;
+      this.page = page;
+    }
+
+    /** Returns the memory that the worker gets. */
+    public LeasePage page() {
+      return page;
+    }
+
+    /** Sets the connection by which the worker is told. */
+    public void connect(ControlSocket toWorker) {
+      control = toWorker;
+    }
+
+    /** Looks at the session: its worker has asked for the lease. */
+    public void ask() {
+      wake();
+    }
+
+    @Override
+    public void grant() {
+      page.set(true);
+      ControlSocket worker = control;
+      if (worker != null) {
+        try {
+          worker.sendAtOnce(new ControlMessage.LeaseGranted(), List.of());
+        } catch (IOException e) {
+          // A worker that waits looks at the page from time to time, too.
+          LOG.debug("{} is not told of its lease: {}", guest, e.getMessage());
+        }
+      }
+    }
+
+    @Override
+    public void revoke() {
+      page.set(false);
+    }
+
+    @Override
+    public boolean isBusy() {
+      return page.isRunning();
+    }
+
+    @Override
+    public boolean isWaiting() {
+      return page.isWaiting();
+    }
+
+    /** Ends the lease with its session. */
+    public void close() {
+      end(this);
+    }
+  }
+
+  /** Makes the lease of a new session. */
+  public SessionLease open(String guest, DeviceSpec device) throws IOException {
+    SessionLease lease = new SessionLease(guest, device, LeasePage.create());
+    synchronized (this) {
+      DeviceArbiter arbiter = arbiters.computeIfAbsent(key(device), key -> arbiter(device));
+      arbiter.add(guest, shares.getOrDefault(guest, Share.DEFAULT), lease);
+    }
+    return lease;
+  }
+
+  /** Returns what the arbiter of a device is found by. All software devices are one CPU. */
+  private static String key(DeviceSpec device) {
+    return measures(device) ? device.kind() : device.toString();
+  }
+
+  @GuardedBy("this")
+  private DeviceArbiter arbiter(DeviceSpec device) {
+    DeviceArbiter arbiter = new DeviceArbiter();
+    arbiter.activate(!shares.isEmpty() && measures(device));
+    return arbiter;
+  }
+
+  private synchronized void end(SessionLease lease) {
+    DeviceArbiter arbiter = arbiters.get(key(lease.device));
+    if (arbiter != null) {
+      arbiter.remove(lease.guest, lease);
+    }
+    lease.page.close();
+    wake();
+  }
+
+  /** Applies the shares of grants to the sessions that there are, and to new ones. */
+  public synchronized void change(Map<String, Grant> grants) {
+    Map<String, Share> changed = new HashMap<>();
+    grants.forEach((name, grant) -> grant.share().ifPresent(share -> changed.put(name, share)));
+    if (changed.equals(shares)) {
+      return;
+    }
+    LOG.info("shares: {}", changed.isEmpty() ? "none" : changed);
+    shares = Map.copyOf(changed);
+    arbiters.forEach(
+        (device, arbiter) -> {
+          arbiter.change(shares);
+          arbiter.activate(!shares.isEmpty() && device.equals(DeviceSpec.SOFTWARE));
+        });
+    wake();
+  }
+
+  private synchronized void wake() {
+    isAsked = true;
+    notifyAll();
+  }
+
+  private void run() {
+    try {
+      while (true) {
+        turn();
+      }
+    } catch (InterruptedException e) {
+      LOG.debug("the server stops, and gives no more leases");
+    }
+  }
+
+  private synchronized void turn() throws InterruptedException {
+    isAsked = false;
+    long pause = DeviceArbiter.NEVER;
+    for (DeviceArbiter arbiter : arbiters.values()) {
+      pause = Math.min(pause, arbiter.tick(System.nanoTime()));
+    }
+    while (!isAsked) {
+      if (pause == DeviceArbiter.NEVER) {
+        wait();
+      } else {
+        wait(pause / NANOS_PER_MILLI, (int) (pause % NANOS_PER_MILLI));
+        return;
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.interrupt();
+  }
+}

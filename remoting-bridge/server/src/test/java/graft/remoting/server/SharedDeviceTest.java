@@ -1,0 +1,185 @@
+package graft.remoting.server;
+
+import static graft.remoting.server.CudaClient.with;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import graft.common.audit.AuditLog;
+import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.ServerException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Shares of the software device, from the tokens file to metrics and audit trail. */
+@Timeout(180)
+class SharedDeviceTest {
+  private static final long BYTES = 4 << 20;
+  private static final int QUEUED = 20;
+
+  // The common pool has a single thread on a machine with two processors.
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+
+  @TempDir Path folder;
+  private volatile boolean isOver;
+
+  private void tokens(String alice, String bob) throws IOException {
+    HexFormat hex = HexFormat.of();
+    Path file = folder.resolve("tokens.new");
+    Files.writeString(
+        file,
+        "alice %s %s%nbob %s %s%n"
+            .formatted(
+                hex.formatHex(ServerFixture.ALICE), alice, hex.formatHex(ServerFixture.BOB), bob));
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    Files.move(file, folder.resolve("tokens"), StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  private ServerFixture start(AuditLog audit) throws IOException, ServerException {
+    ServerConfig.Builder config =
+        ServerFixture.withTokens(folder.resolve("tokens"), "software")
+            .metrics(ListenAddress.parse("tcp://127.0.0.1:0"))
+            .audit(audit)
+            .spares(2);
+    return ServerFixture.of(config);
+  }
+
+  /** Fills memory, over and over, with some calls always queued. */
+  private CompletableFuture<Void> work(WireClient wire) {
+    return CompletableFuture.runAsync(
+        () -> {
+          try (CudaClient client = new CudaClient(wire).retain()) {
+            long memory = client.allocate(BYTES);
+            while (!isOver) {
+              for (int i = 0; i < QUEUED; i++) {
+                client.async("cuMemsetD8_v2", with(memory, i, BYTES));
+              }
+              client.call("graftContextSynchronize", with());
+            }
+          } catch (IOException e) {
+            throw new AssertionError(e);
+          }
+        },
+        threads);
+  }
+
+  private static String metrics(ServerFixture fixture) throws IOException {
+    ListenAddress.Tcp at = (ListenAddress.Tcp) fixture.server.metricsAddress().orElseThrow();
+    URI page = URI.create("http://127.0.0.1:" + at.port() + "/metrics");
+    return new String(page.toURL().openStream().readAllBytes(), StandardCharsets.UTF_8);
+  }
+
+  private static double seconds(String metrics, String name, String guest) {
+    Matcher line =
+        Pattern.compile(name + "\\{guest=\"" + guest + "\",gpu=\"software\"} (\\S+)")
+            .matcher(metrics);
+    return line.find() ? Double.parseDouble(line.group(1)) : 0;
+  }
+
+  private static double used(ServerFixture fixture, String guest) throws IOException {
+    return seconds(metrics(fixture), "graft_session_gpu_seconds_total", guest);
+  }
+
+  /** Waits until both guests have used the device for so long together; returns alice's part. */
+  private static double part(ServerFixture fixture, double seconds) throws Exception {
+    double alice = used(fixture, "alice");
+    double bob = used(fixture, "bob");
+    while (true) {
+      double aliceMore = used(fixture, "alice") - alice;
+      double bobMore = used(fixture, "bob") - bob;
+      if (aliceMore + bobMore > seconds) {
+        return aliceMore / (aliceMore + bobMore);
+      }
+      TimeUnit.MILLISECONDS.sleep(50);
+    }
+  }
+
+  @AfterEach
+  void stopThreads() {
+    threads.shutdownNow();
+  }
+
+  @Test
+  void sharesHoldAndChangeWhileSessionsRun() throws Exception {
+    tokens("class=guaranteed compute=25", "class=guaranteed compute=75");
+    Path audit = folder.resolve("audit.jsonl");
+    try (AuditLog log = AuditLog.open(audit.toString(), message -> {})) {
+      List<CompletableFuture<Void>> work = new ArrayList<>();
+      try (ServerFixture fixture = start(log)) {
+        work.add(work(fixture.alice()));
+        work.add(work(fixture.bob()));
+        part(fixture, 0.5);
+        double quarter = part(fixture, 3);
+        tokens("class=guaranteed compute=75", "class=guaranteed compute=25");
+        part(fixture, 1);
+        double most = part(fixture, 3);
+        System.out.printf("asked 25, got %.1f; asked 75, got %.1f%n", 100 * quarter, 100 * most);
+        assertThat(quarter).isBetween(0.17, 0.33);
+        assertThat(most).isBetween(0.67, 0.83);
+        assertThat(seconds(metrics(fixture), "graft_lease_wait_seconds_total", "alice"))
+            .isPositive();
+        isOver = true;
+        for (CompletableFuture<Void> each : work) {
+          each.get(60, TimeUnit.SECONDS);
+        }
+        double total = used(fixture, "alice");
+        assertThat(total).isPositive();
+      }
+    }
+    assertThat(Files.readString(audit))
+        .containsPattern("\"event\":\"session-end\".*\"gpuSeconds\":[1-9]")
+        .contains("\"leaseWaitSeconds\":");
+  }
+
+  @Test
+  void aSessionThatIsKilledInItsTurnLeavesTheDeviceToTheOthers() throws Exception {
+    tokens("class=guaranteed compute=90", "class=guaranteed compute=10");
+    try (ServerFixture fixture = start(AuditLog.none())) {
+      CompletableFuture<Void> alice = work(fixture.alice());
+      CompletableFuture<Void> bob = work(fixture.bob());
+      part(fixture, 0.5);
+      ServerFixture.rewrite(folder, "bob", ServerFixture.BOB); // alice's token is revoked
+      assertThatThrownBy(() -> alice.get(60, TimeUnit.SECONDS)).isNotNull();
+      double before = used(fixture, "bob");
+      while (used(fixture, "bob") - before < 0.5) {
+        TimeUnit.MILLISECONDS.sleep(50);
+      }
+      isOver = true;
+      bob.get(60, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void aShareOfADeviceWhoseTimeIsNotMeasuredIsRefused() throws Exception {
+    tokens("class=guaranteed compute=90", "");
+    assertThatThrownBy(
+            () -> ServerFixture.of(ServerFixture.withTokens(folder.resolve("tokens"), "echo")))
+        .isInstanceOf(ServerException.class)
+        .hasMessageContaining("alice has a share of the device echo");
+    tokens("", "");
+    try (ServerFixture fixture =
+        ServerFixture.of(ServerFixture.withTokens(folder.resolve("tokens"), "echo"))) {
+      tokens("class=guaranteed compute=90", "");
+      assertThatThrownBy(fixture::alice)
+          .hasMessageContaining("the server cannot keep the share of alice on the device echo");
+      fixture.bob().close();
+    }
+  }
+}
