@@ -52,15 +52,14 @@ final class DeviceGenerator {
 
   /**
    * Returns the sources of {@code graft.remoting.device} by class name: one interface for each
-   * group of functions, {@code CudaDevice}, which extends all of them, {@code ForwardingDevice},
-   * {@code WorkDevice} and {@code ComposedDevice}.
+   * group of functions, {@code CudaDevice}, which extends all of them, {@code ForwardingDevice} and
+   * {@code ComposedDevice}.
    */
   Map<String, String> deviceInterfaces() {
     Map<String, String> sources = new LinkedHashMap<>();
     parts().forEach((group, functions) -> sources.put(group, part(group, functions)));
     sources.put("CudaDevice", cudaDevice());
     sources.put("ForwardingDevice", forwardingDevice());
-    sources.put("WorkDevice", workDevice());
     sources.put("ComposedDevice", composedDevice());
     return sources;
   }
@@ -165,44 +164,6 @@ final class DeviceGenerator {
                       @Override
                       public int %1$s(%2$s) {
                         return next.%1$s(%3$s);
-                      }
-                    """
-                        .formatted(f.symbol(), declare(f), names(f))));
-  }
-
-  /** Returns {@code WorkDevice}: the base class of decorators that measure the device's work. */
-  private String workDevice() {
-    return """
-    // Generated from driver.api. Do not edit.
-    package graft.remoting.device;
-
-    /** Tells a decorator when a call that gives the device work begins and ends. */
-    public abstract class WorkDevice extends ForwardingDevice {
-      protected WorkDevice(CudaDevice next) {
-        super(next);
-      }
-
-      /** Called before the call, on its thread. */
-      protected abstract void begin();
-
-      /** Called after the call, on its thread. */
-      protected abstract void end();
-    %s}
-    """
-        .formatted(
-            each(
-                device().stream().filter(Function::isWork).toList(),
-                f ->
-                    """
-
-                      @Override
-                      public final int %1$s(%2$s) {
-                        begin();
-                        try {
-                          return next.%1$s(%3$s);
-                        } finally {
-                          end();
-                        }
                       }
                     """
                         .formatted(f.symbol(), declare(f), names(f))));

@@ -4,7 +4,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -95,10 +94,6 @@ public record Function(
   /** A suffix ({@code ptsz} or {@code ptds}), and the lowest CUDA version that has the variant. */
   public record PerThread(String suffix, int version) {}
 
-  private static final Pattern WORK =
-      Pattern.compile(
-          "cu(Launch(Cooperative)?Kernel|GraphLaunch|Memcpy|Memset|Mem(DiscardAnd)?Prefetch)");
-
   /** The group of functions that {@code CudaDevice} declares itself. */
   static final String NO_GROUP = "CudaDevice";
 
@@ -115,11 +110,6 @@ public record Function(
   /** Returns whether it is one of Graft's own calls, which programs do not see. */
   boolean internal() {
     return symbol.startsWith("graft");
-  }
-
-  /** Returns whether the function gives the device work: kernels, graphs, copies and fills. */
-  boolean isWork() {
-    return WORK.matcher(symbol).lookingAt();
   }
 
   /** Returns whether the device has the function, and so {@code CudaDevice} declares it. */

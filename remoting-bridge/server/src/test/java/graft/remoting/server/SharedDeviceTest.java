@@ -31,8 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Shares of the software device, from the tokens file to metrics and audit trail. */
 @Timeout(180)
 class SharedDeviceTest {
-  private static final long BYTES = 4 << 20;
-  private static final int QUEUED = 20;
+  private static final long BYTES = 64 << 20;
+  private static final int QUEUED = 4;
 
   // The common pool has a single thread on a machine with two processors.
   private final ExecutorService threads = Executors.newCachedThreadPool();

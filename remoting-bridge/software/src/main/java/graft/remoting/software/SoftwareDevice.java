@@ -111,7 +111,8 @@ public final class SoftwareDevice implements ComposedDevice, HandleFiles, AutoCl
         config.computeMajor(),
         config.computeMinor(),
         config.threads(),
-        config.output());
+        config.output(),
+        config.gate());
   }
 
   /** Creates a device. Its memory is reserved when the first context is created. */

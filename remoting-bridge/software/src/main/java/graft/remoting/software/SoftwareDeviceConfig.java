@@ -1,5 +1,6 @@
 package graft.remoting.software;
 
+import graft.remoting.device.WorkGate;
 import graft.remoting.software.exec.KernelOutput;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -16,6 +17,7 @@ import java.util.function.Consumer;
  * @param computeMinor its minor number
  * @param threads the largest number of cores that a kernel uses
  * @param output receives the text that kernels write
+ * @param gate is asked before each kernel, copy and fill begins
  */
 public record SoftwareDeviceConfig(
     long memoryBytes,
@@ -23,7 +25,8 @@ public record SoftwareDeviceConfig(
     int computeMajor,
     int computeMinor,
     int threads,
-    KernelOutput output) {
+    KernelOutput output,
+    WorkGate gate) {
   private static final FileOutputStream STANDARD_ERROR = new FileOutputStream(FileDescriptor.err);
 
   public SoftwareDeviceConfig {
@@ -63,7 +66,8 @@ public record SoftwareDeviceConfig(
               System.out.write(text, 0, text.length);
               System.out.flush();
             },
-            SoftwareDeviceConfig::writeToStandardError));
+            SoftwareDeviceConfig::writeToStandardError),
+        WorkGate.OPEN);
   }
 
   private static void writeToStandardError(byte[] text) {
@@ -76,21 +80,21 @@ public record SoftwareDeviceConfig(
 
   public SoftwareDeviceConfig withMemoryBytes(long bytes) {
     return new SoftwareDeviceConfig(
-        bytes, deviceCount, computeMajor, computeMinor, threads, output);
+        bytes, deviceCount, computeMajor, computeMinor, threads, output, gate);
   }
 
   public SoftwareDeviceConfig withDeviceCount(int count) {
     return new SoftwareDeviceConfig(
-        memoryBytes, count, computeMajor, computeMinor, threads, output);
+        memoryBytes, count, computeMajor, computeMinor, threads, output, gate);
   }
 
   public SoftwareDeviceConfig withComputeCapability(int major, int minor) {
-    return new SoftwareDeviceConfig(memoryBytes, deviceCount, major, minor, threads, output);
+    return new SoftwareDeviceConfig(memoryBytes, deviceCount, major, minor, threads, output, gate);
   }
 
   public SoftwareDeviceConfig withThreads(int count) {
     return new SoftwareDeviceConfig(
-        memoryBytes, deviceCount, computeMajor, computeMinor, count, output);
+        memoryBytes, deviceCount, computeMajor, computeMinor, count, output, gate);
   }
 
   /**
@@ -106,6 +110,13 @@ public record SoftwareDeviceConfig(
         computeMajor,
         computeMinor,
         threads,
-        new KernelOutput(standard, error));
+        new KernelOutput(standard, error),
+        gate);
+  }
+
+  /** Sets what is asked before each kernel, copy and fill begins. */
+  public SoftwareDeviceConfig withGate(WorkGate value) {
+    return new SoftwareDeviceConfig(
+        memoryBytes, deviceCount, computeMajor, computeMinor, threads, output, value);
   }
 }

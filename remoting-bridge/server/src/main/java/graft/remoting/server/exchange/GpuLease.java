@@ -6,9 +6,8 @@ import graft.remoting.server.system.Libc;
 import java.io.IOException;
 
 /**
- * The worker's side of a {@link LeasePage}: lets calls through to the device while the session has
- * the lease, and measures how long there are calls on the device. Calls that need no device pass
- * whether the session has the lease or not. Thread-safe.
+ * The worker's side of a {@link LeasePage}: lets the session's work begin while the session has the
+ * lease, and measures for how long there is work on the device. Thread-safe.
  */
 public final class GpuLease {
   /** How long to wait for the server's message before the page is read again. */
@@ -16,7 +15,7 @@ public final class GpuLease {
 
   private final long page;
 
-  /** The calls that run. */
+  /** The pieces of work that run. */
   @GuardedBy("this")
   private long running;
 
@@ -60,13 +59,13 @@ public final class GpuLease {
     ask = request;
   }
 
-  /** Begins a call on the device; waits while the session has no lease. */
+  /** Begins a piece of work; waits while the session has no lease. */
   public synchronized void begin() {
     if (page == 0) {
       return;
     }
     // The number is written before the lease is read, and the server reads it after it has taken
-    // the lease: either this call waits, or the server knows that it runs.
+    // the lease: either this work waits, or the server knows that it runs.
     put(LeasePage.RUNNING, running + 1);
     if (!isHeld()) {
       put(LeasePage.RUNNING, running);
@@ -106,7 +105,7 @@ public final class GpuLease {
     }
   }
 
-  /** Ends a call on the device, whose work is then done. */
+  /** Ends a piece of work. */
   public synchronized void end() {
     if (page == 0) {
       return;

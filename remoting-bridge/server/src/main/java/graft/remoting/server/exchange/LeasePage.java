@@ -13,9 +13,9 @@ import java.io.IOException;
  * <table>
  * <caption>The words</caption>
  * <tr><td>0</td><td>written by the server: 1 while the session has the lease, else 0</td></tr>
- * <tr><td>8</td><td>written by the worker: the calls of the device that run now</td></tr>
+ * <tr><td>8</td><td>written by the worker: the pieces of work that run now</td></tr>
  * <tr><td>16</td><td>written by the worker: the threads that wait for the lease</td></tr>
- * <tr><td>24</td><td>written by the worker: the time with a call on the device, in nanoseconds</td></tr>
+ * <tr><td>24</td><td>written by the worker: the time with work on the device, in nanoseconds</td></tr>
  * <tr><td>32</td><td>written by the worker: the time for which it has waited, in nanoseconds</td></tr>
  * </table>
  *
@@ -71,7 +71,7 @@ public final class LeasePage implements AutoCloseable {
     }
   }
 
-  /** Returns whether a call of the session runs on the device, as the worker says. */
+  /** Returns whether work of the session runs on the device, as the worker says. */
   public synchronized boolean isRunning() {
     return word(RUNNING) != 0;
   }

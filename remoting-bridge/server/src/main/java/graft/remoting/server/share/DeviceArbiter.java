@@ -30,6 +30,12 @@ final class DeviceArbiter {
   /** How long the next turn waits for the work of the last one. */
   static final long DRAIN = 2 * FairQueue.TURN;
 
+  /**
+   * How long a guest whose work overruns waits for a turn at most, whatever it owes: the work may
+   * wait for other work of the same guest.
+   */
+  static final long OVERDUE = 200 * FairQueue.TURN;
+
   /** A wait without end: the next event is a call. */
   static final long NEVER = Long.MAX_VALUE;
 
@@ -53,6 +59,9 @@ final class DeviceArbiter {
     private final List<Lease> leases = new ArrayList<>();
     private boolean overruns;
     private boolean isWaiting;
+
+    /** When the guest's last turn ended. */
+    private long lastHeld;
 
     /** Until when the guest counts as one that wants the GPU, because its turn was cut off. */
     private long wantsUntil;
@@ -146,6 +155,7 @@ final class DeviceArbiter {
     }
     if (isEnding && (!holder.isBusy() || now >= drainEnd)) {
       holder.overruns = holder.isBusy();
+      holder.lastHeld = now;
       holder.wantsUntil = isCut ? now + IDLE : 0;
       holder = null;
     }
@@ -184,7 +194,7 @@ final class DeviceArbiter {
     if (now - lastWork >= IDLE) {
       end();
     } else if (now >= turnEnd) {
-      if (queue.next(g -> g == holder.guest || members.get(g.name()).isWaiting) == holder.guest) {
+      if (next(true) == holder) {
         turnEnd = now + FairQueue.TURN;
         queue.begin(holder.guest);
       } else {
@@ -206,15 +216,31 @@ final class DeviceArbiter {
   /** Begins the turn of the guest that is next among those that wait. */
   private void begin() {
     isEnding = false;
-    FairQueue.Guest next = queue.next(guest -> members.get(guest.name()).isWaiting);
+    Member next = next(false);
     if (next == null) {
       return;
     }
-    holder = members.get(next.name());
+    holder = next;
     holder.overruns = false;
     turnEnd = now + FairQueue.TURN;
     lastWork = now;
-    queue.begin(next);
+    queue.begin(next.guest);
     holder.leases.forEach(Lease::grant);
+  }
+
+  /** Returns who is next among the guests that wait, null if none does. */
+  private Member next(boolean orTheHolder) {
+    for (Member member : members.values()) {
+      if (member.overruns && member.isWaiting && now - member.lastHeld > OVERDUE) {
+        return member;
+      }
+    }
+    FairQueue.Guest next =
+        queue.next(
+            guest -> {
+              Member member = members.get(guest.name());
+              return member.isWaiting || orTheHolder && member == holder;
+            });
+    return next == null ? null : members.get(next.name());
   }
 }
