@@ -80,7 +80,7 @@ class SharesTest {
                     "{gpu: gpu0, compute: 50, class: burstable}",
                     "{gpu: gpu0, compute: 41}")))
         .containsExactly(
-            "/d/lab.yaml:12:32: the guaranteed shares of 'gpu0' are more than 100 percent:"
+            "/d/lab.yaml:13:32: the guaranteed shares of 'gpu0' are more than 100 percent:"
                 + " guest-1 60, guest-3 41 (lower one, or write 'class: burstable')");
   }
 

@@ -87,7 +87,7 @@ final class DeviceArbiter {
       members.put(name, member);
     }
     member.leases.add(lease);
-    if (!isActive || member == holder && !isEnding) {
+    if (!isActive || (member == holder && !isEnding)) {
       lease.grant();
     }
   }
@@ -145,7 +145,7 @@ final class DeviceArbiter {
     }
     boolean wasContended = isContended();
     for (Member member : members.values()) {
-      if (member.overruns || member == holder && wasContended) {
+      if (member.overruns || (member == holder && wasContended)) {
         queue.charge(member.guest, passed);
       }
     }
@@ -239,7 +239,7 @@ final class DeviceArbiter {
         queue.next(
             guest -> {
               Member member = members.get(guest.name());
-              return member.isWaiting || orTheHolder && member == holder;
+              return member.isWaiting || (orTheHolder && member == holder);
             });
     return next == null ? null : members.get(next.name());
   }

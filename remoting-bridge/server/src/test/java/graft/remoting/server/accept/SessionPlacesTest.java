@@ -9,6 +9,7 @@ import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.ServerException;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -58,7 +59,8 @@ class SessionPlacesTest {
         "",
         "",
         false,
-        false);
+        false,
+        Optional.empty());
   }
 
   private void serve(String guest) {

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import graft.common.grants.Share;
-import graft.common.grants.Share.Priority;
-import graft.common.grants.Share.Type;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,15 +19,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Shares of GPU time under a virtual clock: what guests ask for and what they get. */
 class SharesTest {
   private static final long SECOND = 1000 * MILLI;
-  private static final Share BEST_EFFORT = new Share(Type.BEST_EFFORT, 0, Priority.NORMAL);
+  private static final Share BEST_EFFORT =
+      new Share(Share.Type.BEST_EFFORT, 0, Share.Priority.NORMAL);
   private final SimulatedGpu gpu = new SimulatedGpu();
 
   private static Share guaranteed(int percent) {
-    return new Share(Type.GUARANTEED, percent, Priority.NORMAL);
+    return new Share(Share.Type.GUARANTEED, percent, Share.Priority.NORMAL);
   }
 
   private static Share burstable(int percent) {
-    return new Share(Type.BURSTABLE, percent, Priority.NORMAL);
+    return new Share(Share.Type.BURSTABLE, percent, Share.Priority.NORMAL);
   }
 
   /** Checks that each guest got its share within one point and within 5% of the share. */
@@ -43,7 +42,7 @@ class SharesTest {
 
   /** 10 s, or 200 turns of each guest with kernels of that length, whichever is longer. */
   private static long duration(long kernel, int guests) {
-    return Math.max(10 * SECOND, 200 * guests * Math.max(kernel, FairQueue.TURN));
+    return Math.max(10 * SECOND, 200L * guests * Math.max(kernel, FairQueue.TURN));
   }
 
   @ParameterizedTest
@@ -105,7 +104,7 @@ class SharesTest {
     gpu.busy("one", guaranteed(75), MILLI);
     gpu.run(20 * SECOND);
     // The twenty sessions run at once here, so that only their turns can be compared.
-    assertThat(gpu.used("crowd") / 20 / (double) gpu.used("one")).isCloseTo(25 / 75.0, within(.02));
+    assertThat(gpu.used("crowd") / 20.0 / gpu.used("one")).isCloseTo(25 / 75.0, within(.02));
   }
 
   @Test
@@ -164,7 +163,7 @@ class SharesTest {
 
   @Test
   void highPriorityIsServedFirstWithinItsShare() {
-    Share high = new Share(Type.GUARANTEED, 20, Priority.HIGH);
+    Share high = new Share(Share.Type.GUARANTEED, 20, Share.Priority.HIGH);
     gpu.busy("a", guaranteed(40), 50 * MICRO);
     gpu.busy("b", guaranteed(40), 50 * MICRO);
     SimulatedGpu.Session requests = gpu.session("high", high, () -> MILLI / 2, () -> 10 * MILLI);
@@ -174,7 +173,7 @@ class SharesTest {
 
   @Test
   void highPriorityDoesNotEnlargeAShare() {
-    gpu.busy("high", new Share(Type.GUARANTEED, 20, Priority.HIGH), 50 * MICRO);
+    gpu.busy("high", new Share(Share.Type.GUARANTEED, 20, Share.Priority.HIGH), 50 * MICRO);
     gpu.busy("normal", guaranteed(80), 50 * MICRO);
     gpu.run(20 * SECOND);
     assertShares(Map.of("high", 20, "normal", 80));
