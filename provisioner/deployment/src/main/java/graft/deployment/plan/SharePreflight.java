@@ -92,7 +92,7 @@ final class SharePreflight {
     if (vgpu.exclusive() && users.size() > 1) {
       List<String> others =
           users.stream()
-              .filter(other -> other != user)
+              .filter(other -> !other.equals(user))
               .map(other -> "'" + other.name() + "'")
               .toList();
       problems.add(
