@@ -164,7 +164,7 @@ final class FairQueue {
   /** Returns whether a guest that has begun to want the GPU ends the turn of another one. */
   boolean interrupts(Guest arrived, Guest holder) {
     return !arrived.isBestEffort()
-        && (holder.isBestEffort() || arrived.isHigh() && !holder.isHigh());
+        && (holder.isBestEffort() || (arrived.isHigh() && !holder.isHigh()));
   }
 
   /** Returns by what the percentages of burstable guests are multiplied. */
