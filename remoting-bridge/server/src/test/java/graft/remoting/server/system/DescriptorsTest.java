@@ -49,7 +49,7 @@ class DescriptorsTest {
       assertThat(Libc.pipe2(ends.address(), Libc.O_CLOEXEC)).isZero();
       int in = Memory.getInt(ends.address());
       int out = Memory.getInt(ends.address() + 4);
-      List<Integer> all = List.of(in, out, in, out).subList(0, fds);
+      List<Integer> all = List.of(in, out, in, out, in, out).subList(0, fds);
       Descriptors.send(one, data.address(), bytes, all, 0);
       Libc.close(in);
       Libc.close(out);
