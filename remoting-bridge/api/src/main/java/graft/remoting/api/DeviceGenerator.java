@@ -80,30 +80,30 @@ final class DeviceGenerator {
 
   private static String part(String group, List<Function> functions) {
     return """
-    // Generated from driver.api. Do not edit.
-    package graft.remoting.device;
+        // Generated from driver.api. Do not edit.
+        package graft.remoting.device;
 
-    /** A group of functions of {@link CudaDevice}. */
-    public interface %s {
-    %s}
-    """
+        /** A group of functions of {@link CudaDevice}. */
+        public interface %s {
+        %s}
+        """
         .formatted(group, methods(functions));
   }
 
   private String cudaDevice() {
     return """
-    // Generated from driver.api. Do not edit.
-    package graft.remoting.device;
+        // Generated from driver.api. Do not edit.
+        package graft.remoting.device;
 
-    /**
-     * A CUDA driver: one method for each function under its exported symbol, as the C interface
-     * has it. Pointers, handles, sizes and device pointers are longs (addresses in this process),
-     * the result is a CUresult. A function that a device lacks answers CUDA_ERROR_NOT_SUPPORTED.
-     */
-    public interface CudaDevice
-        extends %s {
-    %s}
-    """
+        /**
+         * A CUDA driver: one method for each function under its exported symbol, as the C interface
+         * has it. Pointers, handles, sizes and device pointers are longs (addresses in this process),
+         * the result is a CUresult. A function that a device lacks answers CUDA_ERROR_NOT_SUPPORTED.
+         */
+        public interface CudaDevice
+            extends %s {
+        %s}
+        """
         .formatted(
             String.join(",\n        ", parts().keySet()),
             methods(groups().getOrDefault(Function.NO_GROUP, List.of())));
@@ -112,13 +112,13 @@ final class DeviceGenerator {
   /** Returns {@code ComposedDevice}: a device that has one part for each group. */
   private String composedDevice() {
     return """
-    // Generated from driver.api. Do not edit.
-    package graft.remoting.device;
+        // Generated from driver.api. Do not edit.
+        package graft.remoting.device;
 
-    /** A device that is made of parts, each of which has the functions of one group. */
-    public interface ComposedDevice extends CudaDevice {
-    %s}
-    """
+        /** A device that is made of parts, each of which has the functions of one group. */
+        public interface ComposedDevice extends CudaDevice {
+        %s}
+        """
         .formatted(
             parts().entrySet().stream()
                 .map(part -> forwarders(part.getKey(), part.getValue()))
@@ -144,18 +144,18 @@ final class DeviceGenerator {
   /** Returns {@code ForwardingDevice}: the base class of decorators, which forwards every call. */
   private String forwardingDevice() {
     return """
-    // Generated from driver.api. Do not edit.
-    package graft.remoting.device;
+        // Generated from driver.api. Do not edit.
+        package graft.remoting.device;
 
-    /** Passes every call to another device; a decorator overrides what it changes. */
-    public abstract class ForwardingDevice implements CudaDevice {
-      protected final CudaDevice next;
+        /** Passes every call to another device; a decorator overrides what it changes. */
+        public abstract class ForwardingDevice implements CudaDevice {
+          protected final CudaDevice next;
 
-      protected ForwardingDevice(CudaDevice next) {
-        this.next = next;
-      }
-    %s}
-    """
+          protected ForwardingDevice(CudaDevice next) {
+            this.next = next;
+          }
+        %s}
+        """
         .formatted(
             each(
                 f ->
@@ -175,14 +175,14 @@ final class DeviceGenerator {
    */
   String nativeCuda() {
     return """
-    // Generated from driver.api. Do not edit.
-    package graft.remoting.server.device;
+        // Generated from driver.api. Do not edit.
+        package graft.remoting.server.device;
 
-    /** The driver's functions as native methods; NativeDevice binds them. */
-    final class NativeCuda {
-      private NativeCuda() {}
-    %s}
-    """
+        /** The driver's functions as native methods; NativeDevice binds them. */
+        final class NativeCuda {
+          private NativeCuda() {}
+        %s}
+        """
         .formatted(
             each(
                 f ->
@@ -199,33 +199,33 @@ final class DeviceGenerator {
    */
   String nativeCalls() {
     return """
-    // Generated from driver.api. Do not edit.
-    package graft.remoting.server.device;
+        // Generated from driver.api. Do not edit.
+        package graft.remoting.server.device;
 
-    import graft.remoting.device.CudaDevice;
-    import graft.remoting.device.CudaResult;
-    import java.util.function.Predicate;
+        import graft.remoting.device.CudaDevice;
+        import graft.remoting.device.CudaResult;
+        import java.util.function.Predicate;
 
-    /** The real driver behind the device interface, function by function. */
-    abstract class NativeCalls implements CudaDevice {
-      static final String[] SYMBOLS = {
-    %s  };
+        /** The real driver behind the device interface, function by function. */
+        abstract class NativeCalls implements CudaDevice {
+          static final String[] SYMBOLS = {
+        %s  };
 
-      private final boolean[] present;
+          private final boolean[] present;
 
-      /**
-       * Binds the functions that are there.
-       *
-       * @param present tells whether the driver exports a symbol
-       */
-      NativeCalls(Predicate<String> present) {
-        this.present = new boolean[SYMBOLS.length];
-        for (int i = 0; i < SYMBOLS.length; i++) {
-          this.present[i] = present.test(SYMBOLS[i]);
-        }
-      }
-    %s}
-    """
+          /**
+           * Binds the functions that are there.
+           *
+           * @param present tells whether the driver exports a symbol
+           */
+          NativeCalls(Predicate<String> present) {
+            this.present = new boolean[SYMBOLS.length];
+            for (int i = 0; i < SYMBOLS.length; i++) {
+              this.present[i] = present.test(SYMBOLS[i]);
+            }
+          }
+        %s}
+        """
         .formatted(each(f -> "    \"" + f.symbol() + "\",\n"), nativeMethods());
   }
 
