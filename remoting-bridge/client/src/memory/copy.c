@@ -190,11 +190,15 @@ GRAFT_EXPORT int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *s
 
 /* Between devices of one session, whose addresses differ. */
 GRAFT_EXPORT int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, void *stream) {
+  int r = graft_ready();
+  if (r) return r;
   if (!graft_object(GRAFT_CONTEXT, to_context) || !graft_object(GRAFT_CONTEXT, from_context)) return GRAFT_INVALID_CONTEXT;
   return copy_memory(to, from, bytes, stream, false, TO_DEVICE | FROM_DEVICE);
 }
 
 GRAFT_EXPORT int cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes) {
+  int r = graft_ready();
+  if (r) return r;
   if (!graft_object(GRAFT_CONTEXT, to_context) || !graft_object(GRAFT_CONTEXT, from_context)) return GRAFT_INVALID_CONTEXT;
   return copy_memory(to, from, bytes, NULL, true, TO_DEVICE | FROM_DEVICE);
 }

@@ -223,7 +223,8 @@ GRAFT_EXPORT int cuMemRangeGetAttribute(void *data, size_t size, int attribute, 
 }
 
 GRAFT_EXPORT int cuMemRangeGetAttributes(void *data, void *sizes, void *attributes, size_t count, uint64_t pointer, size_t bytes) {
-  int r = data && sizes && attributes && count ? GRAFT_OK : GRAFT_INVALID_VALUE;
+  int r = graft_ready();
+  if (!r && !(data && sizes && attributes && count)) r = GRAFT_INVALID_VALUE;
   for (size_t i = 0; i < count && !r; i++) {
     r = cuMemRangeGetAttribute(((void **)data)[i], ((size_t *)sizes)[i], ((int *)attributes)[i], pointer, bytes);
   }

@@ -89,10 +89,14 @@ GRAFT_EXPORT int cuTexObjectGetResourceViewDesc(void *out, uint64_t texture) { r
 GRAFT_EXPORT int cuSurfObjectGetResourceDesc(void *out, uint64_t surface) { return description(out, surface, true, RESOURCE); }
 
 GRAFT_EXPORT int cuTexObjectDestroy(uint64_t texture) {
+  int r = graft_ready();
+  if (r) return r;
   undescribe(texture, false);
   return rpc_cuTexObjectDestroy(texture);
 }
 GRAFT_EXPORT int cuSurfObjectDestroy(uint64_t surface) {
+  int r = graft_ready();
+  if (r) return r;
   undescribe(surface, true);
   return rpc_cuSurfObjectDestroy(surface);
 }

@@ -205,6 +205,8 @@ GRAFT_EXPORT int cuKernelGetLibrary(void *library, void *kernel) {
 
 GRAFT_EXPORT int cuFuncGetModule(void *module, void *handle) {
   struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  int r = graft_ready();
+  if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
   if (!module) return GRAFT_INVALID_VALUE;
   struct graft_object *owner = function->u.function.library;
@@ -212,7 +214,6 @@ GRAFT_EXPORT int cuFuncGetModule(void *module, void *handle) {
     *(void **)module = owner;
     return 0;
   }
-  int r = 0;
   pthread_mutex_lock(&owner->u.library.lock);
   if (!owner->u.library.module) {
     void *made;
@@ -253,6 +254,8 @@ GRAFT_EXPORT int cuFuncIsLoaded(void *state, void *function) {
 GRAFT_EXPORT int cuFuncLoad(void *function) { return graft_object(GRAFT_FUNCTION, function) ? GRAFT_OK : GRAFT_INVALID_HANDLE; }
 
 GRAFT_EXPORT int cuModuleGetLoadingMode(void *mode) {
+  int r = graft_ready();
+  if (r) return r;
   if (!mode) return GRAFT_INVALID_VALUE;
   const char *wanted = getenv("CUDA_MODULE_LOADING");
   *(int *)mode = wanted && !strcmp(wanted, "EAGER") ? 1 : 2; /* CU_MODULE_EAGER_LOADING, CU_MODULE_LAZY_LOADING */

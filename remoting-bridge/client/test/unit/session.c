@@ -32,6 +32,10 @@ static void no_server(void) {
   int value;
   uint64_t pointer;
   CHECK(cuMemAlloc_v2(&pointer, 16) == GRAFT_NOT_INITIALIZED);
+  /* A call that goes to the server does not open a session before cuInit; nor is it sent to one. */
+  CHECK(cuStreamQuery(NULL) == GRAFT_NOT_INITIALIZED);
+  CHECK(cuEventCreate(NULL, 0) == GRAFT_NOT_INITIALIZED);
+  CHECK(cuModuleGetLoadingMode(&value) == GRAFT_NOT_INITIALIZED);
   CHECK(cuInit(0) == GRAFT_NO_DEVICE);
   CHECK(cuInit(0) == GRAFT_NO_DEVICE);
   CHECK(cuDeviceGetCount(&value) == GRAFT_NOT_INITIALIZED);

@@ -71,7 +71,7 @@ final class CGenerator {
   /** Returns {@code graft_rpc.c}: the marshalling functions. */
   String marshalling() {
     StringBuilder out = new StringBuilder(HEADER);
-    out.append("#include \"graft_rpc.h\"\n#include \"api/rpc.h\"\n\n");
+    out.append("#include \"graft_rpc.h\"\n#include \"api/contexts.h\"\n#include \"api/rpc.h\"\n\n");
     List<Function> wire = description.wire();
     out.append("const char *const graft_function_names[GRAFT_FUNCTIONS] = {\n");
     wire.forEach(f -> out.append("  \"").append(f.symbol()).append("\",\n"));
@@ -94,7 +94,7 @@ final class CGenerator {
    */
   String exports() {
     StringBuilder out = new StringBuilder(HEADER);
-    out.append("#include \"graft_rpc.h\"\n#include \"api/rpc.h\"\n");
+    out.append("#include \"graft_rpc.h\"\n#include \"api/contexts.h\"\n#include \"api/rpc.h\"\n");
     for (Function f : description.functions()) {
       switch (f.serviceClass()) {
         case ASYNC, SYNC -> {
@@ -106,7 +106,7 @@ final class CGenerator {
                 .append("(")
                 .append(f.declareC())
                 .append(") {\n");
-            out.append("  return rpc_")
+            out.append("  int graft_r = graft_ready();\n  return graft_r ? graft_r : rpc_")
                 .append(f.symbol())
                 .append("(")
                 .append(names)
