@@ -23,6 +23,7 @@ static const struct graft_functions {
   const char *(*driver)(void);
   const struct graft_device *(*device)(int index);
   int (*visible)(int index);
+  int (*sensor)(int device, unsigned sensor, unsigned *value);
 } * graft;
 
 static bool resolve(void *library, const char *name, void *to) {
@@ -111,6 +112,10 @@ int driver_peer_access(const struct device *device, const struct device *peer, i
 int driver_memory(const struct device *device, uint64_t *free, uint64_t *total) {
   if (graft->memory(device->ordinal, free, total)) *free = *total = graft->device(device->ordinal)->total_memory;
   return OK;
+}
+
+int driver_sensor(const struct device *device, enum sensor sensor, unsigned *value) {
+  return graft->sensor(device->ordinal, sensor, value) ? NOT_SUPPORTED : OK;
 }
 
 /* ---- Versions ---- */

@@ -1,8 +1,8 @@
 /* libnvidia-ml.so.1 for a guest: answers queries of tools and frameworks about a vGPU, through the client's libcuda.so.1. The library
  * uses the driver API alone, so a process that uses both libraries has one session. Names, structures and codes: NVML API reference.
  *
- * What the guest knows of a vGPU is answered. Sensors, clocks, power, counters and settings of the GPU belong to its owner: the guest
- * gets NVML_ERROR_NOT_SUPPORTED, from the functions of unsupported.c. */
+ * What the guest knows of a vGPU is answered. Temperature, power and clocks are the GPU's, as far as its owner shows them (sensors.c).
+ * Counters and settings of the GPU belong to its owner: the guest gets NVML_ERROR_NOT_SUPPORTED, from the functions of unsupported.c. */
 #ifndef GRAFT_NVML_H
 #define GRAFT_NVML_H
 
@@ -50,6 +50,15 @@ enum {
   COMPUTE_CAPABILITY_MINOR = 76
 };
 
+/* What the GPU's owner shows of it, as the server's Sensors numbers it; in NVML's units: degrees Celsius, milliwatts, MHz. */
+enum sensor {
+  SENSOR_TEMPERATURE,
+  SENSOR_POWER,
+  SENSOR_POWER_LIMIT,
+  SENSOR_CLOCK, /* of the first type; those of the other three types follow */
+  SENSOR_PERFORMANCE_STATE = SENSOR_CLOCK + 4
+};
+
 /* ---- library.c ---- */
 
 /* Whether nvmlInit has been called; UNINITIALIZED if not. */
@@ -71,6 +80,9 @@ int driver_attribute(const struct device *device, int attribute, int *value);
 int driver_peer_access(const struct device *device, const struct device *peer, int *can);
 /* What is free and what there is for this session, within its limit. */
 int driver_memory(const struct device *device, uint64_t *free, uint64_t *total);
+
+/* NOT_SUPPORTED if the GPU has no such sensor, or its owner does not show it. */
+int driver_sensor(const struct device *device, enum sensor sensor, unsigned *value);
 
 /* Exported, and used by the other files. */
 EXPORT int nvmlDeviceGetPciInfo_v3(struct device *device, struct pci *pci);

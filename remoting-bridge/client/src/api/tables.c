@@ -198,6 +198,10 @@ static int nvml_memory(int device, uint64_t *free_bytes, uint64_t *total) {
 static const struct graft_device *nvml_device(int device) {
   return graft_ready() ? NULL : graft_server_device(graft_session_current(), device);
 }
+static int nvml_sensor(int device, unsigned sensor, unsigned *value) {
+  int r = graft_ready();
+  return r ? r : rpc_graftSensor((unsigned)device, sensor, value);
+}
 static int nvml_visible(int device) { return graft_device_seen(graft_session_current(), device); }
 
 /* cuFFT walks the functions of a module that it has loaded. */
@@ -227,7 +231,7 @@ static const void *integrity_table[SLOTS(24)];
 static const void *blas_table[SLOTS(744)];
 static const void *fft_table[SLOTS(792)];
 static const void *topology_table[SLOTS(136)];
-static const void *nvml_table[5];
+static const void *nvml_table[6];
 static const void *cache_table[SLOTS(56)];
 
 static const struct {
@@ -309,6 +313,7 @@ __attribute__((constructor)) static void fill(void) {
   nvml_table[1] = (void *)nvml_memory;
   nvml_table[3] = (void *)nvml_device;
   nvml_table[4] = (void *)nvml_visible;
+  nvml_table[5] = (void *)nvml_sensor;
   cache_table[1] = (void *)graft_cache_open;
   cache_table[2] = (void *)graft_cache_close;
   cache_table[3] = (void *)graft_cache_load;

@@ -461,6 +461,21 @@ class CudaSessionTest {
     }
   }
 
+  /** No sensor is there: the software device has none, and the numbers are invented. */
+  @Test
+  void sensorsThatAreNotThereAreNotSupported() throws Exception {
+    try (CudaClient alice = connect("alice", ServerFixture.ALICE)) {
+      for (int sensor : new int[] {0, 7, 8, -1, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
+        assertThatThrownBy(() -> alice.call("graftSensor", with(0, sensor, 1)))
+            .hasMessageContaining(String.valueOf(CudaResult.NOT_SUPPORTED));
+      }
+      for (int ordinal : new int[] {1, -1, Integer.MIN_VALUE}) {
+        assertThatThrownBy(() -> alice.call("graftSensor", with(ordinal, 0, 1)))
+            .hasMessageContaining(String.valueOf(CudaResult.INVALID_DEVICE));
+      }
+    }
+  }
+
   @Test
   void withoutAContextCallsAnswerSo() throws Exception {
     try (CudaClient bare = connect("alice", ServerFixture.ALICE)) {

@@ -15,6 +15,7 @@ public final class WorkerEnvironment {
           "GRAFT_SOFTWARE_",
           "GRAFT_RDMA_",
           "GRAFT_GPUDIRECT",
+          "GRAFT_SENSORS",
           "UCX_",
           "RDMAV_",
           "MLX",
