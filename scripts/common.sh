@@ -9,11 +9,11 @@ die() {
 
 # options "NAME... FLAG:..." ARGUMENT...: sets the variable NAME for each --NAME VALUE, and FLAG to "yes" for each --FLAG.
 options() {
-  local known=" $1 " name
+  local options=" $1 " name
   shift
   while [ $# -gt 0 ]; do
     name=${1#--}
-    case $1:$known in
+    case $1:$options in
       --*" $name: "*) printf -v "$name" yes ;;
       --*" $name "*)
         [ $# -gt 1 ] || die "$1 lacks its value"
