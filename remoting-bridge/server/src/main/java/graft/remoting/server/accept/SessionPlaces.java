@@ -7,8 +7,10 @@ import graft.remoting.server.protocol.HandshakeStatus;
 import graft.remoting.server.system.ServerException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +23,9 @@ import java.util.function.Supplier;
  *
  * <p>A guest that has no place because of its own sessions waits a short time for one of them to
  * end: a program that has just ended, and that its guest starts again, may hold its session until
- * the device is released. As many connections of a guest may wait as it has sessions.
+ * the device is released. As many connections of a guest may wait as it has sessions. If a wait was
+ * in vain, the guest's next connections do not wait, until a session of the guest has ended or some
+ * seconds have passed, so that a guest at its limit occupies nobody by waiting.
  */
 public final class SessionPlaces {
   /** A reserved place for a session that begins. Once served, the session is counted instead. */
@@ -35,6 +39,9 @@ public final class SessionPlaces {
 
   /** How long a connection waits for a session of its guest to end. */
   static final Duration ENDING_LIMIT = Duration.ofSeconds(3);
+
+  /** How long after a wait in vain the connections of the same guest do not wait. */
+  private static final Duration IN_VAIN_LIMIT = Duration.ofSeconds(10);
 
   private static final int KEPT_PART = 4;
 
@@ -50,6 +57,10 @@ public final class SessionPlaces {
   /** The guests whose connections wait for a session to end. */
   @GuardedBy("this")
   private final List<String> waiting = new ArrayList<>();
+
+  /** When a connection of each guest last waited in vain, by {@link System#nanoTime}. */
+  @GuardedBy("this")
+  private final Map<String, Long> inVain = new HashMap<>();
 
   /** How often a place may have become free. */
   @GuardedBy("this")
@@ -82,7 +93,7 @@ public final class SessionPlaces {
       throws HandshakeException, ServerException {
     String name = guest.name();
     Optional<String> obstacle = obstacle(guest);
-    if (obstacle.isPresent() && count(waiting, name) < count(holders(), name)) {
+    if (obstacle.isPresent() && mayWait(name)) {
       waits.run();
       waiting.add(name);
       try {
@@ -90,12 +101,21 @@ public final class SessionPlaces {
       } finally {
         waiting.remove(name);
       }
+      if (obstacle.isPresent()) {
+        inVain.put(name, System.nanoTime());
+      }
     }
     if (obstacle.isPresent()) {
       throw new HandshakeException(HandshakeStatus.BUSY, obstacle.get() + ": try later");
     }
     entering.add(name);
     return () -> release(name);
+  }
+
+  @GuardedBy("this")
+  private boolean mayWait(String guest) {
+    inVain.values().removeIf(at -> System.nanoTime() - at > IN_VAIN_LIMIT.toNanos());
+    return !inVain.containsKey(guest) && count(waiting, guest) < count(holders(), guest);
   }
 
   /** Returns why there is still no place after a wait. */
@@ -121,8 +141,9 @@ public final class SessionPlaces {
     return obstacle;
   }
 
-  /** Notes that a session has ended, and no longer is among those that are served. */
-  public synchronized void sessionEnded() {
+  /** Notes that a session of this guest has ended, and no longer is among those that are served. */
+  public synchronized void sessionEnded(String guest) {
+    inVain.remove(guest);
     changes++;
     notifyAll();
   }
@@ -167,6 +188,6 @@ public final class SessionPlaces {
 
   private synchronized void release(String guest) {
     entering.remove(guest);
-    sessionEnded(); // a session that begins was counted twice for a moment
+    sessionEnded(guest); // a session that begins was counted twice for a moment
   }
 }

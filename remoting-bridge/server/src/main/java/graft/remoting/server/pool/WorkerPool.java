@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,7 +50,7 @@ public final class WorkerPool implements AutoCloseable {
   private final Map<WorkerKind, Integer> waiting = new HashMap<>();
   private final WorkerFailures failures;
   private boolean closing;
-  private volatile Runnable sessionEnd = () -> {};
+  private volatile Consumer<String> sessionEnd = guest -> {};
 
   /** The kind of the spare workers, and their number. */
   public record Spares(WorkerKind kind, int count) {}
@@ -219,8 +220,8 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** Sets what is done each time when a session has ended and its worker is gone. */
-  public void onSessionEnd(Runnable action) {
+  /** Sets what is told the guest's name each time a session has ended and its worker is gone. */
+  public void onSessionEnd(Consumer<String> action) {
     sessionEnd = action;
   }
 
@@ -356,7 +357,7 @@ public final class WorkerPool implements AutoCloseable {
     if (session != null) {
       answers.drop(session);
       guests.end(session.name());
-      sessionEnd.run();
+      sessionEnd.accept(session.name());
       metrics.sessionEnded(session);
       audit.ended(session, status);
       LOG.info("{}", session.endLine(status));

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 
@@ -123,8 +124,28 @@ class SessionPlacesTest {
     assertThatThrownBy(() -> places.reserve(grant("a", OptionalInt.empty()), Assertions::fail))
         .hasMessageContaining("a has its 1 sessions");
     served.clear();
-    places.sessionEnded();
+    places.sessionEnded("a");
     assertThat(next.get(1, TimeUnit.MINUTES)).isNotNull();
+  }
+
+  @Test
+  void afterAWaitInVainAGuestIsRefusedAtOnceUntilASessionOfItsEnds() throws Exception {
+    SessionPlaces places = places(64, 1);
+    serve("a");
+    AtomicInteger waits = new AtomicInteger();
+    Grant guest = grant("a", OptionalInt.empty());
+    for (int i = 0; i < 100; i++) {
+      assertThatThrownBy(() -> places.reserve(guest, waits::incrementAndGet))
+          .hasMessageContaining("a has its 1 sessions");
+    }
+    assertThat(waits).hasValue(1);
+    places.sessionEnded("b");
+    assertThatThrownBy(() -> places.reserve(guest, Assertions::fail))
+        .hasMessageContaining("a has its 1 sessions");
+    places.sessionEnded("a");
+    assertThatThrownBy(() -> places.reserve(guest, waits::incrementAndGet))
+        .hasMessageContaining("a has its 1 sessions");
+    assertThat(waits).hasValue(2);
   }
 
   @Test
