@@ -25,30 +25,23 @@ final class FaultsTest {
 
   @Test
   void everyCallAnswersAsNatively() throws Exception {
-    server =
-        SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
-    Finished gcc =
-        Finished.run(
-            Path.of("").toAbsolutePath(),
-            System.getenv(),
-            List.of(
-                "gcc", "-o", folder.resolve("faults").toString(), "src/test/c/faults.c", "-ldl"));
-    assertThat(gcc.code()).as(gcc.err()).isZero();
+    server = SoftwareServer.forAllChannels(folder);
+    Programs.gcc("-o", folder.resolve("faults").toString(), "src/test/c/faults.c", "-ldl");
     String recorded =
         new String(
             FaultsTest.class.getResourceAsStream("/faults.txt").readAllBytes(),
             StandardCharsets.UTF_8);
-    for (String address : List.of(server.address(), "shm://" + folder.resolve("socket"))) {
+    for (String channel : List.of("tcp", "shm")) {
       Finished program =
           Finished.run(
               folder,
-              server.environment(address),
+              server.environment(server.over(channel)),
               List.of(folder.resolve("faults").toString()),
               Duration.ofMinutes(3));
       assertThat(program.code()).as("%s", program).isZero();
-      assertThat(program.out()).as(address).isEqualTo(recorded);
+      assertThat(program.out()).as(channel).isEqualTo(recorded);
       // CUDA writes the message of a failed assertion to the program's standard error.
-      assertThat(program.err()).as(address).contains(" Assertion `A` failed.");
+      assertThat(program.err()).as(channel).contains(" Assertion `A` failed.");
     }
   }
 }

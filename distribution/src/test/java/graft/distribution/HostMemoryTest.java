@@ -25,8 +25,7 @@ final class HostMemoryTest {
 
   @BeforeAll
   static void serve() throws Exception {
-    server =
-        SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
+    server = SoftwareServer.forAllChannels(folder);
     Finished gcc =
         Finished.run(
             Checkout.ROOT,
@@ -58,15 +57,16 @@ final class HostMemoryTest {
   })
   void bytesAreWhereTheModelSays(String channel, String arguments, int seconds) throws Exception {
     String seed = Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE);
-    String address =
-        channel.equals("tcp") ? server.address() : channel + "://" + folder.resolve("socket");
     List<String> command = new ArrayList<>();
     command.addAll(List.of(folder.resolve("memory").toString(), "--seed", seed));
     command.addAll(List.of("--seconds", Integer.toString(seconds)));
     command.addAll(List.of(arguments.split(" ")));
     Finished program =
         Finished.run(
-            folder, server.environment(address), command, Duration.ofSeconds(seconds + 120L));
+            folder,
+            server.environment(server.over(channel)),
+            command,
+            Duration.ofSeconds(seconds + 120L));
     System.out.println(channel + ": " + program.out());
     assertThat(program.code()).as("%s", program).isZero();
   }

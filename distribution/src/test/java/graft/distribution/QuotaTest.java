@@ -19,8 +19,7 @@ final class QuotaTest {
 
   @BeforeAll
   static void serve() throws Exception {
-    server =
-        SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
+    server = SoftwareServer.forAllChannels(folder);
     Programs.build(folder, List.of("quota"));
   }
 
@@ -32,9 +31,7 @@ final class QuotaTest {
   @ParameterizedTest
   @ValueSource(strings = {"shm", "unix", "tcp"})
   void managedMemoryCounts(String channel) throws Exception {
-    String address =
-        channel.equals("tcp") ? server.address() : channel + "://" + folder.resolve("socket");
-    Map<String, String> environment = new HashMap<>(server.environment(address));
+    Map<String, String> environment = new HashMap<>(server.environment(server.over(channel)));
     environment.put("GRAFT_NAME", SoftwareServer.LIMITED);
     Finished program =
         Finished.run(folder, environment, List.of(folder.resolve("quota").toString()));

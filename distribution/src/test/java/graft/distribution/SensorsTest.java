@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,15 +38,8 @@ final class SensorsTest {
   @BeforeAll
   static void build() throws Exception {
     Path library = Files.createDirectory(folder.resolve("lib")).resolve("libnvidia-ml.so.1");
-    gcc("-shared", "-fPIC", "src/test/c/nvml_sensors.c", "-o", library.toString());
-    gcc("src/test/c/sensors.c", "-o", folder.resolve("sensors").toString(), "-ldl");
-  }
-
-  private static void gcc(String... arguments) throws Exception {
-    List<String> command = new ArrayList<>(List.of("gcc"));
-    command.addAll(List.of(arguments));
-    Finished gcc = Finished.run(Path.of("").toAbsolutePath(), System.getenv(), command);
-    assertThat(gcc.code()).as(gcc.err()).isZero();
+    Programs.gcc("-shared", "-fPIC", "src/test/c/nvml_sensors.c", "-o", library.toString());
+    Programs.gcc("src/test/c/sensors.c", "-o", folder.resolve("sensors").toString(), "-ldl");
   }
 
   private static String shown(String device, Map<String, String> variables) throws Exception {

@@ -68,6 +68,16 @@ final class SoftwareServer {
     return new SoftwareServer(folder, process, line.substring("serves at ".length()));
   }
 
+  /** Starts a server at an address for each channel of one machine: see {@link #over}. */
+  static SoftwareServer forAllChannels(Path folder) throws IOException {
+    return start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
+  }
+
+  /** The address by which the client uses a channel of one machine: shm, unix or tcp. */
+  String over(String channel) {
+    return channel.equals("tcp") ? address : channel + "://" + folder.resolve("socket");
+  }
+
   /** The first address of the server. */
   String address() {
     return address;
@@ -87,7 +97,7 @@ final class SoftwareServer {
 
   /** Kills the sessions, as if the machine had run out of memory. */
   void killSessions() {
-    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    workers().forEach(ProcessHandle::destroyForcibly);
   }
 
   /** A command that runs a program on this server. */

@@ -24,22 +24,15 @@ final class SynchronizationTest {
 
   @BeforeAll
   static void serve() throws Exception {
-    server =
-        SoftwareServer.start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
-    Finished gcc =
-        Finished.run(
-            Path.of("").toAbsolutePath(),
-            System.getenv(),
-            List.of(
-                "gcc",
-                "-O1",
-                "-std=gnu11",
-                "-pthread",
-                "src/test/c/synchronization.c",
-                "-o",
-                folder.resolve("synchronization").toString(),
-                "-ldl"));
-    assertThat(gcc.code()).as(gcc.err()).isZero();
+    server = SoftwareServer.forAllChannels(folder);
+    Programs.gcc(
+        "-O1",
+        "-std=gnu11",
+        "-pthread",
+        "src/test/c/synchronization.c",
+        "-o",
+        folder.resolve("synchronization").toString(),
+        "-ldl");
   }
 
   @AfterAll
@@ -57,9 +50,7 @@ final class SynchronizationTest {
   })
   void everyLineOfTheDocumentationHolds(String channel, String gate, String repeats)
       throws Exception {
-    String address =
-        channel.equals("tcp") ? server.address() : channel + "://" + folder.resolve("socket");
-    Map<String, String> environment = new HashMap<>(server.environment(address));
+    Map<String, String> environment = new HashMap<>(server.environment(server.over(channel)));
     environment.put("SYNCHRONIZATION_GATE", gate);
     environment.put("SYNCHRONIZATION_REPEATS", repeats);
     Finished program =
