@@ -85,6 +85,13 @@ class TokensFileTest {
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef max-sessions=-1",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef guest-memory=1GiB",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef color=red",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef class=gold",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef class=guaranteed",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef class=best-effort compute=5",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef compute=0",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef compute=101",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef compute=-1",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef priority=low",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef region=a",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef domain="
       })

@@ -17,11 +17,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A compromised worker sends messages to the server. Others are not affected. */
 @Timeout(120)
@@ -79,6 +82,7 @@ class HostileWorkerTest {
         new ControlMessage.AddConnection(
                 0, Bytes.of(new byte[HandshakeMessages.WELCOME]), Bytes.of(new byte[0]))
             .encode());
+    assertEndedBy(new ControlMessage.LeaseGranted().encode());
   }
 
   @Test
@@ -99,7 +103,7 @@ class HostileWorkerTest {
   @Test
   void randomPacketsHurtNobody() throws Exception {
     Random random = new Random(3);
-    byte[] kinds = "RFUESLG?kcfH".getBytes(StandardCharsets.US_ASCII);
+    byte[] kinds = "RFUESLG?kcfHAT".getBytes(StandardCharsets.US_ASCII);
     try (HostileClient bob = bob()) {
       for (int i = 0; i < 12; i++) {
         HostileClient alice = alice();
@@ -119,12 +123,17 @@ class HostileWorkerTest {
     }
   }
 
-  /** The server answers each request, and nobody reads the answers. */
-  @Test
-  void oneThatAsksAndDoesNotListenIsNotWaitedFor() throws Exception {
+  /** The server answers each request for code, and looks at the page of a session that asks. */
+  private static Stream<ControlMessage> questions() {
+    return Stream.of(new ControlMessage.KnownCode(), new ControlMessage.AskLease());
+  }
+
+  @ParameterizedTest
+  @MethodSource("questions")
+  void oneThatAsksAndDoesNotListenIsNotWaitedFor(ControlMessage asked) throws Exception {
     try (HostileClient bob = bob()) {
       HostileClient alice = alice();
-      byte[] question = new ControlMessage.KnownCode().encode();
+      byte[] question = asked.encode();
       try {
         for (int i = 0; i < 20_000; i++) {
           alice.say(question);
