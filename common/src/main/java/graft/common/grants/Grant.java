@@ -125,7 +125,7 @@ public record Grant(
         domain,
         endsOthers,
         plaintext,
-        Optional.ofNullable(share.share()));
+        share.share());
   }
 
   /**

@@ -3,6 +3,7 @@ package graft.common.grants;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * A guest's share of a GPU's time.
@@ -114,9 +115,9 @@ public record Share(Type type, int percent, Priority priority) {
       return false;
     }
 
-    /** Returns the share, null if no setting said anything of it. */
-    Share share() {
-      return isGiven ? Share.of(type, percent, priority) : null;
+    /** Returns the share, empty if no setting said anything of it. */
+    Optional<Share> share() {
+      return isGiven ? Optional.of(Share.of(type, percent, priority)) : Optional.empty();
     }
   }
 }

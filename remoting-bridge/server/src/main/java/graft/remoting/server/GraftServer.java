@@ -92,6 +92,7 @@ public final class GraftServer implements AutoCloseable {
     if (!config.rdmaPorts().isEmpty()) {
       rdmaObstacle = Ucx.obstacle(String.join(",", config.rdmaPorts()));
     }
+    Map<String, Grant> configured = configured(config);
     Grants grants = grants(config);
     List<Listener> listeners = new ArrayList<>();
     for (ListenAddress address : config.listen()) {
@@ -114,7 +115,7 @@ public final class GraftServer implements AutoCloseable {
             audit);
     GuestUses uses = new GuestUses(config.maxSessions());
     parts.add(uses);
-    GpuShares shares = GpuShares.start(allGrants(config));
+    GpuShares shares = GpuShares.start(configured);
     parts.add(shares);
     parts.add(pool);
     pool.start();
@@ -170,17 +171,16 @@ public final class GraftServer implements AutoCloseable {
           config.listen());
       return Grants.anyone();
     }
-    Grants grants = Grants.in(new TokensFile(config.tokens().get()));
-    grants.of(""); // a file that is wrong is said now
-    return grants;
+    return Grants.in(new TokensFile(config.tokens().get()));
   }
 
   /**
-   * Returns the grants of the tokens file.
+   * Returns the grants of the tokens file; none without a file.
    *
-   * @throws ServerException if a guest has a share of a device whose time is not measured
+   * @throws ServerException if the file is wrong, or a guest has a share of a device whose time is
+   *     not measured
    */
-  private static Map<String, Grant> allGrants(ServerConfig config) throws ServerException {
+  private static Map<String, Grant> configured(ServerConfig config) throws ServerException {
     if (config.tokens().isEmpty()) {
       return Map.of();
     }

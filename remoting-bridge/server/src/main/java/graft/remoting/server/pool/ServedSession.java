@@ -31,10 +31,10 @@ public final class ServedSession {
   /**
    * What the server knows of a session.
    *
-   * @param lease by which the session gets its GPU; it tells how long the session has used it
    * @param secret what a further connection of the session must prove to know
    * @param token identifies the token that the session was opened with, see {@link
    *     graft.common.grants.Grant#fingerprint}
+   * @param lease by which the session gets its GPU
    */
   public ServedSession(
       long id,
@@ -53,13 +53,9 @@ public final class ServedSession {
     this.lease = lease;
   }
 
-  /** A session that has no worker. */
-  public ServedSession(
-      long id, Bytes secret, String name, String peer, DeviceSpec device, String token) {
-    this(id, secret, name, peer, device, token, LeasePage.none());
-  }
-
-  /** Returns how long the session has used and has waited for its GPU. */
+  /**
+   * Returns the session's lease, which tells how long it has used its GPU and has waited for it.
+   */
   LeasePage lease() {
     return lease;
   }

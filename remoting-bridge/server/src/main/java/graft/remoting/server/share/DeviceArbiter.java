@@ -97,7 +97,7 @@ final class DeviceArbiter {
     Member member = members.get(name);
     if (member != null) {
       member.leases.remove(lease);
-      members.values().removeIf(this::isForgotten);
+      forget();
     }
   }
 
@@ -106,15 +106,19 @@ final class DeviceArbiter {
     for (Member member : members.values()) {
       queue.change(member.guest, shares.getOrDefault(member.guest.name(), Share.DEFAULT));
     }
-    members.values().removeIf(this::isForgotten);
+    forget();
   }
 
-  private boolean isForgotten(Member member) {
-    boolean forgotten = member.leases.isEmpty() && member != holder && member.guest.lag() >= 0;
-    if (forgotten) {
+  /** Forgets the guests without sessions that owe nothing. */
+  private void forget() {
+    List<Member> gone =
+        members.values().stream()
+            .filter(m -> m.leases.isEmpty() && m != holder && m.guest.lag() >= 0)
+            .toList();
+    for (Member member : gone) {
+      members.remove(member.guest.name());
       queue.remove(member.guest);
     }
-    return forgotten;
   }
 
   /** Begins or ends taking turns; without turns every session has its lease. */

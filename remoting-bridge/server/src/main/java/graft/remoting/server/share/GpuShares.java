@@ -114,7 +114,7 @@ public final class GpuShares implements AutoCloseable {
   public SessionLease open(String guest, DeviceSpec device) throws IOException {
     SessionLease lease = new SessionLease(guest, device, LeasePage.create());
     synchronized (this) {
-      DeviceArbiter arbiter = arbiters.computeIfAbsent(key(device), key -> arbiter(device));
+      DeviceArbiter arbiter = arbiters.computeIfAbsent(key(device), this::arbiter);
       arbiter.add(guest, shares.getOrDefault(guest, Share.DEFAULT), lease);
     }
     return lease;
@@ -126,10 +126,16 @@ public final class GpuShares implements AutoCloseable {
   }
 
   @GuardedBy("this")
-  private DeviceArbiter arbiter(DeviceSpec device) {
+  private DeviceArbiter arbiter(String key) {
     DeviceArbiter arbiter = new DeviceArbiter();
-    arbiter.activate(!shares.isEmpty() && measures(device));
+    arbiter.activate(hasTurns(key));
     return arbiter;
+  }
+
+  /** Returns whether the guests of a device take turns. */
+  @GuardedBy("this")
+  private boolean hasTurns(String key) {
+    return !shares.isEmpty() && key.equals(DeviceSpec.SOFTWARE);
   }
 
   private synchronized void end(SessionLease lease) {
@@ -151,9 +157,9 @@ public final class GpuShares implements AutoCloseable {
     LOG.info("shares: {}", changed.isEmpty() ? "none" : changed);
     shares = Map.copyOf(changed);
     arbiters.forEach(
-        (device, arbiter) -> {
+        (key, arbiter) -> {
           arbiter.change(shares);
-          arbiter.activate(!shares.isEmpty() && device.equals(DeviceSpec.SOFTWARE));
+          arbiter.activate(hasTurns(key));
         });
     wake();
   }

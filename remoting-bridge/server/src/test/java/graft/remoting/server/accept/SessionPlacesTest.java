@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.common.grants.Grant;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.ServerException;
@@ -67,7 +68,13 @@ class SessionPlacesTest {
   private void serve(String guest) {
     served.add(
         new ServedSession(
-            served.size() + 1, Bytes.of(new byte[32]), guest, "", DeviceSpec.parse("echo"), ""));
+            served.size() + 1,
+            Bytes.of(new byte[32]),
+            guest,
+            "",
+            DeviceSpec.parse("echo"),
+            "",
+            LeasePage.none()));
   }
 
   @Test

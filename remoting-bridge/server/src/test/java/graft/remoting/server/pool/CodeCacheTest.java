@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import graft.remoting.device.Memory;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.CodeExchange;
+import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.Scratch;
@@ -27,7 +28,8 @@ final class CodeCacheTest {
   }
 
   private static ServedSession session(long id, String name) {
-    return new ServedSession(id, HASH, name, "peer", DeviceSpec.parse("software"), "");
+    return new ServedSession(
+        id, HASH, name, "peer", DeviceSpec.parse("software"), "", LeasePage.none());
   }
 
   private static Bytes hash(int number) {

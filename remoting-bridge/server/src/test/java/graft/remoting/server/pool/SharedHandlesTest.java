@@ -3,6 +3,7 @@ package graft.remoting.server.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.system.Bytes;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +20,8 @@ final class SharedHandlesTest {
   private final ServedSession giver = session(1, "alice");
 
   private static ServedSession session(long id, String name) {
-    return new ServedSession(id, TOKEN, name, "peer", DeviceSpec.parse("software"), "");
+    return new ServedSession(
+        id, TOKEN, name, "peer", DeviceSpec.parse("software"), "", LeasePage.none());
   }
 
   @Test
