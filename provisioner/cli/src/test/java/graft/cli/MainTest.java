@@ -68,7 +68,16 @@ class MainTest {
     for (String url : List.of("shm:///run/x", "rdma://a:1", "ivshmem+vsock://2:1")) {
       assertThat(ServerAddress.parse(url)).hasToString(url);
     }
-    for (String url : List.of("shm://x", "shm:///", "tcp://a", "http://a:1", "shm:///a\nb", "")) {
+    for (String url :
+        List.of(
+            "shm://x",
+            "shm:///",
+            "tcp://a",
+            "http://a:1",
+            "shm:///a\nb",
+            "vsock://any:1",
+            "rdma://a:65536",
+            "")) {
       assertThatThrownBy(() -> ServerAddress.parse(url)).hasMessageContaining("is none of tcp://");
     }
     assertThat(graft("run", "--server", "shm://x", "--", "true")).isEqualTo(ExitCode.USAGE);

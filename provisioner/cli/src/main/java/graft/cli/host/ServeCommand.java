@@ -39,14 +39,16 @@ import picocli.CommandLine.Option;
           + " read again for every connection, so that removing a line revokes the client's access."
           + " Each line is",
       "  NAME TOKEN [memory=BYTES] [guest-memory=BYTES] [max-sessions=NUMBER] [device=INDEX]"
-          + " [cid=NUMBER] [region=FILE] [domain=NAME] [sessions=own] [encryption=optional]",
+          + " [cid=NUMBER] [region=FILE] [domain=NAME] [sessions=own] [encryption=optional]"
+          + " [class=guaranteed|burstable|best-effort] [compute=PERCENT] [priority=normal|high]",
       "with a token of 64 hexadecimal digits. memory limits the device memory of each session,"
           + " guest-memory that of all sessions of the client together, max-sessions their number;"
           + " cid is the only context id from which the client may"
           + " connect by vsock; region is the file of the memory that the host shares with its"
           + " guest; domain is the name of its domain in Xen, to which pages are granted for vchan;"
           + " sessions=own ends the sessions that were opened with another token of this name;"
-          + " encryption=optional lets the client connect from another machine without encryption."
+          + " encryption=optional lets the client connect from another machine without encryption;"
+          + " class, compute and priority are the client's share of the software device's time."
           + " The tokens file must be readable by its owner alone (mode 0600).",
       ""
     },

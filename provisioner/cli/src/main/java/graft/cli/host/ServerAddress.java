@@ -1,6 +1,8 @@
 package graft.cli.host;
 
-import java.util.regex.Pattern;
+import graft.common.values.Endpoint;
+import java.util.Map;
+import java.util.Optional;
 
 /**
  * An address at which the client looks for a server: the address at which the server listens, or
@@ -9,11 +11,10 @@ import java.util.regex.Pattern;
  * @param url the address as the client takes it
  */
 public record ServerAddress(String url) {
-  private static final Pattern FORM =
-      Pattern.compile(
-          "((unix|shm):///[^\\p{Cntrl}]+"
-              + "|(tcp|rdma|ivshmem|vchan)://(\\[[0-9a-fA-F:]+]|[0-9A-Za-z_][0-9A-Za-z._-]*):[0-9]{1,5}"
-              + "|(vsock|ivshmem\\+vsock)://[0-9]{1,9}:[0-9]{1,9})");
+  /** The channels that begin at a socket of another scheme. */
+  private static final Map<String, String> SOCKETS =
+      Map.of(
+          "shm", "unix", "rdma", "tcp", "ivshmem", "tcp", "vchan", "tcp", "ivshmem+vsock", "vsock");
 
   /**
    * Parses an address.
@@ -21,7 +22,10 @@ public record ServerAddress(String url) {
    * @throws IllegalArgumentException if the client has no channel for it
    */
   public static ServerAddress parse(String text) {
-    if (!FORM.matcher(text).matches()) {
+    int end = Math.max(0, text.indexOf("://"));
+    String scheme = text.substring(0, end);
+    String socket = SOCKETS.getOrDefault(scheme, scheme) + text.substring(end);
+    if (!isEndpoint(socket)) {
       throw new IllegalArgumentException(
           "'"
               + text
@@ -30,6 +34,15 @@ public record ServerAddress(String url) {
               + " vchan://HOST:PORT");
     }
     return new ServerAddress(text);
+  }
+
+  /** Whether a client can connect there: vsock://any is an address at which only servers listen. */
+  private static boolean isEndpoint(String socket) {
+    try {
+      return !Endpoint.parse(socket).cid().equals(Optional.of(Endpoint.ANY));
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
   }
 
   @Override

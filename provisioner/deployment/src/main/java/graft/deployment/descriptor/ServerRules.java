@@ -32,8 +32,9 @@ final class ServerRules {
     }
     leastHostMemory(limits, "host-memory", limits.hostMemory());
     leastHostMemory(limits, "guest-host-memory", limits.guestHostMemory());
-    notMore(limits, "host-memory", limits.hostMemory(), limits.guestHostMemory());
-    notMore(limits, "guest-sessions", limits.guestSessions(), limits.sessions());
+    notMore(
+        limits, "host-memory", limits.hostMemory(), "guest-host-memory", limits.guestHostMemory());
+    notMore(limits, "guest-sessions", limits.guestSessions(), "sessions", limits.sessions());
   }
 
   private void node(Gpu gpu) {
@@ -62,13 +63,12 @@ final class ServerRules {
 
   /** A part has no larger limit than the whole. */
   private <T extends Comparable<T>> void notMore(
-      Limits limits, String key, Optional<T> part, Optional<T> whole) {
+      Limits limits, String key, Optional<T> part, String of, Optional<T> whole) {
     if (part != null
         && whole != null
         && part.isPresent()
         && whole.isPresent()
         && part.get().compareTo(whole.get()) > 0) {
-      String of = key.equals("host-memory") ? "guest-host-memory" : "sessions";
       problems.add(
           positions.of(limits, key),
           "'" + key + "' is " + part.get() + ", more than '" + of + "': " + whole.get(),
