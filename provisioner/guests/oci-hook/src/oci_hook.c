@@ -145,7 +145,8 @@ static bool has(int device, const char *name, const char *number) {
   return count >= 6 && text_equal(found, number);
 }
 
-// Mounts a device's shared memory over the container's view of it. In a container without sysfs there is no such file.
+// Mounts the shared memory over the container's view of it, if the device is one of shared memory. A container without
+// sysfs has no such view, and gets no mount.
 static long mount_memory(int root, int devices, const char *name) {
   static char path[sizeof DEVICES + 256 + sizeof "/resource2"];
   long device = sys_openat(devices, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -164,7 +165,7 @@ static long mount_memory(int root, int devices, const char *name) {
   return error;
 }
 
-// Returns the first error.
+// Mounts the memory of all devices of shared memory, and returns the first error.
 static long mount_memories(int root) {
   static char entries[LARGEST_FOLDER] __attribute__((aligned(8)));
   long devices = sys_openat(AT_FDCWD, DEVICES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
