@@ -18,11 +18,14 @@ import java.util.Set;
 
 /**
  * A file that grows by whole lines up to a size, and is then renamed: {@code FILE} becomes {@code
- * FILE.1}, {@code FILE.1} becomes {@code FILE.2}; the oldest is deleted. Several processes may
- * append to one file. The files have mode 0600.
+ * FILE.1}, {@code FILE.1} becomes {@code FILE.2}; the oldest is deleted. Several processes, and
+ * several objects of one process, may append to one file. The files have mode 0600.
  */
 public final class RotatedFile {
   private static final int MOST_KEPT = 9;
+
+  /** A lock on a file keeps out other processes; a second one in the same process fails. */
+  private static final Object IN_THIS_PROCESS = new Object();
 
   private static final Set<PosixFilePermission> OWNER_ONLY =
       PosixFilePermissions.fromString("rw-------");
@@ -64,7 +67,13 @@ public final class RotatedFile {
    *
    * @throws IOException if the file cannot be written, or is a symbolic link
    */
-  public synchronized void append(byte[] bytes, int offset, int length) throws IOException {
+  public void append(byte[] bytes, int offset, int length) throws IOException {
+    synchronized (IN_THIS_PROCESS) {
+      appendAlone(bytes, offset, length);
+    }
+  }
+
+  private void appendAlone(byte[] bytes, int offset, int length) throws IOException {
     create(lock(file));
     try (FileChannel lock =
             FileChannel.open(lock(file), StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);

@@ -75,6 +75,33 @@ class AuditLogTest {
   }
 
   @Test
+  void threadsThatHaveOpenedTheSameFileEachWriteTheirLines() throws Exception {
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      Thread thread =
+          new Thread(
+              () -> {
+                for (int j = 0; j < 50; j++) {
+                  try {
+                    open().write("token", "alice", "local", Map.of());
+                  } catch (Exception e) {
+                    synchronized (trouble) {
+                      trouble.add(e.toString());
+                    }
+                  }
+                }
+              });
+      thread.start();
+      threads.add(thread);
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(trouble).isEmpty();
+    assertThat(text().lines()).hasSize(400);
+  }
+
+  @Test
   void aLinkInPlaceOfTheFileIsNotFollowed() throws Exception {
     Path victim = Files.writeString(folder.resolve("victim"), "precious");
     Files.createSymbolicLink(folder.resolve("log"), victim);

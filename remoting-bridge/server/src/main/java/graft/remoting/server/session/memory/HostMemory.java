@@ -67,7 +67,7 @@ public final class HostMemory {
 
   /**
    * As {@link #take}, but waits for other memory to be given back, unless nothing was given back
-   * since the last wait.
+   * since the last wait. A refusal is not reported: the caller may have memory to give back itself.
    *
    * @param millis the longest wait
    */
@@ -78,7 +78,6 @@ public final class HostMemory {
       long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
       if (left <= 0 || (limit != 0 && bytes > limit) || !pause(left)) {
         stall();
-        reached.accept(refusing);
         return false;
       }
       refusing = tryTake(bytes);
