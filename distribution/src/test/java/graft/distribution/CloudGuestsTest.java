@@ -10,6 +10,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * The example {@code vm-local.yaml}: one guest owns a GPU, the software device, and serves it to
@@ -17,6 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = UnprivilegedServerTest.USER, mode = ResourceAccessMode.READ)
 final class CloudGuestsTest {
   private static final String CHECK = "/usr/lib/graft/graft-verify --no-measure";
 

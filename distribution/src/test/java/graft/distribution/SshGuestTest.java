@@ -11,6 +11,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * A Debian guest that Ansible sets up over SSH: the client's users in the guest, and faults during
@@ -18,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = UnprivilegedServerTest.USER, mode = ResourceAccessMode.READ)
 final class SshGuestTest {
   private static final String CHECK = "/usr/lib/graft/graft-verify --no-measure";
   private static final String PROGRAM = "/usr/local/bin/loop";

@@ -24,15 +24,22 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A server of root's as apply runs it without systemd: as its own user, under a starter. */
 @Tag("integration")
 @Timeout(300)
+@ResourceLock(UnprivilegedServerTest.USER)
+@Order(Integer.MAX_VALUE)
 class UnprivilegedServerTest {
+  /** The user that deployments of root make, and the last of them removes. */
+  static final String USER = "the user graft";
+
   @TempDir Path folder;
   private Process apply;
   private String address;

@@ -9,9 +9,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A real process that applies a real guest and a real server is killed at every step. */
 @Tag("integration")
+@Execution(ExecutionMode.CONCURRENT)
 class KillIntegrationTest {
   private static final String SETUP = RealHost.unique("provtest-kill");
   private static final String GUEST = RealHost.unique("provtest-victim");
