@@ -86,6 +86,11 @@ final class CloudGuestsTest {
     lab.graft(0, "rotate", lab.name());
     lab.graft(0, "apply", descriptor);
     assertThat(lab.inGuest(user, CHECK)).contains("result=ok");
+
+    assertThat(lab.graft(1, "destroy", descriptor))
+        .contains("would delete data, and nothing was changed: the disk 'root' of " + lab.name())
+        .contains("graft destroy --delete-data deletes it");
+    assertThat(lab.inGuest(user, CHECK)).contains("result=ok");
   }
 
   private static final String PYTHON =

@@ -180,6 +180,6 @@ record GuestLab(String name, Path folder) {
       """;
 
   void destroy() throws IOException, InterruptedException {
-    graft(0, "destroy", descriptor().toString());
+    graft(0, "destroy", "--delete-data", descriptor().toString());
   }
 }

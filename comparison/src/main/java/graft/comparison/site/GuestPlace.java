@@ -9,6 +9,7 @@ import graft.comparison.run.PlaceLostException;
 import graft.comparison.run.Program;
 import graft.comparison.run.Setting;
 import graft.deployment.AppliedGuest;
+import graft.deployment.DataConsent;
 import graft.deployment.DeploymentProgress;
 import graft.deployment.Deployments;
 import graft.deployment.UndoRun;
@@ -91,7 +92,7 @@ final class GuestPlace implements Place {
             "the deployment '" + state.deployment() + "' exists already",
             "graft destroy " + state.deployment() + " removes it");
       }
-      workspace.apply(false, progress);
+      workspace.apply(false, DataConsent.NONE, progress);
       return new GuestPlace(state, progress, environment, guests);
     } catch (UnfitHostException | HostUnreachableException e) {
       throw new NotPossibleException(e.getMessage());

@@ -81,7 +81,8 @@ class GuestsIntegrationTest {
   void aChangeReplacesTheGuestsAndUndoTakesItBack() throws Exception {
     graft.run("apply", descriptor("256MiB")).as(0);
     assertThat(graft.run("status", descriptor("300MiB")).as(7).out())
-        .containsPattern("define it in libvirt \\(1 CPU, 300MiB.*\\) \\(changed\\)");
+        .containsPattern(
+            "define it in libvirt \\(1 CPU, 300MiB.*\\) \\(changed: 256MiB → 300MiB\\)");
     graft.run("apply", descriptor("300MiB")).as(0);
     graft.run("status", SETUP).as(0);
     graft.run("destroy", SETUP).as(0);

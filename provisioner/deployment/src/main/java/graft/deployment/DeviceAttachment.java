@@ -144,7 +144,7 @@ public final class DeviceAttachment {
 
   /** Takes the device from the guest. */
   public UndoRun.Result detach(DeploymentProgress progress) throws Exception {
-    return new UndoRun(state, "detach", progress).run(this::stepsToUndo);
+    return new UndoRun(state, "detach", progress).run(this::stepsToUndo, DataConsent.NONE);
   }
 
   private List<Step> stepsToUndo(JournalState journal) {

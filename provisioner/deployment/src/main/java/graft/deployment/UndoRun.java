@@ -14,6 +14,7 @@ import graft.deployment.step.Step;
 import graft.sriov.vf.HostAccess;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 
 /** Undoes steps of a deployment, and deletes its folder when nothing is left. */
@@ -50,19 +51,26 @@ public final class UndoRun {
     }
   }
 
-  /** Undoes the chosen steps. */
-  public Result run(Function<JournalState, List<Step>> choice) throws Exception {
+  /**
+   * Undoes the chosen steps.
+   *
+   * @throws DataKeptException before anything is undone, if data would be deleted without consent
+   */
+  public Result run(Function<JournalState, List<Step>> choice, DataConsent consent)
+      throws Exception {
     if (!state.exists()) {
       return new Result(0, List.of());
     }
-    return DeploymentLock.holding(state, () -> locked(choice));
+    return DeploymentLock.holding(state, () -> locked(choice, consent));
   }
 
-  private Result locked(Function<JournalState, List<Step>> choice) throws Exception {
+  private Result locked(Function<JournalState, List<Step>> choice, DataConsent consent)
+      throws Exception {
     try (Connections connections = new Connections();
         Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
-      journal.note(command);
       List<Step> steps = choice.apply(journal.state());
+      consent.require(command, steps.stream().map(Step::data).flatMap(Optional::stream).toList());
+      journal.note(command);
       LiveContext context = new LiveContext(connections, host, journal, progress);
       List<String> errors =
           progress.interruptible(
@@ -76,12 +84,13 @@ public final class UndoRun {
   }
 
   /**
-   * Undoes every step of a deployment.
+   * Undoes every step of a deployment that the calling command has made, and deletes its data.
    *
    * @throws GraftException if one could not be undone
    */
   public static void destroy(StateFolder state, DeploymentProgress progress) throws Exception {
-    Result result = new UndoRun(state, "destroy", progress).run(JournalState::newestFirst);
+    Result result =
+        new UndoRun(state, "destroy", progress).run(JournalState::newestFirst, DataConsent.OWN);
     if (!result.isWhole()) {
       throw new GraftException(
           "the deployment '"

@@ -81,6 +81,7 @@ public final class Workspace implements AutoCloseable {
    * @throws graft.deployment.plan.UnfitHostException if this host does not fit
    */
   public Plan plan(JournalState journal, Snapshot snapshot) {
+    SecondFile.refuse(file, journal);
     return Planner.plan(input(journal, snapshot));
   }
 
@@ -98,12 +99,15 @@ public final class Workspace implements AutoCloseable {
    *
    * @param keep whether to undo nothing after a failed step
    * @return the plan that was carried out
+   * @throws DataKeptException before anything is changed, if data would be deleted without consent
    */
-  public Plan apply(boolean keep, DeploymentProgress progress) throws Exception {
-    return DeploymentLock.holding(state, () -> locked(keep, progress));
+  public Plan apply(boolean keep, DataConsent consent, DeploymentProgress progress)
+      throws Exception {
+    return DeploymentLock.holding(state, () -> locked(keep, consent, progress));
   }
 
-  private Plan locked(boolean keep, DeploymentProgress progress) throws Exception {
+  private Plan locked(boolean keep, DataConsent consent, DeploymentProgress progress)
+      throws Exception {
     try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       JournalState before = journal.state();
       Plan plan = plan(before, observe(before));
@@ -111,6 +115,7 @@ public final class Workspace implements AutoCloseable {
       if (plan.isEmpty()) {
         return plan;
       }
+      consent.require("apply", plan.deletedData());
       String name = plan.deployment();
       String path = file.path().toAbsolutePath().normalize().toString();
       LiveContext context = new LiveContext(connections, journal, progress);

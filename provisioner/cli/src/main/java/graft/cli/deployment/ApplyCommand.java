@@ -39,6 +39,8 @@ public final class ApplyCommand implements Callable<Integer> {
   @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor.")
   Path descriptor;
 
+  @Mixin DataOption data;
+
   @Option(names = "--keep-on-failure", description = "If a step fails, undo nothing (exit code 5).")
   boolean keep;
 
@@ -49,7 +51,8 @@ public final class ApplyCommand implements Callable<Integer> {
     try (Workspace workspace = new Workspace(descriptor)) {
       Plan plan;
       try {
-        plan = workspace.apply(keep, OperatorAudit.progress(output.err(), file));
+        plan =
+            workspace.apply(keep, data.consent(output), OperatorAudit.progress(output.err(), file));
       } catch (Exception e) {
         OperatorAudit.write(output.err(), "apply", Map.of("descriptor", file, "outcome", "failed"));
         throw e;

@@ -5,6 +5,7 @@ import graft.cli.terminal.Output;
 import graft.cli.terminal.TextProgress;
 import graft.common.GraftException;
 import graft.common.values.Seconds;
+import graft.deployment.DataConsent;
 import graft.deployment.DemoRun;
 import graft.deployment.DeploymentStatus;
 import graft.deployment.UndoRun;
@@ -67,6 +68,7 @@ public final class DemoCommand implements Callable<Integer> {
     long start = System.nanoTime();
     List<Map<String, Object>> rows;
     try (Workspace workspace = new Workspace(file())) {
+      refuseDeploymentInUse(workspace);
       try {
         rows = applyAndRun(workspace);
       } finally {
@@ -96,6 +98,19 @@ public final class DemoCommand implements Callable<Integer> {
     return well ? ExitCode.OK : ExitCode.FAILED;
   }
 
+  /** The demonstration removes what it makes, and would remove what was made before as well. */
+  private void refuseDeploymentInUse(Workspace workspace) {
+    if (descriptor != null && !keep && !workspace.journal().isEmpty()) {
+      throw new GraftException(
+          "the deployment '"
+              + workspace.state().deployment()
+              + "' exists already, and graft demo would remove it at its end",
+          "graft demo --keep keeps it; graft destroy "
+              + workspace.state().deployment()
+              + " removes it first");
+    }
+  }
+
   private Path file() {
     if (descriptor != null) {
       return descriptor;
@@ -109,7 +124,7 @@ public final class DemoCommand implements Callable<Integer> {
     plan();
     heading("apply");
     long start = System.nanoTime();
-    Plan applied = workspace.apply(false, new TextProgress(output.err()));
+    Plan applied = workspace.apply(false, DataConsent.NONE, new TextProgress(output.err()));
     output.say(
         applied.isEmpty()
             ? "nothing to do"

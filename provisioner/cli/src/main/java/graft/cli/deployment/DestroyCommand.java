@@ -17,19 +17,27 @@ import picocli.CommandLine.Mixin;
     description = {
       "",
       "Undoes every step of every apply, last first: guests are stopped and removed with their"
-          + " disks, servers stopped, networks removed, tokens deleted. What existed before stays.",
+          + " disks, servers stopped, networks removed, tokens deleted. What existed before stays."
+          + " Guests' disks are deleted only with --delete-data, or by the answer to a question at"
+          + " a terminal.",
       ""
     },
     footerHeading = "%nExamples:%n",
-    footer = {"  graft destroy lab.yaml", "  graft destroy lab       by name, without the file"})
+    footer = {
+      "  graft destroy lab.yaml",
+      "  graft destroy lab       by name, without the file",
+      "  graft destroy --delete-data lab.yaml    in scripts, with the guests' disks"
+    })
 public final class DestroyCommand implements Callable<Integer> {
   @Mixin Output output;
   @Mixin Target target;
+  @Mixin DataOption data;
 
   @Override
   public Integer call() throws Exception {
     StateFolder state = target.state();
     UndoRun undo = new UndoRun(state, "destroy", new TextProgress(output.err()));
-    return UndoReport.report(output, "destroy", state, undo.run(JournalState::newestFirst));
+    return UndoReport.report(
+        output, "destroy", state, undo.run(JournalState::newestFirst, data.consent(output)));
   }
 }

@@ -26,11 +26,13 @@ import picocli.CommandLine.Mixin;
 public final class UndoCommand implements Callable<Integer> {
   @Mixin Output output;
   @Mixin Target target;
+  @Mixin DataOption data;
 
   @Override
   public Integer call() throws Exception {
     StateFolder state = target.state();
     UndoRun undo = new UndoRun(state, "undo", new TextProgress(output.err()));
-    return UndoReport.report(output, "undo", state, undo.run(JournalState::lastRunNewestFirst));
+    return UndoReport.report(
+        output, "undo", state, undo.run(JournalState::lastRunNewestFirst, data.consent(output)));
   }
 }

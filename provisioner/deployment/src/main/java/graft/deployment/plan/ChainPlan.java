@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Compares the steps that a chain should have with those that it has, and chooses what to undo and
@@ -23,6 +24,8 @@ import java.util.Set;
  * before.
  */
 final class ChainPlan {
+  private static final Pattern WORDS = Pattern.compile("[\\s(),]+");
+
   private final Snapshot snapshot;
   private final List<Step> wanted;
   private final Map<String, Entry> there = new LinkedHashMap<>();
@@ -81,7 +84,7 @@ final class ChainPlan {
       return "";
     }
     if (!entry.step().equals(step)) {
-      return "changed";
+      return changed(entry.step().describe(), step.describe());
     }
     return switch (entry.status()) {
       case DONE -> step.isDone(snapshot) ? null : "gone from the host";
@@ -89,6 +92,28 @@ final class ChainPlan {
       case FAILED -> "failed before";
       case UNDOING -> "was being undone";
     };
+  }
+
+  /** {@code changed: 256MiB → 512MiB}, if the descriptions have the same form. */
+  private static String changed(String before, String after) {
+    List<String> were = WORDS.splitAsStream(before).toList();
+    List<String> are = WORDS.splitAsStream(after).toList();
+    if (were.size() != are.size()) {
+      return "changed from: " + before;
+    }
+    if (were.stream().sorted().toList().equals(are.stream().sorted().toList())) {
+      return "changed";
+    }
+    List<String> differences = new ArrayList<>();
+    for (int i = 0; i < are.size(); i++) {
+      if (!were.get(i).equals(are.get(i))) {
+        String value = are.get(i);
+        String key = value.substring(0, value.indexOf('=') + 1);
+        boolean same = were.get(i).startsWith(key);
+        differences.add(were.get(i) + " → " + (same ? value.substring(key.length()) : value));
+      }
+    }
+    return differences.isEmpty() ? "changed" : "changed: " + String.join(", ", differences);
   }
 
   private String whyUndo(Entry entry) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What will be done, in order: first everything that is undone, then everything that is done.
@@ -16,6 +17,7 @@ import java.util.Map;
  * @param warnings what the user should know, each a sentence
  * @param notes choices and their reasons
  * @param channels the order of each guest's channels
+ * @param consequences for guests and servers that exist, in words
  */
 public record Plan(
     String deployment,
@@ -23,7 +25,8 @@ public record Plan(
     List<Action> actions,
     List<String> warnings,
     List<String> notes,
-    List<ChannelChoice> channels) {
+    List<ChannelChoice> channels,
+    Map<Chain, String> consequences) {
   /** A part of a plan, without the order of channels. */
   public Plan(
       String deployment,
@@ -31,7 +34,7 @@ public record Plan(
       List<Action> actions,
       List<String> warnings,
       List<String> notes) {
-    this(deployment, uri, actions, warnings, notes, List.of());
+    this(deployment, uri, actions, warnings, notes, List.of(), Map.of());
   }
 
   /** Copies the lists. */
@@ -40,10 +43,20 @@ public record Plan(
     warnings = List.copyOf(warnings);
     notes = List.copyOf(notes);
     channels = List.copyOf(channels);
+    consequences = Map.copyOf(consequences);
   }
 
   public boolean isEmpty() {
     return actions.isEmpty();
+  }
+
+  /** The data that it deletes, each in words with its path. */
+  public List<String> deletedData() {
+    return actions.stream()
+        .filter(action -> action.kind() == Action.Kind.UNDO)
+        .map(action -> action.step().data())
+        .flatMap(Optional::stream)
+        .toList();
   }
 
   /** The actions by chain, in order. */
@@ -73,10 +86,13 @@ public record Plan(
       byChain(kind)
           .forEach(
               (chain, actions) -> {
-                text.append("  ").append(chain).append('\n');
+                String consequence = consequences.getOrDefault(chain, "");
+                text.append("  ").append(chain);
+                text.append(consequence.isEmpty() ? "" : ": ").append(consequence).append('\n');
                 actions.forEach(a -> text.append("    ").append(a).append('\n'));
               });
     }
+    deletedData().forEach(data -> text.append("deletes data: ").append(data).append('\n'));
     long count = actions.size();
     text.append(count == 1 ? "1 step\n" : count + " steps\n");
     return text.toString();
@@ -102,6 +118,10 @@ public record Plan(
       list.add(one);
     }
     tree.put("actions", list);
+    tree.put("deletedData", deletedData());
+    Map<String, Object> meant = new LinkedHashMap<>();
+    consequences.forEach((chain, words) -> meant.put(chain.toString(), words));
+    tree.put("consequences", meant);
     return tree;
   }
 }

@@ -8,6 +8,7 @@ import graft.deployment.observe.HostFacts;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.BringsPayload;
+import graft.deployment.step.guest.CreateDisk;
 import graft.deployment.step.guest.GrantAccess;
 import graft.deployment.step.host.HostServer;
 import graft.sriov.StubDriver;
@@ -37,6 +38,7 @@ public final class Planner {
     if (!devices.first()) {
       rest(input, wanted);
     }
+    refuseForeignDisks(input, wanted);
     List<Action> actions = actions(input, wanted);
     return new Plan(
         input.descriptor().deploymentName().text(),
@@ -44,7 +46,26 @@ public final class Planner {
         actions,
         warnings(input, devices),
         notes(input, devices, actions),
-        channels(input, wanted));
+        channels(input, wanted),
+        consequences(input, actions));
+  }
+
+  private static Map<Chain, String> consequences(PlanInput input, List<Action> actions) {
+    Map<Chain, List<Action>> chains =
+        actions.stream().collect(Collectors.groupingBy(action -> action.step().chain()));
+    Map<Chain, String> consequences = new LinkedHashMap<>();
+    chains.forEach(
+        (chain, own) -> {
+          List<Step> there =
+              input.journal().newestFirst().stream()
+                  .filter(step -> step.chain().equals(chain))
+                  .toList();
+          String words = Consequence.of(chain, there, own);
+          if (!words.isEmpty()) {
+            consequences.put(chain, words);
+          }
+        });
+    return consequences;
   }
 
   /** The input with the plan for the host's devices, if there are no problems. */
@@ -66,6 +87,26 @@ public final class Planner {
       throw new UnfitHostException(problems.sorted());
     }
     return input.with(devices);
+  }
+
+  /** A disk that no journal knows may hold what nobody has elsewhere: it is not written over. */
+  private static void refuseForeignDisks(PlanInput input, Map<Chain, List<Step>> wanted) {
+    Problems problems = new Problems();
+    for (Guest guest : input.descriptor().guests()) {
+      for (Step step : wanted.getOrDefault(Chain.guest(guest.name().text()), List.of())) {
+        if (step instanceof CreateDisk disk
+            && input.journal().entry(disk.id()).isEmpty()
+            && disk.isDone(input.snapshot())) {
+          problems.add(
+              input.file().positions().of(guest, "name"),
+              "there is a file " + disk.target() + ", which no apply on record has made",
+              "move it away, or delete it if nobody needs it");
+        }
+      }
+    }
+    if (!problems.isEmpty()) {
+      throw new UnfitHostException(problems.sorted());
+    }
   }
 
   /**

@@ -3,6 +3,7 @@ package graft.deployment.step;
 import graft.common.change.Change;
 import graft.deployment.observe.Snapshot;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A change with its place in a plan, as a record: the chain that it belongs to, its name there, and
@@ -53,6 +54,14 @@ public interface Step extends Change<Snapshot, StepContext> {
   /** Whether the steps before it can be undone although this step cannot. */
   default boolean canBeLeft() {
     return isIndependent();
+  }
+
+  /**
+   * The data that undoing it deletes, in words with its path; empty if it holds none that a guest
+   * may have written.
+   */
+  default Optional<String> data() {
+    return Optional.empty();
   }
 
   /** Unique in a deployment: {@code guest/alice/define}. */

@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import graft.common.disk.PrivateFiles;
 import graft.common.grants.TokensFile;
 import graft.common.values.Name;
-import graft.deployment.DeploymentProgress;
+import graft.deployment.DataConsent;
+import graft.deployment.QuietProgress;
 import graft.deployment.UndoRun;
 import graft.deployment.journal.JournalState;
 import graft.deployment.state.DeviceClaims;
@@ -26,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.SortedMap;
-import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -200,17 +200,9 @@ class PowerCutTest {
   private List<String> takeBack(String command, Function<JournalState, List<Step>> choice)
       throws Exception {
     StateFolder lab = new StateFolder(SETUP, state().resolve("lab"));
-    return new UndoRun(lab, command, new Silence(), host.access).run(choice).errors();
-  }
-
-  private static final class Silence implements DeploymentProgress {
-    @Override
-    public void warning(String text) {}
-
-    @Override
-    public <T> T interruptible(String message, Callable<T> work) throws Exception {
-      return work.call();
-    }
+    return new UndoRun(lab, command, new QuietProgress(), host.access)
+        .run(choice, DataConsent.OWN)
+        .errors();
   }
 
   private Path state() {

@@ -30,6 +30,9 @@ class PlannerTest {
           vgpu: {gpu: gpu0, memory: 1GiB}
       """;
 
+  private static final String MORE_MEMORY =
+      " (changed: memory=1073741824 → 2147483648, guest-memory=1073741824 → 2147483648)";
+
   private final FakeHost host =
       new FakeHost()
           .file("/d/vmlinuz")
@@ -80,7 +83,8 @@ class PlannerTest {
         .extracting(Action::toString)
         .containsExactly(
             "+ grant it access to 'gpu0' (memory=2147483648 guest-memory=2147483648"
-                + " region=/dev/shm/graft.lab.alice) (changed)");
+                + " region=/dev/shm/graft.lab.alice)"
+                + MORE_MEMORY);
   }
 
   @Test
@@ -594,8 +598,10 @@ class PlannerTest {
         .extracting(Action::toString)
         .containsExactly(
             "+ tell its server of 'gpu0' who may use it: alice memory=2147483648"
-                + " guest-memory=2147483648 (changed)",
-            "+ grant it access to 'gpu0' (memory=2147483648 guest-memory=2147483648) (changed)");
+                + " guest-memory=2147483648"
+                + MORE_MEMORY,
+            "+ grant it access to 'gpu0' (memory=2147483648 guest-memory=2147483648)"
+                + MORE_MEMORY);
   }
 
   @Test

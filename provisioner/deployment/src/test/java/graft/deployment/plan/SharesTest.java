@@ -67,7 +67,7 @@ class SharesTest {
         .singleElement()
         .asString()
         .contains("class=guaranteed compute=40")
-        .contains("(changed)");
+        .contains("(changed: compute=60 → 40)");
   }
 
   @Test

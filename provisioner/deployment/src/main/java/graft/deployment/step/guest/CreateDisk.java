@@ -52,6 +52,11 @@ public record CreateDisk(
   }
 
   @Override
+  public Optional<String> data() {
+    return Optional.of("the disk '" + disk + "' of " + guest + ", " + target);
+  }
+
+  @Override
   public boolean isIndependent() {
     return true;
   }
