@@ -3,13 +3,13 @@ package graft.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +29,7 @@ final class DocumentationTest {
   private static final Pattern CODE = Pattern.compile("`([^`\n]+)`");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^()\\s]+)\\)");
   private static final Pattern HEADING = Pattern.compile("(?m)^#+ +(.*)$");
-  private static final Pattern CLASS = Pattern.compile("([A-Z][a-z]+[A-Z]\\w{3,})(?:\\.(\\w+))?");
+  private static final Pattern CLASS = Pattern.compile("([A-Z][a-z]+\\w{3,})(?:\\.(\\w+))?");
   private static final Pattern TEST_CLASS = Pattern.compile("[A-Z]\\w+Test");
   private static final Pattern QUALIFIED = Pattern.compile("(?:[a-z]+\\.)+[A-Z]\\w+");
   private static final Pattern C_NAME = Pattern.compile("graft_\\w+");
@@ -111,10 +112,11 @@ final class DocumentationTest {
 
   @Test
   void theCodeThatTheArchitectureNamesIsThere() throws IOException {
-    Map<String, Path> classes = new HashMap<>();
-    for (Path file : FILES) {
-      classes.put(file.getFileName().toString(), file);
-    }
+    String named =
+        prose(Checkout.ROOT.resolve("docs/architecture.md"))
+            + prose(Checkout.ROOT.resolve("docs/host-memory.md"));
+    Map<String, List<Path>> classes =
+        FILES.stream().collect(Collectors.groupingBy(file -> file.getFileName().toString()));
     StringBuilder client = new StringBuilder();
     for (Path file : FILES) {
       if (file.startsWith(Checkout.ROOT.resolve("remoting-bridge/client/src"))) {
@@ -122,14 +124,14 @@ final class DocumentationTest {
       }
     }
     List<String> missing = new ArrayList<>();
-    Matcher code = CODE.matcher(prose(Checkout.ROOT.resolve("docs/architecture.md")));
+    Matcher code = CODE.matcher(named);
     while (code.find()) {
       String name = code.group(1);
-      Matcher named = CLASS.matcher(name);
-      if (named.matches()) {
-        Path file = classes.get(named.group(1) + ".java");
-        String member = named.group(2);
-        if (file == null || (member != null && !mentions(file, member))) {
+      Matcher type = CLASS.matcher(name);
+      if (type.matches()) {
+        List<Path> files = classes.getOrDefault(type.group(1) + ".java", List.of());
+        String member = type.group(2);
+        if (files.stream().noneMatch(file -> member == null || mentions(file, member))) {
           missing.add(name);
         }
       } else if ((QUALIFIED.matcher(name).matches() && !isThere(name.replace('.', '/') + ".java"))
@@ -190,8 +192,12 @@ final class DocumentationTest {
     return FILES.stream().anyMatch(file -> file.endsWith(path));
   }
 
-  private static boolean mentions(Path file, String word) throws IOException {
-    return Pattern.compile("\\b" + word + "\\b").matcher(Files.readString(file)).find();
+  private static boolean mentions(Path file, String word) {
+    try {
+      return Pattern.compile("\\b" + word + "\\b").matcher(Files.readString(file)).find();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static List<Path> pages() {
