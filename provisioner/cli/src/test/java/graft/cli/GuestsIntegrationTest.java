@@ -59,6 +59,10 @@ class GuestsIntegrationTest {
     assertThat(graft.run("exec", SETUP, TWO, "--", "cat", "/etc/graft/client.conf").as(0).out())
         .containsPattern("server = ivshmem://10.0.2.2:([0-9]+), tcp://10.0.2.2:\\1\n")
         .contains("name = " + TWO);
+    assertThat(graft.run("exec", SETUP, TWO, "--", "seq", "1", "1300000").as(0).out())
+        .as("more than the agent can send at once")
+        .hasSize(9_288_896)
+        .endsWith("\n1300000\n");
     assertSecretsArePrivate();
     assertThat(graft.run("exec", SETUP, ONE, "--", "ls", "/etc/graft/boot.d").as(0).out())
         .contains("10-shared-memory");

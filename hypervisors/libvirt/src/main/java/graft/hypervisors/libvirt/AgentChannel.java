@@ -138,6 +138,11 @@ final class AgentChannel {
     return refusal(guest, action, reason);
   }
 
+  /** A failure that no refusal of the agent's is. */
+  AgentException failure(String action, String reason, String advice) {
+    return new AgentException(action, guest, reason, advice, false);
+  }
+
   private static AgentException refusal(String guest, String action, String reason) {
     String advice =
         reason.contains("has been disabled")

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,12 +24,7 @@ public final class GuestAgent {
    * The time limit of requests that the agent answers without waiting; an emulated guest may be
    * slow.
    */
-  private static final Duration PROMPT = Duration.ofSeconds(30);
-
-  private static final Duration FILE_OPERATION = Duration.ofSeconds(60);
-
-  /** The size of a read; its Base64 form fits well into one libvirt message of 4 MiB. */
-  private static final int READ_CHUNK = 1024 * 1024;
+  static final Duration PROMPT = Duration.ofSeconds(30);
 
   /** Exit codes of Windows are unsigned 32-bit numbers. */
   private static final long MAX_CODE = 0xFFFFFFFFL;
@@ -127,7 +121,7 @@ public final class GuestAgent {
         isTrue(status, "out-truncated") || isTrue(status, "err-truncated"));
   }
 
-  private static boolean isTrue(Map<?, ?> answer, String field) {
+  static boolean isTrue(Map<?, ?> answer, String field) {
     return Boolean.TRUE.equals(answer.get(field));
   }
 
@@ -190,7 +184,7 @@ public final class GuestAgent {
    */
   public void writeFile(String path, InputStream content) throws IOException {
     String action = "write '" + path + "' in";
-    try (RemoteFile file = new RemoteFile(action, path, "w")) {
+    try (AgentFile file = new AgentFile(channel, action, path, "w")) {
       byte[] piece = content.readNBytes(AgentChannel.MAX_PAYLOAD);
       while (piece.length > 0) {
         file.write(piece);
@@ -217,51 +211,21 @@ public final class GuestAgent {
    */
   public void readFile(String path, OutputStream to) throws IOException {
     String action = "read '" + path + "' in";
-    try (RemoteFile file = new RemoteFile(action, path, "r")) {
+    try (AgentFile file = new AgentFile(channel, action, path, "r")) {
       while (file.read(to)) {
         // Continue with the next chunk.
       }
     }
   }
 
-  /** A file that the agent has open. */
-  private final class RemoteFile implements AutoCloseable {
-    private final String action;
-    private final long handle;
-
-    RemoteFile(String action, String path, String mode) {
-      this.action = action;
-      Map<String, ?> arguments = Map.of("path", path, "mode", mode);
-      if (!(channel.ask(action, "guest-file-open", arguments, PROMPT) instanceof Long opened)) {
-        throw channel.refusal(action, "the agent gave no number for the open file");
-      }
-      this.handle = opened;
-    }
-
-    void write(byte[] piece) {
-      int done = 0;
-      while (done < piece.length) {
-        byte[] rest = Arrays.copyOfRange(piece, done, piece.length);
-        Map<String, ?> arguments =
-            Map.of("handle", handle, "buf-b64", Base64.getEncoder().encodeToString(rest));
-        Map<?, ?> written =
-            channel.askFields(action, "guest-file-write", arguments, FILE_OPERATION);
-        done += (int) channel.number(action, written, "count", 1, rest.length);
-      }
-    }
-
-    /** Copies one chunk; false after the last chunk. */
-    boolean read(OutputStream to) throws IOException {
-      Map<String, ?> arguments = Map.of("handle", handle, "count", READ_CHUNK);
-      Map<?, ?> piece = channel.askFields(action, "guest-file-read", arguments, FILE_OPERATION);
-      byte[] content = channel.bytes(action, piece, "buf-b64");
-      to.write(content);
-      return !isTrue(piece, "eof") && content.length > 0;
-    }
-
-    @Override
-    public void close() {
-      channel.ask(action, "guest-file-close", Map.of("handle", handle), FILE_OPERATION);
-    }
+  /**
+   * Starts a program whose output is read while it runs, however much it is. The guest keeps the
+   * output in its {@code /tmp} until the program has ended.
+   *
+   * @param input its standard input, which is written to the guest first
+   * @throws IOException if the input cannot be read
+   */
+  public AgentProcess start(List<String> words, InputStream input) throws IOException {
+    return AgentProcess.start(this, channel, words, input);
   }
 }

@@ -9,13 +9,18 @@ public final class Interruption {
 
   /** Does the work, and prints the message if the process is interrupted during it. */
   static <T> T told(PrintWriter err, String message, Callable<T> work) throws Exception {
-    Thread hook =
-        new Thread(
-            () -> {
-              err.println();
-              err.println(message);
-              err.flush();
-            });
+    return during(
+        () -> {
+          err.println();
+          err.println(message);
+          err.flush();
+        },
+        work);
+  }
+
+  /** Does the work, and carries out the action if the process is interrupted during it. */
+  public static <T> T during(Runnable action, Callable<T> work) throws Exception {
+    Thread hook = new Thread(action);
     Runtime.getRuntime().addShutdownHook(hook);
     try {
       return work.call();

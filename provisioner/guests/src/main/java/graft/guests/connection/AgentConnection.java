@@ -1,6 +1,7 @@
 package graft.guests.connection;
 
 import graft.hypervisors.libvirt.AgentCommand;
+import graft.hypervisors.libvirt.AgentProcess;
 import graft.hypervisors.libvirt.AgentResult;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.GuestAgent;
@@ -46,6 +47,32 @@ public final class AgentConnection implements GuestConnection {
     } catch (HypervisorException e) {
       throw failure(e);
     }
+  }
+
+  @Override
+  public GuestProcess start(List<String> words, InputStream input) throws IOException {
+    AgentProcess process;
+    try {
+      process = agent.start(words, input);
+    } catch (HypervisorException e) {
+      throw failure(e);
+    }
+    return new GuestProcess() {
+      @Override
+      public int await(OutputStream output, OutputStream errors, Duration timeout)
+          throws IOException {
+        try {
+          return process.await(output, errors, timeout);
+        } catch (HypervisorException e) {
+          throw failure(e);
+        }
+      }
+
+      @Override
+      public void stop() {
+        process.stop();
+      }
+    };
   }
 
   @Override

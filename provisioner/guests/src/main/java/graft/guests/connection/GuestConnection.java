@@ -21,6 +21,14 @@ public interface GuestConnection {
    */
   Ended run(List<String> words, byte[] input, Duration timeout);
 
+  /**
+   * Starts a program whose output is passed on while it runs, however much it is.
+   *
+   * @param input the program's standard input; the agent reads it to its end first
+   * @throws IOException if the input cannot be read
+   */
+  GuestProcess start(List<String> words, InputStream input) throws IOException;
+
   /** Writes a file with these permission bits, replacing an existing one. */
   void put(InputStream content, String path, int mode) throws IOException;
 

@@ -120,6 +120,22 @@ public final class SshConnection implements GuestConnection {
     return new Ended(code, output, errors, output.isTruncated() || errors.isTruncated());
   }
 
+  /** The program ends with its SSH session, at the latest when it writes its next output. */
+  @Override
+  public GuestProcess start(List<String> words, InputStream input) {
+    return new GuestProcess() {
+      @Override
+      public int await(OutputStream output, OutputStream errors, Duration timeout) {
+        return ssh(words, input, output, new KeptOutput(errors), timeout);
+      }
+
+      @Override
+      public void stop() {
+        // ssh is in this process's group, which Ctrl-C ends.
+      }
+    };
+  }
+
   @Override
   public void put(InputStream content, String path, int mode) throws IOException {
     String octal = String.format(Locale.ROOT, "%o", mode);

@@ -196,6 +196,11 @@ class HostileGuestTest {
     }
 
     @Override
+    public GuestProcess start(List<String> words, InputStream input) {
+      throw new AssertionError("nothing is started");
+    }
+
+    @Override
     public void put(InputStream content, String path, int mode) {}
 
     @Override

@@ -7,6 +7,7 @@ import graft.common.program.HostProgram;
 import graft.deployment.step.StepFailure;
 import graft.guests.connection.Ended;
 import graft.guests.connection.GuestConnection;
+import graft.guests.connection.GuestProcess;
 import graft.guests.payload.Payload;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -60,6 +61,11 @@ class OrderChannelsTest {
           } catch (IOException e) {
             throw new UncheckedIOException(e);
           }
+        }
+
+        @Override
+        public GuestProcess start(List<String> words, InputStream input) {
+          throw new AssertionError("nothing is started");
         }
 
         @Override
