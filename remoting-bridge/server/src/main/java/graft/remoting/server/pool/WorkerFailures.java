@@ -16,6 +16,9 @@ import org.slf4j.LoggerFactory;
  * 30 seconds, so that clients that try again and again do not keep the machine busy with starts. A
  * guest chooses whether it uses rdma, so that one kind's failures hold up no other kind.
  *
+ * <p>Spares that were ready and ended before they got a session are counted apart: the next spare
+ * waits as long as a start after failures, but no client does.
+ *
  * <p>The pool's lock guards it.
  */
 final class WorkerFailures {
@@ -29,10 +32,22 @@ final class WorkerFailures {
     private long inRow;
     private long nextStart;
     private String reason = "";
+
+    void add(String why, long now) {
+      long delay = FIRST_DELAY.toNanos();
+      for (long i = 0; i < inRow && delay < MOST_DELAY.toNanos(); i++) {
+        delay *= 2;
+      }
+      all++;
+      inRow++;
+      reason = why;
+      nextStart = now + Math.min(delay, MOST_DELAY.toNanos());
+    }
   }
 
   private final LongSupplier clock;
   private final Map<WorkerKind, Row> rows = new HashMap<>();
+  private final Map<WorkerKind, Row> endedSpares = new HashMap<>();
 
   /**
    * No failures yet.
@@ -55,14 +70,27 @@ final class WorkerFailures {
     } else {
       LOG.debug("{} (failure {} in a row)", reason, row.inRow + 1);
     }
-    long delay = FIRST_DELAY.toNanos();
-    for (long i = 0; i < row.inRow && delay < MOST_DELAY.toNanos(); i++) {
-      delay *= 2;
+    row.add(reason, clock.getAsLong());
+  }
+
+  /** Notes that a spare worker has ended; a reason that repeats is logged once. */
+  void spareEnded(WorkerKind kind, int status) {
+    Row row = endedSpares.computeIfAbsent(kind, k -> new Row());
+    long now = clock.getAsLong();
+    if (now - row.nextStart > MOST_DELAY.toNanos()) {
+      row.inRow = 0; // the spare that took the place of the last one has lived
     }
-    row.all++;
-    row.inRow++;
-    row.reason = reason;
-    row.nextStart = clock.getAsLong() + Math.min(delay, MOST_DELAY.toNanos());
+    String reason = "a spare worker for device " + kind + " ended with status " + status;
+    if (row.inRow == 0 || !reason.equals(row.reason)) {
+      LOG.warn("{} before it had a session; see the log", reason);
+    }
+    row.add(reason, now);
+  }
+
+  /** Returns whether no spare may be started now. */
+  boolean holdsUpSpares(WorkerKind kind) {
+    Row row = endedSpares.get(kind);
+    return isFailing(kind) || (row != null && row.nextStart - clock.getAsLong() > 0);
   }
 
   /** Notes that a worker is ready. */

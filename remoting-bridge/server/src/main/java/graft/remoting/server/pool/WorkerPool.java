@@ -248,7 +248,7 @@ public final class WorkerPool implements AutoCloseable {
     // After a failure a worker is started only for a client that waits, so that a broken device
     // does not cause endless restarts.
     while (!closing
-        && !failures.isFailing(spareKind)
+        && !failures.holdsUpSpares(spareKind)
         && count(ready, spareKind) + count(starting, spareKind)
             < spares + waiting.getOrDefault(spareKind, 0)) {
       startWorker(spareKind);
@@ -312,6 +312,7 @@ public final class WorkerPool implements AutoCloseable {
   List<Worker> overdue() {
     lock.lock();
     try {
+      refill(); // spares whose pause is over
       return starting.stream()
           .filter(
               w ->
@@ -346,9 +347,11 @@ public final class WorkerPool implements AutoCloseable {
     try {
       workers.remove(worker.pid());
       boolean unready = starting.remove(worker);
-      ready.remove(worker);
+      boolean spare = ready.remove(worker);
       if (unready && !closing) {
         failed(worker.kind(), worker.failure(status));
+      } else if (spare && !closing) {
+        failures.spareEnded(worker.kind(), status);
       }
       refill();
     } finally {

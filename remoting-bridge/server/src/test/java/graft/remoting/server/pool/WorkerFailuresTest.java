@@ -4,15 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.common.audit.AuditLog;
+import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
+import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,11 +33,11 @@ class WorkerFailuresTest {
   private static final WorkerKind RDMA = new WorkerKind(DeviceSpec.parse("gpu"), true);
 
   @TempDir Path folder;
-  private long now;
-  private final WorkerFailures failures = new WorkerFailures(() -> now);
+  private final AtomicLong now = new AtomicLong();
+  private final WorkerFailures failures = new WorkerFailures(now::get);
 
   private void pass(Duration time) {
-    now += time.toNanos();
+    now.addAndGet(time.toNanos());
   }
 
   @Test
@@ -36,11 +45,11 @@ class WorkerFailuresTest {
     List<Long> pauses = new ArrayList<>();
     for (int i = 0; i < 7; i++) {
       failures.failed(PLAIN, "no GPU");
-      long before = now;
+      long before = now.get();
       while (failures.obstacle(PLAIN).isPresent()) {
         pass(Duration.ofMillis(500));
       }
-      pauses.add((now - before) / 1_000_000_000);
+      pauses.add((now.get() - before) / 1_000_000_000);
     }
     assertThat(pauses).containsExactly(1L, 2L, 4L, 8L, 16L, 30L, 30L);
     failures.succeeded(PLAIN);
@@ -108,6 +117,108 @@ class WorkerFailuresTest {
       failures.succeeded(PLAIN);
       assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)));
       assertThat(starter.attempts).isGreaterThan(2);
+    }
+  }
+
+  @Test
+  void theNextSpareWaitsTwiceAsLongEachTimeOneEndsUpToHalfAMinute() {
+    List<Long> pauses = new ArrayList<>();
+    for (int i = 0; i < 7; i++) {
+      failures.spareEnded(PLAIN, 1);
+      long before = now.get();
+      while (failures.holdsUpSpares(PLAIN)) {
+        pass(Duration.ofMillis(500));
+      }
+      pauses.add((now.get() - before) / 1_000_000_000);
+    }
+    assertThat(pauses).containsExactly(1L, 2L, 4L, 8L, 16L, 30L, 30L);
+    pass(Duration.ofSeconds(31));
+    failures.spareEnded(PLAIN, 1);
+    pass(Duration.ofSeconds(1));
+    assertThat(failures.holdsUpSpares(PLAIN)).as("the last spare has lived").isFalse();
+  }
+
+  /** A starter of workers that are ready, and end when the test says so. */
+  private static final class ReadyStarter implements WorkerStarter {
+    private final List<ControlSocket> workers = new CopyOnWriteArrayList<>();
+
+    @Override
+    public Isolation isolation() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public WorkerProcess start(WorkerKind kind) throws IOException {
+      List<NativeSocket> ends = NativeSocket.pair("a worker");
+      ControlSocket worker = new ControlSocket(ends.get(1));
+      worker.send(new ControlMessage.Ready("gpu"));
+      workers.add(worker);
+      return new ReadyWorker(workers.size(), new ControlSocket(ends.get(0)));
+    }
+
+    void end(int index) {
+      workers.get(index).close();
+    }
+
+    @Override
+    public void serves() {}
+
+    @Override
+    public void close() {}
+  }
+
+  /** The process of such a worker. */
+  private record ReadyWorker(long pid, ControlSocket socket) implements WorkerProcess {
+    @Override
+    public Optional<ControlSocket> control() {
+      return Optional.of(socket);
+    }
+
+    @Override
+    public InputStream log() {
+      return InputStream.nullInputStream();
+    }
+
+    @Override
+    public boolean isAlive() {
+      return true;
+    }
+
+    @Override
+    public void share(long guest) {}
+
+    @Override
+    public void kill() {}
+
+    @Override
+    public OptionalInt awaitEnd(Duration limit) {
+      return OptionalInt.of(139);
+    }
+  }
+
+  @Test
+  void aSpareThatEndedIsReplacedAfterAPauseAndNoClientWaitsForThat() throws Exception {
+    ReadyStarter starter = new ReadyStarter();
+    try (WorkerPool pool =
+        new WorkerPool(
+            starter,
+            folder.resolve("socket"),
+            new WorkerPool.Spares(PLAIN, 1),
+            new ServerMetrics(),
+            new ServerAudit(AuditLog.none()),
+            failures)) {
+      pool.start();
+      starter.end(0);
+      while (pool.readyWorkers() > 0) {
+        TimeUnit.MILLISECONDS.sleep(5);
+      }
+      assertThat(pool.take(PLAIN, Duration.ofMinutes(1)).pid()).isEqualTo(2);
+      assertThat(starter.workers).as("no spare during the pause").hasSize(2);
+      pass(Duration.ofSeconds(1));
+      while (pool.readyWorkers() == 0) {
+        TimeUnit.MILLISECONDS.sleep(5);
+      }
+      assertThat(starter.workers).hasSize(3);
     }
   }
 }
