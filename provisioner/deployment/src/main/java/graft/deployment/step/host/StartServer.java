@@ -200,15 +200,23 @@ public record StartServer(
     }
   }
 
-  /** The last lines of a log. A link is not followed, since the server's user may have made it. */
-  static String end(Path log) throws IOException {
+  /**
+   * The last lines of a log, or why it cannot be read. The server's user may have put anything in
+   * the log's place, at any moment: no link is followed, and since the file is opened for writing
+   * as well, a FIFO does not wait for another program (fifo(7)). A FIFO and a socket have no
+   * position, so that only a regular file is read.
+   */
+  static String end(Path log) {
     ByteBuffer read = ByteBuffer.allocate(LOG_BYTES);
     try (FileChannel in =
-        FileChannel.open(log, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+        FileChannel.open(
+            log, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
       in.position(Math.max(0, in.size() - LOG_BYTES));
       while (in.read(read) > 0) {
         // until the end
       }
+    } catch (IOException e) {
+      return "(cannot read " + log + ": " + e.getMessage() + ")";
     }
     List<String> lines = UTF_8.decode(read.flip()).toString().lines().toList();
     return String.join("\n", lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()));

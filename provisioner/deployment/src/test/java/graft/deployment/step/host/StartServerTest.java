@@ -10,7 +10,6 @@ import graft.deployment.apply.Steps;
 import graft.deployment.journal.Journal;
 import graft.deployment.observe.Connections;
 import graft.deployment.step.Await;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -53,7 +52,18 @@ class StartServerTest {
     Files.writeString(log, "early\n".repeat(10_000) + "late\n".repeat(30));
     assertThat(StartServer.end(log).lines()).hasSize(20).containsOnly("late");
     Path link = Files.createSymbolicLink(folder.resolve("link"), log);
-    assertThatThrownBy(() -> StartServer.end(link)).isInstanceOf(IOException.class);
+    assertThat(StartServer.end(link)).startsWith("(cannot read " + link).doesNotContain("late");
+  }
+
+  /** The server's user owns the folder of the log, and can put something else in its place. */
+  @Test
+  @Timeout(30)
+  void nothingInPlaceOfALogCanBlockWhoReadsIt(@TempDir Path folder) throws Exception {
+    Path fifo = folder.resolve("fifo");
+    assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();
+    assertThat(StartServer.end(fifo)).isEqualTo("(cannot read " + fifo + ": Illegal seek)");
+    assertThat(StartServer.end(folder)).startsWith("(cannot read " + folder);
+    assertThat(StartServer.end(folder.resolve("none"))).startsWith("(cannot read ");
   }
 
   @Test
