@@ -42,11 +42,12 @@ final class SensorsTest {
     Programs.gcc("src/test/c/sensors.c", "-o", folder.resolve("sensors").toString(), "-ldl");
   }
 
-  private static String shown(String device, Map<String, String> variables) throws Exception {
+  private static String shown(String device, Map<String, String> variables, String... options)
+      throws Exception {
     Map<String, String> serving = new HashMap<>(variables);
     serving.put("GRAFT_SOFTWARE_DEVICES", "2");
     Path socket = folder.resolve("socket");
-    SoftwareServer server = SoftwareServer.start(folder, serving, List.of(), "unix://" + socket);
+    SoftwareServer server = SoftwareServer.start(folder, serving, List.of(options), "unix://" + socket);
     try {
       Map<String, String> environment = new HashMap<>(server.environment("unix://" + socket));
       environment.put("LD_LIBRARY_PATH", Checkout.HOME.resolve("lib/client").toString());
@@ -94,6 +95,8 @@ final class SensorsTest {
     Map<String, String> off = new HashMap<>(library());
     off.put("GRAFT_SENSORS", "off");
     assertThat(shown("0", off)).isEqualTo(NONE);
+    assertThat(shown("0", library(), "--sensors", "off")).isEqualTo(NONE);
+    assertThat(shown("0", off, "--sensors", "on")).contains("temperature 33");
   }
 
   @Test

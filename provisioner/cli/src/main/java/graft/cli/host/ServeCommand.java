@@ -130,6 +130,20 @@ public final class ServeCommand implements Callable<Integer> {
               + " name in UCX, such as mlx5_0:1. If absent, UCX chooses.")
   List<PortName> rdmaPorts = List.of();
 
+  @Option(
+      names = "--sensors",
+      paramLabel = "on|off",
+      description =
+          "Whether guests see the temperature, power and clocks of the whole GPU (default: on, or"
+              + " what the variable GRAFT_SENSORS says).")
+  Switch sensors;
+
+  /** A choice with two values. */
+  enum Switch {
+    on,
+    off
+  }
+
   @ArgGroup(exclusive = false, heading = "%nLimits of sessions and guests:%n")
   SessionSettings sessions = new SessionSettings();
 
@@ -310,6 +324,9 @@ public final class ServeCommand implements Callable<Integer> {
       config.starter(starter);
     }
     config.rdmaPorts(rdmaPorts.stream().map(PortName::text).toList());
+    if (sensors != null) {
+      config.sensors(sensors == Switch.on);
+    }
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
     config.limits(sessions.limits(config.limits()));
     config.audit(events);

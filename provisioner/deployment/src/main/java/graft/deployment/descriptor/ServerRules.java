@@ -50,6 +50,12 @@ final class ServerRules {
           "the server of the node '" + gpu.owner().name() + "' has its own audit trail",
           "give its graft serve the option --audit, and remove the key here");
     }
+    if (!gpu.server().sensors()) {
+      problems.add(
+          positions.of(gpu.server(), "sensors"),
+          "the node '" + gpu.owner().name() + "' itself says who sees the sensors of its GPU",
+          "give its graft serve the option --sensors off, and remove the key here");
+    }
   }
 
   private void leastHostMemory(Limits limits, String key, Optional<MemorySize> given) {

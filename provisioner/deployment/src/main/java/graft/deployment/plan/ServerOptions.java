@@ -8,13 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The options of {@code graft serve} for what an operator may limit at a server. */
+/** The options of {@code graft serve} for what an operator may limit or turn off at a server. */
 final class ServerOptions {
   private ServerOptions() {}
 
   /**
-   * The options for the limits and the audit trail of a GPU's server; none for what has its
-   * default.
+   * The options for the limits, the audit trail and the sensors of a GPU's server; none for what
+   * has its default.
    *
    * @param audit the file of the audit trail, for a server whose audit events go to a file
    */
@@ -36,6 +36,7 @@ final class ServerOptions {
           case SYSLOG -> Optional.of(AuditLog.SYSLOG);
           case OFF -> Optional.of(AuditLog.OFF);
         });
+    add(options, "--sensors", gpu.server().sensors() ? Optional.empty() : Optional.of("off"));
     return options;
   }
 

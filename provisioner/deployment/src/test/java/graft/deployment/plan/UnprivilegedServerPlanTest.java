@@ -156,6 +156,8 @@ class UnprivilegedServerPlanTest {
         .endsWith("--audit", "syslog");
     assertThat(options(host.plan(LIMITED.replace("audit: file", "audit: off"))))
         .endsWith("--audit", "off");
+    assertThat(options(host.plan(LIMITED.replace("audit: file", "sensors: false"))))
+        .endsWith("--sensors", "off");
   }
 
   @Test

@@ -236,6 +236,7 @@ public final class GraftServer implements AutoCloseable {
         folder,
         config.spinMicros(),
         config.rdmaPorts(),
+        config.sensors(),
         config.workerOptions());
   }
 

@@ -5,6 +5,7 @@ import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.jail.JailConfig;
 import graft.remoting.server.jail.MachineMemory;
+import graft.remoting.server.pool.WorkerEnvironment;
 import graft.remoting.server.system.ListenAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,6 +33,7 @@ import java.util.Optional;
  * @param spinMicros how long a worker polls for the next record before it sleeps, in microseconds
  * @param rdmaPorts the ports that rdma uses, written as the client's {@code rdma-ports}; if empty,
  *     UCX chooses them
+ * @param sensors whether guests see the temperature, power and clocks of the whole GPU
  * @param workerOptions further options for the workers' Java runtime
  * @param jail how workers are confined
  * @param starter the socket of the graft-starter that starts workers and confines them; empty if
@@ -52,6 +54,7 @@ public record ServerConfig(
     int maxHandshakes,
     int spinMicros,
     List<String> rdmaPorts,
+    boolean sensors,
     List<String> workerOptions,
     JailConfig jail,
     Optional<Path> starter) {
@@ -114,6 +117,7 @@ public record ServerConfig(
     private int maxHandshakes = 64;
     private int spinMicros = Runtime.getRuntime().availableProcessors() > 2 ? 50 : 0;
     private List<String> rdmaPorts = List.of();
+    private boolean sensors = !"off".equals(System.getenv(WorkerEnvironment.SENSORS));
     private List<String> workerOptions = List.of();
     private JailConfig jail = JailConfig.defaults();
     private Optional<Path> starter = Optional.empty();
@@ -214,6 +218,15 @@ public record ServerConfig(
       return this;
     }
 
+    /**
+     * Sets whether guests see the sensors of the GPU; by default they do, unless the variable
+     * {@code GRAFT_SENSORS} is {@code off}.
+     */
+    public Builder sensors(boolean shown) {
+      sensors = shown;
+      return this;
+    }
+
     /** Sets how workers are confined; the default is as strictly as the host allows. */
     public Builder jail(JailConfig config) {
       jail = config;
@@ -253,6 +266,7 @@ public record ServerConfig(
           maxHandshakes,
           spinMicros,
           rdmaPorts,
+          sensors,
           workerOptions,
           jail,
           starter);

@@ -115,7 +115,7 @@ class ServerStartTest {
   void theWorkersArgumentsHoldNoSecret() {
     WorkerCommand command =
         new WorkerCommand(
-            WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), List.of());
+            WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), true, List.of());
     assertThat(command.arguments(DeviceSpec.parse("cuda:1"), false))
         .noneMatch(argument -> argument.contains("token"))
         .endsWith(folder.resolve("workers.sock").toString(), "cuda:1", "0");
@@ -125,7 +125,7 @@ class ServerStartTest {
   void aGpusWorkersHaveBothOfJavasCompilers() {
     WorkerCommand command =
         new WorkerCommand(
-            WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), List.of());
+            WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), true, List.of());
     String one = "-XX:TieredStopAtLevel=1";
     assertThat(command.arguments(DeviceSpec.parse("software"), true)).contains(one);
     assertThat(command.arguments(DeviceSpec.parse("cuda"), true)).doesNotContain(one);

@@ -25,4 +25,9 @@ public record Server(
         @Doc(
             "Where its audit events go. file: a file whose size is limited. auto: the audit trail"
                 + " of the user that it runs as, or syslog if that user may write no files.")
-        AuditTarget audit) {}
+        AuditTarget audit,
+    @Default("true")
+        @Doc(
+            "Whether its guests see the temperature, power and clocks of the whole GPU, by which"
+                + " they can tell how much others use it.")
+        boolean sensors) {}

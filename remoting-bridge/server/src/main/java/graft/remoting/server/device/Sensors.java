@@ -14,14 +14,15 @@ import org.slf4j.LoggerFactory;
 /**
  * What the sensors of this process's GPUs show, from the driver's {@code libnvidia-ml.so.1}. They
  * are the whole GPU's, so that a guest can tell by them how much its owner and other guests use the
- * GPU; {@code GRAFT_SENSORS=off} in the server's environment keeps them from guests.
+ * GPU; {@code graft serve --sensors off} keeps them from guests, by {@code GRAFT_SENSORS=off} in
+ * the environment of the workers.
  *
  * <p>A reading is kept for a while, so that no guest can keep the driver busy.
  */
 public final class Sensors {
   private static final Logger LOG = LoggerFactory.getLogger(Sensors.class);
 
-  /** The variable in the server's environment that holds the setting. */
+  /** The variable in the worker's environment that holds the setting. */
   public static final String VARIABLE = "GRAFT_SENSORS";
 
   private static final String LIBRARY = "libnvidia-ml.so.1";
@@ -62,7 +63,7 @@ public final class Sensors {
     this.allowed = allowed;
   }
 
-  /** Returns the sensors as the server's environment allows them. */
+  /** Returns the sensors as this process's environment allows them. */
   public static Sensors ofEnvironment() {
     return new Sensors(!"off".equals(System.getenv(VARIABLE)));
   }

@@ -61,6 +61,7 @@ public final class WorkerCommand implements WorkerStarter {
   private final Path folder;
   private final int spinMicros;
   private final String rdmaPorts;
+  private final boolean sensors;
   private final List<String> options;
 
   /**
@@ -71,6 +72,7 @@ public final class WorkerCommand implements WorkerStarter {
    * @param folder the server's own folder, with the private socket that workers connect to
    * @param spinMicros how long a worker polls for the next record before it sleeps
    * @param rdmaPorts the ports that rdma uses; if empty, UCX chooses them
+   * @param sensors whether guests see the sensors of the whole GPU
    * @param options further options for the Java runtime
    */
   public WorkerCommand(
@@ -79,12 +81,14 @@ public final class WorkerCommand implements WorkerStarter {
       Path folder,
       int spinMicros,
       List<String> rdmaPorts,
+      boolean sensors,
       List<String> options) {
     this.main = main;
     this.jail = jail;
     this.folder = folder;
     this.spinMicros = spinMicros;
     this.rdmaPorts = String.join(",", rdmaPorts);
+    this.sensors = sensors;
     this.options = List.copyOf(options);
   }
 
@@ -132,6 +136,7 @@ public final class WorkerCommand implements WorkerStarter {
     if (!rdmaPorts.isEmpty()) {
       environment.put(Ucx.PORTS, rdmaPorts);
     }
+    environment.put(WorkerEnvironment.SENSORS, sensors ? "on" : "off");
     // Each arena of the C library's allocator keeps megabytes of its own.
     environment.putIfAbsent("MALLOC_ARENA_MAX", "1");
     return environment;

@@ -8,6 +8,9 @@ import java.util.Map;
  * library read. Other variables of the operator must not be visible to a guest.
  */
 public final class WorkerEnvironment {
+  /** The variable that keeps the sensors of the GPU from guests if it is {@code off}. */
+  public static final String SENSORS = "GRAFT_SENSORS";
+
   private static final List<String> KEPT =
       List.of(
           "CUDA_",
@@ -15,7 +18,7 @@ public final class WorkerEnvironment {
           "GRAFT_SOFTWARE_",
           "GRAFT_RDMA_",
           "GRAFT_GPUDIRECT",
-          "GRAFT_SENSORS",
+          WorkerEnvironment.SENSORS,
           "UCX_",
           "RDMAV_",
           "MLX",

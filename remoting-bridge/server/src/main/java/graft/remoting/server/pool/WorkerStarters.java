@@ -46,7 +46,7 @@ public final class WorkerStarters {
       }
       Path folder = Files.createTempDirectory("graft-doctor");
       WorkerCommand command =
-          new WorkerCommand(Object.class, jail, folder, 0, List.of(), List.of());
+          new WorkerCommand(Object.class, jail, folder, 0, List.of(), true, List.of());
       try (WorkerStarter starter =
           own(command, jail, folder, DeviceSpec.parse(DeviceSpec.SOFTWARE), 1, cause -> {})) {
         return starter.isolation();

@@ -59,7 +59,7 @@ class StarterTest {
     jail = WorkerJail.open(JailConfig.defaults());
     assumeTrue(jail.needsStarter(), "graft-jail has not been built");
     WorkerCommand command =
-        new WorkerCommand(WorkerMain.class, jail, folder, 0, List.of(), List.of());
+        new WorkerCommand(WorkerMain.class, jail, folder, 0, List.of(), true, List.of());
     Path config = folder.resolve("starter.conf");
     Files.writeString(config, new StarterConfig(command, jail, ECHO.device(), 3).text());
     Files.setPosixFilePermissions(config, PosixFilePermissions.fromString("rw-------"));
