@@ -36,6 +36,10 @@ static void restrict_mount(const char *path, unsigned long flags) {
   if (flags & MS_NOSUID) attributes.attr_set |= MOUNT_ATTR_NOSUID;
   if (flags & MS_NODEV) attributes.attr_set |= MOUNT_ATTR_NODEV;
   if (flags & MS_NOEXEC) attributes.attr_set |= MOUNT_ATTR_NOEXEC;
+  // Workers map libraries of the server's folder as code. A starter has that folder in /run, which Debian mounts noexec.
+  if (!(flags & MS_NOEXEC)) attributes.attr_clr |= MOUNT_ATTR_NOEXEC;
+  if (syscall(SYS_mount_setattr, AT_FDCWD, path, AT_RECURSIVE, &attributes, sizeof attributes) == 0) return;
+  attributes.attr_clr = 0;
   if (syscall(SYS_mount_setattr, AT_FDCWD, path, AT_RECURSIVE, &attributes, sizeof attributes) == 0) return;
   // Linux before 5.12 has no mount_setattr.
   struct statvfs now;

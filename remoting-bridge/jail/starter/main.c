@@ -327,8 +327,10 @@ static void open_workers(struct state *state) {
   size_t length = strlen(state->config->isolation);
   snprintf(state->config->isolation + length, sizeof state->config->isolation - length, "limits %s\n",
            cgroups ? "ok" : reason);
-  if (strcmp(state->users, "/run/graft/worker-users") == 0 && mkdir("/run/graft", 0755) < 0 && errno != EEXIST) {
-    die("create /run/graft");
+  if (strcmp(state->users, "/run/graft/worker-users") == 0) {
+    if (mkdir("/run/graft", 0755) < 0 && errno != EEXIST) die("create /run/graft");
+    // Whatever umask it was made with: servers of another user than root pass through it to their starters' sockets.
+    if (chmod("/run/graft", 0755) < 0) die("let other users enter /run/graft");
   }
   state->workers = make_workers(state->config, cgroups, state->users);
 }
