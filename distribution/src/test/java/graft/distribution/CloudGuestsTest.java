@@ -66,6 +66,8 @@ final class CloudGuestsTest {
     assertThat(lab.graft(0, "verify", "--channels", user))
         .containsPattern("tcp +tcp://" + lab.name() + "-owner:[0-9]+ +[0-9.]+ +[0-9.]+ .* ok");
 
+    theServerHasNoPrivileges(lab.name() + "-owner");
+
     // The GPU works for another user and in services, but not for a user outside the
     // descriptor's group.
     assertThat(lab.inGuest(user, "su member -s /bin/sh -c '" + CHECK + "'")).contains("result=ok");
@@ -91,6 +93,20 @@ final class CloudGuestsTest {
         .contains("would delete data, and nothing was changed: the disk 'root' of " + lab.name())
         .contains("graft destroy --delete-data deletes it");
     assertThat(lab.inGuest(user, CHECK)).contains("result=ok");
+    theServerHasNoPrivileges(lab.name() + "-owner");
+  }
+
+  /** The server of a guest runs as on a host: as its own user, beside a starter of root. */
+  private void theServerHasNoPrivileges(String owner) throws Exception {
+    String process = "/proc/$(systemctl show --value -p MainPID %s.service)";
+    String server = process.formatted("graft-server");
+    assertThat(lab.inGuest(owner, "stat -c %U " + server)).isEqualTo("graft\n");
+    assertThat(lab.inGuest(owner, "stat -c %U " + process.formatted("graft-starter")))
+        .isEqualTo("root\n");
+    assertThat(lab.inGuest(owner, "grep -E '^(CapEff|CapBnd|NoNewPrivs)' " + server + "/status"))
+        .isEqualTo("CapEff:\t%1$s\nCapBnd:\t%1$s\nNoNewPrivs:\t1\n".formatted("0".repeat(16)));
+    assertThat(lab.inGuest(owner, "stat -c '%a %U:%G' /etc/graft/server.tokens"))
+        .isEqualTo("600 graft:graft\n");
   }
 
   private static final String PYTHON =

@@ -587,7 +587,7 @@ class PlannerTest {
     Plan plan = host.distribution().plan(OWNED);
     assertThat(plan.toText())
         .doesNotContain("GPU gpu0")
-        .contains("make its cloud-init seed with 7 files, 1 service")
+        .contains("make its cloud-init seed with 10 files, 2 services")
         .contains(
             "+ tell its server of 'gpu0' who may use it: alice memory=1073741824"
                 + " guest-memory=1073741824")
@@ -608,7 +608,7 @@ class PlannerTest {
   void aGuestOfXenThatOwnsAGpuServesItsNeighboursOverTheirBridge() throws Exception {
     assertThat(host.xen(XEN).distribution().plan(OWNED).toText())
         .contains("lab on xen:///system")
-        .contains("make its cloud-init seed with 7 files, 1 service")
+        .contains("make its cloud-init seed with 10 files, 2 services")
         .contains("+ define it in libvirt (1 CPU, 512MiB, channels tcp)")
         .contains("+ wait until SSH answers and cloud-init has set it up")
         .contains(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.common.values.Name;
+import graft.deployment.InstalledGraft;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.DeviceObserver;
 import graft.deployment.observe.Known;
@@ -18,10 +19,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a guest of Xen gets for vchan, and when it does not. */
 class VchanTest {
+  @TempDir Path folder;
+  @RegisterExtension final InstalledGraft installed = new InstalledGraft();
+
   private static final String ONE =
       """
       graft: 1
@@ -203,5 +208,18 @@ class VchanTest {
         .extracting(Action::toString)
         .containsExactly(
             "+ let this host share up to 32768 pages with guests, for vchan (gone from the host)");
+  }
+
+  @Test
+  void itsServerRunsAsRootAndThePlanSaysWhy() throws Exception {
+    installed.in(folder);
+    Plan plan = host.xen(CAPABILITIES).gntalloc().plan(ONE);
+    assertThat(plan.warnings())
+        .contains(
+            "the server of 'gpu0' runs as root: vchan needs Xen's own devices, which give access to"
+                + " every domain");
+    assertThat(plan.toText()).doesNotContain("user 'graft'");
+    assertThat(host.plan(with("tcp")).warnings()).noneMatch(w -> w.contains("as root"));
+    assertThat(host.plan(with("tcp")).toText()).contains("as user 'graft'");
   }
 }

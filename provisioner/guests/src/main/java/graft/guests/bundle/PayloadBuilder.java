@@ -31,7 +31,8 @@ public final class PayloadBuilder {
   }
 
   /**
-   * The variables of a bundle: the given ones, and the defaults of the bundle's other settings.
+   * The variables of a bundle: the given ones, the defaults of the bundle's other settings, and for
+   * the server the texts of its units.
    *
    * @throws IllegalArgumentException with a message for the user if a setting has no value
    */
@@ -50,7 +51,7 @@ public final class PayloadBuilder {
         variables = variables.with(name, value);
       }
     }
-    return variables;
+    return bundle.name().equals(Bundles.SERVER) ? GuestServer.withUnits(variables) : variables;
   }
 
   /**

@@ -7,6 +7,7 @@ import graft.deployment.step.Await;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
+import graft.guests.connection.Ended;
 import graft.guests.connection.GuestConnection;
 import graft.guests.connection.GuestConnections;
 import graft.guests.connection.SshLogin;
@@ -38,6 +39,13 @@ public record ShareTokens(
     implements GuestStep {
   /** The list in the guest. */
   private static final String LIST = "/etc/graft/server.tokens";
+
+  /**
+   * Puts the new list in place of the old one, with the old one's owner: the server's user, or root
+   * where an earlier Graft set up the server.
+   */
+  private static final String REPLACE =
+      "[ ! -e \"$2\" ] || chown --reference=\"$2\" \"$1\" || exit; mv -f \"$1\" \"$2\"";
 
   private static final Duration PAUSE = Duration.ofMillis(100);
   private static final Duration SHORT = Duration.ofSeconds(60);
@@ -94,8 +102,12 @@ public record ShareTokens(
     String beside = LIST + ".graft-new";
     connection.run(List.of("mkdir", "-p", "/etc/graft"), new byte[0], SHORT);
     connection.put(new ByteArrayInputStream(list), beside, 0600);
-    if (!connection.run(List.of("mv", "-f", beside, LIST), new byte[0], SHORT).succeeded()) {
-      throw new StepFailure("cannot replace " + LIST + " in the guest '" + guest + "'", "");
+    List<String> replace = List.of("/bin/sh", "-c", REPLACE, "sh", beside, LIST);
+    Ended ended = connection.run(replace, new byte[0], SHORT);
+    if (!ended.succeeded()) {
+      throw new StepFailure(
+          "cannot replace " + LIST + " in the guest '" + guest + "': " + ended.said(),
+          "examine it with graft exec, then apply again");
     }
   }
 

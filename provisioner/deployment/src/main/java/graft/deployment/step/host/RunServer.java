@@ -11,6 +11,7 @@ import graft.deployment.state.ServerUser;
 import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
+import graft.guests.bundle.ServerUnit;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -62,6 +63,14 @@ public record RunServer(
           "MLX",
           "MALLOC_",
           "GRAFT_");
+
+  private static final String UNIT_ORIGIN = "Made by graft apply; graft destroy removes it.";
+
+  private static final String UNIT_NEEDS =
+      "Requires=graft-starter@%i.service\n"
+          + "After=graft-starter@%i.service network-online.target libvirtd.service"
+          + " virtnetworkd.service\n"
+          + "Wants=network-online.target";
 
   private static final String CUDA_DEVICES = "CUDA_VISIBLE_DEVICES";
 
@@ -122,24 +131,47 @@ public record RunServer(
   /** The units of systemd for it, in the order in which they are written. */
   public List<MakeUnit> units(boolean atBoot) {
     ServerFolder folder = folder();
-    Map<String, String> values =
-        Map.of(
-            "configure", ServerUnits.command(configure()),
-            "start", ServerUnits.command(starterCommand(true)),
-            "environment", environmentLine());
-    Map<String, String> servers =
-        Map.of(
-            "user", ServerUser.NAME,
-            "start", ServerUnits.command(serverCommand()),
-            "environment", environmentLine(),
-            "home", isInHome() ? "read-only" : "yes",
-            "devices", devices(),
-            "logs", folder.logs().toString());
+    String starter =
+        ServerUnit.STARTER.text(
+            Map.of(
+                "origin",
+                UNIT_ORIGIN,
+                "name",
+                "%i",
+                "prepare",
+                "",
+                "configure",
+                ServerUnit.command(configure()),
+                "start",
+                ServerUnit.command(starterCommand(true)),
+                "folder",
+                "graft/%i",
+                "environment",
+                environmentLine()));
+    String server =
+        ServerUnit.SERVER.text(
+            Map.of(
+                "origin",
+                UNIT_ORIGIN,
+                "name",
+                "%i",
+                "needs",
+                UNIT_NEEDS,
+                "user",
+                ServerUser.NAME,
+                "start",
+                ServerUnit.command(serverCommand()),
+                "environment",
+                environmentLine(),
+                "home",
+                isInHome() ? "read-only" : "yes",
+                "logs",
+                "ReadWritePaths=-" + folder.logs(),
+                "devices",
+                ServerUnit.devices(!rdmaPorts.isEmpty())));
     return List.of(
-        new MakeUnit(
-            gpu, ServerUnits.starter(folder), ServerUnits.text("graft-starter", values), false),
-        new MakeUnit(
-            gpu, ServerUnits.server(folder), ServerUnits.text("graft-server", servers), atBoot));
+        new MakeUnit(gpu, ServerUnits.starter(folder), starter, false),
+        new MakeUnit(gpu, ServerUnits.server(folder), server, atBoot));
   }
 
   private String environmentLine() {
@@ -149,15 +181,6 @@ public record RunServer(
   private static boolean isInHome() {
     String java = System.getProperty("java.home");
     return java.startsWith("/home/") || java.startsWith("/root/");
-  }
-
-  /** Adapters for rdma are the only devices that a server opens itself. */
-  private String devices() {
-    return rdmaPorts.isEmpty()
-        ? "PrivateDevices=yes"
-        : "DevicePolicy=closed\n"
-            + "DeviceAllow=char-infiniband_verbs rw\n"
-            + "DeviceAllow=char-rdma_cm rw";
   }
 
   private List<String> configure() {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import graft.common.values.Endpoint;
 import graft.deployment.InstalledGraft;
 import graft.deployment.descriptor.gpu.PortName;
+import graft.guests.bundle.ServerUnit;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -96,7 +97,7 @@ class ServerUnitsTest {
 
   @Test
   void wordsOfACommandAreQuotedAsSystemdReadsThem() {
-    assertThat(ServerUnits.command(List.of("/a b", "50%", "$HOME", "x\"y\\z")))
+    assertThat(ServerUnit.command(List.of("/a b", "50%", "$HOME", "x\"y\\z")))
         .isEqualTo("\"/a b\" \"50%%\" \"$$HOME\" \"x\\\"y\\\\z\"");
   }
 
