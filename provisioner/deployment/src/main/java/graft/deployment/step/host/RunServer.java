@@ -109,6 +109,19 @@ public record RunServer(
     return snapshot.servers().contains(pidFile);
   }
 
+  @Override
+  public Path operator() {
+    return folder().operator();
+  }
+
+  @Override
+  public ServerLog printed() {
+    return byUnits
+        ? ServerLog.units(
+            List.of(ServerUnits.starter(folder()), ServerUnits.server(folder())))
+        : ServerLog.file(folder().log());
+  }
+
   private ServerFolder folder() {
     return new ServerFolder(instance);
   }
@@ -168,7 +181,12 @@ public record RunServer(
 
   private List<String> serverCommand() {
     List<String> arguments = server().arguments();
-    arguments.addAll(List.of("--starter", folder().socket().toString()));
+    arguments.addAll(
+        List.of(
+            "--starter",
+            folder().socket().toString(),
+            StartServer.OPERATOR,
+            folder().operator().toString()));
     return GraftCommand.serve(arguments);
   }
 
@@ -215,6 +233,13 @@ public record RunServer(
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
     }
     new ServerLogs(folder()).make(user);
+    if (!byUnits) {
+      removeOperators(); // the user's files of an interrupted run
+      Files.createDirectory(
+          folder().operators(),
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      user.ownFolder(folder().operators());
+    }
     PrivateFiles.makeFolder(folder().files());
     user.letEnter(folder().files());
     Path tokens = folder().tokens();
@@ -226,7 +251,8 @@ public record RunServer(
 
   /** The folders of all servers' folders. */
   private List<Path> parents() {
-    return Stream.of(folder().files(), folder().runtime(), folder().logs())
+    return Stream.of(
+            folder().files(), folder().runtime(), folder().logs(), folder().operators())
         .map(Path::getParent)
         .toList();
   }
@@ -310,6 +336,24 @@ public record RunServer(
     }
     ServerProcess.stop(pidFile);
     PrivateFiles.deleteFolder(folder().runtime());
+    removeOperators();
+  }
+
+  /**
+   * Removes the folder of the operators' socket. The server's user owns it, so that nothing in it
+   * is followed.
+   */
+  private void removeOperators() throws IOException {
+    Path folder = folder().operators();
+    if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file : files.toList()) {
+        Files.deleteIfExists(file);
+      }
+    }
+    Files.deleteIfExists(folder);
   }
 
   @Override
